@@ -1,1 +1,42 @@
-//! measure
+//! The one measuring instrument of Sealwright: every figure that this project states comes out of it.
+//!
+//! * [`Meter`] runs [`Candidate`]s in interleaved rounds and gives a [`Comparison`] of [`Trial`]s;
+//! * [`Interval`] is a median with its bootstrap 95 % interval, the only form a measured figure takes;
+//! * [`Claim`] is a sentence of a paper with the [`Verdict`] of this machine;
+//! * [`Machine`] says where and when;
+//! * [`Table`] shows figures as text, Markdown, CSV, JSON or HTML;
+//! * [`Store`] keeps results as they come.
+//!
+//! ```
+//! use sealwright_measure::{Meter, Work};
+//! let data = vec![1u8; 4096];
+//! let mut sum = Work::new("sum", || drop(std::hint::black_box(data.iter().map(|&x| u64::from(x)).sum::<u64>())));
+//! let mut xor = Work::new("xor", || drop(std::hint::black_box(data.iter().fold(0, |all, x| all ^ x))));
+//! let meter = Meter::quick().budget(std::time::Duration::from_millis(50));
+//! let found = meter.compare(&mut [&mut sum, &mut xor], &mut |_| {})?;
+//! println!("sum: {:.1} GB/s", found.trials[0].interval.gigabytes_per_second(4096));
+//! println!("time of xor over time of sum: {:?}", found.ratio("xor", "sum"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod candidate;
+pub mod claim;
+pub mod clock;
+pub mod comparison;
+pub mod interval;
+pub mod machine;
+pub mod meter;
+pub mod random;
+pub mod render;
+pub mod store;
+pub mod table;
+
+pub use candidate::{Candidate, Counted, Process, Work, quiet};
+pub use claim::{Claim, Verdict};
+pub use clock::{ChildTime, Clock, run_child};
+pub use comparison::{Comparison, Trial};
+pub use interval::Interval;
+pub use machine::Machine;
+pub use meter::{Meter, Progress, Stage};
+pub use store::{Record, Store};
+pub use table::{Align, Cell, Column, Table};

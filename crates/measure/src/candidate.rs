@@ -1,0 +1,131 @@
+//! What can be measured: work in this process, and whole processes.
+
+use crate::clock::{ChildTime, Clock, Wall, run_child};
+use std::{
+    fmt, io,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+/// One of several ways to do the same work, to be compared by the [`Meter`](crate::Meter).
+pub trait Candidate {
+    /// The name that rows carry.
+    fn name(&self) -> &str;
+
+    /// Does the work `iterations` times and says how long that took, by whatever clock suits it: wall time around a
+    /// loop, a child's user time, or what a foreign program printed.
+    ///
+    /// # Errors
+    /// When the work fails; the comparison then ends with that error.
+    fn run(&mut self, iterations: u64) -> io::Result<Duration>;
+
+    /// The iterations of one sample where they are not to be calibrated; `Some(1)` for a whole process.
+    fn iterations(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Work in this process, timed by the wall clock around a loop of `iterations` calls.
+pub struct Work<F> {
+    name: String,
+    work: F,
+}
+
+impl<F: FnMut()> Work<F> {
+    /// `work` under `name`; one call is one iteration. Pass results through [`std::hint::black_box`].
+    pub fn new(name: impl Into<String>, work: F) -> Self {
+        Work { name: name.into(), work }
+    }
+}
+
+impl<F: FnMut()> Candidate for Work<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let clock = Wall::new();
+        for _ in 0..iterations {
+            (self.work)();
+        }
+        Ok(clock.now())
+    }
+}
+
+impl<F> fmt::Debug for Work<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Which of a child's times counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// User time, as `time` prints it and papers quote it.
+    User,
+    /// User and system time together.
+    Cpu,
+    /// Wall time.
+    Wall,
+}
+
+/// A whole process; one run is one iteration and one sample.
+pub struct Process<F> {
+    name: String,
+    counted: Counted,
+    command: F,
+    runs: Vec<ChildTime>,
+}
+
+impl<F: FnMut() -> Command> Process<F> {
+    /// The process that `command` makes anew for every run. Its standard input and output are null unless the
+    /// command says otherwise in `command` by redirecting to files; leftovers are for `command` to clear.
+    pub fn new(name: impl Into<String>, counted: Counted, command: F) -> Self {
+        Process { name: name.into(), counted, command, runs: Vec::new() }
+    }
+
+    /// Every run so far, warm-up included, with all its times.
+    pub fn runs(&self) -> &[ChildTime] {
+        &self.runs
+    }
+}
+
+impl<F: FnMut() -> Command> Candidate for Process<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let mut total = Duration::ZERO;
+        for _ in 0..iterations {
+            let used = run_child(&mut (self.command)())?;
+            if !used.status.success() {
+                return Err(io::Error::other(format!("{}: {}", self.name, used.status)));
+            }
+            self.runs.push(used);
+            total += match self.counted {
+                Counted::User => used.user,
+                Counted::Cpu => used.user + used.system,
+                Counted::Wall => used.wall,
+            };
+        }
+        Ok(total)
+    }
+
+    fn iterations(&self) -> Option<u64> {
+        Some(1)
+    }
+}
+
+impl<F> fmt::Debug for Process<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("name", &self.name).field("runs", &self.runs.len()).finish_non_exhaustive()
+    }
+}
+
+/// `program` with its three streams null: the starting point of a [`Process`] that works on files.
+pub fn quiet(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}

@@ -1,0 +1,101 @@
+//! A sentence of a paper as a predicate with a verdict on this machine.
+
+use crate::interval::Interval;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether a sentence is true here, as far as the intervals tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every figure in the interval says yes.
+    Holds,
+    /// Every figure in the interval says no.
+    DoesNotHold,
+    /// The interval holds figures for both, or something was not measured.
+    CannotBeTold,
+}
+
+impl Verdict {
+    /// Whether what `interval` estimates is greater than `bound`.
+    pub fn above(interval: Interval, bound: f64) -> Verdict {
+        Verdict::of(interval.low > bound, interval.high <= bound)
+    }
+
+    /// Whether what `interval` estimates is less than `bound`.
+    pub fn below(interval: Interval, bound: f64) -> Verdict {
+        Verdict::of(interval.high < bound, interval.low >= bound)
+    }
+
+    /// Whether what `interval` estimates lies from `low` to `high`, ends included.
+    pub fn between(interval: Interval, low: f64, high: f64) -> Verdict {
+        Verdict::of(interval.low >= low && interval.high <= high, interval.high < low || interval.low > high)
+    }
+
+    /// A verdict on something known exactly.
+    pub fn known(holds: bool) -> Verdict {
+        if holds { Verdict::Holds } else { Verdict::DoesNotHold }
+    }
+
+    /// Whether all of `verdicts` hold: one that does not decides, else one that cannot be told leaves it open.
+    pub fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        verdicts.into_iter().fold(Verdict::Holds, |all, one| match (all, one) {
+            (Verdict::DoesNotHold, _) | (_, Verdict::DoesNotHold) => Verdict::DoesNotHold,
+            (Verdict::CannotBeTold, _) | (_, Verdict::CannotBeTold) => Verdict::CannotBeTold,
+            _ => Verdict::Holds,
+        })
+    }
+
+    /// The opposite sentence's verdict.
+    #[must_use]
+    pub fn opposite(self) -> Verdict {
+        match self {
+            Verdict::Holds => Verdict::DoesNotHold,
+            Verdict::DoesNotHold => Verdict::Holds,
+            Verdict::CannotBeTold => Verdict::CannotBeTold,
+        }
+    }
+
+    fn of(yes: bool, no: bool) -> Verdict {
+        match (yes, no) {
+            (true, _) => Verdict::Holds,
+            (_, true) => Verdict::DoesNotHold,
+            _ => Verdict::CannotBeTold,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::CannotBeTold => "cannot be told",
+        })
+    }
+}
+
+/// A sentence that somebody wrote, and what this machine says of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The sentence, as its source has it or shortened with care.
+    pub sentence: String,
+    /// Where it stands: paper and section, table or figure.
+    pub source: String,
+    /// What this machine says.
+    pub verdict: Verdict,
+    /// The figures behind the verdict, in words: `user time CBC / GCM 1.41 [1.38, 1.44]`.
+    pub evidence: String,
+}
+
+impl Claim {
+    /// A claim with its verdict and what speaks for it.
+    pub fn new(
+        sentence: impl Into<String>,
+        source: impl Into<String>,
+        verdict: Verdict,
+        evidence: impl Into<String>,
+    ) -> Claim {
+        Claim { sentence: sentence.into(), source: source.into(), verdict, evidence: evidence.into() }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a comparison found: each candidate's samples and interval, and ratios from paired rounds.
+
+use crate::interval::Interval;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// The samples of one candidate, in the order of the rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The candidate's name.
+    pub name: String,
+    /// Iterations of one sample.
+    pub iterations: u64,
+    /// Seconds for one iteration, one figure a round.
+    pub samples: Vec<f64>,
+    /// Seconds for one iteration: median and 95 % interval.
+    pub interval: Interval,
+}
+
+impl Trial {
+    /// A trial from samples taken elsewhere, in seconds for one iteration.
+    ///
+    /// # Errors
+    /// When there is no sample, or one is not a finite number.
+    pub fn new(name: impl Into<String>, iterations: u64, samples: Vec<f64>, seed: u64) -> io::Result<Trial> {
+        let name = name.into();
+        let interval = Interval::of(&samples, seed)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: no sample that is a number")))?;
+        Ok(Trial { name, iterations, samples, interval })
+    }
+
+    /// The fastest sample, in seconds for one iteration: what the machine can do when nothing disturbs it.
+    pub fn fastest(&self) -> f64 {
+        self.samples.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Candidates measured side by side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// One trial a candidate, in the order given.
+    pub trials: Vec<Trial>,
+    /// Whether every interval became as narrow as asked before the time was up.
+    pub narrow: bool,
+    /// Wall time of the whole comparison.
+    pub seconds: f64,
+    /// The seed of the order and of the bootstrap.
+    pub seed: u64,
+}
+
+impl Comparison {
+    /// The trial of a name.
+    pub fn trial(&self, name: &str) -> Option<&Trial> {
+        self.trials.iter().find(|trial| trial.name == name)
+    }
+
+    /// Time of `a` over time of `b` (2 means that `b` is twice as fast): the median over the rounds of the ratio
+    /// within each round, with a bootstrap interval of its own. What slows both in a round cancels out.
+    ///
+    /// `None` when a name is unknown or some sample of `b` took no time that its clock could see.
+    pub fn ratio(&self, a: &str, b: &str) -> Option<Interval> {
+        let (a, b) = (self.trial(a)?, self.trial(b)?);
+        let ratios: Vec<f64> = a.samples.iter().zip(&b.samples).map(|(a, b)| a / b).collect();
+        Interval::of(&ratios, self.seed)
+    }
+
+    /// Speed of `a` over speed of `b`: [`Comparison::ratio`] the other way up.
+    pub fn speedup(&self, a: &str, b: &str) -> Option<Interval> {
+        self.ratio(b, a)
+    }
+}

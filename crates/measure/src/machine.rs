@@ -1,0 +1,78 @@
+//! The machine that a figure belongs to; no result is stored without it.
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, fs, path::Path};
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+/// Where and when a result was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's own name.
+    pub cpu: String,
+    /// Logical processors that this process may use.
+    pub cores: usize,
+    /// Instruction-set levels, as the caller names them, slowest first.
+    pub levels: Vec<String>,
+    /// Caches of the first core, `L1 Data 48K`; empty where the system does not tell.
+    pub caches: Vec<String>,
+    /// Memory in bytes.
+    pub memory: u64,
+    /// Operating system and kernel.
+    pub kernel: String,
+    /// The compiler that built the measuring program.
+    pub rustc: String,
+    /// Load averages over 1, 5 and 15 minutes when this was described.
+    pub load: [f64; 3],
+    /// When this was described: UTC, RFC 3339, to the second.
+    pub date: String,
+}
+
+impl Machine {
+    /// This machine now, with the instruction-set `levels` that the measured code knows.
+    pub fn here<S: Into<String>>(levels: impl IntoIterator<Item = S>) -> Machine {
+        let kinds = RefreshKind::nothing()
+            .with_cpu(CpuRefreshKind::nothing())
+            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(kinds);
+        let cpu = system.cpus().first().map(|cpu| cpu.brand().trim()).filter(|name| !name.is_empty());
+        let load = System::load_average();
+        Machine {
+            cpu: cpu.unwrap_or(std::env::consts::ARCH).to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            levels: levels.into_iter().map(Into::into).collect(),
+            caches: caches(Path::new("/sys/devices/system/cpu/cpu0/cache")),
+            memory: system.total_memory(),
+            kernel: [System::name(), System::kernel_version()].into_iter().flatten().collect::<Vec<_>>().join(" "),
+            rustc: env!("SEALWRIGHT_RUSTC").to_owned(),
+            load: [load.one, load.five, load.fifteen],
+            date: now(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    /// One line for the head of a table.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (memory, load) = (self.memory as f64 / (1u64 << 30) as f64, self.load[0]);
+        write!(f, "{}, {} cores, {memory:.1} GiB, {}, {}", self.cpu, self.cores, self.kernel, self.rustc)?;
+        write!(f, ", load {load:.2}, {}", self.date)
+    }
+}
+
+/// Now: UTC, RFC 3339, to the second.
+pub fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The caches that Linux lists under `folder`, in its order.
+fn caches(folder: &Path) -> Vec<String> {
+    let tell = |index: usize, what: &str| {
+        let text = fs::read_to_string(folder.join(format!("index{index}")).join(what)).ok()?;
+        Some(text.trim().to_owned())
+    };
+    (0..)
+        .map_while(|index| {
+            Some(format!("L{} {} {}", tell(index, "level")?, tell(index, "type")?, tell(index, "size")?))
+        })
+        .collect()
+}

@@ -1,0 +1,152 @@
+//! Where results are kept: lines added as they come, and whole documents that are either old or new, never half.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+/// The version of the envelope around every result; raised when a reader of old files would misread new ones.
+pub const SCHEMA: u32 = 1;
+
+/// A folder of results.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// What every line and document is wrapped in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record<T> {
+    /// [`SCHEMA`] at the time of writing.
+    pub schema: u32,
+    /// When it was written: UTC, RFC 3339.
+    pub date: String,
+    /// The result.
+    pub result: T,
+}
+
+impl Store {
+    /// The store in `folder`, made if missing.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub fn open(folder: impl Into<PathBuf>) -> io::Result<Store> {
+        let folder = folder.into();
+        fs::create_dir_all(&folder)?;
+        Ok(Store { folder })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Adds `result` as one line of `name`.jsonl and waits until the disk has it: a crash loses at most the result
+    /// under way.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append<T: Serialize>(&self, name: &str, result: &T) -> io::Result<()> {
+        let path = self.folder.join(format!("{name}.jsonl"));
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut line = Vec::new();
+        if !ends_in_newline(&mut file)? {
+            line.push(b'\n'); // a crash left half a line: keep it apart
+        }
+        serde_json::to_writer(&mut line, &record(result))?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+
+    /// All results in `name`.jsonl, oldest first; none if there is no such file. Half a line left by a crash is
+    /// passed over.
+    ///
+    /// # Errors
+    /// When the file cannot be read or a whole line is not a record of this schema holding a `T`.
+    pub fn lines<T: DeserializeOwned>(&self, name: &str) -> io::Result<Vec<Record<T>>> {
+        let text = match fs::read_to_string(self.folder.join(format!("{name}.jsonl"))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            text => text?,
+        };
+        let mut records = Vec::new();
+        for line in text.lines() {
+            match serde_json::from_str(line) {
+                Ok(record) => records.push(check(record)?),
+                Err(error) if error.is_eof() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(records)
+    }
+
+    /// Writes `result` as the document `name`.json, replacing an older one at once or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written; the older document then stands.
+    pub fn write<T: Serialize>(&self, name: &str, result: &T) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(&record(result))?;
+        text.push(b'\n');
+        write_atomically(&self.folder.join(format!("{name}.json")), &text)
+    }
+
+    /// The document `name`.json, or `None` if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not a record of this schema holding a `T`.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<Record<T>>> {
+        match File::open(self.folder.join(format!("{name}.json"))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+            Ok(file) => check(serde_json::from_reader(io::BufReader::new(file))?).map(Some),
+        }
+    }
+}
+
+/// Puts `content` at `path`: into a temporary file beside it, onto the disk, then renamed over the old one.
+///
+/// # Errors
+/// When any step fails; `path` is then as it was.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666)); // the umask takes its share
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    // the new name lives in the folder, which has to reach the disk as well
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+fn record<T>(result: T) -> Record<T> {
+    Record { schema: SCHEMA, date: crate::machine::now(), result }
+}
+
+fn check<T>(record: Record<T>) -> io::Result<Record<T>> {
+    if record.schema == SCHEMA {
+        return Ok(record);
+    }
+    let text = format!("schema {} where this program knows {SCHEMA}", record.schema);
+    Err(io::Error::new(io::ErrorKind::InvalidData, text))
+}
+
+/// Whether the last byte is a newline; true of an empty file.
+fn ends_in_newline(file: &mut File) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
