@@ -1,1 +1,53 @@
-//! file
+//! Sealed files: sealing, opening, reading at random, looking without a key; and the bytes of `openssl enc`.
+//!
+//! The format is written up in `docs/FORMAT.md`: a preamble that says how to find the key, then a body after the C2SP
+//! chunked encryption specification, whose chunks can be sealed, opened and read independently and whose length cannot
+//! be changed unnoticed.
+//!
+//! ```
+//! use sealwright_file::{Input, Key, Opening, Output, Sealing, SealedReader};
+//! use std::io::{Cursor, Read, Seek, SeekFrom};
+//!
+//! let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+//! let mut sealed = sealwright_file::Shared::default();
+//! Sealing::new(&key).seal(Input::reader(Cursor::new(b"a text"), "text"), Output::writer(sealed.clone(), "sealed"))?;
+//!
+//! // Anywhere in the file, without opening what comes before.
+//! let mut reader = SealedReader::new(Cursor::new(sealed.take()), &Opening::new(&key))?;
+//! reader.seek(SeekFrom::Start(2))?;
+//! let mut text = String::new();
+//! reader.read_to_string(&mut text)?;
+//! assert_eq!(text, "text");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Doors: [`Sealing`] and [`Opening`] take an [`Input`] to an [`Output`], each a file or a stream; [`SealedReader`] is
+//! `Read + Seek` over a sealed file; [`inspect()`] tells what is known without a key; [`enc`] speaks OpenSSL's bytes.
+//! Every [`Error`] knows its exit code and, where one helps, a hint.
+
+mod body;
+pub mod chunk;
+pub mod enc;
+mod error;
+pub mod input;
+pub mod inspect;
+pub mod key;
+mod open;
+pub mod output;
+pub mod preamble;
+pub mod progress;
+mod reader;
+mod seal;
+mod span;
+mod window;
+
+pub use error::{Error, Flaw};
+pub use input::{Identity, Input};
+pub use inspect::{Inspection, inspect};
+pub use key::{Ceiling, Costs, Key};
+pub use open::Opening;
+pub use output::{Output, Place, Shared, remove_input};
+pub use preamble::{KeySource, Preamble, aead_name};
+pub use progress::{Interrupt, Progress, Quiet, Work};
+pub use reader::SealedReader;
+pub use seal::{Sealing, Summary};

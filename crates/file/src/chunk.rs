@@ -1,0 +1,98 @@
+//! Arithmetic of the body: where chunks lie, their nonces, and lengths both ways. Pure.
+
+use crate::error::Flaw;
+
+/// Plaintext bytes of every chunk but the last, which has fewer.
+pub const PLAIN: usize = 16_384;
+/// Bytes that sealing adds to each chunk.
+pub const TAG: usize = 16;
+/// Bytes of a sealed chunk that is not the last.
+pub const SEALED: usize = PLAIN + TAG;
+/// Bytes of the salt that opens the body.
+pub const SALT: usize = 24;
+/// Bytes of the commitment that follows the salt.
+pub const COMMITMENT: usize = 32;
+/// Bytes of the body before its first chunk.
+pub const HEADER: usize = SALT + COMMITMENT;
+/// Bytes of a nonce.
+pub const NONCE: usize = 12;
+/// A body has at most this many chunks: 4 PiB.
+pub const MAX_CHUNKS: u64 = 1 << 38;
+/// The longest text of a body, in bytes: all chunks full but the last, which is one byte short of it.
+pub const MAX_TEXT: u64 = MAX_CHUNKS * PLAIN as u64 - 1;
+
+/// Where chunk `index` begins, counted from the start of the body.
+pub fn offset(index: u64) -> u64 {
+    HEADER as u64 + index * SEALED as u64
+}
+
+/// The nonce of chunk `index`: the base nonce with the big-endian index XORed into its end.
+pub fn nonce(base: &[u8; NONCE], index: u64) -> [u8; NONCE] {
+    let mut nonce = *base;
+    for (byte, i) in nonce[NONCE - 8..].iter_mut().zip(index.to_be_bytes()) {
+        *byte ^= i;
+    }
+    nonce
+}
+
+/// How many chunks a text of `len` bytes makes: the last is always there and always short, maybe empty.
+pub fn count(len: u64) -> u64 {
+    len / PLAIN as u64 + 1
+}
+
+/// Length of the body that a text of `len` bytes makes.
+pub fn sealed_len(len: u64) -> u64 {
+    HEADER as u64 + len + count(len) * TAG as u64
+}
+
+/// Length of the text in a body of `len` bytes.
+///
+/// # Errors
+/// No text makes a body of this length: the file was cut, or is longer than the format allows.
+pub fn plain_len(len: u64) -> Result<u64, Flaw> {
+    let cut = Flaw::Truncated { offset: len };
+    let chunks = len.checked_sub(HEADER as u64).ok_or(cut.clone())?;
+    let (full, rest) = (chunks / SEALED as u64, chunks % SEALED as u64);
+    let rest = rest.checked_sub(TAG as u64).ok_or(cut)?;
+    if full >= MAX_CHUNKS {
+        return Err(Flaw::Chunk { index: MAX_CHUNKS, offset: offset(MAX_CHUNKS), last: false });
+    }
+    Ok(full * PLAIN as u64 + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn lengths_go_both_ways() {
+        for len in (0..100).chain(16_300..16_500).chain(32_700..32_800).chain([1 << 20, 1 << 40, MAX_TEXT]) {
+            assert_eq!(plain_len(sealed_len(len)), Ok(len));
+            assert_eq!(sealed_len(len), offset(count(len) - 1) + len % PLAIN as u64 + TAG as u64);
+        }
+    }
+
+    #[test]
+    fn a_body_length_belongs_to_one_text_or_none() {
+        let reached: std::collections::HashSet<u64> = (0..40_000).map(sealed_len).collect();
+        for len in 0..sealed_len(40_000) {
+            assert_eq!(plain_len(len).is_ok(), reached.contains(&len), "{len}");
+        }
+    }
+
+    #[test]
+    fn chunk_limit() {
+        assert!(plain_len(sealed_len(MAX_TEXT)).is_ok());
+        assert!(plain_len(sealed_len(MAX_TEXT + 1)).is_err());
+        assert!(plain_len(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn nonces_differ_in_the_last_five_bytes() {
+        let base = [0xff; NONCE];
+        assert_eq!(nonce(&base, 0), base);
+        assert_eq!(nonce(&base, MAX_CHUNKS - 1)[..7], base[..7]);
+        assert_eq!(nonce(&[0; NONCE], 0x0102_0304_05)[7..], [1, 2, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Base64 around the ciphertext, in OpenSSL's lines of 64.
+
+use super::EncError;
+use crate::{Error, error::OUTPUT, preamble::fill};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use std::io::{self, Read, Write};
+
+/// Whether the ciphertext is in base64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Armor {
+    /// Bytes.
+    #[default]
+    None,
+    /// `-a`: base64 in lines of 64 characters.
+    Lines,
+    /// `-a -A`: base64 in one line without an end.
+    OneLine,
+}
+
+/// Bytes that make a line.
+const LINE: usize = 48;
+
+/// Writes what it is given, in base64 if asked.
+pub(super) struct Encoder<'a, W> {
+    to: &'a mut W,
+    armor: Armor,
+    /// Bytes that do not fill a line yet.
+    rest: Vec<u8>,
+}
+
+impl<'a, W: Write> Encoder<'a, W> {
+    pub(super) fn new(to: &'a mut W, armor: Armor) -> Self {
+        Encoder { to, armor, rest: Vec::new() }
+    }
+
+    /// Writes `bytes`, keeping back what does not fill a line.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.armor == Armor::None {
+            return self.to.write_all(bytes).map_err(Error::io("write", OUTPUT));
+        }
+        self.rest.extend_from_slice(bytes);
+        let whole = self.rest.len() / LINE * LINE;
+        self.put(whole)
+    }
+
+    /// Writes what was kept back.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        self.put(self.rest.len())?;
+        self.to.flush().map_err(Error::io("write", OUTPUT))
+    }
+
+    fn put(&mut self, len: usize) -> Result<(), Error> {
+        let mut text = String::with_capacity(len / LINE * 65 + 70);
+        for line in self.rest[..len].chunks(LINE) {
+            STANDARD.encode_string(line, &mut text);
+            if self.armor == Armor::Lines {
+                text.push('\n');
+            }
+        }
+        self.rest.drain(..len);
+        self.to.write_all(text.as_bytes()).map_err(Error::io("write", OUTPUT))
+    }
+}
+
+/// Reads bytes, out of base64 if asked. White space anywhere is passed over.
+pub(super) struct Decoder<'a, R> {
+    from: &'a mut R,
+    armor: Armor,
+    /// Characters that do not make a group of four yet.
+    text: Vec<u8>,
+    /// Decoded bytes not yet read.
+    bytes: Vec<u8>,
+    taken: usize,
+    /// Characters read so far, for the error.
+    at: u64,
+    ended: bool,
+    padded: bool,
+}
+
+impl<'a, R: Read> Decoder<'a, R> {
+    pub(super) fn new(from: &'a mut R, armor: Armor) -> Self {
+        Decoder { from, armor, text: Vec::new(), bytes: Vec::new(), taken: 0, at: 0, ended: false, padded: false }
+    }
+
+    /// Decodes the next piece of input.
+    fn refill(&mut self) -> Result<(), Error> {
+        let mut raw = [0; 64 * 1024];
+        let got = fill(self.from, &mut raw)?;
+        self.at += got as u64;
+        self.ended = got < raw.len();
+        self.text.extend(raw[..got].iter().filter(|c| !c.is_ascii_whitespace()));
+        let whole = if self.ended { self.text.len() } else { self.text.len() / 4 * 4 };
+        let wrong = EncError::NotBase64(self.at);
+        if self.padded && whole > 0 {
+            return Err(wrong.into());
+        }
+        self.bytes = STANDARD.decode(&self.text[..whole]).map_err(|_| wrong)?;
+        self.padded = self.text[..whole].ends_with(b"=");
+        self.text.drain(..whole);
+        self.taken = 0;
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Decoder<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.armor == Armor::None {
+            return self.from.read(buffer);
+        }
+        while self.taken == self.bytes.len() {
+            if self.ended {
+                return Ok(0);
+            }
+            self.refill()?;
+        }
+        let n = buffer.len().min(self.bytes.len() - self.taken);
+        buffer[..n].copy_from_slice(&self.bytes[self.taken..self.taken + n]);
+        self.taken += n;
+        Ok(n)
+    }
+}

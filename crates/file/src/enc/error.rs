@@ -1,0 +1,81 @@
+//! What `enc` refuses.
+
+/// Why `enc` did not encrypt or decrypt.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncError {
+    /// A cipher name that is not offered.
+    #[error("unknown cipher {0}; known are aes-{{128,192,256}}-{{cbc,ctr,gcm}}")]
+    Cipher(String),
+    /// A digest name that is not offered.
+    #[error("unknown digest {0}; known are md5, sha1, sha224, sha256, sha384, sha512")]
+    Digest(String),
+    /// A character that is no hex digit.
+    #[error("the {0} has a character that is no hex digit")]
+    NotHex(&'static str),
+    /// Too few or too many hex digits.
+    #[error("the {what} has {given} hex digits where {wanted} are needed")]
+    HexLength {
+        /// Key, IV or salt.
+        what: &'static str,
+        /// Digits needed.
+        wanted: usize,
+        /// Digits given.
+        given: usize,
+    },
+    /// PBKDF2 must run at least once.
+    #[error("the number of iterations must be at least 1")]
+    Iterations,
+    /// GCM takes a key and an IV, not a passphrase.
+    #[error("GCM takes a key and an IV in hex, not a passphrase")]
+    GcmPassphrase,
+    /// The input lacks the header that says which salt was used.
+    #[error("the input does not begin with Salted__")]
+    NoSalt,
+    /// Without padding, the text must be whole blocks.
+    #[error("without padding the text must be a multiple of 16 bytes")]
+    NotWholeBlocks,
+    /// The ciphertext is not whole blocks.
+    #[error("the ciphertext is not a multiple of 16 bytes: it was cut")]
+    Cut,
+    /// The padding is wrong, so key or ciphertext are.
+    #[error("bad padding: the key or passphrase is wrong, or the ciphertext was changed")]
+    BadPadding,
+    /// The tag does not hold.
+    #[error("not authentic: key, IV or ciphertext is not what was encrypted")]
+    NotAuthentic,
+    /// More than GCM holds in memory here.
+    #[error("GCM here takes at most 1 GiB")]
+    TooLong,
+    /// Something that is not base64.
+    #[error("the input is not base64 (near byte {0})")]
+    NotBase64(u64),
+}
+
+impl EncError {
+    /// 2 usage, 3 not authentic, 1 anything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            EncError::Cipher(_)
+            | EncError::Digest(_)
+            | EncError::NotHex(_)
+            | EncError::HexLength { .. }
+            | EncError::Iterations
+            | EncError::GcmPassphrase => 2,
+            EncError::NotAuthentic => 3,
+            _ => 1,
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            EncError::HexLength { .. } => "openssl enc pads or cuts such keys in silence; give all digits",
+            EncError::NoSalt => "it may have been encrypted with -K and -iv, with -S (give the same -S) or with -a",
+            EncError::BadPadding => "CBC cannot tell which; sealed files can",
+            EncError::GcmPassphrase | EncError::TooLong => "use seal, which takes passphrases and files of any length",
+            EncError::NotBase64(_) => "leave out -a",
+            _ => return None,
+        })
+    }
+}

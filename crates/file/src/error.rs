@@ -1,0 +1,236 @@
+//! What can go wrong with files: where, with which exit code, and what may help.
+
+use std::{fmt, io, path::PathBuf};
+
+/// Why a file was not sealed, opened, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {doing} {place}: {source}")]
+    Io {
+        /// What was being done: "read", "write", "create".
+        doing: &'static str,
+        /// To which file or stream.
+        place: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The output exists and may not be replaced.
+    #[error("{} exists already", .0.display())]
+    Exists(PathBuf),
+    /// Input and output are one file.
+    #[error("{} is both input and output", .0.display())]
+    SameFile(PathBuf),
+    /// The input grew or shrank while it was read.
+    #[error("{place} changed while it was read: it had {before} bytes, then {after}")]
+    Changed {
+        /// The input.
+        place: String,
+        /// Its length at the start, in bytes.
+        before: u64,
+        /// Its length as found later, in bytes.
+        after: u64,
+    },
+    /// The file is to be removed but is no longer the one that was read.
+    #[error("{} was replaced by another file meanwhile and is kept", .0.display())]
+    Replaced(PathBuf),
+    /// More text than the format can hold.
+    #[error("longer than the 4 PiB that one sealed file can hold")]
+    TooLong,
+    /// This suite has no place in the file format.
+    #[error("suite {0} cannot seal files")]
+    SuiteNotForFiles(sealwright::Suite),
+    /// A key file cannot be used.
+    #[error("key file {place}: {why}")]
+    KeyFile {
+        /// The key file.
+        place: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The key has a length other than the suite takes.
+    #[error("the key has {given} bytes where {suite} takes {wanted}")]
+    KeyLength {
+        /// The suite.
+        suite: sealwright::Suite,
+        /// Bytes it takes.
+        wanted: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// An empty passphrase.
+    #[error("the passphrase is empty")]
+    EmptyPassphrase,
+    /// Argon2 parameters that do not go together.
+    #[error("Argon2id cannot run with {0}")]
+    Costs(crate::Costs),
+    /// The file asks for more Argon2 work than the ceiling allows; nothing of it was spent.
+    #[error("the passphrase would cost {asked}; at most {ceiling} is allowed")]
+    TooCostly {
+        /// What the file asks for.
+        asked: crate::Costs,
+        /// What is allowed.
+        ceiling: crate::Ceiling,
+    },
+    /// The file is locked by a raw key and a passphrase was given, or the other way round.
+    #[error("the file is locked with {wanted}, not with {given}")]
+    KeyKind {
+        /// What the file takes.
+        wanted: &'static str,
+        /// What was given.
+        given: &'static str,
+    },
+    /// The commitment does not match: another key, passphrase or associated data, or an edited header.
+    #[error("wrong {0}, or the header or the associated data was changed")]
+    WrongKey(&'static str),
+    /// The file is not what was sealed.
+    #[error("not authentic: {0}")]
+    NotAuthentic(Flaw),
+    /// A key or IV that `enc` does not take.
+    #[error(transparent)]
+    Enc(#[from] crate::enc::EncError),
+    /// The operating system has no random bytes.
+    #[error("the operating system gave no random bytes: {0}")]
+    Random(getrandom::Error),
+    /// Interrupted by the user; nothing is left behind.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// How a file fails to be an authentic sealed file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It does not begin as sealed files do.
+    Magic,
+    /// A version that this build does not read.
+    Version(u8),
+    /// A suite that this build does not have.
+    Suite(u8),
+    /// A key source that this build does not know.
+    KeySource(u8),
+    /// The reserved byte is not zero.
+    Reserved(u8),
+    /// The source parameters have the wrong length, in bytes.
+    SourceLength(u32),
+    /// Argon2 parameters outside what Argon2 defines.
+    Costs,
+    /// It ends early: too few bytes before `offset`, where more must follow.
+    Truncated {
+        /// The offset at which the file ends.
+        offset: u64,
+    },
+    /// A chunk was changed, cut or moved, or bytes were added.
+    Chunk {
+        /// Its number, from 0.
+        index: u64,
+        /// Where it begins in the file.
+        offset: u64,
+        /// Whether it is the last one, whose length tells the file's.
+        last: bool,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::Magic => write!(f, "this is not a sealed file"),
+            Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
+            Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
+            Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
+            Flaw::Reserved(b) => write!(f, "the reserved byte is {b}, not 0 (at byte 11)"),
+            Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
+            Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
+            Flaw::Truncated { offset } => write!(f, "it was cut off: more must follow its end at byte {offset}"),
+            Flaw::Chunk { index, offset, last: false } => {
+                write!(f, "chunk {index} (at byte {offset}) was changed or moved, or the file was cut or added to")
+            }
+            Flaw::Chunk { index, offset, last: true } => {
+                write!(f, "the last chunk, {index} (at byte {offset}), was changed, or the file was cut or added to")
+            }
+        }
+    }
+}
+
+impl Error {
+    /// The exit code of its class: 1 failed, 2 usage, 3 not authentic, 4 wrong key or passphrase, 130 interrupted.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::NotAuthentic(_) => 3,
+            Error::WrongKey(_) | Error::KeyKind { .. } => 4,
+            Error::Interrupted => 130,
+            Error::SameFile(_) | Error::EmptyPassphrase | Error::KeyLength { .. } | Error::Costs(_) => 2,
+            Error::Enc(error) => error.exit_code(),
+            _ => 1,
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Error::Exists(_) => "use --force to replace it, or -o to name another output",
+            Error::SameFile(_) => "name another output with -o",
+            Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
+            Error::TooCostly { .. } => "raise the limit with --max-cost if you trust where the file comes from",
+            Error::WrongKey(_) => "nothing was written; associated data must be the same as when sealing",
+            Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
+            Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_)) => {
+                "a newer Sealwright may know it; otherwise the file is damaged"
+            }
+            Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
+            Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
+            Error::KeyKind { wanted: "a passphrase", .. } => "use --passphrase",
+            Error::KeyKind { .. } => "use --key-file",
+            Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
+            Error::Enc(error) => return error.hint(),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn io(doing: &'static str, place: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let place = place.into();
+        move |source| Error::Io { doing, place, source }
+    }
+
+    /// Names the input where the reading room did not know it.
+    pub(crate) fn of(self, name: &str) -> Error {
+        match self {
+            Error::Io { doing, place, source } if place == INPUT => Error::Io { doing, place: name.into(), source },
+            other => other,
+        }
+    }
+
+    /// Names the output likewise.
+    pub(crate) fn of_output(self, name: &str) -> Error {
+        match self {
+            Error::Io { doing, place, source } if place == OUTPUT => Error::Io { doing, place: name.into(), source },
+            other => other,
+        }
+    }
+
+    pub(crate) fn cut(offset: u64) -> Error {
+        Error::NotAuthentic(Flaw::Truncated { offset })
+    }
+}
+
+/// What errors call an input whose name is not at hand.
+pub(crate) const INPUT: &str = "the input";
+
+/// Likewise of an output.
+pub(crate) const OUTPUT: &str = "the output";
+
+/// Said of key files that others may read.
+pub(crate) const LOOSE: &str = "others may read it";
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Io { source, .. } => source.kind(),
+            Error::NotAuthentic(_) => io::ErrorKind::InvalidData,
+            // Not ErrorKind::Interrupted, which says "try again".
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}

@@ -1,0 +1,162 @@
+//! Where bytes come from: a file, read by position on every core, or a stream, read in order.
+
+use crate::{Error, Preamble};
+use std::{
+    fmt,
+    fs::{File, Metadata},
+    io::{self, Cursor, IoSliceMut, Read, Seek},
+    os::{
+        fd::AsFd,
+        unix::fs::{FileExt, MetadataExt},
+    },
+    path::Path,
+};
+
+/// Which file it is, whatever its name: device and inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    pub(crate) fn of(meta: &Metadata) -> Identity {
+        Identity { device: meta.dev(), inode: meta.ino() }
+    }
+}
+
+/// Bytes to seal or to open.
+pub struct Input {
+    pub(crate) from: From,
+    pub(crate) name: String,
+    preamble: Option<Preamble>,
+}
+
+pub(crate) enum From {
+    /// A regular file of known length.
+    File { file: File, meta: Metadata },
+    /// Anything else.
+    Stream(Box<dyn Read + Send>),
+}
+
+impl Input {
+    /// The file at `path`; devices and named pipes are read as streams.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is a directory.
+    pub fn open(path: &Path) -> Result<Input, Error> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(Error::io("open", name.clone()))?;
+        Input::file(file, name)
+    }
+
+    /// Standard input; a file that was redirected whole is read by position.
+    ///
+    /// # Errors
+    /// When it is closed or a directory.
+    pub fn stdin() -> Result<Input, Error> {
+        let fd = io::stdin().as_fd().try_clone_to_owned().map_err(Error::io("read", "standard input"))?;
+        Input::file(File::from(fd), "standard input".into())
+    }
+
+    /// An open file; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// When its metadata cannot be read, or it is a directory.
+    pub fn file(mut file: File, name: String) -> Result<Input, Error> {
+        let meta = file.metadata().map_err(Error::io("read", name.clone()))?;
+        if meta.is_dir() {
+            return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
+        }
+        // Files under /proc say that they are empty and are not: only reading shows. Likewise begin where others stopped.
+        let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
+        let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
+        Ok(Input { from, name, preamble: None })
+    }
+
+    /// Any reader; `name` is what errors call it.
+    pub fn reader(from: impl Read + Send + 'static, name: impl Into<String>) -> Input {
+        Input { from: From::Stream(Box::new(from)), name: name.into(), preamble: None }
+    }
+
+    /// Bytes in memory; `name` is what errors call them.
+    pub fn bytes(bytes: impl AsRef<[u8]> + Send + 'static, name: impl Into<String>) -> Input {
+        Input::reader(Cursor::new(bytes), name)
+    }
+
+    /// What errors call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its length in bytes, if it is a file.
+    pub fn len(&self) -> Option<u64> {
+        match &self.from {
+            From::File { meta, .. } => Some(meta.len()),
+            From::Stream(_) => None,
+        }
+    }
+
+    /// Whether it is a file known to be empty. Streams are not known to be.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// Which file it is, if it is one.
+    pub fn identity(&self) -> Option<Identity> {
+        match &self.from {
+            From::File { meta, .. } => Some(Identity::of(meta)),
+            From::Stream(_) => None,
+        }
+    }
+
+    /// Its permission bits, if it is a file.
+    pub(crate) fn mode(&self) -> Option<u32> {
+        match &self.from {
+            From::File { meta, .. } => Some(meta.mode() & 0o777),
+            From::Stream(_) => None,
+        }
+    }
+
+    /// The preamble of a sealed input, to learn which key to ask for. A stream is read for it once; opening goes on after.
+    ///
+    /// # Errors
+    /// As [`Preamble::read`].
+    pub fn preamble(&mut self) -> Result<&Preamble, Error> {
+        let preamble = match self.preamble.take() {
+            Some(preamble) => preamble,
+            None => match &mut self.from {
+                From::File { file, .. } => Preamble::read(&mut Cursored { file, at: 0 }),
+                From::Stream(stream) => Preamble::read(stream),
+            }
+            .map_err(|error| error.of(&self.name))?,
+        };
+        Ok(self.preamble.insert(preamble))
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Input({})", self.name)
+    }
+}
+
+/// Reads a file in order without moving its position.
+pub(crate) struct Cursored<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) at: u64,
+}
+
+impl Read for Cursored<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read_at(buffer, self.at)?;
+        self.at += got as u64;
+        Ok(got)
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let got = rustix::io::preadv(self.file, buffers, self.at)?;
+        self.at += got as u64;
+        Ok(got)
+    }
+}

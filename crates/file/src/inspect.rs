@@ -1,0 +1,42 @@
+//! What a sealed file tells without a key. None of it is proven: whoever holds the file can change it, and opening notices.
+
+use crate::{Error, Flaw, Input, Preamble, chunk, preamble::VERSION};
+
+/// What a sealed file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inspection {
+    /// Format version.
+    pub version: u8,
+    /// Suite and key source.
+    pub preamble: Preamble,
+    /// Bytes before the body.
+    pub preamble_len: u64,
+    /// Length of the sealed file in bytes, if the input is a file.
+    pub sealed: Option<u64>,
+    /// Length of the text in bytes; a flaw if no text makes a file of this length.
+    pub text: Option<Result<u64, Flaw>>,
+}
+
+impl Inspection {
+    /// Number of chunks, if the length is known and possible.
+    pub fn chunks(&self) -> Option<u64> {
+        self.text.as_ref()?.as_ref().ok().map(|&len| chunk::count(len))
+    }
+}
+
+/// Reads the preamble of `input` and works out the rest from its length.
+///
+/// # Errors
+/// [`Error::NotAuthentic`] if it is no sealed file; reading errors.
+pub fn inspect(mut input: Input) -> Result<Inspection, Error> {
+    let preamble = input.preamble()?.clone();
+    let preamble_len = preamble.to_bytes().len() as u64;
+    let sealed = input.len();
+    let text = sealed.map(|len| {
+        chunk::plain_len(len.saturating_sub(preamble_len)).map_err(|flaw| match flaw {
+            Flaw::Truncated { .. } => Flaw::Truncated { offset: len },
+            other => other,
+        })
+    });
+    Ok(Inspection { version: VERSION, preamble, preamble_len, sealed, text })
+}

@@ -1,0 +1,188 @@
+//! Opening: every byte that leaves is authentic; a file appears only when all of it is.
+
+use crate::{
+    Ceiling, Error, Input, Key, Output, Summary, Work,
+    body::Body,
+    chunk,
+    input::{Cursored, From},
+    output::{Draft, To},
+    preamble::{Preamble, fill},
+    span::{self, Span},
+    window::{by_position, in_order, write_parts},
+};
+use sealwright::Isa;
+use std::{
+    fs::File,
+    io::{self, IoSlice, Read, Write},
+};
+
+/// How to open.
+#[derive(Clone, Debug)]
+pub struct Opening<'a> {
+    /// The key or passphrase.
+    pub key: &'a Key,
+    /// Associated data, as given when sealing.
+    pub ad: &'a [u8],
+    /// The most that a file may make a passphrase cost.
+    pub ceiling: Ceiling,
+    /// Instruction set to use.
+    pub isa: Isa,
+    /// Threads, progress, interrupt.
+    pub work: Work,
+}
+
+impl<'a> Opening<'a> {
+    /// With `key`, no associated data, the default ceiling, the best instructions, every core.
+    pub fn new(key: &'a Key) -> Self {
+        Opening { key, ad: &[], ceiling: Ceiling::default(), isa: Isa::best(), work: Work::default() }
+    }
+
+    /// With associated data.
+    pub fn ad(self, ad: &'a [u8]) -> Self {
+        Opening { ad, ..self }
+    }
+
+    /// With another ceiling on a passphrase's costs.
+    pub fn ceiling(self, ceiling: Ceiling) -> Self {
+        Opening { ceiling, ..self }
+    }
+
+    /// With a given instruction set.
+    pub fn isa(self, isa: Isa) -> Self {
+        Opening { isa, ..self }
+    }
+
+    /// With given threads, progress and interrupt.
+    pub fn work(self, work: Work) -> Self {
+        Opening { work, ..self }
+    }
+
+    /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::Place).
+    ///
+    /// A file's last chunk is opened first, which proves its length; then a stream gets bytes, each already
+    /// authenticated. A stream's end can only be proven at its end: until this returns `Ok`, the text may be cut short.
+    ///
+    /// # Errors
+    /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
+    /// stays as it was.
+    pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
+        output.differs_from(input.identity())?;
+        let preamble = input.preamble()?.clone();
+        self.work.progress.begin(input.len());
+        let (identity, name) = (input.identity(), input.name.clone());
+        let header = preamble.to_bytes().len();
+        let body = match &mut input.from {
+            From::File { file, .. } => Body::open(&mut Cursored { file, at: header as u64 }, &preamble, self),
+            From::Stream(stream) => Body::open(stream, &preamble, self),
+        }
+        .map_err(|error| error.of(&name))?;
+        self.work.progress.advance((header + chunk::HEADER) as u64);
+
+        let own = input.mode();
+        let mode = |preserve| own.filter(|_| preserve).unwrap_or(0o600);
+        let job = Job { body: &body, work: &self.work, from: &name, to: &output.name };
+        let text = match (&mut input.from, output.to) {
+            (From::File { file, meta }, To::File { path, place }) => {
+                let text = job.prove_length(file, meta.len())?;
+                let draft = Draft::create(&path, place)?;
+                job.file_to_file(file, &draft.file, text)?;
+                draft.commit(mode(place.preserve))?;
+                text
+            }
+            (From::File { file, meta }, To::Stream(mut to)) => {
+                job.prove_length(file, meta.len())?;
+                job.in_order(&mut Cursored { file, at: body.offset(0) }, &mut to)?
+            }
+            (From::Stream(from), To::File { path, place }) => {
+                let mut draft = Draft::create(&path, place)?;
+                let text = job.in_order(from, &mut draft.file)?;
+                draft.commit(mode(place.preserve))?;
+                text
+            }
+            (From::Stream(from), To::Stream(mut to)) => job.in_order(from, &mut to)?,
+        };
+        let sealed = header as u64 + chunk::sealed_len(text);
+        Ok(Summary { text, sealed, suite: preamble.suite, input: identity })
+    }
+
+    /// Reads the preamble and the body's header from `from`, which may go on to the chunks.
+    pub(crate) fn begin(&self, from: &mut impl Read) -> Result<(Body, Preamble), Error> {
+        let preamble = Preamble::read(from)?;
+        Ok((Body::open(from, &preamble, self)?, preamble))
+    }
+}
+
+/// One input on its way to one output.
+struct Job<'a> {
+    body: &'a Body,
+    work: &'a Work,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl Job<'_> {
+    /// Opens the last chunk of a file of `len` bytes: only a text of this length ends so.
+    fn prove_length(&self, file: &File, len: u64) -> Result<u64, Error> {
+        let text = self.body.text_len(len)?;
+        self.body.prove_length(&mut Cursored { file, at: self.body.last_offset(text) }, text)?;
+        Ok(text)
+    }
+
+    /// Every worker reads, opens and writes its spans at their own places.
+    fn file_to_file(&self, from: &File, to: &File, text: u64) -> Result<(), Error> {
+        by_position(text, self.work, |span| {
+            let at = self.body.offset(span.index * span::CHUNKS as u64);
+            let (wanted, index) = (span.sealed_len(), span.index);
+            let got = fill(&mut Cursored { file: from, at }, span.sealed_mut(wanted)).map_err(|e| e.of(self.from))?;
+            if got < wanted {
+                return Err(Error::cut(at + got as u64));
+            }
+            span.open(self.body, wanted)?;
+            let mut to = Placed { file: to, at: index * span::PLAIN as u64 };
+            write_parts(&mut to, &mut span.text()).map_err(Error::io("write", self.to))?;
+            Ok(wanted as u64)
+        })
+    }
+
+    /// Reads and writes in order. Returns the length of the text.
+    fn in_order(&self, from: &mut (impl Read + Send + ?Sized), to: &mut (impl Write + Send)) -> Result<u64, Error> {
+        let mut text = 0;
+        let read = |span: &mut Span| {
+            if span.index * span::CHUNKS as u64 >= chunk::MAX_CHUNKS {
+                return Err(Error::TooLong);
+            }
+            let got = fill(from, span.sealed_mut(span::SEALED)).map_err(|e| e.of(self.from))?;
+            span.last = got < span::SEALED;
+            Ok(got)
+        };
+        let write = |span: &Span| {
+            text += span.text as u64;
+            write_parts(to, &mut span.text()).map_err(Error::io("write", self.to))
+        };
+        in_order(self.work, read, |span, got| span.open(self.body, got), write)?;
+        to.flush().map_err(Error::io("write", self.to))?;
+        Ok(text)
+    }
+}
+
+/// Writes a file at a place without moving its position.
+struct Placed<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Write for Placed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let written = rustix::io::pwritev(self.file, parts, self.at)?;
+        self.at += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! A file without its name: written aside, synced, then named in one step that never clobbers unasked.
+
+use super::Place;
+use crate::{Error, key::random};
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File, OpenOptions, Permissions},
+    io::{self, ErrorKind},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{OpenOptionsExt, PermissionsExt},
+    },
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Drafts that exist now, for [`abandon_all`].
+static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new() });
+
+struct Live {
+    closed: bool,
+    paths: Vec<PathBuf>,
+}
+
+fn live() -> MutexGuard<'static, Live> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every file that is still being written, and lets no new one begin: what a program does when it is told to
+/// end at once. Names that were given already stay.
+pub fn abandon_all() {
+    let mut live = live();
+    live.closed = true;
+    for path in live.paths.drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A file being written. Dropped without [`Draft::commit`], it is gone.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) file: File,
+    temp: PathBuf,
+    target: PathBuf,
+    place: Place,
+    named: bool,
+}
+
+impl Draft {
+    /// Creates `.NAME.xxxxxx` beside `target`, for its owner only.
+    pub(crate) fn create(target: &Path, place: Place) -> Result<Draft, Error> {
+        let mut last = io::Error::from(ErrorKind::AlreadyExists);
+        for _ in 0..16 {
+            let temp = aside(target)?;
+            // The registry is held while the file appears: an interrupt in between must not miss it.
+            let mut live = live();
+            if live.closed {
+                return Err(Error::Interrupted);
+            }
+            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&temp) {
+                Ok(file) => {
+                    live.paths.push(temp.clone());
+                    return Ok(Draft { file, temp, target: target.into(), place, named: false });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
+    }
+
+    /// Gives the file its permission bits and its name.
+    pub(crate) fn commit(mut self, mode: u32) -> Result<(), Error> {
+        let name = self.target.display().to_string();
+        let failed = |doing| Error::io(doing, name.clone());
+        self.file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of"))?;
+        if self.place.sync {
+            self.file.sync_all().map_err(failed("write"))?;
+        }
+        // An interrupt takes all drafts or finds this one named.
+        let mut live = live();
+        if live.closed {
+            return Err(Error::Interrupted);
+        }
+        let renamed =
+            if self.place.force { fs::rename(&self.temp, &self.target) } else { rename_new(&self.temp, &self.target) };
+        match renamed {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(Error::Exists(self.target.clone())),
+            other => other.map_err(failed("name"))?,
+        }
+        self.named = true;
+        live.paths.retain(|path| *path != self.temp);
+        drop(live);
+        if self.place.sync {
+            let dir = File::open(parent(&self.target)).map_err(failed("sync the directory of"))?;
+            // Some file systems cannot sync a directory and say so; the name is there all the same.
+            let _ = dir.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.named {
+            let mut live = live();
+            let _ = fs::remove_file(&self.temp);
+            live.paths.retain(|path| *path != self.temp);
+        }
+    }
+}
+
+/// Renames without replacing: in one step where the file system can, else by a second link.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A fresh hidden name beside `target`.
+fn aside(target: &Path) -> Result<PathBuf, Error> {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let name = target.file_name().ok_or_else(|| Error::Io {
+        doing: "create",
+        place: target.display().to_string(),
+        source: ErrorKind::InvalidFilename.into(),
+    })?;
+    let mut fresh = [0; 6];
+    random(&mut fresh)?;
+    let mut hidden = OsString::from(".");
+    // A name may have 255 bytes; ours must leave room for the dots and the letters.
+    hidden.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(240)]));
+    hidden.push(".");
+    hidden.push(fresh.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect::<String>());
+    Ok(parent(target).join(hidden))
+}

@@ -1,0 +1,29 @@
+//! A writer whose bytes can be taken back: for tests and for texts in memory.
+
+use std::{
+    io::{self, Write},
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Bytes in memory, behind as many handles as wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    /// All that was written, leaving nothing.
+    pub fn take(&mut self) -> Vec<u8> {
+        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Reading a sealed file at random, as if it were open.
+
+use crate::{Error, Opening, Preamble, body::Body, chunk};
+use std::{
+    fmt,
+    io::{self, Read, Seek, SeekFrom},
+};
+use zeroize::Zeroize;
+
+/// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
+///
+/// The last chunk is opened first, so the length is proven before anything is read and a cut file is refused at once.
+/// Reading a byte costs reading and opening its chunk, 16 KiB; reading on costs nothing more until the next chunk.
+pub struct SealedReader<R> {
+    inner: R,
+    body: Body,
+    preamble: Preamble,
+    /// Length of the text.
+    len: u64,
+    /// Place of the next byte to be read; may lie behind the end.
+    at: u64,
+    /// The chunk opened last.
+    chunk: Vec<u8>,
+    /// Its number and how much text it has.
+    held: Option<(u64, usize)>,
+}
+
+impl<R: Read + Seek> SealedReader<R> {
+    /// Reads the header, checks the key, and proves the length.
+    ///
+    /// # Errors
+    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says.
+    pub fn new(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
+        let read = || Error::io("read", "the input");
+        inner.seek(SeekFrom::Start(0)).map_err(read())?;
+        let (body, preamble) = opening.begin(&mut inner)?;
+        let sealed = inner.seek(SeekFrom::End(0)).map_err(read())?;
+        let len = body.text_len(sealed)?;
+        inner.seek(SeekFrom::Start(body.last_offset(len))).map_err(read())?;
+        let chunk = body.prove_length(&mut inner, len)?;
+        let held = Some((chunk::count(len) - 1, chunk.len() - chunk::TAG));
+        Ok(SealedReader { inner, body, preamble, len, at: 0, chunk, held })
+    }
+
+    /// Length of the text in bytes: proven.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the text is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What the file said of itself.
+    pub fn preamble(&self) -> &Preamble {
+        &self.preamble
+    }
+
+    /// The sealed file back.
+    pub fn into_inner(mut self) -> R
+    where
+        R: Default,
+    {
+        std::mem::take(&mut self.inner)
+    }
+
+    /// Opens the chunk at `self.at`, if it is not the one at hand; returns its text from there on.
+    fn rest(&mut self) -> Result<&[u8], Error> {
+        let index = self.at / chunk::PLAIN as u64;
+        let text = match self.held {
+            Some((held, text)) if held == index => text,
+            _ => {
+                self.held = None;
+                let text = (self.len - index * chunk::PLAIN as u64).min(chunk::PLAIN as u64) as usize;
+                self.chunk.resize(text + chunk::TAG, 0);
+                self.inner.seek(SeekFrom::Start(self.body.offset(index))).map_err(Error::io("read", "the input"))?;
+                self.body.read_chunk(&mut self.inner, index, &mut self.chunk)?;
+                self.held = Some((index, text));
+                text
+            }
+        };
+        Ok(&self.chunk[(self.at % chunk::PLAIN as u64) as usize..text])
+    }
+}
+
+impl<R: Read + Seek> Read for SealedReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.len || buffer.is_empty() {
+            return Ok(0);
+        }
+        let rest = self.rest()?;
+        let n = rest.len().min(buffer.len());
+        buffer[..n].copy_from_slice(&rest[..n]);
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+impl<R: Read + Seek> Seek for SealedReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.len.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a place before the start"))?;
+        Ok(self.at)
+    }
+}
+
+impl<R> Drop for SealedReader<R> {
+    fn drop(&mut self) {
+        self.chunk.zeroize();
+    }
+}
+
+impl<R> fmt::Debug for SealedReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealedReader")
+            .field("preamble", &self.preamble)
+            .field("len", &self.len)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
+}

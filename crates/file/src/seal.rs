@@ -1,0 +1,198 @@
+//! Sealing: any input to any output, whole and authenticated, or nothing.
+
+use crate::{
+    Costs, Error, Identity, Input, Key, Output, Work,
+    body::Body,
+    chunk,
+    input::{Cursored, From},
+    output::{Draft, To},
+    span::{self, Span},
+    window::{by_position, fill_parts, in_order},
+};
+use sealwright::{Isa, Suite};
+use std::{
+    fs::File,
+    io::{Read, Write},
+    os::unix::fs::FileExt,
+};
+
+/// How to seal.
+#[derive(Clone, Debug)]
+pub struct Sealing<'a> {
+    /// The key or passphrase.
+    pub key: &'a Key,
+    /// Cipher and mode.
+    pub suite: Suite,
+    /// What a passphrase shall cost.
+    pub costs: Costs,
+    /// Associated data: not stored; must be given again to open.
+    pub ad: &'a [u8],
+    /// Instruction set to use.
+    pub isa: Isa,
+    /// Threads, progress, interrupt.
+    pub work: Work,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes of text.
+    pub text: u64,
+    /// Bytes of the sealed file.
+    pub sealed: u64,
+    /// The suite.
+    pub suite: Suite,
+    /// Which file was read, if it was one.
+    pub input: Option<Identity>,
+}
+
+impl<'a> Sealing<'a> {
+    /// With `key`, AES-256-GCM, default costs, no associated data, the best instructions, every core.
+    pub fn new(key: &'a Key) -> Self {
+        Sealing {
+            key,
+            suite: Suite::Aes256Gcm,
+            costs: Costs::default(),
+            ad: &[],
+            isa: Isa::best(),
+            work: Work::default(),
+        }
+    }
+
+    /// With another suite.
+    pub fn suite(self, suite: Suite) -> Self {
+        Sealing { suite, ..self }
+    }
+
+    /// With other costs of a passphrase.
+    pub fn costs(self, costs: Costs) -> Self {
+        Sealing { costs, ..self }
+    }
+
+    /// With associated data.
+    pub fn ad(self, ad: &'a [u8]) -> Self {
+        Sealing { ad, ..self }
+    }
+
+    /// With a given instruction set.
+    pub fn isa(self, isa: Isa) -> Self {
+        Sealing { isa, ..self }
+    }
+
+    /// With given threads, progress and interrupt.
+    pub fn work(self, work: Work) -> Self {
+        Sealing { work, ..self }
+    }
+
+    /// Seals all of `input`. An output file gets the input file's permission bits, or 0600 when there are none to take.
+    ///
+    /// # Errors
+    /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
+    pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
+        output.differs_from(input.identity())?;
+        let (body, header) = Body::create(self)?;
+        self.seal_body(&body, &header, input, output)
+    }
+
+    /// Seals with all random choices made. Not for use: a salt that serves twice under a key betrays the texts.
+    #[doc(hidden)]
+    pub fn seal_with_salt(&self, salt: &[u8; chunk::SALT], input: Input, output: Output) -> Result<Summary, Error> {
+        let (source, input_key) = self.key.for_sealing(self.suite, self.costs)?;
+        let preamble = crate::Preamble { suite: self.suite, source };
+        let (body, header) = Body::create_with(&preamble, &input_key, salt, self.isa, self.ad)?;
+        self.seal_body(&body, &header, input, output)
+    }
+
+    fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
+        let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600));
+        self.work.progress.begin(input.len());
+        let job = Job { body, header, work: &self.work, from: &input.name, to: &output.name };
+        let text = match (input.from, output.to) {
+            (From::File { file, meta }, To::File { path, place }) => {
+                let draft = Draft::create(&path, place)?;
+                job.file_to_file(&file, &draft.file, meta.len())?;
+                draft.commit(mode)?;
+                meta.len()
+            }
+            (From::File { file, meta }, To::Stream(mut to)) => {
+                let text = job.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
+                job.unchanged(&file, meta.len(), text)?;
+                text
+            }
+            (From::Stream(mut from), To::File { path, place }) => {
+                let mut draft = Draft::create(&path, place)?;
+                let text = job.in_order(&mut from, &mut draft.file)?;
+                draft.commit(mode)?;
+                text
+            }
+            (From::Stream(mut from), To::Stream(mut to)) => job.in_order(&mut from, &mut to)?,
+        };
+        let sealed = (header.len() - chunk::HEADER) as u64 + chunk::sealed_len(text);
+        Ok(Summary { text, sealed, suite: self.suite, input: identity })
+    }
+}
+
+/// One input on its way to one output.
+struct Job<'a> {
+    body: &'a Body,
+    header: &'a [u8],
+    work: &'a Work,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl Job<'_> {
+    /// Every worker reads, seals and writes its spans at their own places.
+    fn file_to_file(&self, from: &File, to: &File, text: u64) -> Result<(), Error> {
+        if text > chunk::MAX_TEXT {
+            return Err(Error::TooLong);
+        }
+        to.write_all_at(self.header, 0).map_err(Error::io("write", self.to))?;
+        by_position(text, self.work, |span| {
+            let at = span.index * span::PLAIN as u64;
+            let wanted = span.text;
+            let got = fill_parts(&mut Cursored { file: from, at }, &mut span.text_mut(wanted));
+            let got = got.map_err(Error::io("read", self.from))?;
+            if got < wanted {
+                return Err(self.changed(text, at + got as u64));
+            }
+            span.seal(self.body);
+            let at = self.body.offset(span.index * span::CHUNKS as u64);
+            to.write_all_at(span.sealed(), at).map_err(Error::io("write", self.to))?;
+            Ok(wanted as u64)
+        })?;
+        self.unchanged(from, text, text)
+    }
+
+    /// Reads and writes in order. Returns the length of the text.
+    fn in_order(&self, from: &mut (impl Read + Send + ?Sized), to: &mut (impl Write + Send)) -> Result<u64, Error> {
+        to.write_all(self.header).map_err(Error::io("write", self.to))?;
+        let mut text = 0;
+        let read = |span: &mut Span| {
+            let got = fill_parts(from, &mut span.text_mut(span::PLAIN)).map_err(Error::io("read", self.from))?;
+            (span.text, span.last) = (got, got < span::PLAIN);
+            text += got as u64;
+            if text > chunk::MAX_TEXT { Err(Error::TooLong) } else { Ok(got) }
+        };
+        let seal = |span: &mut Span, _| {
+            span.seal(self.body);
+            Ok(())
+        };
+        in_order(self.work, read, seal, |span| to.write_all(span.sealed()).map_err(Error::io("write", self.to)))?;
+        to.flush().map_err(Error::io("write", self.to))?;
+        Ok(text)
+    }
+
+    /// The input still has the length it had, of which `read` bytes were sealed.
+    fn unchanged(&self, file: &File, before: u64, read: u64) -> Result<(), Error> {
+        let now = file.metadata().map_err(Error::io("read", self.from))?.len();
+        if now != before {
+            return Err(self.changed(before, now));
+        }
+        if read != before { Err(self.changed(before, read)) } else { Ok(()) }
+    }
+
+    fn changed(&self, before: u64, after: u64) -> Error {
+        Error::Changed { place: self.from.into(), before, after }
+    }
+}
