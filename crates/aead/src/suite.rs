@@ -1,6 +1,9 @@
 //! Suites by name: cipher, mode and lengths under one word.
 
-use crate::{Aead, Isa};
+use crate::{
+    Aead, Isa,
+    mode::gcm::{self, TagLen},
+};
 use core::{fmt, str::FromStr};
 
 /// A named choice of cipher, mode and lengths.
@@ -93,6 +96,19 @@ impl Suite {
     /// [`KeyLength`] unless the key has [`Suite::key_len`] bytes.
     pub fn aead(self, key: &[u8]) -> Result<Box<dyn Aead>, KeyLength> {
         self.aead_at(Isa::best(), key)
+    }
+
+    /// This suite under `key`, at a level of your choice.
+    ///
+    /// # Errors
+    /// [`KeyLength`] unless the key has [`Suite::key_len`] bytes.
+    pub fn aead_at(self, isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLength> {
+        if key.len() != self.key_len() {
+            return Err(KeyLength { wanted: self.key_len(), given: key.len() });
+        }
+        match self {
+            Suite::Aes256Gcm | Suite::Aes128Gcm => gcm::by_key(isa, key, TagLen::T16),
+        }
     }
 }
 

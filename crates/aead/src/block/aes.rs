@@ -1,0 +1,223 @@
+//! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
+
+use super::{Beside, BlockCipher, Expanded, Inverse, InverseKeys, OnTheFly, RoundKeys};
+use crate::simd::{Isa, Reg, Simd, bitslice::Slices};
+
+/// AES with the round keys `K`.
+#[derive(Clone, Debug)]
+pub struct Aes<K> {
+    keys: K,
+}
+
+/// AES-128, round keys in memory.
+pub type Aes128 = Aes<Expanded<11>>;
+/// AES-192, round keys in memory.
+pub type Aes192 = Aes<Expanded<13>>;
+/// AES-256, round keys in memory.
+pub type Aes256 = Aes<Expanded<15>>;
+/// AES-128, round keys computed as the rounds go.
+pub type Aes128OnTheFly = Aes<OnTheFly<16>>;
+/// AES-192, round keys computed as the rounds go.
+pub type Aes192OnTheFly = Aes<OnTheFly<24>>;
+/// AES-256, round keys computed as the rounds go.
+pub type Aes256OnTheFly = Aes<OnTheFly<32>>;
+
+/// AES in both directions.
+#[derive(Clone, Debug)]
+pub struct BothWays<const KEYS: usize> {
+    forward: Aes<Expanded<KEYS>>,
+    inverse: InverseKeys<KEYS>,
+}
+
+macro_rules! key_sizes {
+    ($($bytes:literal $keys:literal),*) => {
+        $(
+            impl Aes<Expanded<$keys>> {
+                /// Expands `key`.
+                pub fn new(isa: Isa, key: &[u8; $bytes]) -> Self {
+                    Aes { keys: Expanded::new(isa, &OnTheFly::new(key)) }
+                }
+            }
+            impl Aes<OnTheFly<$bytes>> {
+                /// Keeps `key` as it is.
+                pub fn new(key: &[u8; $bytes]) -> Self {
+                    Aes { keys: OnTheFly::new(key) }
+                }
+            }
+            impl BothWays<$keys> {
+                /// Expands `key` for both directions.
+                pub fn new(isa: Isa, key: &[u8; $bytes]) -> Self {
+                    let forward = Aes::<Expanded<$keys>>::new(isa, key);
+                    let inverse = InverseKeys::new(isa, &forward.keys);
+                    BothWays { forward, inverse }
+                }
+            }
+        )*
+    };
+}
+key_sizes!(16 11, 24 13, 32 15);
+
+/// The body once for each round from 1 to before `$end`, so that round numbers are constants whatever the optimiser
+/// thinks of the loop.
+macro_rules! rounds {
+    ($round:ident < $end:expr => $body:block) => {
+        rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13)
+    };
+    ($round:ident < $end:expr => $body:block; $($n:literal)*) => {
+        $(
+            if $n < $end {
+                let $round: usize = $n;
+                $body
+            }
+        )*
+    };
+}
+
+impl<K: RoundKeys> BlockCipher for Aes<K> {
+    const STATE_BYTES: usize = K::STATE_BYTES;
+
+    #[inline(always)]
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    ) {
+        if !S::AES {
+            return self.encrypt_sliced(simd, blocks, beside);
+        }
+        let mut carry = self.keys.start(simd);
+        let key = self.keys.key(simd, 0, &mut carry);
+        for x in blocks.iter_mut() {
+            *x = *x ^ key;
+        }
+        rounds!(round < K::ROUNDS => {
+            let key = self.keys.key(simd, round, &mut carry);
+            for x in blocks.iter_mut() {
+                *x = x.aesenc(key);
+            }
+            beside.step(simd, round, K::ROUNDS - 1);
+        });
+        let key = self.keys.key(simd, K::ROUNDS, &mut carry);
+        for x in blocks.iter_mut() {
+            *x = x.aesenclast(key);
+        }
+    }
+}
+
+impl<K: RoundKeys> Aes<K> {
+    /// The whole cipher in bit slices.
+    #[inline(always)]
+    fn encrypt_sliced<S: Simd, const W: usize, B: Beside<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    ) {
+        let mut state = pack(blocks);
+        let mut carry = self.keys.start(simd);
+        state.add(&everywhere(self.keys.key(simd, 0, &mut carry)));
+        for round in 1..=K::ROUNDS {
+            state.sub_bytes();
+            state.shift_rows();
+            if round < K::ROUNDS {
+                state.mix_columns();
+                beside.step(simd, round, K::ROUNDS - 1);
+            }
+            state.add(&everywhere(self.keys.key(simd, round, &mut carry)));
+        }
+        unpack(simd, &state, blocks);
+    }
+}
+
+impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
+    const STATE_BYTES: usize = 2 * 16 * KEYS;
+
+    #[inline(always)]
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    ) {
+        self.forward.encrypt_beside(simd, blocks, beside);
+    }
+}
+
+impl<const KEYS: usize> Inverse for BothWays<KEYS> {
+    #[inline(always)]
+    fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        if !S::AES {
+            return self.decrypt_sliced(simd, blocks);
+        }
+        let key = self.inverse.key(simd, 0);
+        for x in blocks.iter_mut() {
+            *x = *x ^ key;
+        }
+        rounds!(round < KEYS - 1 => {
+            let key = self.inverse.key(simd, round);
+            for x in blocks.iter_mut() {
+                *x = x.aesdec(key);
+            }
+        });
+        let key = self.inverse.key(simd, KEYS - 1);
+        for x in blocks.iter_mut() {
+            *x = x.aesdeclast(key);
+        }
+    }
+}
+
+impl<const KEYS: usize> BothWays<KEYS> {
+    /// The whole inverse cipher in bit slices.
+    #[inline(always)]
+    fn decrypt_sliced<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        let mut state = pack(blocks);
+        state.add(&everywhere(self.inverse.key(simd, 0)));
+        for round in 1..KEYS {
+            state.inverse_shift_rows();
+            state.inverse_sub_bytes();
+            if round < KEYS - 1 {
+                state.inverse_mix_columns();
+            }
+            state.add(&everywhere(self.inverse.key(simd, round)));
+        }
+        unpack(simd, &state, blocks);
+    }
+}
+
+/// The four blocks of a register, as halves.
+#[inline(always)]
+fn group<R: Reg>(register: R) -> [[u64; 2]; 4] {
+    const { assert!(R::BLOCKS <= 4, "bit slices take four blocks a group") };
+    let mut bytes = [0; 64];
+    register.store(&mut bytes);
+    let mut halves = [[0; 2]; 4];
+    for (half, bytes) in halves.as_flattened_mut().iter_mut().zip(bytes.chunks_exact(8)) {
+        let mut word = [0; 8];
+        word.copy_from_slice(bytes);
+        *half = u64::from_le_bytes(word);
+    }
+    halves
+}
+
+#[inline(always)]
+fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
+    Slices::pack(&blocks.map(group))
+}
+
+/// One register's slices in every group.
+#[inline(always)]
+fn everywhere<R: Reg, const W: usize>(key: R) -> Slices<W> {
+    Slices::<1>::pack(&[group(key)]).everywhere()
+}
+
+#[inline(always)]
+fn unpack<S: Simd, const W: usize>(simd: S, state: &Slices<W>, blocks: &mut [S::Reg; W]) {
+    for (x, halves) in blocks.iter_mut().zip(state.unpack()) {
+        let mut bytes = [0; 64];
+        for (bytes, half) in bytes.chunks_exact_mut(8).zip(halves.as_flattened()) {
+            bytes.copy_from_slice(&half.to_le_bytes());
+        }
+        *x = simd.load(&bytes);
+    }
+}

@@ -1,0 +1,222 @@
+//! Where AES round keys come from: expanded once, or computed as the rounds go (FIPS 197, 5.2).
+
+use crate::{
+    aead::Block,
+    simd::{Isa, Kernel, Reg, Simd},
+};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// The round keys of one AES key, each in every lane.
+pub trait RoundKeys: Send + Sync {
+    /// Rounds of the cipher: 10, 12 or 14.
+    const ROUNDS: usize;
+    /// Bytes kept for a key.
+    const STATE_BYTES: usize;
+    /// What one round key needs of those before it.
+    type Carry<R: Reg>: Copy;
+
+    /// The carry before round key 0.
+    fn start<S: Simd>(&self, simd: S) -> Self::Carry<S::Reg>;
+    /// Round key `round`; asked in order from 0.
+    fn key<S: Simd>(&self, simd: S, round: usize, carry: &mut Self::Carry<S::Reg>) -> S::Reg;
+}
+
+/// All round keys in memory: 11, 13 or 15 of them for AES-128, AES-192, AES-256.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[repr(align(16))]
+pub struct Expanded<const KEYS: usize>([Block; KEYS]);
+
+/// The key alone, of 16, 24 or 32 bytes; round keys are computed as the rounds go, in every lane.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[repr(align(16))]
+pub struct OnTheFly<const BYTES: usize>([u8; BYTES]);
+
+/// Round keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order of their use.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[repr(align(16))]
+pub struct InverseKeys<const KEYS: usize>([Block; KEYS]);
+
+macro_rules! hidden {
+    ($($type:ident<$n:ident>),*) => {
+        $(impl<const $n: usize> fmt::Debug for $type<$n> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).finish_non_exhaustive()
+            }
+        })*
+    };
+}
+hidden!(Expanded<KEYS>, OnTheFly<BYTES>, InverseKeys<KEYS>);
+
+impl<const KEYS: usize> RoundKeys for Expanded<KEYS> {
+    const ROUNDS: usize = KEYS - 1;
+    const STATE_BYTES: usize = 16 * KEYS;
+    type Carry<R: Reg> = ();
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, _: S) {}
+    #[inline(always)]
+    fn key<S: Simd>(&self, simd: S, round: usize, (): &mut ()) -> S::Reg {
+        simd.splat(&self.0[round])
+    }
+}
+
+impl<const KEYS: usize> Expanded<KEYS> {
+    /// Expands what `schedule` computes.
+    pub(crate) fn new<K: RoundKeys>(isa: Isa, schedule: &K) -> Self {
+        struct Expand<'a, K, const KEYS: usize>(&'a K);
+        impl<K: RoundKeys, const KEYS: usize> Kernel for Expand<'_, K, KEYS> {
+            type Output = Expanded<KEYS>;
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) -> Expanded<KEYS> {
+                let mut keys = Expanded([[0; 16]; KEYS]);
+                let mut carry = self.0.start(simd);
+                for (round, key) in keys.0.iter_mut().enumerate() {
+                    *key = self.0.key(simd, round, &mut carry).first_block();
+                }
+                keys
+            }
+        }
+        isa.run(Expand(schedule))
+    }
+}
+
+impl<const KEYS: usize> InverseKeys<KEYS> {
+    /// The inverse cipher of `forward`.
+    pub(crate) fn new(isa: Isa, forward: &Expanded<KEYS>) -> Self {
+        struct Invert<'a, const KEYS: usize>(&'a Expanded<KEYS>);
+        impl<const KEYS: usize> Kernel for Invert<'_, KEYS> {
+            type Output = InverseKeys<KEYS>;
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) -> InverseKeys<KEYS> {
+                let mut keys = InverseKeys([[0; 16]; KEYS]);
+                for (i, (key, forward)) in keys.0.iter_mut().zip(self.0.0.iter().rev()).enumerate() {
+                    let outer = i == 0 || i == KEYS - 1;
+                    *key = if outer { *forward } else { simd.splat(forward).aesimc().first_block() };
+                }
+                keys
+            }
+        }
+        isa.run(Invert(forward))
+    }
+
+    /// Key `round` of the inverse cipher, in every lane.
+    #[inline(always)]
+    pub(crate) fn key<S: Simd>(&self, simd: S, round: usize) -> S::Reg {
+        simd.splat(&self.0[round])
+    }
+}
+
+impl<const BYTES: usize> OnTheFly<BYTES> {
+    /// Keeps the key as it is.
+    pub(crate) fn new(key: &[u8; BYTES]) -> Self {
+        OnTheFly(*key)
+    }
+
+    /// 16 bytes of the key.
+    #[inline(always)]
+    fn block<S: Simd>(&self, simd: S, at: usize) -> S::Reg {
+        let mut block = [0; 16];
+        let n = (BYTES - at).min(16);
+        block[16 - n..].copy_from_slice(&self.0[at..at + n]);
+        simd.splat(&block)
+    }
+}
+
+/// Round constant `i`, from 0: x^i in GF(2^8).
+const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
+/// SubWord of the last word of each lane, rotated first if `ROTATE`, xor `constant`; in every word of the lane.
+#[inline(always)]
+fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, constant: u8) -> S::Reg {
+    let word = key.splat_last_word();
+    let word = if ROTATE { word.rotate_words() } else { word };
+    let mut constants = [0; 16];
+    for column in constants.chunks_exact_mut(4) {
+        column[0] = constant;
+    }
+    // All columns are equal, so that ShiftRows does nothing.
+    word.aesenclast(simd.splat(&constants))
+}
+
+/// Each word xor all words before it in the lane.
+#[inline(always)]
+fn prefix_xor<R: Reg>(key: R) -> R {
+    let key = key ^ key.shift_up::<4>();
+    key ^ key.shift_up::<8>()
+}
+
+impl RoundKeys for OnTheFly<16> {
+    const ROUNDS: usize = 10;
+    const STATE_BYTES: usize = 16;
+    type Carry<R: Reg> = R;
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> S::Reg {
+        self.block(simd, 0)
+    }
+    #[inline(always)]
+    fn key<S: Simd>(&self, simd: S, round: usize, last: &mut S::Reg) -> S::Reg {
+        if round > 0 {
+            *last = prefix_xor(*last) ^ sub_last_word::<S, true>(simd, *last, RCON[round - 1]);
+        }
+        *last
+    }
+}
+
+impl RoundKeys for OnTheFly<24> {
+    const ROUNDS: usize = 12;
+    const STATE_BYTES: usize = 24;
+    /// Six words of the schedule: the first four, and the last two in the high half over zero.
+    type Carry<R: Reg> = [R; 2];
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> [S::Reg; 2] {
+        [self.block(simd, 0), self.block(simd, 16)]
+    }
+    #[inline(always)]
+    fn key<S: Simd>(&self, simd: S, round: usize, words: &mut [S::Reg; 2]) -> S::Reg {
+        let [four, two] = *words;
+        if round == 0 {
+            return four;
+        }
+        // Three round keys are two steps of the schedule.
+        if round % 3 != 2 {
+            let step = round - 1 - (round - 1) / 3;
+            let next = prefix_xor(four) ^ sub_last_word::<S, true>(simd, two, RCON[step]);
+            let tail = two ^ two.shift_up::<4>() ^ next.splat_last_word();
+            *words = [next, simd.zero().unpack_high(tail)];
+        }
+        let [next, tail] = *words;
+        match round % 3 {
+            0 => next,
+            1 => two.swap_halves().unpack_low(next),
+            _ => next.unpack_high(tail),
+        }
+    }
+}
+
+impl RoundKeys for OnTheFly<32> {
+    const ROUNDS: usize = 14;
+    const STATE_BYTES: usize = 32;
+    /// The last two round keys, the older first.
+    type Carry<R: Reg> = [R; 2];
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> [S::Reg; 2] {
+        [self.block(simd, 0), self.block(simd, 16)]
+    }
+    #[inline(always)]
+    fn key<S: Simd>(&self, simd: S, round: usize, pair: &mut [S::Reg; 2]) -> S::Reg {
+        if round < 2 {
+            return pair[round];
+        }
+        let word = if round % 2 == 0 {
+            sub_last_word::<S, true>(simd, pair[1], RCON[round / 2 - 1])
+        } else {
+            sub_last_word::<S, false>(simd, pair[1], 0)
+        };
+        *pair = [pair[1], prefix_xor(pair[0]) ^ word];
+        pair[1]
+    }
+}

@@ -1,0 +1,40 @@
+//! No table: 128 shifts and conditional xors a block, the papers' "0".
+
+use super::{Ghash, serial, times_x};
+use crate::{aead::Block, simd::Isa};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// GHASH bit by bit, constant time (the multiplication of SP 800-38D, algorithm 1, by masks).
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Bitwise {
+    h: u128,
+}
+
+impl fmt::Debug for Bitwise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bitwise").finish_non_exhaustive()
+    }
+}
+
+impl Bitwise {
+    #[inline(always)]
+    fn times_h(&self, x: u128) -> u128 {
+        let (mut product, mut power) = (0, self.h);
+        for bit in (0..128).rev() {
+            product ^= power & 0u128.wrapping_sub((x >> bit) & 1);
+            power = times_x(power);
+        }
+        product
+    }
+}
+
+impl Ghash for Bitwise {
+    const STATE_BYTES: usize = size_of::<Self>();
+    const CONSTANT_TIME: bool = true;
+
+    fn new(_: Isa, h: &Block) -> Self {
+        Bitwise { h: u128::from_be_bytes(*h) }
+    }
+    serial!(times_h);
+}

@@ -1,0 +1,166 @@
+//! Carry-less multiplication: many blocks times as many powers of h, one reduction a group.
+//!
+//! Karatsuba: three products a block. The operand of the middle product, low half xor high half, is formed for two
+//! registers at once. Elements are kept byte-reversed, and powers multiplied by x, so that a product of reversed bits
+//! needs no further shift (Gueron and Kounavis, "Intel carry-less multiplication instruction", 2010).
+
+use super::Ghash;
+use crate::{
+    aead::Block,
+    simd::{Isa, Kernel, Reg, Simd},
+};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
+const PAD: usize = 8;
+
+/// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[repr(align(64))]
+pub struct Clmul<const SLOTS: usize = 76> {
+    /// h^(SLOTS - 8) down to h, then zero.
+    powers: [Block; SLOTS],
+    /// Low xor high half of the power in the same slot, then that of the power one register on.
+    middles: [Block; SLOTS],
+}
+
+impl<const SLOTS: usize> fmt::Debug for Clmul<SLOTS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clmul").finish_non_exhaustive()
+    }
+}
+
+/// A hash under way: the hash of closed groups, and the products of the open one.
+#[derive(Clone, Copy, Debug)]
+pub struct Products<R> {
+    hash: R,
+    low: R,
+    middle: R,
+    high: R,
+}
+
+/// x^128 mod the polynomial, and x^64, in reversed bits: the constant of both folding steps.
+const FOLD: Block = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Reduces a product of 256 bits in each lane.
+#[inline(always)]
+fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg) -> S::Reg {
+    let zero = simd.zero();
+    let fold = simd.splat(&FOLD);
+    let low = low ^ zero.unpack_low(middle);
+    let high = high ^ middle.unpack_high(zero);
+    let low = low.swap_halves() ^ low.clmul::<0x00>(fold);
+    high ^ low.swap_halves() ^ low.clmul::<0x00>(fold)
+}
+
+/// The product of two elements, lane by lane.
+#[inline(always)]
+fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
+    let middle = x.clmul::<0x01>(y) ^ x.clmul::<0x10>(y);
+    reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y))
+}
+
+/// An element in the kept form: bytes reversed, times x.
+fn reversed(h: &Block) -> Block {
+    let h = u128::from_be_bytes(*h);
+    let carry = 0u128.wrapping_sub(h >> 127);
+    ((h << 1) ^ (carry & 0xc200_0000_0000_0000_0000_0000_0000_0001)).to_le_bytes()
+}
+
+impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
+    const STATE_BYTES: usize = size_of::<Self>();
+    const CONSTANT_TIME: bool = true;
+    const GROUP: usize = SLOTS - PAD;
+    type Sum<R: Reg> = Products<R>;
+
+    fn new(isa: Isa, h: &Block) -> Self {
+        struct Powers<const SLOTS: usize>(Block);
+        impl<const SLOTS: usize> Kernel for Powers<SLOTS> {
+            type Output = Clmul<SLOTS>;
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) -> Clmul<SLOTS> {
+                let mut table = Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] };
+                let last = SLOTS - PAD - 1;
+                let h = simd.splat(&self.0);
+                let mut power = h;
+                table.powers[last] = self.0;
+                // One register of powers, then whole registers of them.
+                for i in 1..S::Reg::BLOCKS.min(last + 1) {
+                    power = multiply(simd, power, h);
+                    table.powers[last - i] = power.first_block();
+                }
+                let stride = simd.splat(&table.powers[SLOTS - PAD - S::Reg::BLOCKS.min(SLOTS - PAD)]);
+                let mut at = SLOTS - PAD - S::Reg::BLOCKS.min(SLOTS - PAD);
+                let mut register = simd.load(table.powers[at..].as_flattened());
+                while at > 0 {
+                    register = multiply(simd, register, stride);
+                    let mut bytes = [[0; 16]; 4];
+                    register.store(bytes.as_flattened_mut());
+                    let n = at.min(S::Reg::BLOCKS);
+                    table.powers[at - n..at].copy_from_slice(&bytes[S::Reg::BLOCKS - n..S::Reg::BLOCKS]);
+                    at -= n;
+                }
+                for i in 0..SLOTS - PAD {
+                    let here = simd.first(&table.powers[i]);
+                    let next = simd.first(&table.powers[i + S::Reg::BLOCKS]);
+                    table.middles[i] = (here.unpack_low(next) ^ here.unpack_high(next)).first_block();
+                }
+                table
+            }
+        }
+        isa.run(Powers(reversed(h)))
+    }
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, simd: S) -> Products<S::Reg> {
+        let zero = simd.zero();
+        Products { hash: zero, low: zero, middle: zero, high: zero }
+    }
+
+    #[inline(always)]
+    fn open<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, left: usize) {
+        // The hash so far counts as added to the group's first block.
+        let power = simd.first(&self.powers[Self::GROUP - left]);
+        let middle = simd.first(&self.middles[Self::GROUP - left]);
+        sum.low = sum.hash.clmul::<0x00>(power);
+        sum.high = sum.hash.clmul::<0x11>(power);
+        sum.middle = (sum.hash ^ sum.hash.swap_halves()).clmul::<0x00>(middle);
+    }
+
+    #[inline(always)]
+    fn pair<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, pair: [S::Reg; 2], left: usize, _: usize) {
+        let slot = Self::GROUP - left;
+        let [a, b] = pair.map(Reg::reverse_bytes);
+        let here = simd.load(self.powers[slot..].as_flattened());
+        let next = simd.load(self.powers[slot + S::Reg::BLOCKS..].as_flattened());
+        let middle = simd.load(self.middles[slot..].as_flattened());
+        let operand = a.unpack_low(b) ^ a.unpack_high(b);
+        sum.low = sum.low ^ a.clmul::<0x00>(here) ^ b.clmul::<0x00>(next);
+        sum.high = sum.high ^ a.clmul::<0x11>(here) ^ b.clmul::<0x11>(next);
+        sum.middle = sum.middle ^ operand.clmul::<0x00>(middle) ^ operand.clmul::<0x11>(middle);
+    }
+
+    #[inline(always)]
+    fn single<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, register: S::Reg, left: usize, _: usize) {
+        let slot = Self::GROUP - left;
+        let x = register.reverse_bytes();
+        let power = simd.load(self.powers[slot..].as_flattened());
+        let middle = simd.load(self.middles[slot..].as_flattened());
+        sum.low = sum.low ^ x.clmul::<0x00>(power);
+        sum.high = sum.high ^ x.clmul::<0x11>(power);
+        sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul::<0x00>(middle);
+    }
+
+    #[inline(always)]
+    fn close<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>) {
+        let (low, high) = (sum.low.fold(), sum.high.fold());
+        let middle = sum.middle.fold() ^ low ^ high;
+        sum.hash = reduce(simd, low, middle, high);
+    }
+
+    #[inline(always)]
+    fn finish<S: Simd>(&self, _: S, sum: &Products<S::Reg>) -> Block {
+        sum.hash.reverse_bytes().first_block()
+    }
+}

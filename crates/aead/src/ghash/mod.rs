@@ -1,0 +1,96 @@
+//! GHASH (SP 800-38D, 6.4): the universal hash of GCM, by several strategies.
+//!
+//! The blocks X(1) .. X(n) hash to X(1) h^n + .. + X(n) h in GF(2^128). A strategy takes them in **groups** of at most
+//! [`Ghash::GROUP`]: it opens a group for as many blocks as are left in it, adds pairs of registers, and closes it.
+
+mod bitwise;
+mod clmul;
+mod table;
+
+pub use bitwise::Bitwise;
+pub use clmul::Clmul;
+pub use table::{Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime};
+
+use crate::{
+    aead::Block,
+    simd::{Isa, Reg, Simd},
+};
+
+/// A strategy of computing GHASH under one key `h`.
+pub trait Ghash: Send + Sync + Sized {
+    /// Bytes kept for a key.
+    const STATE_BYTES: usize;
+    /// Whether time and memory accesses are the same for every key and text.
+    const CONSTANT_TIME: bool;
+    /// The most blocks of a group.
+    const GROUP: usize;
+    /// A hash under way.
+    type Sum<R: Reg>: Copy;
+
+    /// Prepares the key `h`, which is the encryption of the zero block.
+    fn new(isa: Isa, h: &Block) -> Self;
+
+    /// The hash of nothing.
+    fn start<S: Simd>(&self, simd: S) -> Self::Sum<S::Reg>;
+    /// Opens a group of `left` blocks.
+    fn open<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, left: usize);
+    /// Adds the first `count` blocks of two registers, of which the first stands `left` blocks before the group's end.
+    /// Lanes behind them must be zero.
+    fn pair<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, pair: [S::Reg; 2], left: usize, count: usize);
+    /// Adds the first `count` blocks of one register, likewise.
+    fn single<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, register: S::Reg, left: usize, count: usize);
+    /// Closes the group.
+    fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>);
+    /// The hash, outside a group.
+    fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> Block;
+}
+
+/// What [`Ghash`] asks, for strategies that take one block after the other: `$multiply(self, x)` is x times h.
+macro_rules! serial {
+    ($multiply:ident) => {
+        const GROUP: usize = usize::MAX;
+        type Sum<R: $crate::simd::Reg> = u128;
+
+        #[inline(always)]
+        fn start<S: $crate::simd::Simd>(&self, _: S) -> u128 {
+            0
+        }
+        #[inline(always)]
+        fn open<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
+        #[inline(always)]
+        fn pair<S: $crate::simd::Simd>(&self, _: S, sum: &mut u128, pair: [S::Reg; 2], _: usize, count: usize) {
+            for block in $crate::ghash::blocks(pair, count).as_chunks::<16>().0.iter().take(count) {
+                *sum = self.$multiply(*sum ^ u128::from_be_bytes(*block));
+            }
+        }
+        #[inline(always)]
+        fn single<S: $crate::simd::Simd>(&self, simd: S, sum: &mut u128, register: S::Reg, left: usize, count: usize) {
+            self.pair(simd, sum, [register; 2], left, count);
+        }
+        #[inline(always)]
+        fn close<S: $crate::simd::Simd>(&self, _: S, _: &mut u128) {}
+        #[inline(always)]
+        fn finish<S: $crate::simd::Simd>(&self, _: S, sum: &u128) -> $crate::aead::Block {
+            sum.to_be_bytes()
+        }
+    };
+}
+use serial;
+
+/// The bytes of two registers; the second need not be stored where `count` blocks are all in the first.
+#[inline(always)]
+fn blocks<R: Reg>(pair: [R; 2], count: usize) -> [u8; 128] {
+    let mut bytes = [0; 128];
+    pair[0].store(&mut bytes);
+    if count > R::BLOCKS {
+        pair[1].store(&mut bytes[R::BYTES..]);
+    }
+    bytes
+}
+
+/// x times the polynomial variable: in GHASH's order of bits the first bit is the constant term.
+#[inline(always)]
+const fn times_x(element: u128) -> u128 {
+    let carry = 0u128.wrapping_sub(element & 1);
+    (element >> 1) ^ (carry & (0xe1 << 120))
+}

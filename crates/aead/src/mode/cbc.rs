@@ -1,0 +1,134 @@
+//! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). No authentication: raw material.
+
+use crate::{
+    aead::Block,
+    block::{BlockCipher, Inverse},
+    simd::{Isa, Kernel, Reg, Simd},
+};
+use core::fmt;
+use subtle::{ConstantTimeEq, ConstantTimeLess};
+
+/// Encrypts whole blocks in place; each waits for the one before.
+///
+/// # Panics
+/// If `text` is not whole blocks of 16 bytes.
+pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, iv: &Block, text: &mut [u8]) {
+    assert!(text.len().is_multiple_of(16), "CBC takes whole blocks");
+    isa.run(Encrypt { cipher, iv, text });
+}
+
+/// Decrypts whole blocks in place, many at once.
+///
+/// # Panics
+/// If `text` is not whole blocks of 16 bytes.
+pub fn decrypt<C: Inverse>(isa: Isa, cipher: &C, iv: &Block, text: &mut [u8]) {
+    assert!(text.len().is_multiple_of(16), "CBC takes whole blocks");
+    isa.run(Decrypt { cipher, iv, text });
+}
+
+struct Encrypt<'a, C> {
+    cipher: &'a C,
+    iv: &'a Block,
+    text: &'a mut [u8],
+}
+
+impl<C: BlockCipher> Kernel for Encrypt<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        let mut chain = [simd.first(self.iv)];
+        for block in self.text.as_chunks_mut::<16>().0 {
+            chain[0] = chain[0] ^ simd.first(block);
+            self.cipher.encrypt(simd, &mut chain);
+            *block = chain[0].first_block();
+        }
+    }
+}
+
+struct Decrypt<'a, C> {
+    cipher: &'a C,
+    iv: &'a Block,
+    text: &'a mut [u8],
+}
+
+impl<C: Inverse> Kernel for Decrypt<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        let mut iv = *self.iv;
+        let mut batches = self.text.chunks_exact_mut(W * S::Reg::BYTES);
+        for batch in &mut batches {
+            iv = decrypt_batch::<_, S, W>(simd, self.cipher, &iv, batch);
+        }
+        let mut rest = batches.into_remainder().chunks_exact_mut(S::Reg::BYTES);
+        for row in &mut rest {
+            iv = decrypt_batch::<_, S, 1>(simd, self.cipher, &iv, row);
+        }
+        for block in rest.into_remainder().as_chunks_mut::<16>().0 {
+            let mut one = [simd.first(block)];
+            self.cipher.decrypt(simd, &mut one);
+            let plain = one[0] ^ simd.first(&iv);
+            iv = *block;
+            *block = plain.first_block();
+        }
+    }
+}
+
+/// Decrypts `W` registers in place and returns the last ciphertext block.
+#[inline(always)]
+fn decrypt_batch<C: Inverse, S: Simd, const W: usize>(simd: S, cipher: &C, iv: &Block, batch: &mut [u8]) -> Block {
+    let mut blocks = [simd.zero(); W];
+    for (x, row) in blocks.iter_mut().zip(batch.chunks_exact(S::Reg::BYTES)) {
+        *x = simd.load(row);
+    }
+    cipher.decrypt(simd, &mut blocks);
+    let mut last = [0; 16];
+    last.copy_from_slice(&batch[batch.len() - 16..]);
+    // Each row's predecessor lies one block before it, still ciphertext while rows are written from the last.
+    for (i, x) in blocks.iter().enumerate().skip(1).rev() {
+        let at = i * S::Reg::BYTES;
+        (*x ^ simd.load(&batch[at - 16..])).store(&mut batch[at..]);
+    }
+    let mut before = [0; 64];
+    before[..16].copy_from_slice(iv);
+    before[16..S::Reg::BYTES].copy_from_slice(&batch[..S::Reg::BYTES - 16]);
+    (blocks[0] ^ simd.load(&before)).store(batch);
+    last
+}
+
+/// The padding is not PKCS#7's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadPadding;
+
+impl fmt::Display for BadPadding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bad padding")
+    }
+}
+impl core::error::Error for BadPadding {}
+
+/// Appends 1 to 16 bytes, each telling how many.
+pub fn pkcs7_pad(text: &mut Vec<u8>) {
+    let n = 16 - text.len() % 16;
+    text.resize(text.len() + n, n as u8);
+}
+
+/// The length of the text before its padding. Takes the same time for every padding of a length.
+///
+/// # Errors
+/// [`BadPadding`]. Whoever lets a peer learn this without authentication has a padding oracle.
+pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, BadPadding> {
+    let Some(last) = text.last_chunk::<16>() else { return Err(BadPadding) };
+    if !text.len().is_multiple_of(16) {
+        return Err(BadPadding);
+    }
+    let n = last[15];
+    let mut good = n.ct_lt(&17) & !n.ct_eq(&0);
+    for (i, byte) in last.iter().enumerate() {
+        let padding = (15 - i as u8).ct_lt(&n);
+        good &= !padding | byte.ct_eq(&n);
+    }
+    if bool::from(good) { Ok(text.len() - usize::from(n)) } else { Err(BadPadding) }
+}

@@ -1,0 +1,84 @@
+//! Counter mode (SP 800-38A, 6.5), and the counters that GCM shares with it.
+
+use crate::{
+    aead::Block,
+    block::BlockCipher,
+    simd::{Isa, Kernel, Reg, Simd},
+};
+
+/// The counter blocks of GCM: the last 32 bits count, big endian, and wrap (inc32 of SP 800-38D, 6.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counter32<R> {
+    /// The next counter blocks, bytes reversed, one a lane.
+    next: R,
+}
+
+impl<R: Reg> Counter32<R> {
+    /// Counts from `first` + `skip`.
+    #[inline(always)]
+    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, first: &Block, skip: u32) -> Self {
+        let lanes = simd.lane_numbers().add32(simd.splat_word(skip));
+        Counter32 { next: simd.splat(first).reverse_bytes().add32(lanes) }
+    }
+
+    /// The next counter blocks.
+    #[inline(always)]
+    pub(crate) fn take<S: Simd<Reg = R>, const W: usize>(&mut self, simd: S) -> [R; W] {
+        let step = simd.splat_word(R::BLOCKS as u32);
+        let mut blocks = [self.next; W];
+        for block in &mut blocks {
+            *block = self.next.reverse_bytes();
+            self.next = self.next.add32(step);
+        }
+        blocks
+    }
+}
+
+/// Adds `blocks` to a counter block, all 128 bits of it, big endian.
+pub fn advance(counter: &mut Block, blocks: u64) {
+    *counter = u128::from_be_bytes(*counter).wrapping_add(u128::from(blocks)).to_be_bytes();
+}
+
+/// Encrypts or decrypts `text` in place, counting from `counter` in all 128 bits, big endian.
+pub fn apply<C: BlockCipher>(isa: Isa, cipher: &C, counter: &Block, text: &mut [u8]) {
+    // In kernels only 32 bits count: stop where they would carry.
+    let mut counter = *counter;
+    let mut text = text;
+    while !text.is_empty() {
+        let low = u128::from_be_bytes(counter) as u32;
+        let room = (1u64 << 32) - u64::from(low);
+        let bytes = usize::try_from(room.saturating_mul(16)).unwrap_or(usize::MAX).min(text.len());
+        let (now, later) = text.split_at_mut(bytes);
+        isa.run(Apply { cipher, counter: &counter, text: now });
+        advance(&mut counter, room);
+        text = later;
+    }
+}
+
+struct Apply<'a, C> {
+    cipher: &'a C,
+    counter: &'a Block,
+    text: &'a mut [u8],
+}
+
+impl<C: BlockCipher> Kernel for Apply<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        let mut counter = Counter32::new(simd, self.counter, 0);
+        let mut batches = self.text.chunks_exact_mut(W * S::Reg::BYTES);
+        for batch in &mut batches {
+            let mut keystream: [S::Reg; W] = counter.take(simd);
+            self.cipher.encrypt(simd, &mut keystream);
+            for (key, text) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)) {
+                (*key ^ simd.load(text)).store(text);
+            }
+        }
+        for text in batches.into_remainder().chunks_mut(S::Reg::BYTES) {
+            let mut keystream: [S::Reg; 1] = counter.take(simd);
+            self.cipher.encrypt(simd, &mut keystream);
+            (keystream[0] ^ simd.load_partial(text)).store_partial(text);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The fused kernel of GCM: counter mode and GHASH in one pass over the text.
+//!
+//! A batch of `W` registers is in the cipher while another is hashed between its rounds: sealing hashes the batch
+//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end, the
+//! lengths and (in short texts) the mask of the tag ride in one last batch of just enough registers, so that GHASH
+//! reduces once for a short packet.
+
+use crate::{
+    aead::Block,
+    block::{Beside, BlockCipher},
+    ghash::Ghash,
+    mode::ctr::Counter32,
+    simd::{Kernel, Reg, Simd},
+};
+
+/// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
+pub(super) struct Fused<'a, C, G, const SEAL: bool> {
+    pub(super) cipher: &'a C,
+    pub(super) ghash: &'a G,
+    pub(super) nonce: &'a [u8],
+    pub(super) ad: &'a [u8],
+    pub(super) text: &'a mut [u8],
+}
+
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(mut self, simd: S) -> Block {
+        let first = first_counter::<S, G>(simd, self.ghash, self.nonce);
+        let lengths = lengths(self.ad.len(), self.text.len());
+        let mut hash = Hash::new(simd, self.ghash);
+        let ad_blocks = self.ad.len().div_ceil(16);
+        let blocks = self.text.len().div_ceil(16) + 1;
+        if blocks <= W * S::Reg::BLOCKS && ad_blocks + blocks <= G::GROUP {
+            // One group, and the mask in the first lane of the only batch.
+            hash.left = ad_blocks + blocks;
+            hash.bytes(self.ad);
+            let counter = Counter32::new(simd, &first, 0);
+            return self.last::<S, W, true>(simd, hash, counter, 0, &lengths);
+        }
+        hash.all(self.ad);
+        let mut counter = Counter32::new(simd, &first, 1);
+        let bulk = self.bulk::<S, W>(simd, &mut hash, &mut counter);
+        let mut mask = [simd.first(&first)];
+        self.cipher.encrypt(simd, &mut mask);
+        let tag = self.last::<S, W, false>(simd, hash, counter, bulk, &lengths);
+        xor(&tag, &mask[0].first_block())
+    }
+}
+
+/// J0 of SP 800-38D, 7.1: the nonce and 1, or the hash of a nonce that has not 96 bits.
+#[inline(always)]
+fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
+    if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
+        let mut first = [0; 16];
+        first[..12].copy_from_slice(nonce);
+        first[15] = 1;
+        return first;
+    }
+    let mut hash = Hash::new(simd, ghash);
+    hash.all(nonce);
+    hash.left = 1;
+    ghash.open(simd, &mut hash.sum, 1);
+    hash.single(simd.first(&lengths(0, nonce.len())), 1);
+    ghash.close(simd, &mut hash.sum);
+    ghash.finish(simd, &hash.sum)
+}
+
+/// Both lengths in bits, 64 bits each.
+#[inline(always)]
+fn lengths(ad: usize, text: usize) -> Block {
+    ((ad as u128 * 8) << 64 | (text as u128 * 8)).to_be_bytes()
+}
+
+/// GHASH under way.
+struct Hash<'a, G: Ghash, S: Simd> {
+    simd: S,
+    ghash: &'a G,
+    sum: G::Sum<S::Reg>,
+    /// Blocks to come before the group closes.
+    left: usize,
+}
+
+impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
+    #[inline(always)]
+    fn new(simd: S, ghash: &'a G) -> Self {
+        Hash { simd, ghash, sum: ghash.start(simd), left: 0 }
+    }
+
+    /// Adds two registers, of which the first `count` blocks count.
+    #[inline(always)]
+    fn pair(&mut self, pair: [S::Reg; 2], count: usize) {
+        self.ghash.pair(self.simd, &mut self.sum, pair, self.left, count);
+        self.left -= count;
+    }
+
+    /// Adds the first `count` blocks of one register.
+    #[inline(always)]
+    fn single(&mut self, register: S::Reg, count: usize) {
+        self.ghash.single(self.simd, &mut self.sum, register, self.left, count);
+        self.left -= count;
+    }
+
+    /// Adds bytes within a group, the last block filled up with zero.
+    #[inline(always)]
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while rest.len() > S::Reg::BYTES {
+            let (now, later) = rest.split_at(rest.len().min(2 * S::Reg::BYTES));
+            let (low, high) = now.split_at(S::Reg::BYTES);
+            self.pair([self.simd.load(low), self.simd.load_partial(high)], now.len().div_ceil(16));
+            rest = later;
+        }
+        if !rest.is_empty() {
+            self.single(self.simd.load_partial(rest), rest.len().div_ceil(16));
+        }
+    }
+
+    /// Opens a group before a batch, if none is open: `to_hash` blocks are still to come, this batch among them. The
+    /// last group takes all there is; the others end with a batch.
+    #[inline(always)]
+    fn enter<const W: usize>(&mut self, to_hash: usize) {
+        if self.left == 0 {
+            let batch = W * S::Reg::BLOCKS;
+            self.left = if to_hash <= G::GROUP { to_hash } else { (G::GROUP - 3) / batch * batch };
+            self.ghash.open(self.simd, &mut self.sum, self.left);
+        }
+    }
+
+    /// Closes the group after a batch, if it is complete.
+    #[inline(always)]
+    fn leave(&mut self) {
+        if self.left == 0 {
+            self.ghash.close(self.simd, &mut self.sum);
+        }
+    }
+
+    /// Adds bytes in groups of their own.
+    #[inline(always)]
+    fn all(&mut self, bytes: &[u8]) {
+        for group in bytes.chunks(G::GROUP.saturating_mul(16).min(bytes.len().max(1))) {
+            self.left = group.len().div_ceil(16);
+            self.ghash.open(self.simd, &mut self.sum, self.left);
+            self.bytes(group);
+            self.ghash.close(self.simd, &mut self.sum);
+        }
+    }
+}
+
+/// A batch hashed between the rounds of a cipher.
+struct Hashing<'a, 'b, G: Ghash, S: Simd> {
+    hash: &'a mut Hash<'b, G, S>,
+    batch: &'a [u8],
+    pairs: usize,
+    done: usize,
+}
+
+impl<G: Ghash, S: Simd> Hashing<'_, '_, G, S> {
+    #[inline(always)]
+    fn pair(&mut self) {
+        let row = S::Reg::BYTES;
+        let pair = &self.batch[2 * row * self.done..];
+        let pair = [self.hash.simd.load(pair), self.hash.simd.load(&pair[row..])];
+        self.hash.pair(pair, 2 * S::Reg::BLOCKS);
+        self.done += 1;
+    }
+}
+
+impl<G: Ghash, S: Simd> Hashing<'_, '_, G, S> {
+    /// What no round had beside it.
+    #[inline(always)]
+    fn rest(&mut self) {
+        while self.done < self.pairs {
+            self.pair();
+        }
+    }
+}
+
+impl<G: Ghash, S: Simd> Beside<S> for Hashing<'_, '_, G, S> {
+    #[inline(always)]
+    fn step(&mut self, _: S, done: usize, of: usize) {
+        while self.done < self.pairs && self.done * of < done * self.pairs {
+            self.pair();
+        }
+    }
+}
+
+
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
+    /// All whole batches of the text; returns where they end. When sealing, all are hashed too.
+    #[inline(always)]
+    fn bulk<S: Simd, const W: usize>(
+        &mut self,
+        simd: S,
+        hash: &mut Hash<'_, G, S>,
+        counter: &mut Counter32<S::Reg>,
+    ) -> usize {
+        let batch = W * S::Reg::BYTES;
+        let bulk = self.text.len() / batch * batch;
+        let mut to_hash = self.text.len().div_ceil(16) + 1;
+        let mut at = 0;
+        if SEAL && bulk > 0 {
+            let mut keystream: [S::Reg; W] = counter.take(simd);
+            self.cipher.encrypt(simd, &mut keystream);
+            apply(simd, &keystream, &mut self.text[..batch]);
+            at = batch;
+        }
+        while at < bulk {
+            let mut keystream: [S::Reg; W] = counter.take(simd);
+            let (before, now) = self.text.split_at_mut(at);
+            let now = &mut now[..batch];
+            hash.enter::<W>(to_hash);
+            let known = if SEAL { &before[at - batch..] } else { &*now };
+            let mut beside = Hashing { hash, batch: known, pairs: W / 2, done: 0 };
+            self.cipher.encrypt_beside(simd, &mut keystream, &mut beside);
+            beside.rest();
+            hash.leave();
+            apply(simd, &keystream, now);
+            to_hash -= W * S::Reg::BLOCKS;
+            at += batch;
+        }
+        if SEAL && bulk > 0 {
+            hash.enter::<W>(to_hash);
+            Hashing { hash, batch: &self.text[bulk - batch..bulk], pairs: W / 2, done: 0 }.rest();
+            hash.leave();
+        }
+        bulk
+    }
+
+    /// The text from `at` on, less than a batch of it, and the lengths, in one batch of just enough registers. With
+    /// `MASK` its first lane is the mask of the tag, which is then complete.
+    #[inline(always)]
+    fn last<S: Simd, const W: usize, const MASK: bool>(
+        self,
+        simd: S,
+        hash: Hash<'_, G, S>,
+        counter: Counter32<S::Reg>,
+        at: usize,
+        lengths: &Block,
+    ) -> Block {
+        let blocks = (self.text.len() - at).div_ceil(16) + usize::from(MASK);
+        let last = Last { fused: self, simd, hash, counter, at, lengths };
+        match blocks.div_ceil(S::Reg::BLOCKS) {
+            0 | 1 => last.batch::<1, MASK>(),
+            2 => last.batch::<2, MASK>(),
+            3 | 4 => last.batch::<4, MASK>(),
+            5..=8 => last.batch::<8, MASK>(),
+            9..=12 => last.batch::<12, MASK>(),
+            _ => last.batch::<16, MASK>(),
+        }
+    }
+}
+
+/// Xors the keystream into a batch.
+#[inline(always)]
+fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut [u8]) {
+    for (key, text) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)) {
+        (*key ^ simd.load(text)).store(text);
+    }
+}
+
+#[inline(always)]
+fn xor(x: &Block, y: &Block) -> Block {
+    (u128::from_ne_bytes(*x) ^ u128::from_ne_bytes(*y)).to_ne_bytes()
+}
+
+/// The last batch.
+struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
+    fused: Fused<'a, C, G, SEAL>,
+    simd: S,
+    hash: Hash<'b, G, S>,
+    counter: Counter32<S::Reg>,
+    at: usize,
+    lengths: &'b Block,
+}
+
+impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
+    #[inline(always)]
+    fn batch<const W: usize, const MASK: bool>(mut self) -> Block {
+        let (simd, row) = (self.simd, S::Reg::BYTES);
+        let mut text = &mut self.fused.text[self.at..];
+        let mut blocks = text.len().div_ceil(16);
+        let hash = &mut self.hash;
+        if hash.left == 0 {
+            hash.left = blocks + 1;
+            hash.ghash.open(simd, &mut hash.sum, blocks + 1);
+        }
+        let mut keystream: [S::Reg; W] = self.counter.take(simd);
+        self.fused.cipher.encrypt(simd, &mut keystream);
+        let mask = if MASK { keystream[0].first_block() } else { [0; 16] };
+        let mut ciphertext = [simd.zero(); W];
+        for i in 0..W {
+            let key = match (MASK, keystream.get(i + 1)) {
+                (false, _) => keystream[i],
+                (true, Some(next)) => keystream[i].shift_in(*next),
+                (true, None) => keystream[i].shift_in(simd.zero()),
+            };
+            let (now, later) = text.split_at_mut(text.len().min(row));
+            let old = simd.load_partial(now);
+            let new = (old ^ key).keep(now.len());
+            new.store_partial(now);
+            ciphertext[i] = if SEAL { new } else { old };
+            text = later;
+        }
+        for pair in ciphertext.chunks(2) {
+            let count = blocks.min(pair.len() * S::Reg::BLOCKS);
+            match pair {
+                [a, b] => hash.pair([*a, *b], count),
+                _ => hash.single(pair[0], count),
+            }
+            blocks -= count;
+        }
+        hash.single(simd.first(self.lengths), 1);
+        hash.ghash.close(simd, &mut hash.sum);
+        xor(&hash.ghash.finish(simd, &hash.sum), &mask)
+    }
+}

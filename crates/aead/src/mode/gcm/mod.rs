@@ -1,0 +1,164 @@
+//! Galois/Counter Mode (SP 800-38D).
+
+mod kernel;
+
+use crate::{
+    Isa, KeyLength,
+    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes192, Aes256},
+    },
+    ghash::{Clmul, Ghash},
+    simd::{Kernel, Simd},
+};
+use core::fmt;
+use kernel::Fused;
+
+/// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
+pub const MAX_TEXT: u64 = (1 << 36) - 32;
+/// The longest associated data or nonce, in bytes: 2^64 - 1 bits, whole bytes of it.
+pub const MAX_AD: u64 = (1 << 61) - 1;
+
+/// GCM over the cipher `C`, hashing by the strategy `G`.
+#[derive(Clone)]
+pub struct Gcm<C, G> {
+    isa: Isa,
+    cipher: C,
+    ghash: G,
+    tag_len: usize,
+}
+
+/// A full tag length of SP 800-38D, 5.2.1.2, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TagLen {
+    /// 128 bits.
+    #[default]
+    T16 = 16,
+    /// 120 bits.
+    T15 = 15,
+    /// 112 bits.
+    T14 = 14,
+    /// 104 bits.
+    T13 = 13,
+    /// 96 bits.
+    T12 = 12,
+}
+
+/// A short tag length, for uses that keep to the limits of SP 800-38D, appendix C: every forgery found makes the next
+/// easier, and about 2^(tag bits) tries suffice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ShortTagLen {
+    /// 64 bits.
+    T8 = 8,
+    /// 32 bits.
+    T4 = 4,
+}
+
+impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
+    /// Bytes that a key takes: the cipher's and the strategy's.
+    pub const STATE_BYTES: usize = C::STATE_BYTES + G::STATE_BYTES;
+
+    /// GCM with tags of `tag_len`.
+    pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
+        Self::with_tag_bytes(isa, cipher, tag_len as usize)
+    }
+
+    /// GCM with short tags; see [`ShortTagLen`] before using it.
+    pub fn with_short_tags(isa: Isa, cipher: C, tag_len: ShortTagLen) -> Self {
+        Self::with_tag_bytes(isa, cipher, tag_len as usize)
+    }
+
+    fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
+        let h = isa.run(HashKey(&cipher));
+        let ghash = G::new(isa, &h);
+        Gcm { isa, cipher, ghash, tag_len }
+    }
+
+    fn fused<'a, const SEAL: bool>(
+        &'a self,
+        nonce: &'a [u8],
+        ad: &'a [u8],
+        text: &'a mut [u8],
+    ) -> Result<Tag, SealError> {
+        if nonce.is_empty() || nonce.len() as u64 > MAX_AD {
+            return Err(SealError::NonceLength);
+        }
+        if text.len() as u64 > MAX_TEXT {
+            return Err(SealError::TextTooLong);
+        }
+        if ad.len() as u64 > MAX_AD {
+            return Err(SealError::AdTooLong);
+        }
+        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher: &self.cipher, ghash: &self.ghash, nonce, ad, text });
+        Ok(Tag::new(&tag[..self.tag_len]))
+    }
+}
+
+impl<C, G> fmt::Debug for Gcm<C, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gcm").field("isa", &self.isa).field("tag_len", &self.tag_len).finish_non_exhaustive()
+    }
+}
+
+impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
+    fn tag_len(&self) -> usize {
+        self.tag_len
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.fused::<true>(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        release(text, genuine)
+    }
+}
+
+/// Encrypts the zero block: h of GHASH.
+struct HashKey<'a, C>(&'a C);
+
+impl<C: BlockCipher> Kernel for HashKey<'_, C> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        use crate::simd::Reg;
+        let mut zero = [simd.zero()];
+        self.0.encrypt(simd, &mut zero);
+        zero[0].first_block()
+    }
+}
+
+/// AES-GCM by length of key: 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
+    with_tag_bytes(isa, key, tag_len as usize)
+}
+
+/// AES-GCM with short tags by length of key; see [`ShortTagLen`] before using it.
+///
+/// # Errors
+/// [`KeyLength`] unless the key has 16, 24 or 32 bytes.
+pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLength> {
+    with_tag_bytes(isa, key, tag_len as usize)
+}
+
+fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>, KeyLength> {
+    type Fast<C> = Gcm<C, Clmul>;
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Fast::with_tag_bytes(isa, Aes128::new(isa, key), tag_len)));
+    }
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Fast::with_tag_bytes(isa, Aes192::new(isa, key), tag_len)));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Fast::with_tag_bytes(isa, Aes256::new(isa, key), tag_len))),
+        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+    }
+}

@@ -1,0 +1,6 @@
+//! Modes of operation over any [`BlockCipher`](crate::block::BlockCipher).
+
+pub mod cbc;
+pub mod ctr;
+pub mod ecb;
+pub mod gcm;

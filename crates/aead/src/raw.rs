@@ -1,0 +1,70 @@
+//! Unauthenticated AES by length of key: ECB, CBC and CTR as other tools have them. Material for compatibility and for
+//! studies; whoever protects data wants a [`Suite`](crate::Suite).
+
+pub use crate::mode::{
+    cbc::{BadPadding, pkcs7_pad, pkcs7_unpad},
+    ctr::advance,
+};
+
+use crate::{
+    Isa, KeyLength,
+    aead::Block,
+    block::{BlockCipher, Inverse, aes::BothWays},
+    mode::{cbc, ctr, ecb},
+};
+
+/// A block cipher under one key, in the modes that do not authenticate.
+pub trait Raw: Send + Sync {
+    /// Encrypts each block by itself. Panics unless `text` is whole blocks.
+    fn ecb_encrypt(&self, text: &mut [u8]);
+    /// Decrypts each block by itself. Panics unless `text` is whole blocks.
+    fn ecb_decrypt(&self, text: &mut [u8]);
+    /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
+    /// blocks.
+    fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]);
+    /// Decrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
+    /// blocks.
+    fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]);
+    /// Encrypts or decrypts, counting from `counter` in 128 bits; to go on after whole blocks, [`advance`] it.
+    fn ctr(&self, counter: &Block, text: &mut [u8]);
+}
+
+struct Cipher<C> {
+    isa: Isa,
+    cipher: C,
+}
+
+impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
+    fn ecb_encrypt(&self, text: &mut [u8]) {
+        ecb::encrypt(self.isa, &self.cipher, text);
+    }
+    fn ecb_decrypt(&self, text: &mut [u8]) {
+        ecb::decrypt(self.isa, &self.cipher, text);
+    }
+    fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]) {
+        cbc::encrypt(self.isa, &self.cipher, iv, text);
+    }
+    fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]) {
+        cbc::decrypt(self.isa, &self.cipher, iv, text);
+    }
+    fn ctr(&self, counter: &Block, text: &mut [u8]) {
+        ctr::apply(self.isa, &self.cipher, counter, text);
+    }
+}
+
+/// AES under a key of 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLength> {
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key) }));
+    }
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key) }));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) })),
+        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+    }
+}

@@ -1,0 +1,142 @@
+//! 256-bit registers: AVX2, VAES, VPCLMULQDQ. Two blocks a register.
+
+use super::{KEEP, Kernel, Reg, Simd};
+use crate::aead::Block;
+use core::arch::x86_64::*;
+use core::ops::Not;
+
+/// Proof that the level's instructions exist.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(());
+
+/// Two blocks.
+#[derive(Clone, Copy)]
+pub(super) struct X2(__m256i);
+
+/// Runs `kernel` at this level.
+///
+/// # Safety
+/// The machine must have AVX2, VAES and VPCLMULQDQ, and what the level below asks.
+#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1")]
+pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<_, 8>(Avx2(()))
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn both(self, lane: __m128i) -> X2 {
+        // SAFETY: the token proves the level.
+        X2(unsafe { _mm256_broadcastsi128_si256(lane) })
+    }
+}
+
+impl Simd for Avx2 {
+    type Reg = X2;
+    const AES: bool = true;
+
+    #[inline(always)]
+    fn zero(self) -> X2 {
+        // SAFETY: the token proves the level.
+        X2(unsafe { _mm256_setzero_si256() })
+    }
+    load!(X2, 32, _mm256_loadu_si256);
+    #[inline(always)]
+    fn load_partial(self, bytes: &[u8]) -> X2 {
+        if bytes.len() >= 32 {
+            return self.load(bytes);
+        }
+        let mut padded = [0; 32];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        self.load(&padded)
+    }
+    #[inline(always)]
+    fn splat(self, block: &Block) -> X2 {
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        self.both(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn first(self, block: &Block) -> X2 {
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        X2(unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(block.as_ptr().cast())) })
+    }
+    #[inline(always)]
+    fn splat_word(self, n: u32) -> X2 {
+        // SAFETY: the token proves the level.
+        self.both(unsafe { _mm_cvtsi32_si128(n as i32) })
+    }
+    #[inline(always)]
+    fn lane_numbers(self) -> X2 {
+        // SAFETY: the token proves the level.
+        X2(unsafe { _mm256_set_epi32(0, 0, 0, 1, 0, 0, 0, 0) })
+    }
+}
+
+operators!(X2: BitXor bitxor _mm256_xor_si256, BitAnd bitand _mm256_and_si256, BitOr bitor _mm256_or_si256);
+
+impl Not for X2 {
+    type Output = X2;
+    #[inline(always)]
+    fn not(self) -> X2 {
+        // SAFETY: a register proves the level.
+        X2(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi32(-1)) })
+    }
+}
+
+/// The same byte shuffle in both lanes.
+macro_rules! shuffle {
+    ($reg:expr, $($byte:literal),*) => {
+        _mm256_shuffle_epi8($reg, _mm256_broadcastsi128_si256(_mm_set_epi8($($byte),*)))
+    };
+}
+
+impl Reg for X2 {
+    const BLOCKS: usize = 2;
+
+    store!(32, _mm256_storeu_si256);
+    #[inline(always)]
+    fn store_partial(self, bytes: &mut [u8]) {
+        if bytes.len() >= 32 {
+            return self.store(bytes);
+        }
+        let mut whole = [0; 32];
+        self.store(&mut whole);
+        let n = bytes.len();
+        bytes.copy_from_slice(&whole[..n]);
+    }
+    #[inline(always)]
+    fn keep(self, bytes: usize) -> X2 {
+        self & Avx2(()).load(&KEEP[32 - bytes.min(32)..])
+    }
+    #[inline(always)]
+    fn first_block(self) -> Block {
+        let mut block = [0; 16];
+        // SAFETY: a block has 16 bytes; a register proves the level.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm256_castsi256_si128(self.0)) };
+        block
+    }
+
+    methods! { X2:
+        fold(self) = _mm256_xor_si256(self.0, _mm256_zextsi128_si256(_mm256_extracti128_si256::<1>(self.0)));
+        shift_in(self, next) = _mm256_permute2x128_si256::<0x21>(self.0, next.0);
+        add32(self, other) = _mm256_add_epi32(self.0, other.0);
+        reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        swap_halves(self) = _mm256_shuffle_epi32::<0x4e>(self.0);
+        unpack_low(self, other) = _mm256_unpacklo_epi64(self.0, other.0);
+        unpack_high(self, other) = _mm256_unpackhi_epi64(self.0, other.0);
+        splat_last_word(self) = _mm256_shuffle_epi32::<0xff>(self.0);
+        rotate_words(self) = shuffle!(self.0, 12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
+        aesenc(self, key) = _mm256_aesenc_epi128(self.0, key.0);
+        aesenclast(self, key) = _mm256_aesenclast_epi128(self.0, key.0);
+        aesdec(self, key) = _mm256_aesdec_epi128(self.0, key.0);
+        aesdeclast(self, key) = _mm256_aesdeclast_epi128(self.0, key.0);
+        // No wide InvMixColumns exists: a last round forward undoes all of an inverse round but InvMixColumns.
+        aesimc(self) = {
+            let zero = _mm256_setzero_si256();
+            _mm256_aesdec_epi128(_mm256_aesenclast_epi128(self.0, zero), zero)
+        };
+    }
+    immediates! { X2:
+        shift_up<N>(self) = _mm256_bslli_epi128::<N>(self.0);
+        clmul<H>(self, other) = _mm256_clmulepi64_epi128::<H>(self.0, other.0);
+    }
+}

@@ -1,0 +1,146 @@
+//! 512-bit registers: AVX-512 F, BW, DQ, VL, VAES, VPCLMULQDQ. Four blocks a register.
+
+use super::{Kernel, Reg, Simd};
+use crate::aead::Block;
+use core::arch::x86_64::*;
+use core::ops::Not;
+
+/// Proof that the level's instructions exist.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(());
+
+/// Four blocks.
+#[derive(Clone, Copy)]
+pub(super) struct X4(__m512i);
+
+/// Runs `kernel` at this level.
+///
+/// # Safety
+/// The machine must have AVX-512 F, BW, DQ and VL, and what the levels below ask.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
+)]
+pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<_, 16>(Avx512(()))
+}
+
+/// A mask of the first `bytes` of 64 bytes.
+#[inline(always)]
+fn first_bytes(bytes: usize) -> __mmask64 {
+    if bytes >= 64 { !0 } else { (1 << bytes) - 1 }
+}
+
+impl Avx512 {
+    #[inline(always)]
+    fn all(self, lane: __m128i) -> X4 {
+        // SAFETY: the token proves the level.
+        X4(unsafe { _mm512_broadcast_i32x4(lane) })
+    }
+}
+
+impl Simd for Avx512 {
+    type Reg = X4;
+    const AES: bool = true;
+
+    #[inline(always)]
+    fn zero(self) -> X4 {
+        // SAFETY: the token proves the level.
+        X4(unsafe { _mm512_setzero_si512() })
+    }
+    load!(X4, 64, _mm512_loadu_si512);
+    #[inline(always)]
+    fn load_partial(self, bytes: &[u8]) -> X4 {
+        // SAFETY: the mask lets no byte beyond the slice be touched; the token proves the level.
+        X4(unsafe { _mm512_maskz_loadu_epi8(first_bytes(bytes.len()), bytes.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn splat(self, block: &Block) -> X4 {
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        self.all(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn first(self, block: &Block) -> X4 {
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        X4(unsafe { _mm512_zextsi128_si512(_mm_loadu_si128(block.as_ptr().cast())) })
+    }
+    #[inline(always)]
+    fn splat_word(self, n: u32) -> X4 {
+        // SAFETY: the token proves the level.
+        self.all(unsafe { _mm_cvtsi32_si128(n as i32) })
+    }
+    #[inline(always)]
+    fn lane_numbers(self) -> X4 {
+        // SAFETY: the token proves the level.
+        X4(unsafe { _mm512_set_epi32(0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0) })
+    }
+}
+
+operators!(X4: BitXor bitxor _mm512_xor_si512, BitAnd bitand _mm512_and_si512, BitOr bitor _mm512_or_si512);
+
+impl Not for X4 {
+    type Output = X4;
+    #[inline(always)]
+    fn not(self) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi32(-1)) })
+    }
+}
+
+/// The same byte shuffle in every lane.
+macro_rules! shuffle {
+    ($reg:expr, $($byte:literal),*) => {
+        _mm512_shuffle_epi8($reg, _mm512_broadcast_i32x4(_mm_set_epi8($($byte),*)))
+    };
+}
+
+impl Reg for X4 {
+    const BLOCKS: usize = 4;
+
+    store!(64, _mm512_storeu_si512);
+    #[inline(always)]
+    fn store_partial(self, bytes: &mut [u8]) {
+        // SAFETY: the mask lets no byte beyond the slice be touched; a register proves the level.
+        unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), first_bytes(bytes.len()), self.0) }
+    }
+    #[inline(always)]
+    fn keep(self, bytes: usize) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_maskz_mov_epi8(first_bytes(bytes), self.0) })
+    }
+    #[inline(always)]
+    fn first_block(self) -> Block {
+        let mut block = [0; 16];
+        // SAFETY: a block has 16 bytes; a register proves the level.
+        unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), _mm512_castsi512_si128(self.0)) };
+        block
+    }
+
+    methods! { X4:
+        fold(self) = {
+            let two = _mm256_xor_si256(_mm512_castsi512_si256(self.0), _mm512_extracti64x4_epi64::<1>(self.0));
+            let one = _mm_xor_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
+            _mm512_zextsi128_si512(one)
+        };
+        shift_in(self, next) = _mm512_alignr_epi64::<2>(next.0, self.0);
+        add32(self, other) = _mm512_add_epi32(self.0, other.0);
+        reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);
+        unpack_low(self, other) = _mm512_unpacklo_epi64(self.0, other.0);
+        unpack_high(self, other) = _mm512_unpackhi_epi64(self.0, other.0);
+        splat_last_word(self) = _mm512_shuffle_epi32::<0xff>(self.0);
+        rotate_words(self) = shuffle!(self.0, 12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
+        aesenc(self, key) = _mm512_aesenc_epi128(self.0, key.0);
+        aesenclast(self, key) = _mm512_aesenclast_epi128(self.0, key.0);
+        aesdec(self, key) = _mm512_aesdec_epi128(self.0, key.0);
+        aesdeclast(self, key) = _mm512_aesdeclast_epi128(self.0, key.0);
+        // No wide InvMixColumns exists: a last round forward undoes all of an inverse round but InvMixColumns.
+        aesimc(self) = {
+            let zero = _mm512_setzero_si512();
+            _mm512_aesdec_epi128(_mm512_aesenclast_epi128(self.0, zero), zero)
+        };
+    }
+    immediates! { X4:
+        shift_up<N>(self) = _mm512_bslli_epi128::<N>(self.0);
+        clmul<H>(self, other) = _mm512_clmulepi64_epi128::<H>(self.0, other.0);
+    }
+}

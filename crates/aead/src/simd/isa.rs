@@ -1,0 +1,146 @@
+//! Which instructions this machine has, and the door to them.
+
+use super::{Kernel, portable::Portable};
+use core::{fmt, str::FromStr};
+use std::sync::OnceLock;
+
+/// An instruction-set level that this machine has.
+///
+/// The environment variable `SEALWRIGHT_ISA` can lower what [`Isa::best`] answers, never raise it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Isa(Level);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Sse,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+#[cfg(target_arch = "x86_64")]
+const LEVELS: &[Level] = &[Level::Portable, Level::Sse, Level::Avx2, Level::Avx512];
+#[cfg(not(target_arch = "x86_64"))]
+const LEVELS: &[Level] = &[Level::Portable];
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse => "sse",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    /// Whether this machine and its operating system have every instruction of the level and of those below it.
+    fn detected(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse => {
+                is_x86_feature_detected!("aes")
+                    && is_x86_feature_detected!("pclmulqdq")
+                    && is_x86_feature_detected!("ssse3")
+                    && is_x86_feature_detected!("sse4.1")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                Level::Sse.detected()
+                    && is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("vaes")
+                    && is_x86_feature_detected!("vpclmulqdq")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                Level::Avx2.detected()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+            }
+        }
+    }
+}
+
+impl Isa {
+    /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing.
+    pub fn best() -> Isa {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let best = LEVELS.iter().copied().filter(|level| level.detected()).max().unwrap_or(Level::Portable);
+            let asked = std::env::var("SEALWRIGHT_ISA").ok();
+            let asked = LEVELS.iter().copied().find(|level| Some(level.name()) == asked.as_deref());
+            Isa(asked.map_or(best, |level| level.min(best)))
+        })
+    }
+
+    /// Every level from the slowest to [`Isa::best`].
+    pub fn available() -> Vec<Isa> {
+        LEVELS.iter().copied().filter(|level| level.detected()).map(Isa).filter(|&isa| isa <= Isa::best()).collect()
+    }
+
+    /// `portable`, `sse`, `avx2` or `avx512`.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Runs `kernel` with the instructions of this level.
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            Level::Portable => kernel.run::<_, 4>(Portable::new()),
+            // SAFETY: an `Isa` of these levels comes only from `detected`, above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse => unsafe { super::sse::run(kernel) },
+            // SAFETY: likewise.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { super::avx2::run(kernel) },
+            // SAFETY: likewise.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { super::avx512::run(kernel) },
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Isa({self})")
+    }
+}
+
+/// The level is unknown, or this machine does not have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownIsa;
+
+impl fmt::Display for UnknownIsa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not an instruction-set level of this machine; it has")?;
+        for (i, isa) in Isa::available().iter().enumerate() {
+            write!(f, "{}{isa}", if i == 0 { " " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+impl core::error::Error for UnknownIsa {}
+
+impl FromStr for Isa {
+    type Err = UnknownIsa;
+    fn from_str(name: &str) -> Result<Self, UnknownIsa> {
+        Isa::available().into_iter().find(|isa| isa.name() == name).ok_or(UnknownIsa)
+    }
+}

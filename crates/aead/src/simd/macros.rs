@@ -1,0 +1,65 @@
+//! What the x86 levels share in form, not in instructions.
+
+/// Bitwise operators of a register type, each one intrinsic.
+macro_rules! operators {
+    ($reg:ident: $($trait:ident $method:ident $intrinsic:ident),*) => {
+        $(
+            impl core::ops::$trait for $reg {
+                type Output = $reg;
+                #[inline(always)]
+                fn $method(self, other: $reg) -> $reg {
+                    // SAFETY: a register proves the level.
+                    $reg(unsafe { $intrinsic(self.0, other.0) })
+                }
+            }
+        )*
+    };
+}
+
+/// Register methods that are one expression of intrinsics.
+macro_rules! methods {
+    ($reg:ident: $($name:ident($self:ident $(, $other:ident)?) = $body:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $name($self $(, $other: $reg)?) -> $reg {
+                // SAFETY: a register proves the level.
+                $reg(unsafe { $body })
+            }
+        )*
+    };
+}
+
+/// Register methods with an immediate operand.
+macro_rules! immediates {
+    ($reg:ident: $($name:ident<$n:ident>($self:ident $(, $other:ident)?) = $body:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $name<const $n: i32>($self $(, $other: $reg)?) -> $reg {
+                // SAFETY: a register proves the level.
+                $reg(unsafe { $body })
+            }
+        )*
+    };
+}
+
+/// `load`, `store` and `first_block` of a register of `$bytes` bytes.
+macro_rules! load {
+    ($reg:ident, $bytes:literal, $intrinsic:ident) => {
+        #[inline(always)]
+        fn load(self, bytes: &[u8]) -> $reg {
+            assert!(bytes.len() >= $bytes);
+            // SAFETY: the bytes are there; the token proves the level.
+            $reg(unsafe { $intrinsic(bytes.as_ptr().cast()) })
+        }
+    };
+}
+macro_rules! store {
+    ($bytes:literal, $intrinsic:ident) => {
+        #[inline(always)]
+        fn store(self, bytes: &mut [u8]) {
+            assert!(bytes.len() >= $bytes);
+            // SAFETY: the bytes are there; a register proves the level.
+            unsafe { $intrinsic(bytes.as_mut_ptr().cast(), self.0) }
+        }
+    };
+}

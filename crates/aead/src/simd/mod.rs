@@ -1,0 +1,133 @@
+//! Registers of 128-bit blocks, and the door that opens on one instruction set. **The only room with `unsafe`.**
+//!
+//! A computation is written once as a [`Kernel`] over the traits [`Simd`] and [`Reg`]; [`Isa::run`] specialises it for
+//! the instruction set of this machine. Kernels are safe code:
+//!
+//! * A [`Simd`] token can be made only in here, after the instructions were detected ([`Isa`] is opaque, and
+//!   `Isa::run` opens each level only through an `Isa` that detection made).
+//! * A register can be made only from a token.
+//! * So whoever holds either has proof that the instructions exist, and every method is safe to call.
+//!
+//! What stays to be checked in this room is what the intrinsics themselves ask: pointers in bounds. Every load and
+//! store asserts the length of its slice first; in kernels those lengths are constants and the checks vanish.
+//!
+//! Rules for kernels: everything in [`Reg`] is `#[inline(always)]`, and kernels take **values, never closures**. A
+//! closure that fails to inline would be compiled without the instruction set, and every register operation in it would
+//! become a call (tried: 50 times slower). The release binary's symbol table is checked for such leftovers.
+
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod macros;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub(crate) mod bitslice;
+mod isa;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse;
+
+pub use isa::{Isa, UnknownIsa};
+
+use crate::aead::Block;
+use core::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
+#[cfg(target_arch = "x86_64")]
+static KEEP: [u8; 64] = {
+    let mut mask = [0; 64];
+    let mut i = 0;
+    while i < 32 {
+        mask[i] = 0xff;
+        i += 1;
+    }
+    mask
+};
+
+/// A computation written once, specialised for each instruction set.
+pub trait Kernel {
+    /// What it computes.
+    type Output;
+    /// Computes with the registers of `simd`, best in batches of `W` of them.
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Self::Output;
+}
+
+/// Proof that a set of instructions exists, and the maker of its registers.
+pub trait Simd: Copy {
+    /// The register of this level.
+    type Reg: Reg;
+    /// Whether this level has AES rounds as instructions. Without, a whole cipher in bit slices is faster than rounds.
+    const AES: bool;
+
+    /// Every bit zero.
+    fn zero(self) -> Self::Reg;
+    /// The first [`Reg::BYTES`] of `bytes`, which must have as many.
+    fn load(self, bytes: &[u8]) -> Self::Reg;
+    /// All of `bytes`, at most [`Reg::BYTES`], and zero behind them.
+    fn load_partial(self, bytes: &[u8]) -> Self::Reg;
+    /// One block in every lane.
+    fn splat(self, block: &Block) -> Self::Reg;
+    /// One block in the first lane, zero in the others.
+    fn first(self, block: &Block) -> Self::Reg;
+    /// The 32-bit word `n` at the start of every lane, zero elsewhere.
+    fn splat_word(self, n: u32) -> Self::Reg;
+    /// The lane's number as 32-bit word at the start of every lane, zero elsewhere.
+    fn lane_numbers(self) -> Self::Reg;
+}
+
+/// One register: [`Reg::BLOCKS`] lanes of 128 bits. Byte 0 of a lane is the first in memory.
+pub trait Reg:
+    Copy + BitXor<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
+    /// Blocks of 16 bytes in a register.
+    const BLOCKS: usize;
+    /// Bytes in a register.
+    const BYTES: usize = Self::BLOCKS * 16;
+
+    /// Writes the first [`Reg::BYTES`] of `bytes`, which must have as many.
+    fn store(self, bytes: &mut [u8]);
+    /// Writes as much of the register as `bytes` takes.
+    fn store_partial(self, bytes: &mut [u8]);
+    /// Keeps the first `bytes` bytes of the register and zeroes the rest.
+    fn keep(self, bytes: usize) -> Self;
+    /// The block in the first lane.
+    fn first_block(self) -> Block;
+    /// All lanes xored into the first; what the other lanes hold is not defined.
+    fn fold(self) -> Self;
+    /// Lanes one down: drops the first lane, takes the first lane of `next` as last.
+    fn shift_in(self, next: Self) -> Self;
+
+    /// Adds 32-bit little-endian words.
+    fn add32(self, other: Self) -> Self;
+    /// Reverses the bytes of each lane.
+    fn reverse_bytes(self) -> Self;
+    /// Swaps the 64-bit halves of each lane.
+    fn swap_halves(self) -> Self;
+    /// The low halves of `self` and `other`, lane by lane.
+    fn unpack_low(self, other: Self) -> Self;
+    /// The high halves of `self` and `other`, lane by lane.
+    fn unpack_high(self, other: Self) -> Self;
+    /// Shifts each lane up by `N` bytes: byte `i` moves to `i + N`.
+    fn shift_up<const N: i32>(self) -> Self;
+    /// The last 32-bit word of each lane in every word of the lane.
+    fn splat_last_word(self) -> Self;
+    /// Rotates each 32-bit word so that its second byte comes first (RotWord of FIPS 197).
+    fn rotate_words(self) -> Self;
+
+    /// Carry-less product of one half of each lane with one half of the other's: `H` = 0x00 low, low; 0x11 high, high;
+    /// 0x01 high half of `self`, low of `other`; 0x10 low half of `self`, high of `other`.
+    fn clmul<const H: i32>(self, other: Self) -> Self;
+
+    /// One AES round with the round key `key`: ShiftRows, SubBytes, MixColumns, AddRoundKey (FIPS 197, 5.1).
+    fn aesenc(self, key: Self) -> Self;
+    /// The last AES round, without MixColumns.
+    fn aesenclast(self, key: Self) -> Self;
+    /// One round of the equivalent inverse cipher (FIPS 197, 5.3.5).
+    fn aesdec(self, key: Self) -> Self;
+    /// The last round of the equivalent inverse cipher.
+    fn aesdeclast(self, key: Self) -> Self;
+    /// InvMixColumns, for the keys of the equivalent inverse cipher.
+    fn aesimc(self) -> Self;
+}

@@ -1,0 +1,278 @@
+//! Plain Rust, constant time, on any machine: the reference for the other levels. Four blocks a register, so that AES in
+//! bit slices has four blocks to slice.
+
+use super::{Reg, Simd, bitslice::Slices};
+use crate::aead::Block;
+use core::ops::{BitAnd, BitOr, BitXor, Not};
+
+/// Asks nothing of the machine.
+#[derive(Clone, Copy)]
+pub(super) struct Portable(());
+
+impl Portable {
+    pub(super) fn new() -> Self {
+        Portable(())
+    }
+}
+
+/// Four blocks, each as low and high half, little endian.
+#[derive(Clone, Copy)]
+pub(super) struct P4([[u64; 2]; 4]);
+
+/// The halves of a block.
+#[inline(always)]
+fn halves(block: &[u8]) -> [u64; 2] {
+    let half = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&block[at..at + 8]);
+        u64::from_le_bytes(bytes)
+    };
+    [half(0), half(8)]
+}
+
+impl Simd for Portable {
+    type Reg = P4;
+    const AES: bool = false;
+
+    #[inline(always)]
+    fn zero(self) -> P4 {
+        P4([[0; 2]; 4])
+    }
+    #[inline(always)]
+    fn load(self, bytes: &[u8]) -> P4 {
+        let mut lanes = [[0; 2]; 4];
+        for (lane, block) in lanes.iter_mut().zip(bytes[..64].chunks_exact(16)) {
+            *lane = halves(block);
+        }
+        P4(lanes)
+    }
+    #[inline(always)]
+    fn load_partial(self, bytes: &[u8]) -> P4 {
+        let mut padded = [0; 64];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        self.load(&padded)
+    }
+    #[inline(always)]
+    fn splat(self, block: &Block) -> P4 {
+        P4([halves(block); 4])
+    }
+    #[inline(always)]
+    fn first(self, block: &Block) -> P4 {
+        P4([halves(block), [0; 2], [0; 2], [0; 2]])
+    }
+    #[inline(always)]
+    fn splat_word(self, n: u32) -> P4 {
+        P4([[u64::from(n), 0]; 4])
+    }
+    #[inline(always)]
+    fn lane_numbers(self) -> P4 {
+        P4([[0, 0], [1, 0], [2, 0], [3, 0]])
+    }
+}
+
+impl P4 {
+    #[inline(always)]
+    fn map(self, f: impl Fn(u64) -> u64) -> P4 {
+        P4(self.0.map(|lane| lane.map(&f)))
+    }
+    #[inline(always)]
+    fn zip(mut self, other: P4, f: impl Fn(u64, u64) -> u64) -> P4 {
+        for (x, y) in self.0.as_flattened_mut().iter_mut().zip(other.0.as_flattened()) {
+            *x = f(*x, *y);
+        }
+        self
+    }
+    #[inline(always)]
+    fn lanes(mut self, other: P4, f: impl Fn([u64; 2], [u64; 2]) -> [u64; 2]) -> P4 {
+        for (x, y) in self.0.iter_mut().zip(other.0) {
+            *x = f(*x, y);
+        }
+        self
+    }
+    #[inline(always)]
+    fn words(self, f: impl Fn(u32) -> u32) -> P4 {
+        self.map(|half| u64::from(f(half as u32)) | (u64::from(f((half >> 32) as u32)) << 32))
+    }
+    #[inline(always)]
+    fn sliced(self, f: impl Fn(&mut Slices<1>)) -> P4 {
+        let mut slices = Slices::pack(&[self.0]);
+        f(&mut slices);
+        P4(slices.unpack()[0])
+    }
+}
+
+impl BitXor for P4 {
+    type Output = P4;
+    #[inline(always)]
+    fn bitxor(self, other: P4) -> P4 {
+        self.zip(other, |x, y| x ^ y)
+    }
+}
+impl BitAnd for P4 {
+    type Output = P4;
+    #[inline(always)]
+    fn bitand(self, other: P4) -> P4 {
+        self.zip(other, |x, y| x & y)
+    }
+}
+impl BitOr for P4 {
+    type Output = P4;
+    #[inline(always)]
+    fn bitor(self, other: P4) -> P4 {
+        self.zip(other, |x, y| x | y)
+    }
+}
+impl Not for P4 {
+    type Output = P4;
+    #[inline(always)]
+    fn not(self) -> P4 {
+        self.map(|x| !x)
+    }
+}
+
+/// The low half of the carry-less product. Integer products of every fourth bit leave three bits of room for carries,
+/// which the masks then drop; in the low 64 bits no sum reaches its neighbour.
+#[inline(always)]
+fn clmul_low(x: u64, y: u64) -> u64 {
+    const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
+    let mask = |k: u32| EVERY_FOURTH << k;
+    let (xs, ys) = ([0, 1, 2, 3].map(|k| x & mask(k)), [0, 1, 2, 3].map(|k| y & mask(k)));
+    let mut product = 0;
+    for k in 0..4 {
+        let mut sum = 0;
+        for i in 0..4 {
+            sum ^= xs[i].wrapping_mul(ys[(4 + k - i) % 4]);
+        }
+        product |= sum & mask(k as u32);
+    }
+    product
+}
+
+/// The carry-less product of two words: its high half is the low half of the product of the reversed words, reversed.
+#[inline(always)]
+fn clmul(x: u64, y: u64) -> [u64; 2] {
+    [clmul_low(x, y), clmul_low(x.reverse_bits(), y.reverse_bits()).reverse_bits() >> 1]
+}
+
+impl Reg for P4 {
+    const BLOCKS: usize = 4;
+
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8]) {
+        for (bytes, half) in bytes[..64].chunks_exact_mut(8).zip(self.0.as_flattened()) {
+            bytes.copy_from_slice(&half.to_le_bytes());
+        }
+    }
+    #[inline(always)]
+    fn store_partial(self, bytes: &mut [u8]) {
+        let mut whole = [0; 64];
+        self.store(&mut whole);
+        let n = bytes.len();
+        bytes.copy_from_slice(&whole[..n]);
+    }
+    #[inline(always)]
+    fn keep(self, bytes: usize) -> P4 {
+        let mut whole = [0; 64];
+        self.store(&mut whole);
+        whole[bytes.min(64)..].fill(0);
+        Portable(()).load(&whole)
+    }
+    #[inline(always)]
+    fn first_block(self) -> Block {
+        let mut block = [0; 16];
+        block[..8].copy_from_slice(&self.0[0][0].to_le_bytes());
+        block[8..].copy_from_slice(&self.0[0][1].to_le_bytes());
+        block
+    }
+    #[inline(always)]
+    fn fold(self) -> P4 {
+        let [a, b, c, d] = self.0;
+        P4([[a[0] ^ b[0] ^ c[0] ^ d[0], a[1] ^ b[1] ^ c[1] ^ d[1]], [0; 2], [0; 2], [0; 2]])
+    }
+    #[inline(always)]
+    fn shift_in(self, next: P4) -> P4 {
+        let [_, b, c, d] = self.0;
+        P4([b, c, d, next.0[0]])
+    }
+
+    #[inline(always)]
+    fn add32(self, other: P4) -> P4 {
+        const LOW: u64 = 0xffff_ffff;
+        self.zip(other, |x, y| ((x & LOW).wrapping_add(y & LOW) & LOW) | ((x >> 32).wrapping_add(y >> 32) << 32))
+    }
+    #[inline(always)]
+    fn reverse_bytes(self) -> P4 {
+        P4(self.0.map(|[low, high]| [high.swap_bytes(), low.swap_bytes()]))
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> P4 {
+        P4(self.0.map(|[low, high]| [high, low]))
+    }
+    #[inline(always)]
+    fn unpack_low(self, other: P4) -> P4 {
+        self.lanes(other, |x, y| [x[0], y[0]])
+    }
+    #[inline(always)]
+    fn unpack_high(self, other: P4) -> P4 {
+        self.lanes(other, |x, y| [x[1], y[1]])
+    }
+    #[inline(always)]
+    fn shift_up<const N: i32>(self) -> P4 {
+        P4(self.0.map(|[low, high]| {
+            let lane = (u128::from(low) | (u128::from(high) << 64)) << (8 * N);
+            [lane as u64, (lane >> 64) as u64]
+        }))
+    }
+    #[inline(always)]
+    fn splat_last_word(self) -> P4 {
+        P4(self.0.map(|[_, high]| [(high >> 32) | (high & 0xffff_ffff_0000_0000); 2]))
+    }
+    #[inline(always)]
+    fn rotate_words(self) -> P4 {
+        self.words(|word| word.rotate_right(8))
+    }
+    #[inline(always)]
+    fn clmul<const H: i32>(self, other: P4) -> P4 {
+        let (mine, theirs) = ((H & 1) as usize, ((H >> 4) & 1) as usize);
+        self.lanes(other, |x, y| clmul(x[mine], y[theirs]))
+    }
+
+    #[inline(always)]
+    fn aesenc(self, key: P4) -> P4 {
+        let round = |state: &mut Slices<1>| {
+            state.sub_bytes();
+            state.shift_rows();
+            state.mix_columns();
+        };
+        self.sliced(round) ^ key
+    }
+    #[inline(always)]
+    fn aesenclast(self, key: P4) -> P4 {
+        let round = |state: &mut Slices<1>| {
+            state.sub_bytes();
+            state.shift_rows();
+        };
+        self.sliced(round) ^ key
+    }
+    #[inline(always)]
+    fn aesdec(self, key: P4) -> P4 {
+        let round = |state: &mut Slices<1>| {
+            state.inverse_shift_rows();
+            state.inverse_sub_bytes();
+            state.inverse_mix_columns();
+        };
+        self.sliced(round) ^ key
+    }
+    #[inline(always)]
+    fn aesdeclast(self, key: P4) -> P4 {
+        let round = |state: &mut Slices<1>| {
+            state.inverse_shift_rows();
+            state.inverse_sub_bytes();
+        };
+        self.sliced(round) ^ key
+    }
+    #[inline(always)]
+    fn aesimc(self) -> P4 {
+        self.sliced(Slices::inverse_mix_columns)
+    }
+}
