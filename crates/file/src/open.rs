@@ -113,11 +113,11 @@ impl<'a> Opening<'a> {
 }
 
 /// One input on its way to one output.
-struct Job<'a> {
-    body: &'a Body,
-    work: &'a Work,
-    from: &'a str,
-    to: &'a str,
+pub(crate) struct Job<'a> {
+    pub(crate) body: &'a Body,
+    pub(crate) work: &'a Work,
+    pub(crate) from: &'a str,
+    pub(crate) to: &'a str,
 }
 
 impl Job<'_> {
@@ -145,7 +145,11 @@ impl Job<'_> {
     }
 
     /// Reads and writes in order. Returns the length of the text.
-    fn in_order(&self, from: &mut (impl Read + Send + ?Sized), to: &mut (impl Write + Send)) -> Result<u64, Error> {
+    pub(crate) fn in_order(
+        &self,
+        from: &mut (impl Read + Send + ?Sized),
+        to: &mut (impl Write + Send),
+    ) -> Result<u64, Error> {
         let mut text = 0;
         let read = |span: &mut Span| {
             if span.index * span::CHUNKS as u64 >= chunk::MAX_CHUNKS {

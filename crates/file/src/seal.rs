@@ -94,16 +94,8 @@ impl<'a> Sealing<'a> {
         self.seal_body(&body, &header, input, output)
     }
 
-    /// Seals with all random choices made. Not for use: a salt that serves twice under a key betrays the texts.
-    #[doc(hidden)]
-    pub fn seal_with_salt(&self, salt: &[u8; chunk::SALT], input: Input, output: Output) -> Result<Summary, Error> {
-        let (source, input_key) = self.key.for_sealing(self.suite, self.costs)?;
-        let preamble = crate::Preamble { suite: self.suite, source };
-        let (body, header) = Body::create_with(&preamble, &input_key, salt, self.isa, self.ad)?;
-        self.seal_body(&body, &header, input, output)
-    }
-
-    fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
+    /// Seals what stands behind `header`.
+    pub(crate) fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
         let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600));
         self.work.progress.begin(input.len());
         let job = Job { body, header, work: &self.work, from: &input.name, to: &output.name };

@@ -14,6 +14,13 @@ use std::io::Read;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod example;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod vectors;
+
 /// The name of the construction, in every body's key derivation.
 const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 
@@ -60,12 +67,23 @@ impl Body {
             return Err(Error::cut((context.len() + got) as u64));
         }
         let input_key = opening.key.input_key(preamble.suite, &preamble.source, opening.ceiling)?;
+        let body = Body::resume(&header, preamble.suite, opening.isa, &input_key, &[&context, opening.ad])?;
+        let wrong = if opening.key.is_passphrase() { "passphrase" } else { "key" };
+        body.map(|body| Body { start: context.len() as u64, ..body }).ok_or(Error::WrongKey(wrong))
+    }
+
+    /// The body that begins with `header`; `None` if the commitment is not what key and context make.
+    fn resume(
+        header: &[u8; HEADER],
+        suite: Suite,
+        isa: Isa,
+        input_key: &Secret,
+        context: &[&[u8]],
+    ) -> Result<Option<Body>, Error> {
         let (salt, commitment) = header.split_at(SALT);
-        let derived = Derived::new(preamble.suite, opening.isa, &input_key, salt, &[&context, opening.ad])?;
-        if !bool::from(derived.commitment.ct_eq(commitment)) {
-            return Err(Error::WrongKey(if opening.key.is_passphrase() { "passphrase" } else { "key" }));
-        }
-        Ok(Body { aead: derived.aead, base: derived.base, start: context.len() as u64 })
+        let derived = Derived::new(suite, isa, input_key, salt, context)?;
+        let same = bool::from(derived.commitment.ct_eq(commitment));
+        Ok(same.then_some(Body { aead: derived.aead, base: derived.base, start: 0 }))
     }
 
     /// Seals chunk `index`: the first `len` bytes of `chunk` are encrypted in place, the tag goes behind them.
@@ -136,15 +154,18 @@ impl Derived {
     fn new(suite: Suite, isa: Isa, input_key: &Secret, salt: &[u8], context: &[&[u8]]) -> Result<Derived, Error> {
         let name = aead_name(suite).filter(|_| suite.nonce_len() == NONCE && suite.tag_len() == TAG);
         let name = name.ok_or(Error::SuiteNotForFiles(suite))?;
+        let key_length = |given| Error::KeyLength { suite, wanted: suite.key_len(), given };
+        if input_key.len() != suite.key_len() {
+            return Err(key_length(input_key.len()));
+        }
         let mut info = vec![LABEL, name.as_bytes(), &[0], salt];
         info.extend(context);
         let mut out = Zeroizing::new(vec![0; suite.key_len() + NONCE + COMMITMENT]);
         expand(input_key, &info, &mut out);
         let (key, rest) = out.split_at(suite.key_len());
         let (base, commitment) = rest.split_at(NONCE);
-        let wrong = |e: sealwright::KeyLength| Error::KeyLength { suite, wanted: e.wanted, given: e.given };
-        let mut derived =
-            Derived { aead: suite.aead_at(isa, key).map_err(wrong)?, base: [0; NONCE], commitment: [0; COMMITMENT] };
+        let aead = suite.aead_at(isa, key).map_err(|wrong| key_length(wrong.given))?;
+        let mut derived = Derived { aead, base: [0; NONCE], commitment: [0; COMMITMENT] };
         derived.base.copy_from_slice(base);
         derived.commitment.copy_from_slice(commitment);
         Ok(derived)

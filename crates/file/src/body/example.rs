@@ -1,0 +1,72 @@
+//! The worked example of `docs/FORMAT.md`: made again here, so that the page stays true.
+
+use super::Body;
+use crate::{
+    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, aead_name, chunk::SALT, key::Secret,
+    preamble::PASSPHRASE_SALT,
+};
+use sealwright::{Isa, Suite};
+
+const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
+
+/// Bytes in rows of 16, as the page prints them.
+fn rows(bytes: &[u8]) -> String {
+    let row = |row: &[u8]| row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+    let rows = bytes.chunks(16).enumerate().map(|(i, bytes)| format!("{:04x}  {}\n", 16 * i, row(bytes)));
+    rows.collect()
+}
+
+/// The example with its parts told apart: key 00..1f, salt 40..57, text "A tiny sealed file.\n", ad "greeting".
+fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
+    let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
+    let mut sealed = Shared::default();
+    let sealing = Sealing::new(key).suite(preamble.suite).ad(b"greeting");
+    let (body, header) = Body::create_with(preamble, input_key, &salt, Isa::best(), b"greeting").unwrap();
+    let text = Input::bytes(b"A tiny sealed file.\n", "text");
+    sealing.seal_body(&body, &header, text, Output::writer(sealed.clone(), "memory")).unwrap();
+    sealed.take()
+}
+
+/// HKDF-Expand's output for the example, before it is cut into key, base nonce and commitment.
+fn derived(preamble: &Preamble, input_key: &[u8], len: usize) -> Vec<u8> {
+    let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
+    let name = aead_name(preamble.suite).unwrap().as_bytes();
+    let mut out = vec![0; len];
+    super::expand(input_key, &[super::LABEL, name, &[0], &salt, &preamble.to_bytes(), b"greeting"], &mut out);
+    out
+}
+
+fn assert_on_page(bytes: &[u8]) {
+    let rows = rows(bytes);
+    assert!(PAGE.contains(&rows), "docs/FORMAT.md does not print\n{rows}");
+}
+
+#[test]
+fn raw_key() {
+    let bytes: Vec<u8> = (0..32).collect();
+    let key = Key::raw(bytes.clone());
+    let preamble = Preamble { suite: Suite::Aes256Gcm, source: KeySource::Raw };
+    assert_on_page(&derived(&preamble, &bytes, 32 + 12 + 32));
+    let sealed = seal_example(&preamble, &key, &Secret::new(bytes));
+    assert_on_page(&sealed);
+    let mut text = Shared::default();
+    let opening = Opening::new(&key).ad(b"greeting");
+    opening.open(Input::bytes(sealed, "example"), Output::writer(text.clone(), "memory")).unwrap();
+    assert_eq!(text.take(), b"A tiny sealed file.\n");
+}
+
+#[test]
+fn passphrase() {
+    let salt: [u8; PASSPHRASE_SALT] = std::array::from_fn(|i| 0x60 + i as u8);
+    let costs = Costs { memory_kib: 64, passes: 3, lanes: 4 };
+    let key = Key::passphrase("correct horse").unwrap();
+    let preamble = Preamble { suite: Suite::Aes128Gcm, source: KeySource::Passphrase { costs, salt } };
+    let input_key = costs.stretch(b"correct horse", &salt, 16).unwrap();
+    assert_on_page(&input_key);
+    let sealed = seal_example(&preamble, &key, &input_key);
+    assert_on_page(&sealed);
+    let mut text = Shared::default();
+    let opening = Opening::new(&key).ad(b"greeting");
+    opening.open(Input::bytes(sealed, "example"), Output::writer(text.clone(), "memory")).unwrap();
+    assert_eq!(text.take(), b"A tiny sealed file.\n");
+}

