@@ -2,7 +2,6 @@
 
 use core::fmt;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroize;
 
 /// A block of 16 bytes, as every cipher here takes it.
 pub type Block = [u8; 16];
@@ -113,6 +112,6 @@ pub(crate) fn release(text: &mut [u8], genuine: bool) -> Result<(), NotAuthentic
     if genuine {
         return Ok(());
     }
-    text.zeroize();
+    text.fill(0);
     Err(NotAuthentic)
 }

@@ -40,6 +40,19 @@ pub struct Products<R> {
     high: R,
 }
 
+/// Powers of h from some slot on, and their middle operands.
+#[derive(Clone, Copy)]
+pub struct Powers<'a> {
+    powers: &'a [Block],
+    middles: &'a [Block],
+}
+
+impl fmt::Debug for Powers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Powers").finish_non_exhaustive()
+    }
+}
+
 /// x^128 mod the polynomial, and x^64, in reversed bits: the constant of both folding steps.
 const FOLD: Block = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -73,10 +86,11 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     const CONSTANT_TIME: bool = true;
     const GROUP: usize = SLOTS - PAD;
     type Sum<R: Reg> = Products<R>;
+    type Key<'a> = Powers<'a>;
 
     fn new(isa: Isa, h: &Block) -> Self {
-        struct Powers<const SLOTS: usize>(Block);
-        impl<const SLOTS: usize> Kernel for Powers<SLOTS> {
+        struct Fill<const SLOTS: usize>(Block);
+        impl<const SLOTS: usize> Kernel for Fill<SLOTS> {
             type Output = Clmul<SLOTS>;
             #[inline(always)]
             fn run<S: Simd, const W: usize>(self, simd: S) -> Clmul<SLOTS> {
@@ -109,7 +123,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
                 table
             }
         }
-        isa.run(Powers(reversed(h)))
+        isa.run(Fill(reversed(h)))
     }
 
     #[inline(always)]
@@ -129,12 +143,24 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn pair<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, pair: [S::Reg; 2], left: usize, _: usize) {
-        let slot = Self::GROUP - left;
+    fn key(&self, left: usize, count: usize) -> Powers<'_> {
+        let slots = Self::GROUP - left..Self::GROUP - left + count + PAD;
+        Powers { powers: &self.powers[slots.clone()], middles: &self.middles[slots] }
+    }
+
+    #[inline(always)]
+    fn pair<S: Simd>(
+        simd: S,
+        key: Powers<'_>,
+        sum: &mut Products<S::Reg>,
+        at: usize,
+        pair: [S::Reg; 2],
+        _: usize,
+    ) {
         let [a, b] = pair.map(Reg::reverse_bytes);
-        let here = simd.load(self.powers[slot..].as_flattened());
-        let next = simd.load(self.powers[slot + S::Reg::BLOCKS..].as_flattened());
-        let middle = simd.load(self.middles[slot..].as_flattened());
+        let here = simd.load(key.powers[at..].as_flattened());
+        let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
+        let middle = simd.load(key.middles[at..].as_flattened());
         let operand = a.unpack_low(b) ^ a.unpack_high(b);
         sum.low = sum.low ^ a.clmul::<0x00>(here) ^ b.clmul::<0x00>(next);
         sum.high = sum.high ^ a.clmul::<0x11>(here) ^ b.clmul::<0x11>(next);
@@ -142,11 +168,17 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn single<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, register: S::Reg, left: usize, _: usize) {
-        let slot = Self::GROUP - left;
+    fn single<S: Simd>(
+        simd: S,
+        key: Powers<'_>,
+        sum: &mut Products<S::Reg>,
+        at: usize,
+        register: S::Reg,
+        _: usize,
+    ) {
         let x = register.reverse_bytes();
-        let power = simd.load(self.powers[slot..].as_flattened());
-        let middle = simd.load(self.middles[slot..].as_flattened());
+        let power = simd.load(key.powers[at..].as_flattened());
+        let middle = simd.load(key.middles[at..].as_flattened());
         sum.low = sum.low ^ x.clmul::<0x00>(power);
         sum.high = sum.high ^ x.clmul::<0x11>(power);
         sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul::<0x00>(middle);
@@ -160,7 +192,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn finish<S: Simd>(&self, _: S, sum: &Products<S::Reg>) -> Block {
-        sum.hash.reverse_bytes().first_block()
+    fn finish<S: Simd>(&self, _: S, sum: &Products<S::Reg>) -> S::Reg {
+        sum.hash.reverse_bytes()
     }
 }

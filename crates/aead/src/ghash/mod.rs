@@ -26,6 +26,10 @@ pub trait Ghash: Send + Sync + Sized {
     const GROUP: usize;
     /// A hash under way.
     type Sum<R: Reg>: Copy;
+    /// The part of the key that a run of blocks meets.
+    type Key<'a>: Copy
+    where
+        Self: 'a;
 
     /// Prepares the key `h`, which is the encryption of the zero block.
     fn new(isa: Isa, h: &Block) -> Self;
@@ -34,15 +38,31 @@ pub trait Ghash: Send + Sync + Sized {
     fn start<S: Simd>(&self, simd: S) -> Self::Sum<S::Reg>;
     /// Opens a group of `left` blocks.
     fn open<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, left: usize);
-    /// Adds the first `count` blocks of two registers, of which the first stands `left` blocks before the group's end.
-    /// Lanes behind them must be zero.
-    fn pair<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, pair: [S::Reg; 2], left: usize, count: usize);
+    /// The key for `count` blocks, of which the first stands `left` blocks before the group's end.
+    fn key(&self, left: usize, count: usize) -> Self::Key<'_>;
+    /// Adds the first `count` blocks of two registers, the blocks from `at` on of those that `key` is for. Lanes behind
+    /// them must be zero.
+    fn pair<S: Simd>(
+        simd: S,
+        key: Self::Key<'_>,
+        sum: &mut Self::Sum<S::Reg>,
+        at: usize,
+        pair: [S::Reg; 2],
+        count: usize,
+    );
     /// Adds the first `count` blocks of one register, likewise.
-    fn single<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, register: S::Reg, left: usize, count: usize);
+    fn single<S: Simd>(
+        simd: S,
+        key: Self::Key<'_>,
+        sum: &mut Self::Sum<S::Reg>,
+        at: usize,
+        register: S::Reg,
+        count: usize,
+    );
     /// Closes the group.
     fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>);
-    /// The hash, outside a group.
-    fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> Block;
+    /// The hash, outside a group, in the first lane.
+    fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
 }
 
 /// What [`Ghash`] asks, for strategies that take one block after the other: `$multiply(self, x)` is x times h.
@@ -50,6 +70,7 @@ macro_rules! serial {
     ($multiply:ident) => {
         const GROUP: usize = usize::MAX;
         type Sum<R: $crate::simd::Reg> = u128;
+        type Key<'a> = &'a Self;
 
         #[inline(always)]
         fn start<S: $crate::simd::Simd>(&self, _: S) -> u128 {
@@ -58,20 +79,24 @@ macro_rules! serial {
         #[inline(always)]
         fn open<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
         #[inline(always)]
-        fn pair<S: $crate::simd::Simd>(&self, _: S, sum: &mut u128, pair: [S::Reg; 2], _: usize, count: usize) {
+        fn key(&self, _: usize, _: usize) -> &Self {
+            self
+        }
+        #[inline(always)]
+        fn pair<S: $crate::simd::Simd>(_: S, key: &Self, sum: &mut u128, _: usize, pair: [S::Reg; 2], count: usize) {
             for block in $crate::ghash::blocks(pair, count).as_chunks::<16>().0.iter().take(count) {
-                *sum = self.$multiply(*sum ^ u128::from_be_bytes(*block));
+                *sum = key.$multiply(*sum ^ u128::from_be_bytes(*block));
             }
         }
         #[inline(always)]
-        fn single<S: $crate::simd::Simd>(&self, simd: S, sum: &mut u128, register: S::Reg, left: usize, count: usize) {
-            self.pair(simd, sum, [register; 2], left, count);
+        fn single<S: $crate::simd::Simd>(simd: S, key: &Self, sum: &mut u128, at: usize, one: S::Reg, count: usize) {
+            Self::pair(simd, key, sum, at, [one; 2], count);
         }
         #[inline(always)]
         fn close<S: $crate::simd::Simd>(&self, _: S, _: &mut u128) {}
         #[inline(always)]
-        fn finish<S: $crate::simd::Simd>(&self, _: S, sum: &u128) -> $crate::aead::Block {
-            sum.to_be_bytes()
+        fn finish<S: $crate::simd::Simd>(&self, simd: S, sum: &u128) -> S::Reg {
+            simd.first(&sum.to_be_bytes())
         }
     };
 }

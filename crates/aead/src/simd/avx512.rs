@@ -121,7 +121,6 @@ impl Reg for X4 {
             let one = _mm_xor_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
             _mm512_zextsi128_si512(one)
         };
-        shift_in(self, next) = _mm512_alignr_epi64::<2>(next.0, self.0);
         add32(self, other) = _mm512_add_epi32(self.0, other.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);

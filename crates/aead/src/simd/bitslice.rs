@@ -2,7 +2,8 @@
 //!
 //! Slice `k` holds bit `k` of every byte of four blocks. The bit of byte `4c + r` (column `c`, row `r`) of block `b`
 //! stands at position `16r + 4c + b`, so that ShiftRows rotates 16-bit groups and MixColumns rotates whole slices.
-//! `N` groups of four blocks go side by side, for the compiler to put into vector registers.
+//! `N` groups of four blocks go side by side, for the compiler to put into vector registers. Only the portable level
+//! comes here, which needs no instructions enabled, so that its large steps may stay functions of their own.
 
 use core::ops::{BitAnd, BitXor, Not};
 
@@ -110,7 +111,7 @@ impl Slices<1> {
 
 impl<const N: usize> Slices<N> {
     /// Slices of `N` groups, each of four blocks given as low and high halves.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn pack(groups: &[[[u64; 2]; 4]; N]) -> Self {
         let mut slices = [Slice([0; N]); 8];
         for (n, group) in groups.iter().enumerate() {
@@ -128,7 +129,7 @@ impl<const N: usize> Slices<N> {
     }
 
     /// The inverse of [`Slices::pack`].
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn unpack(&self) -> [[[u64; 2]; 4]; N] {
         let mut groups = [[[0; 2]; 4]; N];
         for (n, group) in groups.iter_mut().enumerate() {
@@ -152,13 +153,13 @@ impl<const N: usize> Slices<N> {
     }
 
     /// ShiftRows.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn shift_rows(&mut self) {
         self.0 = self.0.map(Slice::shift_rows::<false>);
     }
 
     /// InvShiftRows.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn inverse_shift_rows(&mut self) {
         self.0 = self.0.map(Slice::shift_rows::<true>);
     }
@@ -171,7 +172,7 @@ impl<const N: usize> Slices<N> {
     }
 
     /// MixColumns: 2a(r) + 3a(r+1) + a(r+2) + a(r+3).
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn mix_columns(&mut self) {
         let below = self.0.map(Slice::rows_up::<1>);
         let mut sum = *self;
@@ -183,7 +184,7 @@ impl<const N: usize> Slices<N> {
     }
 
     /// InvMixColumns: MixColumns of a(r) + 4(a(r) + a(r+2)).
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn inverse_mix_columns(&mut self) {
         let mut sum = *self;
         sum.add(&Slices(self.0.map(Slice::rows_up::<2>)));
@@ -192,7 +193,7 @@ impl<const N: usize> Slices<N> {
     }
 
     /// InvSubBytes: SubBytes between two inverses of its affine map, because inversion is its own inverse.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn inverse_sub_bytes(&mut self) {
         self.inverse_affine();
         self.sub_bytes();
@@ -213,7 +214,7 @@ impl<const N: usize> Slices<N> {
     /// SubBytes: the circuit of 113 gates of Boyar and Peralta, "A small depth-16 circuit for the AES S-box" (2012)
     /// and its predecessor of 2010, with their names.
     #[rustfmt::skip]
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn sub_bytes(&mut self) {
         let [x7, x6, x5, x4, x3, x2, x1, x0] = self.0;
         // into the tower field

@@ -96,8 +96,6 @@ pub trait Reg:
     fn first_block(self) -> Block;
     /// All lanes xored into the first; what the other lanes hold is not defined.
     fn fold(self) -> Self;
-    /// Lanes one down: drops the first lane, takes the first lane of `next` as last.
-    fn shift_in(self, next: Self) -> Self;
 
     /// Adds 32-bit little-endian words.
     fn add32(self, other: Self) -> Self;

@@ -189,11 +189,6 @@ impl Reg for P4 {
         let [a, b, c, d] = self.0;
         P4([[a[0] ^ b[0] ^ c[0] ^ d[0], a[1] ^ b[1] ^ c[1] ^ d[1]], [0; 2], [0; 2], [0; 2]])
     }
-    #[inline(always)]
-    fn shift_in(self, next: P4) -> P4 {
-        let [_, b, c, d] = self.0;
-        P4([b, c, d, next.0[0]])
-    }
 
     #[inline(always)]
     fn add32(self, other: P4) -> P4 {

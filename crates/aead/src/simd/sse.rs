@@ -98,10 +98,6 @@ impl Reg for X1 {
     fn fold(self) -> X1 {
         self
     }
-    #[inline(always)]
-    fn shift_in(self, next: X1) -> X1 {
-        next
-    }
 
     methods! { X1:
         add32(self, other) = _mm_add_epi32(self.0, other.0);

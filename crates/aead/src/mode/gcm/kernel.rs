@@ -1,9 +1,9 @@
 //! The fused kernel of GCM: counter mode and GHASH in one pass over the text.
 //!
 //! A batch of `W` registers is in the cipher while another is hashed between its rounds: sealing hashes the batch
-//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end, the
-//! lengths and (in short texts) the mask of the tag ride in one last batch of just enough registers, so that GHASH
-//! reduces once for a short packet.
+//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end goes
+//! through one last batch of just enough registers, hashed together with the lengths, and in a short text with the
+//! associated data too, so that GHASH reduces once for a short packet.
 
 use crate::{
     aead::Block,
@@ -32,20 +32,30 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         let mut hash = Hash::new(simd, self.ghash);
         let ad_blocks = self.ad.len().div_ceil(16);
         let blocks = self.text.len().div_ceil(16) + 1;
-        if blocks <= W * S::Reg::BLOCKS && ad_blocks + blocks <= G::GROUP {
-            // One group, and the mask in the first lane of the only batch.
-            hash.left = ad_blocks + blocks;
-            hash.bytes(self.ad);
-            let counter = Counter32::new(simd, &first, 0);
-            return self.last::<S, W, true>(simd, hash, counter, 0, &lengths);
-        }
-        hash.all(self.ad);
-        let mut counter = Counter32::new(simd, &first, 1);
-        let bulk = self.bulk::<S, W>(simd, &mut hash, &mut counter);
         let mut mask = [simd.first(&first)];
         self.cipher.encrypt(simd, &mut mask);
-        let tag = self.last::<S, W, false>(simd, hash, counter, bulk, &lengths);
-        xor(&tag, &mask[0].first_block())
+        let mut counter = Counter32::new(simd, &first, 1);
+        let short = self.text.len() < W * S::Reg::BYTES && ad_blocks + blocks <= G::GROUP;
+        let bulk = if short {
+            // One group for everything, which needs no opening because nothing was hashed before.
+            hash.left = ad_blocks + blocks;
+            hash.bytes(self.ad);
+            0
+        } else {
+            hash.all(self.ad);
+            self.bulk::<S, W>(simd, &mut hash, &mut counter)
+        };
+        let last = Last { fused: self, simd, hash, counter, at: bulk, lengths: &lengths, mask: mask[0] };
+        let tag = match (last.fused.text.len() - bulk).div_ceil(S::Reg::BYTES) {
+            0 | 1 => last.batch::<1>(),
+            2 => last.batch::<2>(),
+            _ if W <= 4 => last.batch::<4>(),
+            3 | 4 => last.batch::<4>(),
+            _ if W <= 8 => last.batch::<8>(),
+            5..=8 => last.batch::<8>(),
+            _ => last.batch::<16>(),
+        };
+        tag.first_block()
     }
 }
 
@@ -64,7 +74,7 @@ fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
     ghash.open(simd, &mut hash.sum, 1);
     hash.single(simd.first(&lengths(0, nonce.len())), 1);
     ghash.close(simd, &mut hash.sum);
-    ghash.finish(simd, &hash.sum)
+    ghash.finish(simd, &hash.sum).first_block()
 }
 
 /// Both lengths in bits, 64 bits each.
@@ -91,14 +101,14 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     /// Adds two registers, of which the first `count` blocks count.
     #[inline(always)]
     fn pair(&mut self, pair: [S::Reg; 2], count: usize) {
-        self.ghash.pair(self.simd, &mut self.sum, pair, self.left, count);
+        G::pair(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, pair, count);
         self.left -= count;
     }
 
     /// Adds the first `count` blocks of one register.
     #[inline(always)]
     fn single(&mut self, register: S::Reg, count: usize) {
-        self.ghash.single(self.simd, &mut self.sum, register, self.left, count);
+        G::single(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, register, count);
         self.left -= count;
     }
 
@@ -149,28 +159,37 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
 }
 
 /// A batch hashed between the rounds of a cipher.
-struct Hashing<'a, 'b, G: Ghash, S: Simd> {
-    hash: &'a mut Hash<'b, G, S>,
+struct Hashing<'a, 'b, G: Ghash + 'b, S: Simd> {
+    simd: S,
+    key: G::Key<'b>,
+    sum: &'a mut G::Sum<S::Reg>,
     batch: &'a [u8],
     pairs: usize,
     done: usize,
 }
 
-impl<G: Ghash, S: Simd> Hashing<'_, '_, G, S> {
+impl<'a, 'b, G: Ghash, S: Simd> Hashing<'a, 'b, G, S> {
+    /// Hashes `batch`, `W` registers, within the open group.
+    #[inline(always)]
+    fn new<const W: usize>(hash: &'a mut Hash<'b, G, S>, batch: &'a [u8]) -> Self {
+        let blocks = W * S::Reg::BLOCKS;
+        let key = hash.ghash.key(hash.left, blocks);
+        hash.left -= blocks;
+        Hashing { simd: hash.simd, key, sum: &mut hash.sum, batch: &batch[..W * S::Reg::BYTES], pairs: W / 2, done: 0 }
+    }
+
     #[inline(always)]
     fn pair(&mut self) {
-        let row = S::Reg::BYTES;
+        let (row, blocks) = (S::Reg::BYTES, 2 * S::Reg::BLOCKS);
         let pair = &self.batch[2 * row * self.done..];
-        let pair = [self.hash.simd.load(pair), self.hash.simd.load(&pair[row..])];
-        self.hash.pair(pair, 2 * S::Reg::BLOCKS);
+        let pair = [self.simd.load(pair), self.simd.load(&pair[row..])];
+        G::pair(self.simd, self.key, self.sum, blocks * self.done, pair, blocks);
         self.done += 1;
     }
-}
 
-impl<G: Ghash, S: Simd> Hashing<'_, '_, G, S> {
     /// What no round had beside it.
     #[inline(always)]
-    fn rest(&mut self) {
+    fn rest(mut self) {
         while self.done < self.pairs {
             self.pair();
         }
@@ -185,7 +204,6 @@ impl<G: Ghash, S: Simd> Beside<S> for Hashing<'_, '_, G, S> {
         }
     }
 }
-
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// All whole batches of the text; returns where they end. When sealing, all are hashed too.
@@ -212,7 +230,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let now = &mut now[..batch];
             hash.enter::<W>(to_hash);
             let known = if SEAL { &before[at - batch..] } else { &*now };
-            let mut beside = Hashing { hash, batch: known, pairs: W / 2, done: 0 };
+            let mut beside = Hashing::new::<W>(hash, known);
             self.cipher.encrypt_beside(simd, &mut keystream, &mut beside);
             beside.rest();
             hash.leave();
@@ -222,33 +240,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         }
         if SEAL && bulk > 0 {
             hash.enter::<W>(to_hash);
-            Hashing { hash, batch: &self.text[bulk - batch..bulk], pairs: W / 2, done: 0 }.rest();
+            Hashing::new::<W>(hash, &self.text[bulk - batch..bulk]).rest();
             hash.leave();
         }
         bulk
-    }
-
-    /// The text from `at` on, less than a batch of it, and the lengths, in one batch of just enough registers. With
-    /// `MASK` its first lane is the mask of the tag, which is then complete.
-    #[inline(always)]
-    fn last<S: Simd, const W: usize, const MASK: bool>(
-        self,
-        simd: S,
-        hash: Hash<'_, G, S>,
-        counter: Counter32<S::Reg>,
-        at: usize,
-        lengths: &Block,
-    ) -> Block {
-        let blocks = (self.text.len() - at).div_ceil(16) + usize::from(MASK);
-        let last = Last { fused: self, simd, hash, counter, at, lengths };
-        match blocks.div_ceil(S::Reg::BLOCKS) {
-            0 | 1 => last.batch::<1, MASK>(),
-            2 => last.batch::<2, MASK>(),
-            3 | 4 => last.batch::<4, MASK>(),
-            5..=8 => last.batch::<8, MASK>(),
-            9..=12 => last.batch::<12, MASK>(),
-            _ => last.batch::<16, MASK>(),
-        }
     }
 }
 
@@ -260,12 +255,7 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut 
     }
 }
 
-#[inline(always)]
-fn xor(x: &Block, y: &Block) -> Block {
-    (u128::from_ne_bytes(*x) ^ u128::from_ne_bytes(*y)).to_ne_bytes()
-}
-
-/// The last batch.
+/// The text from `at` on, less than a batch of it, and the lengths; `mask` is the encryption of the first counter.
 struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     fused: Fused<'a, C, G, SEAL>,
     simd: S,
@@ -273,14 +263,15 @@ struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     counter: Counter32<S::Reg>,
     at: usize,
     lengths: &'b Block,
+    mask: S::Reg,
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
     #[inline(always)]
-    fn batch<const W: usize, const MASK: bool>(mut self) -> Block {
+    fn batch<const W: usize>(mut self) -> S::Reg {
         let (simd, row) = (self.simd, S::Reg::BYTES);
-        let mut text = &mut self.fused.text[self.at..];
-        let mut blocks = text.len().div_ceil(16);
+        let text = &mut self.fused.text[self.at..];
+        let blocks = text.len().div_ceil(16);
         let hash = &mut self.hash;
         if hash.left == 0 {
             hash.left = blocks + 1;
@@ -288,31 +279,37 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         }
         let mut keystream: [S::Reg; W] = self.counter.take(simd);
         self.fused.cipher.encrypt(simd, &mut keystream);
-        let mask = if MASK { keystream[0].first_block() } else { [0; 16] };
         let mut ciphertext = [simd.zero(); W];
         for i in 0..W {
-            let key = match (MASK, keystream.get(i + 1)) {
-                (false, _) => keystream[i],
-                (true, Some(next)) => keystream[i].shift_in(*next),
-                (true, None) => keystream[i].shift_in(simd.zero()),
-            };
-            let (now, later) = text.split_at_mut(text.len().min(row));
-            let old = simd.load_partial(now);
-            let new = (old ^ key).keep(now.len());
-            new.store_partial(now);
-            ciphertext[i] = if SEAL { new } else { old };
-            text = later;
+            let key = keystream[i];
+            if let Some(now) = text.get_mut(i * row..(i + 1) * row) {
+                let old = simd.load(now);
+                let new = old ^ key;
+                new.store(now);
+                ciphertext[i] = if SEAL { new } else { old };
+            } else {
+                let now = &mut text[i * row..];
+                let old = simd.load_partial(now);
+                let new = (old ^ key).keep(now.len());
+                new.store_partial(now);
+                ciphertext[i] = if SEAL { new } else { old };
+                break;
+            }
         }
+        let mut left = blocks;
         for pair in ciphertext.chunks(2) {
-            let count = blocks.min(pair.len() * S::Reg::BLOCKS);
+            if left == 0 {
+                break;
+            }
+            let count = left.min(pair.len() * S::Reg::BLOCKS);
             match pair {
-                [a, b] => hash.pair([*a, *b], count),
+                [a, b] if left > S::Reg::BLOCKS => hash.pair([*a, *b], count),
                 _ => hash.single(pair[0], count),
             }
-            blocks -= count;
+            left -= count;
         }
         hash.single(simd.first(self.lengths), 1);
         hash.ghash.close(simd, &mut hash.sum);
-        xor(&hash.ghash.finish(simd, &hash.sum), &mask)
+        hash.ghash.finish(simd, &hash.sum) ^ self.mask
     }
 }
