@@ -1,0 +1,33 @@
+// Draws every figure in the page's colours, and again when those change.
+(() => {
+  'use strict';
+  const plots = [...document.querySelectorAll('[data-plot]')];
+
+  const draw = (plot) => {
+    const style = getComputedStyle(document.documentElement);
+    const text = document.getElementById(plot.dataset.plot).textContent;
+    const coloured = text.replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+    const { data, layout, config } = JSON.parse(coloured);
+    // on a touch screen a finger that scrolls the page must not zoom the plot it crosses
+    if (matchMedia('(pointer: coarse)').matches) layout.dragmode = false;
+    if (plot.clientWidth < 480) {
+      layout.font.size = 11;
+      layout.height = 440;
+    }
+    return Plotly.react(plot, data, layout, config);
+  };
+
+  const drawAll = () => Promise.all(plots.map(draw)).then(() => document.documentElement.classList.add('drawn'));
+  drawAll();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
+  // paper is white, whatever the screen is
+  matchMedia('print').addEventListener('change', drawAll);
+  addEventListener('beforeprint', () => {
+    document.documentElement.classList.add('printing');
+    drawAll();
+  });
+  addEventListener('afterprint', () => {
+    document.documentElement.classList.remove('printing');
+    drawAll();
+  });
+})();

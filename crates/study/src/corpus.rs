@@ -1,0 +1,106 @@
+//! Files to seal: real text and real pictures of an exact length, the same for the same seed on every machine.
+
+mod picture;
+mod text;
+
+use std::fmt;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// English words in paragraphs.
+    Text,
+    /// A picture, compressed without loss.
+    Png,
+    /// A picture, three plain bytes a pixel.
+    Ppm,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 3] = [Kind::Text, Kind::Png, Kind::Ppm];
+
+    /// The usual ending of such a file's name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Kind::Text => "txt",
+            Kind::Png => "png",
+            Kind::Ppm => "ppm",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Text => "text",
+            Kind::Png => "PNG image",
+            Kind::Ppm => "PPM image",
+        })
+    }
+}
+
+/// A file of `kind`, exactly `bytes` long: text ends in a newline, pictures decode; a comment inside the picture
+/// takes up what its rows leave.
+///
+/// # Panics
+/// If `bytes` is less than 2000: no picture worth the name is that small.
+pub fn file(kind: Kind, bytes: usize, seed: u64) -> Vec<u8> {
+    assert!(bytes >= 2000, "a file of the corpus has 2000 bytes at least");
+    match kind {
+        Kind::Text => text::text(bytes, seed),
+        Kind::Png => picture::png(bytes, seed),
+        Kind::Ppm => picture::ppm(bytes, seed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn files_have_the_length_asked_for_and_follow_from_their_seed() {
+        for kind in Kind::ALL {
+            for bytes in [2000, 2001, 31_337, 100_000] {
+                let one = file(kind, bytes, 7);
+                assert_eq!(one.len(), bytes, "{kind}");
+                assert_eq!(one, file(kind, bytes, 7), "{kind}");
+                assert_ne!(one, file(kind, bytes, 8), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_text() {
+        let text = String::from_utf8(file(Kind::Text, 50_000, 1)).unwrap();
+        assert!(text.ends_with('\n'));
+        assert!(text.lines().all(|line| line.len() <= 80 && line.chars().all(|c| c == ' ' || c.is_ascii_graphic())));
+        let words = text.split_whitespace().count();
+        assert!((7_000..13_000).contains(&words), "{words} words of English in 50 kB");
+    }
+
+    #[test]
+    fn png_decodes_to_what_ppm_shows() {
+        let bytes = file(Kind::Png, 100_000, 3);
+        let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        reader.finish().unwrap();
+        assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
+        assert!(info.width >= 100 && info.height >= 100, "{} x {}", info.width, info.height);
+        let first = &pixels[..3];
+        assert!(pixels.chunks_exact(3).any(|pixel| pixel != first), "a picture shows something");
+    }
+
+    #[test]
+    fn ppm_holds_as_many_pixels_as_its_head_says() {
+        let bytes = file(Kind::Ppm, 100_000, 3);
+        let lines: Vec<&[u8]> = bytes.splitn(5, |&byte| byte == b'\n').collect();
+        assert_eq!((lines[0], lines[3]), (&b"P6"[..], &b"255"[..]));
+        assert!(lines[1].starts_with(b"# "));
+        let size: Vec<usize> =
+            std::str::from_utf8(lines[2]).unwrap().split(' ').map(|side| side.parse().unwrap()).collect();
+        assert_eq!(lines[4].len(), size[0] * size[1] * 3);
+    }
+}

@@ -1,0 +1,180 @@
+//! A figure as data: axes, series, points with intervals, and the words for those who cannot see it. How it is drawn
+//! is [`crate::plot`]'s matter.
+
+use sealwright_measure::{Cell, Column, Interval, Table};
+use serde::{Deserialize, Serialize};
+
+/// A figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Unique in its study; part of the page's anchors.
+    pub id: String,
+    /// What it shows; the caption.
+    pub title: String,
+    /// What one sees in it, in a sentence or two.
+    pub alt: String,
+    /// How it is drawn.
+    pub kind: Kind,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// A level line to compare with: where it lies and what it means.
+    pub level: Option<(f64, String)>,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Points joined by lines; x is a number.
+    Lines,
+    /// Bars side by side; x is a word.
+    Bars,
+    /// Points by themselves, for words on a logarithmic scale, where a bar's foot means nothing; x is a word.
+    Dots,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What it measures.
+    pub name: String,
+    /// In what, or nothing.
+    pub unit: Option<String>,
+    /// Whether equal steps are equal factors.
+    pub log: bool,
+    /// Where to put marks and what to write there; empty leaves it to the plot.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Whether the paper printed it; else it was measured here.
+    pub paper: bool,
+    /// Which colour of the page's palette; series of one subject share it, the paper's and ours alike.
+    pub colour: usize,
+    /// The points.
+    pub points: Vec<Point>,
+}
+
+/// A point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Where it stands.
+    pub x: X,
+    /// Its figure; without width where exact or merely quoted.
+    pub y: Interval,
+}
+
+/// A place on the horizontal axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum X {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(String),
+}
+
+impl Axis {
+    /// An axis with equal steps and marks left to the plot.
+    pub fn new(name: impl Into<String>, unit: Option<&str>) -> Axis {
+        Axis { name: name.into(), unit: unit.map(str::to_owned), log: false, ticks: Vec::new() }
+    }
+
+    /// The same axis with equal factors.
+    #[must_use]
+    pub fn log(self) -> Axis {
+        Axis { log: true, ..self }
+    }
+
+    /// The same axis with marks of its own.
+    #[must_use]
+    pub fn ticks(self, ticks: impl IntoIterator<Item = (f64, String)>) -> Axis {
+        Axis { ticks: ticks.into_iter().collect(), ..self }
+    }
+
+    /// Its title: `time (ms)`.
+    pub fn title(&self) -> String {
+        match &self.unit {
+            Some(unit) => format!("{} ({unit})", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// How `x` reads on this axis.
+    pub fn reading(&self, x: &X) -> String {
+        match x {
+            X::Word(word) => word.clone(),
+            X::Number(number) => match self.ticks.iter().find(|(at, _)| at == number) {
+                Some((_, text)) => text.clone(),
+                None => number.to_string(),
+            },
+        }
+    }
+}
+
+impl Series {
+    /// A series measured here.
+    pub fn here(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
+        let points = points.into_iter().map(|(x, y)| Point { x, y }).collect();
+        Series { name: name.into(), paper: false, colour, points }
+    }
+
+    /// A series that the paper printed.
+    pub fn paper(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
+        Series { paper: true, ..Series::here(name, colour, points) }
+    }
+}
+
+impl Figure {
+    /// The figure's numbers as a table: a row a place, a column a series.
+    pub fn table(&self) -> Table {
+        let mut places: Vec<&X> = Vec::new();
+        for point in self.series.iter().flat_map(|series| &series.points) {
+            if !places.contains(&&point.x) {
+                places.push(&point.x);
+            }
+        }
+        let unit = |column: Column| match &self.y.unit {
+            Some(unit) => column.unit(unit),
+            None => column,
+        };
+        let heads = self.series.iter().map(|series| unit(Column::number(&series.name)));
+        let mut table = Table::new(
+            format!("The figures behind “{}”", self.title),
+            [Column::text(&self.x.name)].into_iter().chain(heads),
+        );
+        for place in places {
+            let cells = self.series.iter().map(|series| match series.points.iter().find(|point| point.x == *place) {
+                Some(Point { y, .. }) => cell(*y),
+                None => Cell::empty(""),
+            });
+            table.row([Cell::text(self.x.reading(place))].into_iter().chain(cells.collect::<Vec<_>>()));
+        }
+        table
+    }
+}
+
+/// A figure in a cell, with its interval where it has one.
+pub fn cell(figure: Interval) -> Cell {
+    let decimals = decimals(figure.median);
+    if figure.low == figure.high { Cell::number(figure.median, decimals) } else { Cell::interval(figure, decimals) }
+}
+
+/// Digits after the point for three that matter.
+pub fn decimals(value: f64) -> u8 {
+    match value.abs() {
+        x if x >= 99.95 => 0,
+        x if x >= 9.995 => 1,
+        x if x >= 0.9995 => 2,
+        x if x >= 0.09995 => 3,
+        _ => 4,
+    }
+}

@@ -1,0 +1,231 @@
+//! `sealwright study files`: CBC against GCM on text and images of 100 kB, 1 MB and 10 MB.
+
+mod claims;
+mod figures;
+mod grid;
+mod library;
+mod notes;
+mod process;
+mod programs;
+mod tables;
+mod ticks;
+
+use crate::{
+    corpus::Kind,
+    paper::Paper,
+    study::{Failure, Options, Outcome, Progress, Study},
+};
+use grid::{Direction, Grid, Mode, Point, SIZES};
+use library::Lane;
+use process::{Bench, Place};
+use programs::{Program, Programs};
+use sealwright::Isa;
+use sealwright_measure::Meter;
+use std::{io, sync::LazyLock, time::Duration};
+
+/// The study of whole files.
+#[derive(Debug)]
+pub(crate) struct Files;
+
+/// What the paper printed.
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/files.toml")));
+
+/// The circumstance of the paper's own figures.
+const PRINTED: &str = "the paper's own tables";
+/// The circumstance that is nearest to the paper's machine.
+const NO_INSTRUCTIONS: &str = "OpenSSL without AES instructions";
+/// The circumstance of today's user.
+const PROCESSES: &str = "whole processes";
+
+/// The programs that only text is given to, in the order of their rows.
+const TOOLS: [Program; 4] = [Program::OpensslEnc, Program::Seal, Program::Age, Program::Gpg];
+
+/// Everything measured.
+struct Measured<'a> {
+    bench: Bench<'a>,
+    printed: Grid,
+    no_instructions: Grid,
+    processes: Grid,
+    /// The library by level, slowest first.
+    library: Vec<(Isa, Grid)>,
+    missing: Vec<Program>,
+}
+
+impl Measured<'_> {
+    fn best(&self) -> Option<&Grid> {
+        self.library.last().map(|(_, grid)| grid)
+    }
+
+    /// The library's level without any special instruction.
+    fn portable(&self) -> Option<&Grid> {
+        self.library.first().map(|(_, grid)| grid).filter(|_| self.library.len() > 1)
+    }
+}
+
+impl Study for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn paper(&self) -> &'static Paper {
+        &PAPER
+    }
+
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
+        progress.expect(1 + 5 * SIZES.len() * 2);
+        let found = Programs::find(options.binary.as_deref()).map_err(Failure::io("the folder for trial files"))?;
+        let measured = measure(&found, options.quick, progress).map_err(Failure::io("study files"))?;
+        let usual = [&measured.printed, &measured.no_instructions, &measured.processes];
+        let usual = usual.into_iter().chain(measured.best()).chain(measured.portable());
+        let at = claims::Circumstances {
+            usual: usual.filter(|grid| !grid.is_empty()).collect(),
+            best: measured.best(),
+            basic: [&measured.no_instructions].into_iter().chain(measured.portable()).collect(),
+        };
+        Ok(Outcome {
+            summary: notes::summary(&measured),
+            claims: claims::judge(&PAPER, &at),
+            figures: figures::figures(&measured),
+            tables: tables::tables(&measured),
+            notes: notes::notes(&measured),
+        })
+    }
+}
+
+fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured<'a>> {
+    let kinds: &[Kind] = if quick { &[Kind::Text, Kind::Png] } else { &Kind::ALL };
+    progress.step("making text and pictures, and trying every program on them");
+    let mut bench = Bench::new(programs, kinds)?;
+    let of_every_kind = [Program::OpensslEnc, Program::Enc(Mode::Cbc), Program::Enc(Mode::Gcm), Program::Seal];
+    let cms = Mode::ALL
+        .into_iter()
+        .flat_map(|mode| [true, false].map(|instructions| Program::OpensslCms { mode, instructions }));
+    let cms: Vec<Program> = cms.collect();
+    let mut missing = Vec::new();
+    for &program in of_every_kind.iter().chain(&cms).chain(&TOOLS[2..]) {
+        if !programs.has(program) {
+            missing.push(program);
+            continue;
+        }
+        for &kind in if of_every_kind.contains(&program) { kinds } else { &kinds[..1] } {
+            for size in SIZES {
+                bench.check(program, kind, size)?;
+            }
+        }
+    }
+
+    let meter = if quick { Meter::quick().rounds(7, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
+    let at_most = |quick_ms, full_ms| Duration::from_millis(if quick { quick_ms } else { full_ms });
+    let (mut processes, mut no_instructions) = (Grid::new(PROCESSES), Grid::new(NO_INSTRUCTIONS));
+    for size in SIZES {
+        for direction in Direction::ALL {
+            progress.step(&format!("whole processes, {direction} {size}"));
+            let places = places(&of_every_kind, kinds, size, direction, programs);
+            let found = compare(&mut bench, &meter.clone().budget(at_most(1500, 12_000)), &places)?;
+            add(&mut processes, found, &places, |program| match program {
+                Program::Enc(mode) => Some(mode),
+                _ => None,
+            });
+            progress.step(&format!("OpenSSL with and without AES instructions, {direction} {size}"));
+            let places = self::places(&cms, &kinds[..1], size, direction, programs);
+            let found = compare(&mut bench, &meter.clone().budget(at_most(1000, 6000)), &places)?;
+            add(&mut no_instructions, found, &places, |program| match program {
+                Program::OpensslCms { mode, instructions: false } => Some(mode),
+                _ => None,
+            });
+            progress.step(&format!("other tools, {direction} {size}"));
+            let places = self::places(&TOOLS, &kinds[..1], size, direction, programs);
+            compare(&mut bench, &meter.clone().budget(at_most(700, 5000)), &places)?;
+        }
+    }
+
+    let library = library(quick, kinds, progress)?;
+    let printed = Grid::printed(&PAPER, PRINTED);
+    Ok(Measured { bench, printed, no_instructions, processes, library, missing })
+}
+
+/// The library at every level; the slow level without instructions is measured apart, so that it does not hold up the
+/// others' rounds.
+fn library(quick: bool, kinds: &[Kind], progress: &mut Progress<'_>) -> io::Result<Vec<(Isa, Grid)>> {
+    let levels = Isa::available();
+    let scope = |isa: &Isa| format!("library, {}", isa.name());
+    let mut grids: Vec<(Isa, Grid)> = levels.iter().map(|isa| (*isa, Grid::new(scope(isa)))).collect();
+    let (slow, fast) = if levels.len() > 1 { levels.split_at(1) } else { levels.split_at(0) };
+    let meter = if quick { Meter::quick().rounds(5, 2000) } else { Meter::full().rounds(11, 2000) };
+    let meter = meter.budget(Duration::from_millis(if quick { 500 } else { 4000 }));
+    let lanes = |levels: &[Isa]| levels.iter().map(|&isa| Lane { isa, kind: Kind::Text }).collect::<Vec<_>>();
+    let mut fast_lanes = lanes(fast);
+    let images = fast.last().into_iter().flat_map(|&isa| kinds[1..].iter().map(move |&kind| Lane { isa, kind }));
+    fast_lanes.extend(images);
+    library::measure(&meter, &fast_lanes, &mut grids, &mut |what| progress.step(what))?;
+    let slow_lanes = lanes(slow);
+    if !slow_lanes.is_empty() {
+        library::measure(&meter, &slow_lanes, &mut grids, &mut |what| progress.step(&format!("{what}, portable")))?;
+    }
+    Ok(grids)
+}
+
+/// The places of those of `programs` that are there.
+fn places(
+    wanted: &[Program],
+    kinds: &[Kind],
+    size: grid::Size,
+    direction: Direction,
+    programs: &Programs,
+) -> Vec<Place> {
+    let there = wanted.iter().filter(|program| programs.has(**program));
+    there.flat_map(|&program| kinds.iter().map(move |&kind| (program, kind, size, direction))).collect()
+}
+
+/// Measures `places`, if there are any.
+fn compare(
+    bench: &mut Bench<'_>,
+    meter: &Meter,
+    places: &[Place],
+) -> io::Result<Option<sealwright_measure::Comparison>> {
+    if places.is_empty() { Ok(None) } else { bench.compare(meter, places).map(Some) }
+}
+
+/// Adds what was found to `grid`, for the programs that stand for a mode there.
+fn add(
+    grid: &mut Grid,
+    found: Option<sealwright_measure::Comparison>,
+    places: &[Place],
+    mode: impl Fn(Program) -> Option<Mode>,
+) {
+    let points: Vec<(String, Point)> = places
+        .iter()
+        .filter_map(|place| mode(place.0).map(|mode| (process::name(place), process::point(place, mode))))
+        .collect();
+    if let Some(found) = found {
+        grid.add(&found, &points);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_paper_is_transcribed_whole() {
+        let table = |id: &str| -> f64 { PAPER.table(id).unwrap().rows.iter().flat_map(|row| &row.values).sum() };
+        assert!((table("cbc") - 510.66).abs() < 1e-6);
+        assert!((table("gcm") - 950.67).abs() < 1e-6);
+        assert_eq!(PAPER.table("cbc").unwrap().value("1 MB image", 1), Some(21.33));
+        assert_eq!(PAPER.table("gcm").unwrap().value("10 MB text", 0), Some(192.0));
+        assert_eq!(Grid::printed(&PAPER, "paper").points().count(), 24);
+    }
+
+    #[test]
+    fn every_printed_mean_is_whole_ticks() {
+        let (_, whole, all) = ticks::table(&PAPER);
+        assert_eq!((whole, all), (24, 24));
+    }
+
+    #[test]
+    fn key_and_iv_are_the_papers() {
+        assert_eq!(PAPER.printed["key"].as_str(), Some(programs::KEY));
+        assert_eq!(PAPER.printed["iv"].as_str(), Some(programs::IV));
+    }
+}

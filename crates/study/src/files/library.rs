@@ -1,0 +1,129 @@
+//! The library alone, in this process: CBC and GCM in place, at one or several instruction-set levels.
+
+use super::grid::{Direction, Grid, Mode, Point, SIZES};
+use crate::corpus::{self, Kind};
+use sealwright::{Isa, Suite, raw};
+use sealwright_measure::{Candidate, Meter};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+/// A key, an IV and a nonce that protect nothing.
+const KEY: [u8; 32] = [0x42; 32];
+const IV: [u8; 16] = [0x17; 16];
+const NONCE: [u8; 12] = [0x29; 12];
+
+/// Work on a fresh copy of `source`; the copying is not timed.
+struct InPlace<F> {
+    name: String,
+    source: Vec<u8>,
+    text: Vec<u8>,
+    work: F,
+}
+
+impl<F: FnMut(&mut [u8]) -> io::Result<()>> Candidate for InPlace<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let mut total = Duration::ZERO;
+        for _ in 0..iterations {
+            self.text.copy_from_slice(&self.source);
+            let start = Instant::now();
+            (self.work)(&mut self.text)?;
+            total += start.elapsed();
+        }
+        Ok(total)
+    }
+}
+
+type Boxed = InPlace<Box<dyn FnMut(&mut [u8]) -> io::Result<()>>>;
+
+/// The level and kind of data of one row of candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lane {
+    pub(super) isa: Isa,
+    pub(super) kind: Kind,
+}
+
+fn candidate(lane: Lane, point: Point) -> io::Result<Boxed> {
+    let Lane { isa, kind } = lane;
+    let plain = corpus::file(kind, point.size.0 as usize, 1);
+    let no_key = |_| io::Error::other("AES-256 takes 32 bytes of key");
+    let mut source = plain.clone();
+    let name = name(lane, point);
+    let text = plain.clone();
+    let work: Box<dyn FnMut(&mut [u8]) -> io::Result<()>> = match (point.mode, point.direction) {
+        (Mode::Cbc, Direction::Encrypt) => {
+            let aes = raw::aes(isa, &KEY).map_err(no_key)?;
+            Box::new(move |text| {
+                aes.cbc_encrypt(&IV, text);
+                Ok(())
+            })
+        }
+        (Mode::Cbc, Direction::Decrypt) => {
+            let aes = raw::aes(isa, &KEY).map_err(no_key)?;
+            aes.cbc_encrypt(&IV, &mut source);
+            Box::new(move |text| {
+                aes.cbc_decrypt(&IV, text);
+                Ok(())
+            })
+        }
+        (Mode::Gcm, direction) => {
+            let gcm = Suite::Aes256Gcm.aead_at(isa, &KEY).map_err(no_key)?;
+            let cannot = |_| io::Error::other("10 MB are within the limits of GCM");
+            if direction == Direction::Encrypt {
+                Box::new(move |text| gcm.seal_in_place(&NONCE, &[], text).map(drop).map_err(cannot))
+            } else {
+                let tag = gcm.seal_in_place(&NONCE, &[], &mut source).map_err(cannot)?;
+                let forged = |_| io::Error::other("the library refused what it sealed itself");
+                Box::new(move |text| gcm.open_in_place(&NONCE, &[], text, tag.as_ref()).map_err(forged))
+            }
+        }
+    };
+    let mut made = InPlace { name, source, text, work };
+    // what is timed must also be right: decrypting gives back what went in
+    made.run(1)?;
+    if point.direction == Direction::Decrypt && made.text != plain {
+        return Err(io::Error::other(format!("{}: the text did not come back", made.name)));
+    }
+    Ok(made)
+}
+
+fn name(lane: Lane, point: Point) -> String {
+    format!("{} {} {} {} {}", lane.isa, point.mode, point.direction, point.size, lane.kind)
+}
+
+/// Measures the modes side by side, for every size and direction, in every lane; adds each lane's times to the grid of
+/// its level.
+pub(super) fn measure(
+    meter: &Meter,
+    lanes: &[Lane],
+    grids: &mut [(Isa, Grid)],
+    step: &mut dyn FnMut(&str),
+) -> io::Result<()> {
+    for size in SIZES {
+        for direction in Direction::ALL {
+            step(&format!("library, {direction} {size}"));
+            let mut candidates = Vec::new();
+            let mut points: Vec<(Isa, String, Point)> = Vec::new();
+            for &lane in lanes {
+                for mode in Mode::ALL {
+                    let point = Point { kind: lane.kind, size, mode, direction };
+                    points.push((lane.isa, name(lane, point), point));
+                    candidates.push(candidate(lane, point)?);
+                }
+            }
+            let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| c as &mut dyn Candidate).collect();
+            let found = meter.compare(&mut refs, &mut |_| {})?;
+            for (isa, grid) in &mut *grids {
+                let here = points.iter().filter(|(level, ..)| level == isa);
+                let here: Vec<(String, Point)> = here.map(|(_, name, point)| (name.clone(), *point)).collect();
+                grid.add(&found, &here);
+            }
+        }
+    }
+    Ok(())
+}

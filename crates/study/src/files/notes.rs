@@ -1,0 +1,210 @@
+//! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
+
+use super::{
+    Measured, PAPER, TOOLS,
+    grid::{Direction, Grid, Mode, Point, SIZES},
+    programs::{IV, Program},
+    tables::speed,
+    ticks,
+};
+use crate::{corpus::Kind, study::Note};
+use sealwright_measure::Interval;
+
+/// The text of the largest size.
+const LARGEST: Point = Point { kind: Kind::Text, size: SIZES[2], mode: Mode::Cbc, direction: Direction::Encrypt };
+
+fn decrypt(point: Point) -> Point {
+    Point { direction: Direction::Decrypt, ..point }
+}
+
+/// What this machine says, in a few sentences.
+pub(super) fn summary(measured: &Measured<'_>) -> String {
+    let says = |grid: &Grid| {
+        let ratio = grid.gcm_to_cbc(LARGEST)?;
+        Some(format!("{} ({})", times(ratio), grid.scope))
+    };
+    let here = [Some(&measured.no_instructions), Some(&measured.processes), measured.best(), measured.portable()];
+    let here: Vec<String> = here.into_iter().flatten().filter_map(says).collect();
+    let printed = measured.printed.gcm_to_cbc(LARGEST).map_or(f64::NAN, |ratio| ratio.median);
+    let mut text = format!(
+        "To encrypt 10 MB of text, GCM took {printed:.2} times as long as CBC in the paper. On this machine it takes {}.",
+        here.join(", ")
+    );
+    if let Some(ratio) = measured.no_instructions.gcm_to_cbc(LARGEST) {
+        let best = measured.best().and_then(|grid| grid.gcm_to_cbc(LARGEST));
+        if ratio.low > 1.0 && best.is_some_and(|best| best.high < 1.0) {
+            text += " Which mode is faster is thus no property of the modes: it turns over with the instructions that \
+                the machine has and the software uses.";
+        }
+    }
+    text
+}
+
+fn times(ratio: Interval) -> String {
+    format!("{ratio:.2} times")
+}
+
+pub(super) fn notes(measured: &Measured<'_>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    notes.extend(without_instructions(measured));
+    notes.extend(chain(measured));
+    notes.extend(bitsliced(measured));
+    notes.extend(start(measured));
+    notes.push(clock());
+    notes.extend(luck(measured));
+    notes.extend(odd());
+    notes.extend(missing(measured));
+    notes
+}
+
+/// Why the paper saw what it saw.
+fn without_instructions(measured: &Measured<'_>) -> Option<Note> {
+    let ratio = measured.no_instructions.gcm_to_cbc(LARGEST)?;
+    let printed = measured.printed.gcm_to_cbc(LARGEST)?.median;
+    let rate = LARGEST.size.0 as f64 / 1e3 / measured.printed.time(LARGEST)?.median;
+    let with = |mode| {
+        let program = Program::OpensslCms { mode, instructions: true };
+        measured.bench.used.get(&(program, Kind::Text, SIZES[2], Direction::Encrypt)).map(|used| used.cpu.median)
+    };
+    let with = with(Mode::Gcm)? / with(Mode::Cbc)?;
+    let near = ratio.median / printed < 1.25 && printed / ratio.median < 1.25;
+    let near = if near {
+        "That is near enough to suppose that the paper's virtual machine had no AES instructions, or that its \
+         library did not use them."
+    } else {
+        "That is not the paper's ratio, so more than the missing instructions sets the two machines apart."
+    };
+    let text = format!(
+        "The paper's CBC ran at {rate:.0} MB/s, the speed of AES from tables. Told to leave the AES instructions alone, \
+         today's OpenSSL takes {} as long for GCM as for CBC here, where the paper found {printed:.2}; told nothing, \
+         it takes {with:.2} times as long. {near} Without the instructions, authenticating costs about as much again as \
+         encrypting.",
+        times(ratio)
+    );
+    Some(Note::new("The paper's result, made again", text))
+}
+
+/// What chaining costs.
+fn chain(measured: &Measured<'_>) -> Option<Note> {
+    let best = measured.best()?;
+    let (there, back) = (speed(best, LARGEST)?, speed(best, decrypt(LARGEST))?);
+    let gcm = speed(best, LARGEST.mode(Mode::Gcm))?;
+    let text = format!(
+        "At the best level ({}), CBC encrypts {:.2} GB/s and decrypts {:.2} GB/s. Encrypting, each block waits for the \
+         one before it, so one lane of one unit works; decrypting, all blocks are there at once. GCM, whose blocks \
+         never wait, seals {:.2} GB/s with its tag included.",
+        best.scope, there.median, back.median, gcm.median
+    );
+    Some(Note::new("What the chain costs", text))
+}
+
+/// The portable level is no table of the paper's day.
+fn bitsliced(measured: &Measured<'_>) -> Option<Note> {
+    let portable = measured.portable()?;
+    let speed = |point| speed(portable, point).map(|speed| speed.median * 1e3);
+    let (there, back) = (speed(LARGEST)?, speed(decrypt(LARGEST))?);
+    let text = format!(
+        "Sealwright's portable level computes AES from logic on many blocks side by side, in constant time, where the \
+         software of the paper's day looked bytes up in tables, whose timing gives keys away. The difference shows in \
+         CBC: {there:.0} MB/s to encrypt, when only one block at a time can be offered, {back:.0} MB/s to decrypt. So \
+         “basic hardware” has two answers: fast tables that leak, or constant time, where chaining is dear."
+    );
+    Some(Note::new("Two kinds of basic hardware", text))
+}
+
+/// What starting a process costs.
+fn start(measured: &Measured<'_>) -> Option<Note> {
+    let point = LARGEST.mode(Mode::Gcm);
+    let whole = measured.processes.time(point.size(SIZES[0]))?.median;
+    let alone = measured.best()?.time(point.size(SIZES[0]))?.median;
+    let text = format!(
+        "Sealing 100 kB takes {:.0} µs in the library and {:.2} ms of CPU time as a whole process: {:.0} % of the latter \
+         is starting, reading and writing. Comparing modes by small files compares the loader with itself. It is also \
+         why time is proportional to size in the library only.",
+        alone * 1e3,
+        whole,
+        100.0 * (1.0 - alone / whole)
+    );
+    Some(Note::new("Small files measure the start of the process", text))
+}
+
+/// The paper's clock.
+fn clock() -> Note {
+    let (_, whole, all) = ticks::table(&PAPER);
+    let text = format!(
+        "{whole} of the paper's {all} means, times three trials, are whole multiples of 4 ms: 5.33 × 3 = 16 = 4 ticks, \
+         8.00 × 3 = 24 = 6 ticks, 214.67 × 3 = 644 = 161 ticks. User time was counted in ticks of 1/250 s, whoever had \
+         the processor when the tick came being charged for all of it. So 5.33 against 8.00 ms, images against text at \
+         100 kB, is two ticks spread over three trials: nothing. A reading may be off by a tick either way, and that is the \
+         width given to the paper's figures when its own claims are tried on them."
+    );
+    Note::new("The paper's clock ticked every 4 ms", text)
+}
+
+/// The same clock here.
+fn luck(measured: &Measured<'_>) -> Option<Note> {
+    let used = measured.bench.used.get(&(Program::OpensslEnc, Kind::Text, SIZES[0], Direction::Encrypt))?;
+    let text = format!(
+        "Of {} runs of openssl enc on 100 kB here, {:.0} % read no user time at all, the others more than there was; \
+         their mean is {:.2} ms. User and system time together read {:.2} ms. The kernel knows the sum exactly and \
+         splits it by chance, so verdicts rest on the sum; user time stands beside it because the paper used it.",
+        used.runs,
+        used.user_zero * 100.0,
+        used.user_mean,
+        used.cpu
+    );
+    Some(Note::new("User time is still a matter of luck", text))
+}
+
+/// What is wrong or odd in the paper.
+fn odd() -> Vec<Note> {
+    let digits = |name: &str| PAPER.printed.get(name).and_then(|value| value.as_str()).map_or(0, str::len);
+    vec![
+        Note::new(
+            "Its GCM wrote no tag",
+            "LibreSSL's enc of that time took -aes-256-gcm but had no place for the tag: the output is as long as the \
+             input, nothing in it is authenticated, and decrypting ends in “bad decrypt” after writing the right text (so \
+             reported to LibreSSL for 2.1.9 and 2.3.2; since 2023 it refuses such ciphers, as OpenSSL does). The time of \
+             GCM was measured without its purpose. sealwright enc -aes-256-gcm appends the tag and refuses to decrypt \
+             without it; sealwright seal is what to use.",
+        ),
+        Note::new(
+            "Its IV is longer than GCM reads",
+            format!(
+                "The IV of figure 2 has {} hex digits, {} bytes. GCM takes 12 of them unless told otherwise, and enc \
+                 tells it nothing: the last {} digits, {}, changed nothing. The output of openssl rand -hex 16 in figure 1 \
+                 has {} digits where the command prints 32: one was lost on the way to the page.",
+                digits("iv"),
+                digits("iv") / 2,
+                digits("iv").saturating_sub(24),
+                &IV[24..],
+                digits("rand_16"),
+            ),
+        ),
+        Note::new(
+            "Its salt does nothing",
+            "The timed command gives -salt together with -K. A salt goes into deriving a key from a password; with the \
+             key given in hex there is nothing to derive, and no salt is made or written.",
+        ),
+        Note::new(
+            "GCM is not LibreSSL's alone",
+            "The paper took LibreSSL because “GCM is only supported in the said fork”. The OpenSSL library has had GCM since \
+             1.0.1 of 2012; only its enc command refuses it, on purpose, since enc writes text before it could know \
+             whether it is authentic. Its cms command seals with GCM and keeps the tag: that is what ran here.",
+        ),
+    ]
+}
+
+/// What was not there.
+fn missing(measured: &Measured<'_>) -> Option<Note> {
+    if measured.missing.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = measured.missing.iter().map(|program| program.name()).collect();
+    let tools = if measured.missing.iter().all(|program| TOOLS.contains(program)) {
+        " The claims do not need them."
+    } else {
+        ""
+    };
+    Some(Note::new("Not measured here", format!("Not installed, so without rows: {}.{tools}", names.join("; "))))
+}

@@ -1,0 +1,121 @@
+//! Whole processes: each program makes its output, is checked to get back what it was given, and is then measured
+//! beside the others, round by round.
+
+use super::{
+    grid::{Direction, Point, SIZES, Size},
+    programs::{Program, Programs},
+};
+use crate::corpus::{self, Kind};
+use sealwright_measure::{Candidate, Comparison, Counted, Interval, Meter, Process};
+use std::{collections::BTreeMap, fs, io, path::PathBuf, process::Command};
+
+/// The seed of every file of the grid.
+const SEED: u64 = 2019;
+
+/// The CPU and wall time of one program at one point, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Used {
+    /// User and system time: exact.
+    pub(super) cpu: Interval,
+    /// User time alone, as the paper counts: the mean, for single readings are a matter of luck.
+    pub(super) user_mean: f64,
+    /// How far single readings of user time spread: the share of them that read nothing at all.
+    pub(super) user_zero: f64,
+    /// Wall time.
+    pub(super) wall: Interval,
+    /// Runs behind these.
+    pub(super) runs: usize,
+}
+
+/// Which program at which file and direction.
+pub(super) type Place = (Program, Kind, Size, Direction);
+
+/// The files of the grid and everything measured on them.
+pub(super) struct Bench<'a> {
+    pub(super) programs: &'a Programs,
+    pub(super) used: BTreeMap<Place, Used>,
+    /// Bytes of a sealed file beyond its text.
+    pub(super) overhead: BTreeMap<(Program, Size), i64>,
+}
+
+impl<'a> Bench<'a> {
+    /// Writes the files of the grid.
+    pub(super) fn new(programs: &'a Programs, kinds: &[Kind]) -> io::Result<Bench<'a>> {
+        let bench = Bench { programs, used: BTreeMap::new(), overhead: BTreeMap::new() };
+        for &kind in kinds {
+            for size in SIZES {
+                fs::write(bench.plain(kind, size), corpus::file(kind, size.0 as usize, SEED))?;
+            }
+        }
+        Ok(bench)
+    }
+
+    fn plain(&self, kind: Kind, size: Size) -> PathBuf {
+        self.programs.path(&format!("{}.{}", size.0, kind.extension()))
+    }
+
+    fn sealed(&self, program: Program, kind: Kind, size: Size) -> PathBuf {
+        self.programs.path(&format!("{}.{}.{}", size.0, kind.extension(), program.name().replace([' ', ','], "-")))
+    }
+
+    /// Has `program` encrypt and decrypt a file once, and checks that it comes back.
+    pub(super) fn check(&mut self, program: Program, kind: Kind, size: Size) -> io::Result<()> {
+        let (plain, sealed) = (self.plain(kind, size), self.sealed(program, kind, size));
+        let back = self.programs.path("back");
+        self.programs.once(program, Direction::Encrypt, &plain, &sealed)?;
+        self.programs.once(program, Direction::Decrypt, &sealed, &back)?;
+        let plain = fs::read(plain)?;
+        if fs::read(&back)? != plain {
+            return Err(io::Error::other(format!("{} did not give back {size} of {kind}", program.name())));
+        }
+        self.overhead.insert((program, size), fs::metadata(&sealed)?.len() as i64 - plain.len() as i64);
+        fs::remove_file(back)
+    }
+
+    /// Measures each of `places`, all of one size and direction, beside each other.
+    pub(super) fn compare(&mut self, meter: &Meter, places: &[Place]) -> io::Result<Comparison> {
+        let mut processes: Vec<Process<Box<dyn FnMut() -> Command + '_>>> = Vec::new();
+        for (number, place) in places.iter().enumerate() {
+            let &(program, kind, size, direction) = place;
+            let (plain, sealed) = (self.plain(kind, size), self.sealed(program, kind, size));
+            let input = if direction == Direction::Encrypt { plain } else { sealed };
+            let output = self.programs.path(&format!("out.{number}"));
+            let programs = self.programs;
+            let command = move || {
+                // nothing there yet, as when the paper's author typed it
+                let _ = fs::remove_file(&output);
+                programs.command(program, direction, &input, &output)
+            };
+            processes.push(Process::new(name(place), Counted::Cpu, Box::new(command)));
+        }
+        let mut candidates: Vec<&mut dyn Candidate> = processes.iter_mut().map(|p| p as &mut dyn Candidate).collect();
+        let found = meter.compare(&mut candidates, &mut |_| {})?;
+        for ((place, process), trial) in places.iter().zip(&processes).zip(&found.trials) {
+            // the first run warmed up
+            let runs = process.runs().get(1..).unwrap_or_default();
+            let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+            let wall: Vec<f64> = runs.iter().map(|run| ms(run.wall)).collect();
+            let user: Vec<f64> = runs.iter().map(|run| ms(run.user)).collect();
+            let Some(wall) = Interval::of(&wall, found.seed) else { continue };
+            let used = Used {
+                cpu: trial.interval.scale(1e3),
+                user_mean: user.iter().sum::<f64>() / user.len() as f64,
+                user_zero: user.iter().filter(|&&user| user == 0.0).count() as f64 / user.len() as f64,
+                wall,
+                runs: runs.len(),
+            };
+            self.used.insert(*place, used);
+        }
+        Ok(found)
+    }
+}
+
+/// The name of a place in a comparison.
+pub(super) fn name(&(program, kind, size, direction): &Place) -> String {
+    format!("{}, {direction} {size} {kind}", program.name())
+}
+
+/// Where the times of `program` in `mode` go in a grid.
+pub(super) fn point(&(_, kind, size, direction): &Place, mode: super::grid::Mode) -> Point {
+    Point { kind, size, mode, direction }
+}

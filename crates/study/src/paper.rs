@@ -1,0 +1,106 @@
+//! What a paper printed: its citation, its tables, its claims as sentences; read from `data/*.toml`.
+
+use serde::Deserialize;
+
+/// A paper as printed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Title.
+    pub title: String,
+    /// Author or authors.
+    pub author: String,
+    /// Where it appeared.
+    pub r#where: String,
+    /// Year.
+    pub year: u16,
+    /// On what it was measured.
+    pub setup: String,
+    /// The question it asked.
+    pub asked: String,
+    /// The answer it found.
+    pub found: String,
+    /// Its tables.
+    pub tables: Vec<Printed>,
+    /// Its claims.
+    pub claims: Vec<Sentence>,
+    /// Figures and commands it shows outside tables, which each study knows how to read.
+    #[serde(default)]
+    pub printed: toml::Table,
+}
+
+/// A table as printed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Printed {
+    /// By what the study finds it.
+    pub id: String,
+    /// Where it stands.
+    pub place: String,
+    /// Its caption.
+    pub caption: String,
+    /// The unit of every figure.
+    pub unit: String,
+    /// What each figure of a row is.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// A row of a printed table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What the row is of.
+    pub label: String,
+    /// Its figures, one a column.
+    pub values: Vec<f64>,
+}
+
+/// A claim as a sentence of the paper, and how it is read here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sentence {
+    /// By what the study finds it.
+    pub id: String,
+    /// The claim in a few words, for a grid.
+    pub short: String,
+    /// The paper's own words.
+    pub sentence: String,
+    /// Where it stands.
+    pub place: String,
+    /// What has to be so for it to hold: the predicate in words.
+    pub reading: String,
+}
+
+impl Paper {
+    /// Reads a paper that was compiled in.
+    ///
+    /// # Panics
+    /// If `text` is not a paper; a test reads every one.
+    pub(crate) fn compiled_in(text: &str) -> Paper {
+        toml::from_str(text).expect("a paper compiled in is well formed")
+    }
+
+    /// The printed table `id`.
+    pub fn table(&self, id: &str) -> Option<&Printed> {
+        self.tables.iter().find(|table| table.id == id)
+    }
+
+    /// The claim `id`.
+    pub fn claim(&self, id: &str) -> Option<&Sentence> {
+        self.claims.iter().find(|claim| claim.id == id)
+    }
+
+    /// One line that names the paper.
+    pub fn citation(&self) -> String {
+        format!("{}: {}. {}, {}.", self.author, self.title, self.r#where, self.year)
+    }
+}
+
+impl Printed {
+    /// The figure of row `label` and column number `column`.
+    pub fn value(&self, label: &str, column: usize) -> Option<f64> {
+        self.rows.iter().find(|row| row.label == label)?.values.get(column).copied()
+    }
+}

@@ -1,0 +1,157 @@
+//! A study's chapter, as the template reads it.
+
+use crate::{
+    figure::Figure,
+    plot,
+    results::Results,
+    study::{Failure, Note, by_name},
+};
+use sealwright_measure::{Table, Verdict};
+use serde::Serialize;
+
+/// Everything that a chapter shows.
+#[derive(Serialize)]
+pub(super) struct Chapter {
+    name: String,
+    title: String,
+    citation: String,
+    setup: String,
+    asked: String,
+    found: String,
+    summary: String,
+    quick: bool,
+    seconds: String,
+    date: String,
+    load: String,
+    version: String,
+    /// The circumstances that claims were tried in: the columns of the grid.
+    scopes: Vec<String>,
+    claims: Vec<Claim>,
+    figures: Vec<Plot>,
+    /// Tables as HTML.
+    tables: Vec<Shown>,
+    notes: Vec<Note>,
+}
+
+#[derive(Serialize)]
+struct Claim {
+    id: String,
+    short: String,
+    sentence: String,
+    place: String,
+    reading: String,
+    /// One a scope that the claim was tried in.
+    verdicts: Vec<Verdicted>,
+    /// One a scope of the chapter, empty where it was not.
+    grid: Vec<Option<Mark>>,
+}
+
+#[derive(Serialize)]
+struct Verdicted {
+    scope: String,
+    mark: Mark,
+    evidence: String,
+}
+
+/// A verdict as class, sign and words.
+#[derive(Clone, Copy, Serialize)]
+struct Mark {
+    class: &'static str,
+    sign: &'static str,
+    words: &'static str,
+}
+
+impl From<Verdict> for Mark {
+    fn from(verdict: Verdict) -> Mark {
+        let (class, sign, words) = match verdict {
+            Verdict::Holds => ("holds", "✓", "holds"),
+            Verdict::DoesNotHold => ("does-not-hold", "✗", "does not hold"),
+            Verdict::CannotBeTold => ("cannot-be-told", "?", "cannot be told"),
+        };
+        Mark { class, sign, words }
+    }
+}
+
+/// A figure: its plot, its words, its numbers.
+#[derive(Serialize)]
+pub(super) struct Plot {
+    id: String,
+    title: String,
+    alt: String,
+    json: String,
+    numbers: String,
+}
+
+impl Plot {
+    pub(super) fn new(chapter: &str, figure: &Figure) -> Plot {
+        Plot {
+            id: format!("{chapter}-{}", figure.id),
+            title: figure.title.clone(),
+            alt: figure.alt.clone(),
+            json: plot::json(figure),
+            numbers: figure.table().to_html(),
+        }
+    }
+}
+
+/// A table as HTML, with its title for the region that scrolls.
+#[derive(Serialize)]
+pub(super) struct Shown {
+    title: String,
+    html: String,
+}
+
+impl From<&Table> for Shown {
+    fn from(table: &Table) -> Shown {
+        Shown { title: table.title.clone(), html: table.to_html() }
+    }
+}
+
+impl Chapter {
+    pub(super) fn new(results: &Results) -> Result<Chapter, Failure> {
+        let study = by_name(&results.study).ok_or_else(|| Failure::Unknown(results.study.clone()))?;
+        let (paper, outcome) = (study.paper(), &results.outcome);
+        let mut scopes: Vec<String> = Vec::new();
+        for scoped in outcome.claims.iter().flat_map(|claim| &claim.verdicts) {
+            if !scopes.contains(&scoped.scope) {
+                scopes.push(scoped.scope.clone());
+            }
+        }
+        let claim = |judged: &crate::judgement::Judged| Claim {
+            id: format!("{}-{}", results.study, judged.id),
+            short: judged.short.clone(),
+            sentence: judged.verdicts.first().map(|scoped| scoped.claim.sentence.clone()).unwrap_or_default(),
+            place: judged.verdicts.first().map(|scoped| scoped.claim.source.clone()).unwrap_or_default(),
+            reading: judged.reading.clone(),
+            grid: scopes.iter().map(|scope| judged.verdict(scope).map(Mark::from)).collect(),
+            verdicts: judged
+                .verdicts
+                .iter()
+                .map(|scoped| Verdicted {
+                    scope: scoped.scope.clone(),
+                    mark: scoped.claim.verdict.into(),
+                    evidence: scoped.claim.evidence.clone(),
+                })
+                .collect(),
+        };
+        Ok(Chapter {
+            name: results.study.clone(),
+            title: paper.title.clone(),
+            citation: paper.citation(),
+            setup: paper.setup.clone(),
+            asked: paper.asked.clone(),
+            found: paper.found.clone(),
+            summary: outcome.summary.clone(),
+            quick: results.quick,
+            seconds: format!("{:.0}", results.seconds),
+            date: results.machine.date.clone(),
+            load: format!("{:.2}", results.machine.load[0]),
+            version: results.version.clone(),
+            claims: outcome.claims.iter().map(claim).collect(),
+            figures: outcome.figures.iter().map(|figure| Plot::new(&results.study, figure)).collect(),
+            tables: outcome.tables.iter().map(Shown::from).collect(),
+            notes: outcome.notes.clone(),
+            scopes,
+        })
+    }
+}

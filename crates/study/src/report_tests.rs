@@ -1,0 +1,161 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::{
+    bench::{Direction, Row},
+    figure::{Axis, Figure, Kind, Series, X},
+    judgement::{Found, Judged},
+    study::{Note, Outcome, Study, by_name},
+};
+use sealwright_measure::{Cell, Column, Interval, Table, Verdict};
+use std::time::Duration;
+
+/// Results of the files study, made up, with text that HTML would take amiss.
+fn results() -> Results {
+    let paper = by_name("files").map(Study::paper).unwrap();
+    let mut table = Table::new("Times & <ratios>", [Column::text("file"), Column::number("ours").unit("ms")]);
+    table.row([Cell::text("a<b"), Cell::interval(Interval { median: 1.0, low: 0.9, high: 1.1 }, 2)]);
+    let claims =
+        paper.claims.iter().zip([Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].into_iter().cycle());
+    let claims = claims.map(|(sentence, verdict)| {
+        let mut judged = Judged::new(sentence);
+        judged.add(sentence, "whole <processes>", Found { verdict, evidence: "1 < 2".into() });
+        judged
+    });
+    let points =
+        [(X::Number(1e5), Interval { median: 2.0, low: 1.5, high: 3.0 }), (X::Number(1e6), Interval::exact(4.0))];
+    let outcome = Outcome {
+        summary: "GCM <wins> & loses".into(),
+        claims: claims.collect(),
+        figures: vec![Figure {
+            id: "f".into(),
+            title: "A figure".into(),
+            alt: "Two points".into(),
+            kind: Kind::Lines,
+            x: Axis::new("size", None).log(),
+            y: Axis::new("time", Some("ms")).log(),
+            level: None,
+            series: vec![Series::here("ours", 1, points)],
+        }],
+        tables: vec![table],
+        notes: vec![Note::new("Odd", "</script><script>alert(1)</script>")],
+    };
+    Results::new("files", true, Duration::from_secs(31), outcome)
+}
+
+fn row(bytes: usize, implementation: &str, gbps: f64) -> Row {
+    Row {
+        suite: "aes-256-gcm".into(),
+        bytes,
+        direction: Direction::Seal,
+        implementation: implementation.into(),
+        level: "auto".into(),
+        gbps,
+        low: gbps * 0.75,
+        high: gbps * 1.25,
+        ratio_to_best_peer: None,
+        ratio_low: None,
+        ratio_high: None,
+    }
+}
+
+/// The page without the plotting library, whose text is not ours.
+fn own(page: &str) -> String {
+    page.replace(&plot::script(), "")
+}
+
+#[test]
+fn the_page_fetches_nothing() {
+    let page = html(&[results()], &[row(1500, "ring", 3.0)]).unwrap();
+    let own = own(&page);
+    assert!(own.len() + 1_000_000 < page.len(), "the plotting library is inside");
+    for word in ["http:", "https:", "src=", "url(", "@import", "//cdn"] {
+        assert!(!own.contains(word), "{word}");
+    }
+    let links: Vec<&str> = own.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(links.len() > 8);
+    assert!(links.iter().all(|link| link.starts_with('#') || *link == "data:,"), "{links:?}");
+    // and a browser would not let it
+    assert!(own.contains("default-src 'none'"));
+}
+
+#[test]
+fn links_lead_somewhere_and_ids_are_unique() {
+    let own = own(&html(&[results()], &[row(1500, "ring", 3.0)]).unwrap());
+    let ids: Vec<&str> = own.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let mut unique = ids.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+    for link in own.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(ids.contains(&link), "#{link}");
+    }
+}
+
+#[test]
+fn every_table_has_its_caption_and_every_plot_its_words() {
+    let own = own(&html(&[results()], &[row(1500, "ring", 3.0), row(64, "ring", 1.0)]).unwrap());
+    let tables: Vec<&str> = own.split("<table").skip(1).collect();
+    assert!(tables.len() >= 4);
+    assert!(tables.iter().all(|table| table.split("</table>").next().unwrap().contains("<caption>")));
+    let plots: Vec<&str> = own.split("class=\"plot\"").skip(1).collect();
+    assert_eq!(plots.len(), 2);
+    assert!(plots.iter().all(|plot| plot.starts_with(" role=\"img\" aria-label=\"") && plot.contains("class=\"alt\"")));
+}
+
+#[test]
+fn headings_go_down_one_step_at_a_time() {
+    let own = own(&html(&[results()], &[row(1500, "ring", 3.0)]).unwrap());
+    let levels: Vec<u32> =
+        own.match_indices("<h").filter_map(|(at, _)| own[at + 2..].chars().next()?.to_digit(10)).collect();
+    assert_eq!(levels.iter().filter(|&&level| level == 1).count(), 1);
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+}
+
+#[test]
+fn foreign_text_stays_text() {
+    let own = own(&html(&[results()], &[]).unwrap());
+    assert!(!own.contains("<script>alert"));
+    assert!(own.contains("GCM &lt;wins&gt; &amp; loses"));
+    assert!(own.contains("whole &lt;processes&gt;"));
+}
+
+#[test]
+fn verdicts_show_as_sign_and_words() {
+    let own = own(&html(&[results()], &[]).unwrap());
+    let grid = own.split("class=\"grid\"").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(grid.matches("✓").count(), 3);
+    assert_eq!(grid.matches("✗").count(), 3);
+    assert_eq!(grid.matches("cannot be told").count(), 2);
+}
+
+#[test]
+fn results_come_back_from_disk_and_make_the_same_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { results: folder.path().join("r"), report: folder.path().join("p"), ..Options::default() };
+    let before = results();
+    before.store(&options.results).unwrap();
+    let after = Results::load(&options.results, "files").unwrap().unwrap();
+    assert_eq!(serde_json::to_value(&after).unwrap(), serde_json::to_value(&before).unwrap());
+    let path = write(&options).unwrap();
+    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], &[]).unwrap());
+}
+
+#[test]
+fn a_page_without_any_results_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        Options { results: folder.path().join("none"), report: folder.path().join("p"), ..Options::default() };
+    assert!(fs::read_to_string(write(&options).unwrap()).unwrap().contains("No study has run yet"));
+}
+
+#[test]
+fn bench_rows_are_read_and_the_last_word_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |row: &Row| serde_json::to_string(row).unwrap() + "\n";
+    let text = line(&row(64, "ring", 1.0)) + "\n" + &line(&row(64, "sealwright", 2.0)) + &line(&row(64, "ring", 1.5));
+    fs::write(folder.path().join("bench.jsonl"), text).unwrap();
+    let rows = benches::rows(folder.path()).unwrap();
+    assert_eq!(rows, [row(64, "sealwright", 2.0), row(64, "ring", 1.5)]);
+    fs::write(folder.path().join("bench.jsonl"), "{}\n").unwrap();
+    assert!(matches!(benches::rows(folder.path()), Err(Failure::Results(..))));
+}

@@ -1,0 +1,59 @@
+//! What a study leaves in the results directory: one JSON document with the machine it belongs to.
+
+use crate::study::{Failure, Outcome};
+use sealwright_measure::{Machine, Store};
+use serde::{Deserialize, Serialize};
+use std::{path::Path, time::Duration};
+
+/// One run of one study.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// The study's name.
+    pub study: String,
+    /// Sealwright's version.
+    pub version: String,
+    /// Whether it was the quick grid.
+    pub quick: bool,
+    /// Wall time of the whole run.
+    pub seconds: f64,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What it found.
+    pub outcome: Outcome,
+}
+
+impl Results {
+    /// The results of a run that just ended on this machine.
+    pub fn new(study: &str, quick: bool, took: Duration, outcome: Outcome) -> Results {
+        Results {
+            study: study.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            quick,
+            seconds: took.as_secs_f64(),
+            machine: Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name())),
+            outcome,
+        }
+    }
+
+    /// Writes them as `<study>.json` into `folder`, replacing an older run at once or not at all.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be written.
+    pub fn store(&self, folder: &Path) -> Result<(), Failure> {
+        let write = || Store::open(folder)?.write(&self.study, self);
+        write().map_err(Failure::io(format!("{}/{}.json", folder.display(), self.study)))
+    }
+
+    /// The last run of `study` kept in `folder`, or `None` if there is none.
+    ///
+    /// # Errors
+    /// When the document is there but cannot be read.
+    pub fn load(folder: &Path, study: &str) -> Result<Option<Results>, Failure> {
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let read = || Store::open(folder)?.read::<Results>(study);
+        let path = || folder.join(format!("{study}.json"));
+        read().map(|record| record.map(|record| record.result)).map_err(|e| Failure::Results(path(), e.to_string()))
+    }
+}

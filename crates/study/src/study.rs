@@ -1,0 +1,160 @@
+//! What a study is: a paper's grid run anew here, ending in tables, figures and claims with verdicts.
+
+use crate::{figure::Figure, judgement::Judged, paper::Paper};
+use sealwright_measure::Table;
+use serde::{Deserialize, Serialize};
+use std::{fmt, io, path::PathBuf};
+
+/// A paper replayed. Adding one is a file with this trait and a line in [`STUDIES`].
+pub trait Study: Sync {
+    /// The short name: the verb's argument, the results' file name, the chapter's anchor.
+    fn name(&self) -> &'static str;
+
+    /// What the paper printed.
+    fn paper(&self) -> &'static Paper;
+
+    /// Runs the grid and judges the claims from what it measured.
+    ///
+    /// # Errors
+    /// When a file cannot be made or a program that was there at the start fails.
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure>;
+}
+
+/// Every study that exists, in the order of their chapters.
+pub static STUDIES: &[&dyn Study] = &[&crate::files::Files];
+
+/// The names of every study that exists.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    STUDIES.iter().map(|study| study.name())
+}
+
+/// The study called `name`.
+pub fn by_name(name: &str) -> Option<&'static dyn Study> {
+    STUDIES.iter().copied().find(|study| study.name() == name)
+}
+
+/// How to run studies and where to put what they find.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Under a minute a study, with wider intervals, instead of some minutes.
+    pub quick: bool,
+    /// Where results are kept as JSON, one file a study.
+    pub results: PathBuf,
+    /// Where the page is written, as `index.html`.
+    pub report: PathBuf,
+    /// The `sealwright` program for rows of whole processes; without one those rows are left out.
+    pub binary: Option<PathBuf>,
+}
+
+impl Default for Options {
+    /// The full grid into `results/` and `report/` of the current directory, no program.
+    fn default() -> Self {
+        Options { quick: false, results: "results".into(), report: "report".into(), binary: None }
+    }
+}
+
+/// What a study found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Two or three sentences: what this machine says, from the figures just measured.
+    pub summary: String,
+    /// The paper's claims, judged.
+    pub claims: Vec<Judged>,
+    /// Figures measured here beside the paper's.
+    pub figures: Vec<Figure>,
+    /// Tables measured here beside the paper's.
+    pub tables: Vec<Table>,
+    /// What surprised, and what in the paper is wrong or odd.
+    pub notes: Vec<Note>,
+}
+
+/// Something a reader should know that is no figure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// A few words.
+    pub title: String,
+    /// One paragraph.
+    pub text: String,
+}
+
+impl Note {
+    /// A note from its two parts.
+    pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
+        Note { title: title.into(), text: text.into() }
+    }
+}
+
+/// One step of a running study, for whoever draws a bar.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The study's name.
+    pub study: &'a str,
+    /// What is being done now, in a few words.
+    pub what: &'a str,
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all; equal to `done` once the study has ended.
+    pub total: usize,
+}
+
+/// Where a study says how far it is.
+pub struct Progress<'a> {
+    study: &'a str,
+    done: usize,
+    total: usize,
+    tell: &'a mut dyn FnMut(Step<'_>),
+}
+
+impl<'a> Progress<'a> {
+    /// A progress of `study` that tells every step to `tell`.
+    pub fn new(study: &'a str, tell: &'a mut dyn FnMut(Step<'_>)) -> Self {
+        Progress { study, done: 0, total: 0, tell }
+    }
+
+    /// Says how many steps there will be.
+    pub fn expect(&mut self, total: usize) {
+        self.total = total;
+    }
+
+    /// Begins a step; the one before, if any, has ended.
+    pub fn step(&mut self, what: &str) {
+        (self.tell)(Step { study: self.study, what, done: self.done.min(self.total), total: self.total });
+        self.done += 1;
+    }
+
+    /// Says that the last step has ended.
+    pub fn end(&mut self) {
+        (self.tell)(Step { study: self.study, what: "done", done: self.total, total: self.total });
+    }
+}
+
+impl fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Progress({} {}/{})", self.study, self.done, self.total)
+    }
+}
+
+/// Why a study or a report could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// No study has this name.
+    #[error("no study is called {0}; there is: {known}", known = names().collect::<Vec<_>>().join(", "))]
+    Unknown(String),
+    /// Something could not be read, written or started: what, and why.
+    #[error("{0}: {1}")]
+    Io(String, #[source] io::Error),
+    /// Results that this version cannot read: which file, and why.
+    #[error("{path}: {1}", path = .0.display())]
+    Results(PathBuf, String),
+    /// The page could not be made from its template.
+    #[error("the report's template: {0}")]
+    Page(String),
+}
+
+impl Failure {
+    /// Turns an [`io::Error`] into a failure that says what was being done.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
+        let what = what.into();
+        move |error| Failure::Io(what, error)
+    }
+}
