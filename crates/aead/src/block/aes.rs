@@ -96,7 +96,7 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
             for x in blocks.iter_mut() {
                 *x = x.aesenc(key);
             }
-            beside.step(simd, round, K::ROUNDS - 1);
+            beside.step(simd, blocks, round, K::ROUNDS - 1);
         });
         let key = self.keys.key(simd, K::ROUNDS, &mut carry);
         for x in blocks.iter_mut() {
@@ -122,7 +122,7 @@ impl<K: RoundKeys> Aes<K> {
             state.shift_rows();
             if round < K::ROUNDS {
                 state.mix_columns();
-                beside.step(simd, round, K::ROUNDS - 1);
+                beside.step(simd, blocks, round, K::ROUNDS - 1);
             }
             state.add(&everywhere(self.keys.key(simd, round, &mut carry)));
         }

@@ -35,8 +35,9 @@ pub trait Inverse: Send + Sync {
 
 /// Work to be done between the rounds of a cipher, in units that other execution ports can take meanwhile.
 pub trait Beside<S: Simd> {
-    /// Called after round `done` of `of`; both are constants once the rounds are unrolled.
-    fn step(&mut self, simd: S, done: usize, of: usize);
+    /// Called after round `done` of `of`, constants once the rounds are unrolled. It may [`Simd::tie`] some of `blocks`
+    /// to its own registers, so that it stays between these rounds.
+    fn step(&mut self, simd: S, blocks: &mut [S::Reg], done: usize, of: usize);
 }
 
 /// No work beside the cipher.
@@ -45,5 +46,5 @@ pub struct Nothing;
 
 impl<S: Simd> Beside<S> for Nothing {
     #[inline(always)]
-    fn step(&mut self, _: S, _: usize, _: usize) {}
+    fn step(&mut self, _: S, _: &mut [S::Reg], _: usize, _: usize) {}
 }

@@ -133,16 +133,6 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn open<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, left: usize) {
-        // The hash so far counts as added to the group's first block.
-        let power = simd.first(&self.powers[Self::GROUP - left]);
-        let middle = simd.first(&self.middles[Self::GROUP - left]);
-        sum.low = sum.hash.clmul::<0x00>(power);
-        sum.high = sum.hash.clmul::<0x11>(power);
-        sum.middle = (sum.hash ^ sum.hash.swap_halves()).clmul::<0x00>(middle);
-    }
-
-    #[inline(always)]
     fn key(&self, left: usize, count: usize) -> Powers<'_> {
         let slots = Self::GROUP - left..Self::GROUP - left + count + PAD;
         Powers { powers: &self.powers[slots.clone()], middles: &self.middles[slots] }
@@ -185,10 +175,21 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn close<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>) {
-        let (low, high) = (sum.low.fold(), sum.high.fold());
-        let middle = sum.middle.fold() ^ low ^ high;
-        sum.hash = reduce(simd, low, middle, high);
+    fn tie<S: Simd>(simd: S, sum: &mut Products<S::Reg>, blocks: [&mut S::Reg; 2]) {
+        simd.tie(blocks, [&mut sum.low, &mut sum.middle, &mut sum.high]);
+    }
+
+    #[inline(always)]
+    fn close<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, blocks: usize) {
+        // The hash so far counts as added to the group's first block. Its product comes last, so that nothing of the
+        // group waits for the group before.
+        let power = simd.first(&self.powers[Self::GROUP - blocks]);
+        let middle = simd.first(&self.middles[Self::GROUP - blocks]);
+        let low = (sum.low ^ sum.hash.clmul::<0x00>(power)).fold();
+        let high = (sum.high ^ sum.hash.clmul::<0x11>(power)).fold();
+        let middle = sum.middle ^ (sum.hash ^ sum.hash.swap_halves()).clmul::<0x00>(middle);
+        sum.hash = reduce(simd, low, middle.fold() ^ low ^ high, high);
+        (sum.low, sum.middle, sum.high) = (simd.zero(), simd.zero(), simd.zero());
     }
 
     #[inline(always)]

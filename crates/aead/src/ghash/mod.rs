@@ -1,7 +1,7 @@
 //! GHASH (SP 800-38D, 6.4): the universal hash of GCM, by several strategies.
 //!
 //! The blocks X(1) .. X(n) hash to X(1) h^n + .. + X(n) h in GF(2^128). A strategy takes them in **groups** of at most
-//! [`Ghash::GROUP`]: it opens a group for as many blocks as are left in it, adds pairs of registers, and closes it.
+//! [`Ghash::GROUP`]: it adds registers, each with the powers of h for its place before the group's end, and closes it.
 
 mod bitwise;
 mod clmul;
@@ -36,8 +36,6 @@ pub trait Ghash: Send + Sync + Sized {
 
     /// The hash of nothing.
     fn start<S: Simd>(&self, simd: S) -> Self::Sum<S::Reg>;
-    /// Opens a group of `left` blocks.
-    fn open<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, left: usize);
     /// The key for `count` blocks, of which the first stands `left` blocks before the group's end.
     fn key(&self, left: usize, count: usize) -> Self::Key<'_>;
     /// Adds the first `count` blocks of two registers, the blocks from `at` on of those that `key` is for. Lanes behind
@@ -59,8 +57,10 @@ pub trait Ghash: Send + Sync + Sized {
         register: S::Reg,
         count: usize,
     );
-    /// Closes the group.
-    fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>);
+    /// Ties registers of a cipher to the hash ([`Simd::tie`]).
+    fn tie<S: Simd>(simd: S, sum: &mut Self::Sum<S::Reg>, blocks: [&mut S::Reg; 2]);
+    /// Closes a group of `blocks` blocks.
+    fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
     /// The hash, outside a group, in the first lane.
     fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
 }
@@ -77,8 +77,6 @@ macro_rules! serial {
             0
         }
         #[inline(always)]
-        fn open<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
-        #[inline(always)]
         fn key(&self, _: usize, _: usize) -> &Self {
             self
         }
@@ -93,7 +91,9 @@ macro_rules! serial {
             Self::pair(simd, key, sum, at, [one; 2], count);
         }
         #[inline(always)]
-        fn close<S: $crate::simd::Simd>(&self, _: S, _: &mut u128) {}
+        fn tie<S: $crate::simd::Simd>(_: S, _: &mut u128, _: [&mut S::Reg; 2]) {}
+        #[inline(always)]
+        fn close<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
         #[inline(always)]
         fn finish<S: $crate::simd::Simd>(&self, simd: S, sum: &u128) -> S::Reg {
             simd.first(&sum.to_be_bytes())

@@ -34,6 +34,8 @@ impl Simd for Avx2 {
     type Reg = X2;
     const AES: bool = true;
 
+    tie!(X2, ymm_reg, "avx2");
+
     #[inline(always)]
     fn zero(self) -> X2 {
         // SAFETY: the token proves the level.

@@ -42,6 +42,8 @@ impl Simd for Avx512 {
     type Reg = X4;
     const AES: bool = true;
 
+    tie!(X4, zmm_reg, "avx512f");
+
     #[inline(always)]
     fn zero(self) -> X4 {
         // SAFETY: the token proves the level.

@@ -63,3 +63,27 @@ macro_rules! store {
         }
     };
 }
+
+/// `tie` of a level: an empty statement that takes and gives the registers.
+macro_rules! tie {
+    ($reg:ident, $class:ident, $features:literal) => {
+        #[inline(always)]
+        fn tie(self, [a, b]: [&mut $reg; 2], [c, d, e]: [&mut $reg; 3]) {
+            // Not `inline(always)`, which goes with no features; small enough to be inlined where they are enabled.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn tied(a: &mut $reg, b: &mut $reg, c: &mut $reg, d: &mut $reg, e: &mut $reg) {
+                // SAFETY: no instruction is there.
+                unsafe {
+                    core::arch::asm!(
+                        "/* {} {} {} {} {} */",
+                        inout($class) a.0, inout($class) b.0, inout($class) c.0, inout($class) d.0, inout($class) e.0,
+                        options(nomem, nostack, preserves_flags)
+                    );
+                }
+            }
+            // SAFETY: the token proves the level.
+            unsafe { tied(a, b, c, d, e) }
+        }
+    };
+}

@@ -61,6 +61,9 @@ pub trait Simd: Copy {
     /// Whether this level has AES rounds as instructions. Without, a whole cipher in bit slices is faster than rounds.
     const AES: bool;
 
+    /// Leaves the registers as they are, at one place in the order of instructions: what makes them comes before it,
+    /// what takes them after. Compilers else put all of a cipher before all of what was written between its rounds.
+    fn tie(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
     /// Every bit zero.
     fn zero(self) -> Self::Reg;
     /// The first [`Reg::BYTES`] of `bytes`, which must have as many.

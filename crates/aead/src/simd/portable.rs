@@ -35,6 +35,9 @@ impl Simd for Portable {
     const AES: bool = false;
 
     #[inline(always)]
+    fn tie(self, _: [&mut P4; 2], _: [&mut P4; 3]) {}
+
+    #[inline(always)]
     fn zero(self) -> P4 {
         P4([[0; 2]; 4])
     }

@@ -26,6 +26,8 @@ impl Simd for Sse {
     type Reg = X1;
     const AES: bool = true;
 
+    tie!(X1, xmm_reg, "sse4.1");
+
     #[inline(always)]
     fn zero(self) -> X1 {
         // SAFETY: the token proves the level.

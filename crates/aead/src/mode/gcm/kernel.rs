@@ -37,8 +37,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         let mut counter = Counter32::new(simd, &first, 1);
         let short = self.text.len() < W * S::Reg::BYTES && ad_blocks + blocks <= G::GROUP;
         let bulk = if short {
-            // One group for everything, which needs no opening because nothing was hashed before.
-            hash.left = ad_blocks + blocks;
+            // One group for everything.
+            hash.open(ad_blocks + blocks);
             hash.bytes(self.ad);
             0
         } else {
@@ -70,10 +70,9 @@ fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
     }
     let mut hash = Hash::new(simd, ghash);
     hash.all(nonce);
-    hash.left = 1;
-    ghash.open(simd, &mut hash.sum, 1);
+    hash.open(1);
     hash.single(simd.first(&lengths(0, nonce.len())), 1);
-    ghash.close(simd, &mut hash.sum);
+    hash.close();
     ghash.finish(simd, &hash.sum).first_block()
 }
 
@@ -88,14 +87,28 @@ struct Hash<'a, G: Ghash, S: Simd> {
     simd: S,
     ghash: &'a G,
     sum: G::Sum<S::Reg>,
-    /// Blocks to come before the group closes.
+    /// Blocks of the group.
+    group: usize,
+    /// Blocks to come before it closes.
     left: usize,
 }
 
 impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     #[inline(always)]
     fn new(simd: S, ghash: &'a G) -> Self {
-        Hash { simd, ghash, sum: ghash.start(simd), left: 0 }
+        Hash { simd, ghash, sum: ghash.start(simd), group: 0, left: 0 }
+    }
+
+    /// Opens a group of `blocks` blocks.
+    #[inline(always)]
+    fn open(&mut self, blocks: usize) {
+        (self.group, self.left) = (blocks, blocks);
+    }
+
+    /// Closes the group.
+    #[inline(always)]
+    fn close(&mut self) {
+        self.ghash.close(self.simd, &mut self.sum, self.group);
     }
 
     /// Adds two registers, of which the first `count` blocks count.
@@ -133,8 +146,7 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     fn enter<const W: usize>(&mut self, to_hash: usize) {
         if self.left == 0 {
             let batch = W * S::Reg::BLOCKS;
-            self.left = if to_hash <= G::GROUP { to_hash } else { (G::GROUP - 3) / batch * batch };
-            self.ghash.open(self.simd, &mut self.sum, self.left);
+            self.open(if to_hash <= G::GROUP { to_hash } else { (G::GROUP - 3) / batch * batch });
         }
     }
 
@@ -142,7 +154,7 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     #[inline(always)]
     fn leave(&mut self) {
         if self.left == 0 {
-            self.ghash.close(self.simd, &mut self.sum);
+            self.close();
         }
     }
 
@@ -150,10 +162,9 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     #[inline(always)]
     fn all(&mut self, bytes: &[u8]) {
         for group in bytes.chunks(G::GROUP.saturating_mul(16).min(bytes.len().max(1))) {
-            self.left = group.len().div_ceil(16);
-            self.ghash.open(self.simd, &mut self.sum, self.left);
+            self.open(group.len().div_ceil(16));
             self.bytes(group);
-            self.ghash.close(self.simd, &mut self.sum);
+            self.close();
         }
     }
 }
@@ -198,9 +209,12 @@ impl<'a, 'b, G: Ghash, S: Simd> Hashing<'a, 'b, G, S> {
 
 impl<G: Ghash, S: Simd> Beside<S> for Hashing<'_, '_, G, S> {
     #[inline(always)]
-    fn step(&mut self, _: S, done: usize, of: usize) {
+    fn step(&mut self, simd: S, blocks: &mut [S::Reg], done: usize, of: usize) {
         while self.done < self.pairs && self.done * of < done * self.pairs {
             self.pair();
+        }
+        for [a, b] in blocks.as_chunks_mut::<2>().0 {
+            G::tie(simd, self.sum, [a, b]);
         }
     }
 }
@@ -274,8 +288,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         let blocks = text.len().div_ceil(16);
         let hash = &mut self.hash;
         if hash.left == 0 {
-            hash.left = blocks + 1;
-            hash.ghash.open(simd, &mut hash.sum, blocks + 1);
+            hash.open(blocks + 1);
         }
         let mut keystream: [S::Reg; W] = self.counter.take(simd);
         self.fused.cipher.encrypt(simd, &mut keystream);
@@ -309,7 +322,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
             left -= count;
         }
         hash.single(simd.first(self.lengths), 1);
-        hash.ghash.close(simd, &mut hash.sum);
+        hash.close();
         hash.ghash.finish(simd, &hash.sum) ^ self.mask
     }
 }
