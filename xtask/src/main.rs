@@ -1,1 +1,115 @@
-fn main() {}
+//! The only automation language: `cargo xtask test` and the checks it is made of.
+
+mod house;
+mod steps;
+mod storeys;
+mod symbols;
+mod venv;
+
+use std::{env, path::PathBuf, process::ExitCode};
+use steps::Steps;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test       everything below, in order, and a closing line `N passed, N failed, N skipped` of steps
+  fmt        formatting
+  clippy     lints, warnings denied
+  storeys    doors between rooms open only downward
+  house      file lengths; where unsafe and instruction sets may stand
+  unit       tests of the workspace at the best level, and doc tests
+  levels     tests of the cryptographic rooms at each lower level
+  release    the release binary
+  symbols    no intrinsic was left as a function in the release binary
+  vectors    the release binary checks every file of vectors/ at every level
+  referees   Python referees against the release binary, in a venv of this repository
+";
+
+/// The workspace's root.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map_or(here.clone(), PathBuf::from)
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let all = ["fmt", "storeys", "house", "clippy", "unit", "levels", "release", "symbols", "vectors", "referees"];
+    let wanted: Vec<&str> = match words.first().map(String::as_str) {
+        Some("test") => all.to_vec(),
+        Some(one) if all.contains(&one) => vec![one],
+        Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut steps = Steps::new(root());
+    for step in wanted {
+        match step {
+            "fmt" => steps.cargo("formatting", &["fmt", "--all", "--check"], &[]),
+            "storeys" => steps.check("storeys", storeys::check),
+            "house" => steps.check("house", house::check),
+            "clippy" => {
+                let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
+                steps.cargo("lints", &words, &[]);
+            }
+            "unit" => {
+                steps.cargo("tests", &["test", "--workspace", "--all-features"], &[]);
+            }
+            "levels" => levels(&mut steps),
+            "release" => {
+                steps.cargo("release binary", &["build", "--release", "--package", "sealwright-cli"], &[]);
+            }
+            "symbols" => steps.check("intrinsic symbols", symbols::check),
+            "vectors" => vectors(&mut steps),
+            _ => venv::referees(&mut steps),
+        }
+    }
+    steps.close()
+}
+
+/// The cryptographic rooms again, at the levels below the best. A level that the machine lacks is skipped.
+fn levels(steps: &mut Steps) {
+    let binary = ["--package", "sealwright", "--package", "sealwright-file"];
+    for level in ["portable", "sse", "avx2"] {
+        let name = format!("tests at level {level}");
+        if !levels_here().contains(&level) {
+            steps.skip(&name, "this machine has no such level");
+            continue;
+        }
+        let words: Vec<&str> = ["test", "--all-features"].into_iter().chain(binary).collect();
+        steps.cargo(&name, &words, &[("SEALWRIGHT_ISA", level)]);
+    }
+}
+
+/// Levels of this machine that lie below its best, as far as the processor's flags tell.
+fn levels_here() -> Vec<&'static str> {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+    let mut levels = Vec::new();
+    if has("aes") && has("pclmulqdq") {
+        levels.push("portable");
+    }
+    if has("vaes") && has("vpclmulqdq") && has("avx2") {
+        levels.push("sse");
+    }
+    if levels.len() == 2 && has("avx512bw") && has("avx512vl") {
+        levels.push("avx2");
+    }
+    levels
+}
+
+/// `sealwright vectors check` over our own vectors.
+fn vectors(steps: &mut Steps) {
+    let Ok(files) = std::fs::read_dir(steps.root().join("vectors")) else {
+        return steps.fail("vectors", "there is no vectors/");
+    };
+    let files: Vec<String> = files.flatten().map(|file| file.path().display().to_string()).collect();
+    let mut words = vec!["vectors", "check", "--isa", "all"];
+    words.extend(files.iter().map(String::as_str));
+    let binary = steps.binary();
+    steps.run("vectors by the command line", &binary, &words, &[]);
+}

@@ -182,7 +182,7 @@ impl RoundKeys for OnTheFly<24> {
         }
         // Three round keys are two steps of the schedule.
         if round % 3 != 2 {
-            let step = round - 1 - (round - 1) / 3;
+            let step = round - 1 - round / 3;
             let next = prefix_xor(four) ^ sub_last_word::<S, true>(simd, two, RCON[step]);
             let tail = two ^ two.shift_up::<4>() ^ next.splat_last_word();
             *words = [next, simd.zero().unpack_high(tail)];

@@ -1,0 +1,36 @@
+//! AES-GCM, every key, nonce and tag length of SP 800-38D.
+
+use super::{Family, Outcome, aead, judge};
+use crate::{Case, Expected};
+use sealwright::{
+    Isa,
+    mode::gcm::{ShortTagLen, TagLen, by_key, short_tag_by_key},
+};
+
+pub(super) struct Gcm;
+
+impl Family for Gcm {
+    fn has(&self, alg: &str) -> bool {
+        alg == "AES-GCM"
+    }
+
+    fn run(&self, case: &Case, isa: Isa) -> Outcome {
+        let made = match case.tag_bits {
+            128 => by_key(isa, &case.key, TagLen::T16),
+            120 => by_key(isa, &case.key, TagLen::T15),
+            112 => by_key(isa, &case.key, TagLen::T14),
+            104 => by_key(isa, &case.key, TagLen::T13),
+            96 => by_key(isa, &case.key, TagLen::T12),
+            64 => short_tag_by_key(isa, &case.key, ShortTagLen::T8),
+            32 => short_tag_by_key(isa, &case.key, ShortTagLen::T4),
+            // No key can be made for such a tag: a refusal, which only a valid case would mind.
+            _ if case.expected == Expected::Invalid => return Outcome::Passed,
+            _ => return Outcome::Skipped,
+        };
+        match made {
+            Ok(gcm) => judge(aead(case, &*gcm)),
+            Err(_) if case.expected == Expected::Invalid => Outcome::Passed,
+            Err(error) => Outcome::Failed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! JSON Lines: one test an object, one object a line.
+
+use crate::{BadFile, Case};
+use serde_json::Value;
+use std::io::{BufRead, Read};
+
+/// The longest line read, so that a hostile file cannot take all memory.
+const MAX_LINE: u64 = 64 << 20;
+
+/// Calls `each` with every line's test. Empty lines are passed over.
+pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        let place = format!("line {number}");
+        let bad = |what: String| BadFile { file: file.into(), place: place.clone(), what };
+        line.clear();
+        let read = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
+        if read.map_err(|error| bad(error.to_string()))? == 0 {
+            break;
+        }
+        if line.len() as u64 > MAX_LINE {
+            return Err(bad("the line is longer than 64 MiB".into()));
+        }
+        let text = str::from_utf8(&line).map_err(|_| bad("not UTF-8".into()))?.trim();
+        if text.is_empty() {
+            continue;
+        }
+        let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
+            return Err(bad("not a JSON object".into()));
+        };
+        each(Case::from_fields(fields, None, None, place.clone()).map_err(bad)?);
+    }
+    Ok(())
+}

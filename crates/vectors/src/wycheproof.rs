@@ -1,0 +1,26 @@
+//! Wycheproof's JSON: groups of tests under one algorithm.
+
+use crate::{BadFile, Case};
+use serde_json::Value;
+
+/// Calls `each` with every test of a document.
+pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {
+    let bad = |place: String, what: &str| BadFile { file: file.into(), place, what: what.into() };
+    let alg = document.get("algorithm").and_then(Value::as_str);
+    let groups = document.get("testGroups").and_then(Value::as_array);
+    let groups = groups.ok_or_else(|| bad(String::new(), "no testGroups, and not JSON Lines either"))?;
+    for (i, group) in groups.iter().enumerate() {
+        let place = format!("group {}", i + 1);
+        let tests = group.get("tests").and_then(Value::as_array);
+        let tag_bits = group.get("tagSize").and_then(Value::as_u64).and_then(|bits| usize::try_from(bits).ok());
+        for test in tests.ok_or_else(|| bad(place.clone(), "no tests"))? {
+            let fields = test.as_object().ok_or_else(|| bad(place.clone(), "a test is not an object"))?.clone();
+            let id = fields.get("tcId").and_then(Value::as_u64);
+            let place = id.map_or_else(|| place.clone(), |id| format!("tcId {id}"));
+            let own = fields.get("alg").and_then(Value::as_str).map(str::to_owned);
+            let case = Case::from_fields(fields, own.as_deref().or(alg), tag_bits, place.clone());
+            each(case.map_err(|what| bad(place, &what))?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Steps: announced, run, counted.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    time::Instant,
+};
+
+/// What came of the steps so far.
+pub(crate) struct Steps {
+    root: PathBuf,
+    passed: usize,
+    failed: Vec<String>,
+    skipped: Vec<String>,
+}
+
+impl Steps {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Steps { root, passed: 0, failed: Vec::new(), skipped: Vec::new() }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where cargo builds.
+    fn target(&self) -> PathBuf {
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from)
+    }
+
+    /// The release binary.
+    pub(crate) fn binary(&self) -> PathBuf {
+        self.target().join("release/sealwright")
+    }
+
+    /// Runs cargo in the workspace.
+    pub(crate) fn cargo(&mut self, name: &str, words: &[&str], environment: &[(&str, &str)]) {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        self.run(name, &PathBuf::from(cargo), words, environment);
+    }
+
+    /// Runs a program in the workspace; it must exit with 0.
+    pub(crate) fn run(&mut self, name: &str, program: &Path, words: &[impl AsRef<OsStr>], env: &[(&str, &str)]) {
+        announce(name);
+        let start = Instant::now();
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&self.root).envs(env.iter().copied());
+        match command.status() {
+            Ok(status) if status.success() => {
+                println!("   {name}: passed in {:.0} s", start.elapsed().as_secs_f64());
+                self.passed += 1;
+            }
+            Ok(status) => self.fail(name, &status.to_string()),
+            Err(error) => self.fail(name, &format!("{}: {error}", program.display())),
+        }
+    }
+
+    /// Runs a check of our own: nothing wrong, or what is.
+    pub(crate) fn check(&mut self, name: &str, check: fn(&Steps) -> Checked) {
+        announce(name);
+        match check(self) {
+            Checked::Right(what) => {
+                println!("   {name}: passed: {what}");
+                self.passed += 1;
+            }
+            Checked::Wrong(what) => self.fail(name, &what.join("\n   ")),
+            Checked::Cannot(why) => self.skip(name, &why),
+        }
+    }
+
+    pub(crate) fn fail(&mut self, name: &str, what: &str) {
+        println!("   {name}: FAILED: {what}");
+        self.failed.push(name.into());
+    }
+
+    pub(crate) fn skip(&mut self, name: &str, why: &str) {
+        println!("   {name}: skipped: {why}");
+        self.skipped.push(name.into());
+    }
+
+    /// The closing lines.
+    pub(crate) fn close(self) -> ExitCode {
+        println!();
+        for name in &self.skipped {
+            println!("skipped: {name}");
+        }
+        for name in &self.failed {
+            println!("FAILED: {name}");
+        }
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
+        if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn announce(name: &str) {
+    println!("\n== {name}");
+}
+
+/// What a check found.
+pub(crate) enum Checked {
+    /// Nothing wrong; what was looked at.
+    Right(String),
+    /// What is wrong, a line each.
+    Wrong(Vec<String>),
+    /// It could not look.
+    Cannot(String),
+}
+
+impl Checked {
+    /// Right, saying `what`, if nothing is wrong.
+    pub(crate) fn of(wrong: Vec<String>, what: String) -> Self {
+        if wrong.is_empty() { Checked::Right(what) } else { Checked::Wrong(wrong) }
+    }
+}
