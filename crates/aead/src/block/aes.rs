@@ -2,6 +2,7 @@
 
 use super::{Beside, BlockCipher, Expanded, Inverse, InverseKeys, OnTheFly, RoundKeys};
 use crate::simd::{Isa, Reg, Simd, bitslice::Slices};
+use zeroize::ZeroizeOnDrop;
 
 /// AES with the round keys `K`.
 #[derive(Clone, Debug)]
@@ -28,6 +29,10 @@ pub struct BothWays<const KEYS: usize> {
     forward: Aes<Expanded<KEYS>>,
     inverse: InverseKeys<KEYS>,
 }
+
+// The round keys wipe themselves.
+impl<K: ZeroizeOnDrop> ZeroizeOnDrop for Aes<K> {}
+impl<const KEYS: usize> ZeroizeOnDrop for BothWays<KEYS> {}
 
 macro_rules! key_sizes {
     ($($bytes:literal $keys:literal),*) => {

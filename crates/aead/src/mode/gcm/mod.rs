@@ -14,6 +14,7 @@ use crate::{
 };
 use core::fmt;
 use kernel::Fused;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
 pub const MAX_TEXT: u64 = (1 << 36) - 32;
@@ -72,8 +73,9 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     }
 
     fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
-        let h = isa.run(HashKey(&cipher));
+        let mut h = isa.run(HashKey(&cipher));
         let ghash = G::new(isa, &h);
+        h.zeroize();
         Gcm { isa, cipher, ghash, tag_len }
     }
 
@@ -96,6 +98,9 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
         Ok(Tag::new(&tag[..self.tag_len]))
     }
 }
+
+// Cipher and strategy wipe themselves.
+impl<C: ZeroizeOnDrop, G: ZeroizeOnDrop> ZeroizeOnDrop for Gcm<C, G> {}
 
 impl<C, G> fmt::Debug for Gcm<C, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
