@@ -1,1 +1,63 @@
-fn main() {}
+//! The command `sealwright`: seals and opens files, speaks OpenSSL's bytes, checks vectors, measures, replays studies.
+//!
+//! Arguments are parsed as typed (`args`), each verb resolves its own, and one place prints failures: here.
+
+mod ad;
+mod args;
+mod bars;
+mod bench;
+mod enc;
+mod exit;
+mod failure;
+mod inspect;
+mod interrupt;
+mod jobs;
+mod key;
+mod open;
+mod progress;
+mod prompt;
+mod report;
+mod run;
+mod seal;
+mod secret;
+mod size;
+mod status;
+mod stream;
+mod study;
+mod usage;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{LowArgs, Verb};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let words = enc::openssl_words(std::env::args_os().collect());
+    let exit = match LowArgs::try_parse_from(&words) {
+        Ok(args) => dispatch(&args.verb).unwrap_or_else(|failure| {
+            eprintln!("{failure}");
+            failure.exit()
+        }),
+        Err(error) => usage::tell(&error, &words),
+    };
+    exit.into()
+}
+
+fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
+    interrupt::listen()?;
+    match verb {
+        Verb::Seal(args) => seal::run(args),
+        Verb::Open(args) => open::run(args),
+        Verb::Inspect(args) => inspect::run(args),
+        Verb::Key(args) => key::run(args),
+        Verb::Enc(args) => enc::run(args),
+        Verb::Vectors(args) => vectors::run(args),
+        Verb::Bench(args) => bench::run(args),
+        Verb::Study(args) => study::run(args),
+        Verb::Report(args) => report::run(args),
+    }
+}

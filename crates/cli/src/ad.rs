@@ -1,0 +1,13 @@
+//! Associated data: proven with the text, kept by the user.
+
+use crate::args::AdArgs;
+use crate::failure::Failure;
+
+/// The bytes that were given, or none.
+pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, Failure> {
+    match (&args.ad, &args.ad_file) {
+        (Some(text), _) => Ok(text.clone().into_bytes()),
+        (None, Some(path)) => std::fs::read(path).map_err(|error| Failure::io(path, &error)),
+        (None, None) => Ok(Vec::new()),
+    }
+}

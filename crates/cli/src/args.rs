@@ -1,0 +1,128 @@
+//! The arguments as they are typed. Each verb resolves its own into what it works on, so nothing below this file
+//! knows a flag.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{bench, enc, inspect, key, open, report, seal, study, vectors};
+
+const ABOUT_EXITS: &str = "\
+Exit codes:
+    0  done
+    1  input, output or configuration failed
+    2  the command line makes no sense
+    3  not authentic: the sealed file was changed, cut or extended
+    4  wrong key, passphrase or associated data
+  130  interrupted
+Of several files the highest code wins.
+
+Example:
+    sealwright key new -o my.key
+    sealwright seal --key-file my.key letter.txt
+    sealwright open --key-file my.key letter.txt.seal -o letter.copy";
+
+/// Seal and open files with authenticated encryption.
+#[derive(Debug, Parser)]
+#[command(name = "sealwright", version, after_help = ABOUT_EXITS, disable_help_subcommand = true)]
+pub(crate) struct LowArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do: one verb, one file of source.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Seal(seal::LowArgs),
+    Open(open::LowArgs),
+    Inspect(inspect::LowArgs),
+    Key(key::LowArgs),
+    Enc(enc::LowArgs),
+    Vectors(vectors::LowArgs),
+    Bench(bench::LowArgs),
+    Study(study::LowArgs),
+    Report(report::LowArgs),
+}
+
+/// Where the key comes from. Never from the command line itself or the environment: other processes read both.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct KeyArgs {
+    /// Read the key from FILE, made by `sealwright key new`
+    #[arg(long, value_name = "FILE", help_heading = "Key")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// Read a key file from file descriptor N
+    #[arg(long, value_name = "N", help_heading = "Key")]
+    pub(crate) key_fd: Option<u32>,
+    /// Ask for a passphrase on the terminal
+    #[arg(short, long, help_heading = "Key")]
+    pub(crate) passphrase: bool,
+    /// Read a passphrase, one line, from file descriptor N
+    #[arg(long, value_name = "N", help_heading = "Key")]
+    pub(crate) passphrase_fd: Option<u32>,
+    /// Take the first line that CMD prints as the passphrase
+    #[arg(long, value_name = "CMD", help_heading = "Key")]
+    pub(crate) passphrase_command: Option<String>,
+}
+
+/// Data that is proven with the text but not kept in the file.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct AdArgs {
+    /// Bind the file to TEXT: it opens only with the same TEXT
+    #[arg(long, value_name = "TEXT", help_heading = "Associated data")]
+    pub(crate) ad: Option<String>,
+    /// Bind the file to the bytes of FILE
+    #[arg(long, value_name = "FILE", help_heading = "Associated data")]
+    pub(crate) ad_file: Option<PathBuf>,
+}
+
+/// Which files go in and what becomes of them.
+#[derive(Args, Debug)]
+pub(crate) struct FileArgs {
+    /// Files to read; `-` or nothing is standard input
+    #[arg(value_name = "IN")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Write to OUT; `-` is standard output, even when that is a terminal
+    #[arg(short, long, value_name = "OUT", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write every output into DIR
+    #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Go into directories, but not through symbolic links
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+    /// Replace outputs that exist
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) force: bool,
+    /// Delete each input once its output is safely on disk
+    #[arg(long, help_heading = "Output")]
+    pub(crate) remove: bool,
+    /// Do not wait for the disk; a power cut may then lose outputs
+    #[arg(long, conflicts_with = "remove", help_heading = "Output")]
+    pub(crate) no_sync: bool,
+    /// Use N threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
+}
+
+/// How progress is shown.
+#[derive(Args, Debug)]
+pub(crate) struct ProgressArgs {
+    /// Say nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Progress on standard error
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub(crate) progress: How,
+}
+
+/// The forms of `--progress`; without comments on each, which would make the help twice as long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum How {
+    Auto,
+    Json,
+    None,
+}

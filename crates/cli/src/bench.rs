@@ -1,0 +1,83 @@
+//! `sealwright bench`: how fast this machine seals and opens, beside the libraries that others use.
+
+use clap::Args;
+use sealwright::Suite;
+use sealwright_study::bench::{Options, Row, run as measure};
+use serde_json::json;
+
+use crate::args::ProgressArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::size::{self, Size};
+use crate::status::Status;
+use crate::stream;
+
+const EXAMPLES: &str = "\
+Every implementation must first agree with the others to the last bit. Figures are medians with their 95 %
+intervals, in GB (10^9 bytes) of text a second on one core. SEALWRIGHT_ISA=avx2 (sse, portable) leaves the
+levels above out.
+
+Example:
+    sealwright bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
+
+/// Measure speed beside other libraries
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LowArgs {
+    /// Only this suite; may be given several times [default: all]
+    #[arg(long, value_name = "SUITE")]
+    suite: Vec<Suite>,
+    /// Bytes in a message [default: 64,256,1500,16KiB,1MiB]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
+    bytes: Vec<Size>,
+    /// Half a minute instead of some minutes, with wider intervals
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object a line, as each is known
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let mut options = Options { quick: args.quick, ..Options::default() };
+    if !args.suite.is_empty() {
+        options.suites.clone_from(&args.suite);
+    }
+    if !args.bytes.is_empty() {
+        let bytes = args.bytes.iter().map(|size| usize::try_from(size.0));
+        options.bytes =
+            bytes.collect::<Result<_, _>>().map_err(|_| Failure::usage("too many bytes for this machine"))?;
+    }
+    let status = Status::new(&args.progress);
+    status.now("checking that all implementations agree".into(), || json!({ "now": "agreement" }));
+    let mut unwritten = Ok(());
+    let mut on_row = |row: &Row| {
+        let sentence =
+            || format!("{} {} B, {}: {} {:.2} GB/s", row.suite, row.bytes, row.direction, row.who(), row.gbps);
+        if args.json {
+            let line = serde_json::to_string(row).expect("a row is strings and finite numbers");
+            unwritten =
+                std::mem::replace(&mut unwritten, Ok(())).and_then(|()| stream::print_or_leave(&format!("{line}\n")));
+        } else {
+            status.now(sentence(), || json!({ "now": sentence() }));
+        }
+    };
+    let report = measure(&options, &mut on_row).map_err(|error| match error {
+        sealwright_study::bench::Error::Size(_) => Failure::usage(error),
+        other => Failure::failed(other),
+    })?;
+    drop(status);
+    unwritten?;
+    if !args.json {
+        let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
+        let mut text = format!("{}\npeers: {}\n", report.machine, peers.join(", "));
+        for table in report.tables() {
+            text += &format!("\n{}", table.to_text());
+        }
+        stream::print(&text)?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,263 @@
+//! `sealwright enc`: the bytes of `openssl enc`, with its spelling.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use sealwright_file::enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt};
+use sealwright_file::key::KeyForm;
+use sealwright_file::{Input, Output, Place, Work};
+use zeroize::Zeroizing;
+
+use crate::args::ProgressArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, shown};
+use crate::progress::Board;
+use crate::secret::{self, Purpose};
+use crate::{prompt, stream};
+
+const EXAMPLES: &str = "\
+Ciphers: -aes-{128,192,256}-{cbc,ctr} give and take the bytes of `openssl enc`. None of them notices
+changes; CBC tells a wrong key only sometimes, CTR never.
+
+-aes-{128,192,256}-gcm, which `openssl enc` refuses, is an extension: the ciphertext, then its 16-byte
+tag, under -K and a 12-byte -iv. It lacks what `seal` has: no passphrase and no key derivation, no
+commitment to the key, the nonce is yours to choose and must never serve twice under one key, and as it
+is not cut into chunks the text must fit into memory. Prefer `sealwright seal`.
+
+Passphrases: -pass file:PATH, fd:N or stdin, or asked on the terminal. -pass pass:... and -k are
+refused, because other users see them in the list of processes; env:... because children inherit it.
+-K is such a word too: -keyfile FILE takes a key file instead. Keys of a wrong length, which openssl
+fills with zeros or cuts in silence, are refused, and outputs are not replaced without -force.
+
+Example:
+    sealwright enc -aes-256-cbc -pbkdf2 -a -pass file:secret -in letter.txt -out letter.b64
+    openssl enc -d -aes-256-cbc -pbkdf2 -a -pass file:secret -in letter.b64";
+
+/// Encrypt or decrypt as `openssl enc` does, without authentication: prefer `seal`
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, override_usage = "sealwright enc [-e|-d] -aes-256-cbc (-K HEX -iv HEX | [-pass SOURCE] -pbkdf2) [OPTIONS]")]
+pub(crate) struct LowArgs {
+    /// Encrypt [default]
+    #[arg(short, conflicts_with = "decrypt")]
+    encrypt: bool,
+    /// Decrypt
+    #[arg(short)]
+    decrypt: bool,
+    /// The cipher; OpenSSL's -aes-256-cbc means the same
+    #[arg(long, value_name = "NAME")]
+    cipher: String,
+    /// Read from FILE instead of standard input
+    #[arg(long = "in", value_name = "FILE", allow_hyphen_values = true)]
+    input: Option<PathBuf>,
+    /// Write to FILE instead of standard output
+    #[arg(long = "out", value_name = "FILE", allow_hyphen_values = true)]
+    output: Option<PathBuf>,
+    /// The key in hexadecimal, all digits of it
+    #[arg(short = 'K', value_name = "HEX", requires = "iv", conflicts_with_all = ["pass", "kfile", "salt_hex"])]
+    key: Option<String>,
+    /// Take the key from FILE, made by `sealwright key new`
+    #[arg(long = "keyfile", alias = "key-file", value_name = "FILE", requires = "iv", conflicts_with_all = ["key", "pass", "kfile", "salt_hex"])]
+    key_file: Option<PathBuf>,
+    /// The IV in hexadecimal, all digits of it
+    #[arg(long, value_name = "HEX")]
+    iv: Option<String>,
+    /// Take the passphrase from file:PATH, fd:N or stdin: the first line
+    #[arg(long, value_name = "SOURCE", allow_hyphen_values = true)]
+    pass: Option<String>,
+    /// Take the passphrase from the first line of FILE
+    #[arg(long, value_name = "FILE", conflicts_with = "pass", allow_hyphen_values = true)]
+    kfile: Option<PathBuf>,
+    /// Refused: a passphrase on the command line
+    #[arg(short = 'k', value_name = "PASSPHRASE", hide = true, allow_hyphen_values = true)]
+    typed: Option<String>,
+    /// Stretch the passphrase; without it, hash it once, as old files need
+    #[arg(long)]
+    pbkdf2: bool,
+    /// Rounds of PBKDF2 [default: 10000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    iter: Option<u32>,
+    /// The hash that stretches
+    #[arg(long, value_name = "NAME", default_value = "sha256")]
+    md: String,
+    /// Put a random salt in front [default]
+    #[arg(long, conflicts_with = "nosalt")]
+    salt: bool,
+    /// Use no salt
+    #[arg(long)]
+    nosalt: bool,
+    /// Use this salt, 16 hexadecimal digits, and put none in front
+    #[arg(short = 'S', value_name = "HEX", conflicts_with_all = ["salt", "nosalt"])]
+    salt_hex: Option<String>,
+    /// The ciphertext is in base64
+    #[arg(short = 'a', long)]
+    base64: bool,
+    /// With -a: in one line
+    #[arg(short = 'A', requires = "base64")]
+    one_line: bool,
+    /// CBC without padding: whole blocks only
+    #[arg(long)]
+    nopad: bool,
+    /// Replace an output that exists
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// Options that take the next word, whatever it starts with.
+const VALUED: [&str; 11] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S"];
+
+/// Rewrites OpenSSL's single dashes after `enc`: `-pbkdf2` to `--pbkdf2`, `-aes-256-cbc` to `--cipher=aes-256-cbc`.
+pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|verb| verb != "enc") {
+        return words;
+    }
+    let mut value_next = false;
+    let rewrite = |word: OsString| {
+        let is_value = std::mem::take(&mut value_next);
+        let dashed = word.to_str().and_then(|text| text.strip_prefix('-')).filter(|name| !name.starts_with('-'));
+        let Some(name) = dashed.filter(|_| !is_value) else { return word };
+        value_next = VALUED.contains(&name);
+        match name.chars().count() {
+            0 | 1 => word,
+            _ if name.to_ascii_lowercase().starts_with("aes") => format!("--cipher={name}").into(),
+            _ => format!("--{name}").into(),
+        }
+    };
+    words.into_iter().map(rewrite).collect()
+}
+
+/// Encrypts or decrypts one input.
+pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
+    let cipher: EncCipher = args.cipher.parse().map_err(wrong)?;
+    let stdin = args.input.as_ref().is_none_or(|path| path.as_os_str() == "-");
+    if stdin && matches!(args.pass.as_deref(), Some("stdin" | "fd:0")) {
+        return Err(Failure::usage("standard input cannot be both the passphrase and the text").hint("use -in FILE"));
+    }
+    let text_out = args.base64 && direction == Direction::Encrypt;
+    if args.output.is_none() && !text_out && std::io::stdout().is_terminal() {
+        stream::refuse_terminal("-out")?;
+    }
+    let output = match &args.output {
+        Some(path) if path.as_os_str() != "-" => Output::file(path, Place { force: args.force, ..Place::default() })?,
+        _ => Output::stdout()?,
+    };
+    let input = match &args.input {
+        Some(path) if !stdin => Input::open(path)?,
+        _ => Input::stdin()?,
+    };
+    let secret = secret(args, cipher, direction)?;
+    let armor = match (args.base64, args.one_line) {
+        (false, _) => Armor::None,
+        (true, false) => Armor::Lines,
+        (true, true) => Armor::OneLine,
+    };
+    let name = args.input.as_deref().filter(|_| !stdin).unwrap_or(Path::new("standard input"));
+    let board = Board::new(&args.progress, 1, input.len());
+    let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
+    let enc = Enc { armor, padding: !args.nopad, work, ..Enc::new(cipher, secret) };
+    let done = enc.run(direction, input, output).map_err(|error| Failure::from(error).about_unless_named(name));
+    drop(enc);
+    drop(board);
+    done.map(|()| Exit::Done)
+}
+
+/// Key and IV, or a passphrase and how to stretch it.
+fn secret(args: &LowArgs, cipher: EncCipher, direction: Direction) -> Result<EncSecret, Failure> {
+    if let (Some(key), Some(iv)) = (&args.key, &args.iv) {
+        return EncSecret::from_hex(cipher, key, iv).map_err(wrong);
+    }
+    if let (Some(path), Some(iv)) = (&args.key_file, &args.iv) {
+        let key = Zeroizing::new(secret::key_file(path)?.to_form(KeyForm::Raw)?.to_vec());
+        return EncSecret::Key { key, iv: Vec::new() }.with_iv(cipher, iv).map_err(wrong);
+    }
+    if args.typed.is_some() {
+        return Err(refused("-k shows the passphrase in the list of processes"));
+    }
+    if cipher.mode() == EncMode::Gcm {
+        return Err(Failure::usage("GCM takes -K and -iv").hint("`sealwright seal` takes passphrases"));
+    }
+    let digest = args.md.parse().map_err(wrong)?;
+    let passphrase = passphrase(args, direction)?;
+    let kdf = match args.iter {
+        None if !args.pbkdf2 => {
+            // as openssl does: the bytes may be needed, the user should know
+            eprintln!("sealwright: warning: without -pbkdf2 the passphrase is hashed once and quickly guessed");
+            Kdf::Legacy { digest }
+        }
+        iterations => Kdf::Pbkdf2 { iterations: iterations.unwrap_or(10_000), digest },
+    };
+    let salt = match &args.salt_hex {
+        Some(hex) => Salt::from_hex(hex).map_err(wrong)?,
+        None if args.nosalt => Salt::None,
+        None => Salt::Header,
+    };
+    let secret = EncSecret::Passphrase { passphrase, kdf, salt, iv: None };
+    match &args.iv {
+        Some(iv) => secret.with_iv(cipher, iv).map_err(wrong),
+        None => Ok(secret),
+    }
+}
+
+fn passphrase(args: &LowArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let from_file = |path: &Path| {
+        let mut file = std::fs::File::open(path).map_err(|error| Failure::io(path, &error))?;
+        secret::first_line(&mut file, path)
+    };
+    if let Some(path) = &args.kfile {
+        return from_file(path);
+    }
+    let Some(source) = &args.pass else {
+        let purpose = if direction == Direction::Encrypt { Purpose::Seal } else { Purpose::Open };
+        return prompt::passphrase(purpose);
+    };
+    match source.split_once(':').unwrap_or((source, "")) {
+        ("file", path) => from_file(Path::new(path)),
+        ("stdin", "") => secret::first_line(&mut std::io::stdin().lock(), Path::new("standard input")),
+        ("fd", number) => {
+            let number = number.parse().map_err(|_| Failure::usage(format_args!("fd:{number} is no number")))?;
+            secret::first_line(&mut secret::descriptor(number)?, &secret::descriptor_name(number))
+        }
+        ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
+        ("env", _) => Err(refused("-pass env: hands the passphrase to every child process")),
+        // the word may be a passphrase: it is not repeated
+        _ => Err(refused("-pass takes file:PATH, fd:N or stdin")),
+    }
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::usage(why).hint("use -pass file:PATH, fd:N or stdin, or let it be asked on the terminal")
+}
+
+fn wrong(error: sealwright_file::enc::EncError) -> Failure {
+    sealwright_file::Error::from(error).into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn rewritten(line: &str) -> String {
+        let words = openssl_words(line.split(' ').map(OsString::from).collect());
+        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn single_dashes_become_what_clap_reads() {
+        let line = "sealwright enc -d -aes-256-cbc -K 00 -iv 11 -in a -out - -nopad -AES-128-CTR -help";
+        let read =
+            "sealwright enc -d --cipher=aes-256-cbc -K 00 --iv 11 --in a --out - --nopad --cipher=AES-128-CTR --help";
+        assert_eq!(rewritten(line), read);
+    }
+
+    #[test]
+    fn values_and_other_verbs_are_left_alone() {
+        assert_eq!(rewritten("sealwright enc -in -pbkdf2 -S -iv"), "sealwright enc --in -pbkdf2 -S -iv");
+        assert_eq!(rewritten("sealwright seal -rfC out"), "sealwright seal -rfC out");
+    }
+}

@@ -1,0 +1,264 @@
+//! From the files that were named to what is read and written: one job a file.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::args::FileArgs;
+use crate::failure::{Failure, shown};
+
+/// What a sealed file's name ends in.
+pub(crate) const EXTENSION: &str = "seal";
+
+/// Which way the names go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Seal,
+    Open,
+}
+
+/// Where bytes come from or go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Standard input or standard output.
+    Stream,
+    File(PathBuf),
+}
+
+impl Place {
+    /// Its name in messages.
+    pub(crate) fn name<'a>(&'a self, stream: &'a str) -> &'a Path {
+        match self {
+            Place::Stream => Path::new(stream),
+            Place::File(path) => path,
+        }
+    }
+}
+
+/// One input and its output.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Job {
+    pub(crate) input: Place,
+    pub(crate) output: Place,
+    /// Bytes of input, where they can be known; for progress only.
+    pub(crate) bytes: Option<u64>,
+}
+
+/// Everything the command line asks for, found out before the first byte is read: outputs made on the way can
+/// never become inputs.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) jobs: Vec<Job>,
+    /// Directories to make, each with the mode of the one it mirrors; sorted, so parents come first.
+    pub(crate) directories: BTreeMap<PathBuf, u32>,
+    /// What was left out, and why.
+    pub(crate) skipped: Vec<String>,
+    /// What could not be planned; the rest goes on.
+    pub(crate) failures: Vec<Failure>,
+}
+
+impl Plan {
+    /// Resolves names, directories and conflicts.
+    pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, Failure> {
+        let mut plan = Plan::default();
+        let is_dash = |path: &PathBuf| path.as_os_str() == "-";
+        let output_is_stdout = args.output.as_ref().is_some_and(is_dash);
+        if args.inputs.is_empty() || args.inputs.len() == 1 && is_dash(&args.inputs[0]) {
+            if args.directory.is_some() {
+                return Err(Failure::usage("standard input has no name to use in a directory").hint("use -o OUT"));
+            }
+            if args.remove {
+                return Err(Failure::usage("--remove: standard input cannot be removed"));
+            }
+            let output = match &args.output {
+                Some(path) if !output_is_stdout => Place::File(path.clone()),
+                _ => Place::Stream,
+            };
+            plan.jobs.push(Job { input: Place::Stream, output, bytes: None });
+            return Ok(plan);
+        }
+        if args.inputs.iter().any(is_dash) {
+            return Err(Failure::usage("standard input (`-`) cannot be one of several inputs"));
+        }
+        if args.remove && output_is_stdout {
+            return Err(Failure::usage("--remove needs an output that is a file"));
+        }
+        if args.inputs.len() > 1 && args.output.is_some() {
+            return Err(Failure::usage("-o names one output, but there are several inputs")
+                .hint("-C DIR writes them all into a directory"));
+        }
+        for input in &args.inputs {
+            let planned = match fs::metadata(input) {
+                Err(error) => Err(Failure::io(input, &error)),
+                Ok(metadata) if metadata.is_dir() => plan.add_tree(input, &metadata, args, direction),
+                Ok(metadata) => plan.add_file(input, &metadata, args, direction),
+            };
+            plan.failures.extend(planned.err());
+        }
+        plan.refuse_collisions();
+        Ok(plan)
+    }
+
+    fn add_file(
+        &mut self,
+        input: &Path,
+        metadata: &fs::Metadata,
+        args: &FileArgs,
+        direction: Direction,
+    ) -> Result<(), Failure> {
+        let output = match (&args.output, &args.directory) {
+            (Some(output), _) if output.as_os_str() == "-" => Place::Stream,
+            (Some(output), _) if output.is_dir() => {
+                return Err(Failure::failed("is a directory").about(output).hint("-C DIR writes into a directory"));
+            }
+            (Some(output), _) => Place::File(output.clone()),
+            (None, Some(directory)) => {
+                let name = input.file_name().ok_or_else(|| Failure::failed("has no file name").about(input))?;
+                Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
+            }
+            (None, None) => Place::File(renamed(input, direction).ok_or_else(|| not_seal(input))?),
+        };
+        if let Some(directory) = &args.directory {
+            self.make(directory, 0o777);
+        }
+        let bytes = metadata.is_file().then_some(metadata.len());
+        self.jobs.push(Job { input: Place::File(input.to_owned()), output, bytes });
+        Ok(())
+    }
+
+    /// A whole directory: its structure is kept below the output directory, or each output lies beside its input.
+    fn add_tree(
+        &mut self,
+        input: &Path,
+        metadata: &fs::Metadata,
+        args: &FileArgs,
+        direction: Direction,
+    ) -> Result<(), Failure> {
+        if !args.recursive {
+            return Err(Failure::failed("is a directory").about(input).hint("-r goes into directories"));
+        }
+        let root = match (&args.output, &args.directory) {
+            (Some(output), _) if output.as_os_str() == "-" => {
+                return Err(Failure::usage("a directory does not fit into standard output").about(input));
+            }
+            (Some(output), _) => Some(output.clone()),
+            // `-C out` keeps the directory's own name; `.` and `..` have none
+            (None, Some(directory)) => {
+                self.make(directory, 0o777);
+                Some(input.file_name().map_or_else(|| directory.clone(), |name| directory.join(name)))
+            }
+            (None, None) => None,
+        };
+        self.walk(input, metadata, root.as_deref(), direction);
+        Ok(())
+    }
+
+    fn walk(&mut self, input: &Path, metadata: &fs::Metadata, output: Option<&Path>, direction: Direction) {
+        if let Some(output) = output {
+            self.make(output, metadata.mode() & 0o777 | 0o700);
+        }
+        let entries = fs::read_dir(input).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let mut entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => return self.failures.push(Failure::io(input, &error)),
+        };
+        // an order that two runs share
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            let metadata = match entry.metadata() {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    self.failures.push(Failure::io(&path, &error));
+                    continue;
+                }
+            };
+            let place = output.map(|output| output.join(entry.file_name()));
+            if metadata.is_dir() {
+                self.walk(&path, &metadata, place.as_deref(), direction);
+            } else if let Some(why) = left_out(&path, &metadata, direction) {
+                self.skipped.push(format!("{}: skipped, {why}", shown(&path)));
+            } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
+                let bytes = Some(metadata.len());
+                self.jobs.push(Job { input: Place::File(path), output: Place::File(output), bytes });
+            }
+        }
+    }
+
+    fn make(&mut self, directory: &Path, mode: u32) {
+        self.directories.entry(directory.to_owned()).or_insert(mode);
+    }
+
+    /// Two inputs of one name would fight over one output: the first keeps it. And no output may be an input, which
+    /// `--force` would otherwise destroy.
+    fn refuse_collisions(&mut self) {
+        let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let inputs: HashSet<(u64, u64)> = self.jobs.iter().filter_map(|job| identity(&job.input)).collect();
+        for job in std::mem::take(&mut self.jobs) {
+            if let (Place::File(input), Place::File(output)) = (&job.input, &job.output) {
+                if let Some(first) = taken.get(output) {
+                    let what = format!("would be written to {}, which is for {}", shown(output), shown(first));
+                    self.failures
+                        .push(Failure::failed(what).about(input).hint("seal them one by one, each with its own -o"));
+                    continue;
+                }
+                if identity(&job.output).is_some_and(|output| inputs.contains(&output)) {
+                    self.failures
+                        .push(Failure::usage("is both input and output").about(output).hint("name another output"));
+                    continue;
+                }
+                taken.insert(output.clone(), input.clone());
+            }
+            self.jobs.push(job);
+        }
+    }
+}
+
+/// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
+fn identity(place: &Place) -> Option<(u64, u64)> {
+    let Place::File(path) = place else { return None };
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// `a` -> `a.seal` or back; None where there is nothing to strip.
+fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
+    match direction {
+        Direction::Seal => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(EXTENSION);
+            Some(name.into())
+        }
+        Direction::Open => is_sealed(path).then(|| path.with_extension("")),
+    }
+}
+
+fn is_sealed(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new(EXTENSION))
+}
+
+/// Why a directory's entry is not worked on.
+fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
+    if metadata.is_symlink() {
+        return Some("symbolic links are not followed");
+    }
+    if !metadata.is_file() {
+        return Some("not a regular file");
+    }
+    match (direction, is_sealed(path)) {
+        (Direction::Seal, true) => Some("its name says it is sealed already"),
+        (Direction::Open, false) => Some("its name does not end in .seal"),
+        _ => None,
+    }
+}
+
+fn not_seal(input: &Path) -> Failure {
+    Failure::usage("its name does not end in .seal, so there is none for the output").about(input).hint("use -o OUT")
+}
+
+#[cfg(test)]
+#[path = "jobs_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use clap::Parser;
+use tempfile::TempDir;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    files: FileArgs,
+}
+
+fn plan(direction: Direction, line: &[&str]) -> Result<Plan, Failure> {
+    let line = Line::parse_from(std::iter::once("test").chain(line.iter().copied()));
+    Plan::new(&line.files, direction)
+}
+
+/// A directory with `d/a`, `d/b.seal`, `d/sub/c`, a link and an empty directory.
+fn tree() -> TempDir {
+    let tree = TempDir::new().unwrap();
+    fs::create_dir_all(tree.path().join("d/sub")).unwrap();
+    fs::create_dir_all(tree.path().join("d/void")).unwrap();
+    for name in ["d/a", "d/b.seal", "d/sub/c"] {
+        fs::write(tree.path().join(name), name).unwrap();
+    }
+    std::os::unix::fs::symlink("a", tree.path().join("d/link")).unwrap();
+    tree
+}
+
+/// Input and output of each job, relative to the tree.
+fn pairs(tree: &TempDir, plan: &Plan) -> Vec<(String, String)> {
+    let name = |place: &Place| match place {
+        Place::Stream => "-".to_owned(),
+        Place::File(path) => path.strip_prefix(tree.path()).unwrap_or(path).to_string_lossy().into_owned(),
+    };
+    plan.jobs.iter().map(|job| (name(&job.input), name(&job.output))).collect()
+}
+
+fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[test]
+fn nothing_and_a_dash_are_the_standard_streams() {
+    let tree = tree();
+    for line in [&[][..], &["-"], &["-", "-o", "-"]] {
+        assert_eq!(pairs(&tree, &plan(Direction::Seal, line).unwrap()), owned(&[("-", "-")]));
+    }
+    assert_eq!(pairs(&tree, &plan(Direction::Open, &["-o", "out"]).unwrap()), owned(&[("-", "out")]));
+}
+
+#[test]
+fn a_name_gains_and_loses_its_extension() {
+    let tree = tree();
+    let a = tree.path().join("d/a");
+    let b = tree.path().join("d/b.seal");
+    let sealed = plan(Direction::Seal, &[a.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &sealed), owned(&[("d/a", "d/a.seal")]));
+    let opened = plan(Direction::Open, &[b.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &opened), owned(&[("d/b.seal", "d/b")]));
+    let nameless = plan(Direction::Open, &[a.to_str().unwrap()]).unwrap();
+    assert!(nameless.jobs.is_empty());
+    assert_eq!(nameless.failures.len(), 1);
+}
+
+#[test]
+fn a_tree_keeps_its_structure_below_the_output() {
+    let tree = tree();
+    let d = tree.path().join("d");
+    let out = tree.path().join("out");
+    let plan = plan(Direction::Seal, &["-r", d.to_str().unwrap(), "-C", out.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &plan), owned(&[("d/a", "out/d/a.seal"), ("d/sub/c", "out/d/sub/c.seal")]));
+    assert_eq!(plan.skipped.len(), 2, "{:?}", plan.skipped);
+    let made: Vec<_> =
+        plan.directories.keys().map(|d| d.strip_prefix(tree.path()).unwrap().to_str().unwrap()).collect();
+    assert_eq!(made, ["out", "out/d", "out/d/sub", "out/d/void"]);
+}
+
+#[test]
+fn a_tree_without_output_is_worked_on_in_place() {
+    let tree = tree();
+    let d = tree.path().join("d");
+    let sealed = plan(Direction::Seal, &["-r", d.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &sealed), owned(&[("d/a", "d/a.seal"), ("d/sub/c", "d/sub/c.seal")]));
+    let opened = plan(Direction::Open, &["-r", d.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &opened), owned(&[("d/b.seal", "d/b")]));
+    let flat = plan(Direction::Seal, &[d.to_str().unwrap()]).unwrap();
+    assert_eq!(flat.failures.len(), 1);
+}
+
+#[test]
+fn two_inputs_of_one_name_do_not_share_an_output() {
+    let tree = tree();
+    fs::write(tree.path().join("d/sub/a"), "another").unwrap();
+    let (a, other) = (tree.path().join("d/a"), tree.path().join("d/sub/a"));
+    let line = [a.to_str().unwrap(), other.to_str().unwrap(), "-C", "out"];
+    let plan = plan(Direction::Seal, &line).unwrap();
+    assert_eq!((plan.jobs.len(), plan.failures.len()), (1, 1));
+}
+
+#[test]
+fn an_output_that_is_an_input_is_refused_by_any_of_its_names() {
+    let tree = tree();
+    fs::hard_link(tree.path().join("d/a"), tree.path().join("d/same")).unwrap();
+    let (a, same) = (tree.path().join("d/a"), tree.path().join("d/same"));
+    let plan = plan(Direction::Seal, &[a.to_str().unwrap(), "-f", "-o", same.to_str().unwrap()]).unwrap();
+    assert_eq!((plan.jobs.len(), plan.failures.len()), (0, 1));
+}
+
+#[test]
+fn lines_that_make_no_sense_are_usage_errors() {
+    for line in [
+        &["-", "-C", "out"][..],
+        &["-", "--remove"],
+        &["a", "-"],
+        &["a", "--remove", "-o", "-"],
+        &["a", "b", "-o", "c"],
+    ] {
+        assert_eq!(plan(Direction::Seal, line).unwrap_err().exit(), crate::exit::Exit::Usage, "{line:?}");
+    }
+}

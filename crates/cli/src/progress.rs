@@ -1,0 +1,197 @@
+//! How far it has come, on standard error: bars for people, JSON lines for programs.
+//!
+//! Workers only add to counters; one thread looks at them a few times a second and draws.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::args::{How, ProgressArgs};
+use crate::bars::Bars;
+
+/// Bars wait this long: most jobs are done by then and leave the terminal alone.
+const PATIENCE: Duration = Duration::from_millis(500);
+const REDRAW: Duration = Duration::from_millis(100);
+const JSON_EVERY: Duration = Duration::from_secs(1);
+
+/// One run's counters, and the thread that shows them.
+pub(crate) struct Board {
+    shared: Arc<Shared>,
+    reporter: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    counts: Counts,
+    done: Mutex<bool>,
+    wake: Condvar,
+    /// Held while anything is written to the terminal, so that messages and bars do not mix.
+    bars: Mutex<Option<Bars>>,
+}
+
+/// The numbers, as the workers count them.
+pub(crate) struct Counts {
+    started: Instant,
+    bytes: AtomicU64,
+    files: AtomicUsize,
+    /// Bytes in all inputs, unless one is a pipe.
+    pub(crate) total_bytes: Option<u64>,
+    pub(crate) total_files: usize,
+    running: Mutex<Vec<Arc<Current>>>,
+}
+
+/// A file that is being worked on.
+pub(crate) struct Current {
+    pub(crate) name: String,
+    pub(crate) total: Option<u64>,
+    bytes: AtomicU64,
+}
+
+/// A worker's end of it: one file.
+pub(crate) struct Watch {
+    shared: Arc<Shared>,
+    current: Arc<Current>,
+}
+
+impl Board {
+    /// Starts to watch `total_files` files of `total_bytes` together.
+    pub(crate) fn new(args: &ProgressArgs, total_files: usize, total_bytes: Option<u64>) -> Board {
+        let counts = Counts {
+            started: Instant::now(),
+            bytes: AtomicU64::new(0),
+            files: AtomicUsize::new(0),
+            total_bytes,
+            total_files,
+            running: Mutex::new(Vec::new()),
+        };
+        let shared = Arc::new(Shared { counts, done: Mutex::new(false), wake: Condvar::new(), bars: Mutex::new(None) });
+        let how = if args.quiet { How::None } else { args.progress };
+        let work: Option<fn(&Shared)> = match how {
+            How::Auto if std::io::stderr().is_terminal() => Some(draw_bars),
+            How::Json => Some(print_json),
+            _ => None,
+        };
+        let reporter = work.map(|work| {
+            let shared = shared.clone();
+            std::thread::spawn(move || work(&shared))
+        });
+        Board { shared, reporter }
+    }
+
+    /// A file begins.
+    pub(crate) fn watch(&self, name: String, total: Option<u64>) -> Watch {
+        let current = Arc::new(Current { name, total, bytes: AtomicU64::new(0) });
+        lock(&self.shared.counts.running).push(current.clone());
+        Watch { shared: self.shared.clone(), current }
+    }
+
+    /// Prints a line on standard error, above the bars.
+    pub(crate) fn say(&self, line: &str) {
+        let bars = lock(&self.shared.bars);
+        // nobody is left to tell when standard error is gone
+        let print = || drop(writeln!(std::io::stderr().lock(), "{line}"));
+        match bars.as_ref() {
+            Some(bars) => bars.aside(print),
+            None => print(),
+        }
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        *lock(&self.shared.done) = true;
+        self.shared.wake.notify_all();
+        if let Some(reporter) = self.reporter.take() {
+            // it only draws; nothing to say if it failed
+            let _ = reporter.join();
+        }
+    }
+}
+
+impl sealwright_file::Progress for Watch {
+    fn advance(&self, bytes: u64) {
+        self.current.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.shared.counts.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        lock(&self.shared.counts.running).retain(|other| !Arc::ptr_eq(other, &self.current));
+        self.shared.counts.files.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Current {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Counts {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn files(&self) -> usize {
+        self.files.load(Ordering::Relaxed)
+    }
+
+    /// The file that was begun last and is not done.
+    pub(crate) fn current(&self) -> Option<Arc<Current>> {
+        lock(&self.running).last().cloned()
+    }
+
+    fn json(&self, finished: bool) -> serde_json::Value {
+        let seconds = self.started.elapsed().as_secs_f64();
+        serde_json::json!({
+            "seconds": (seconds * 1000.0).round() / 1000.0,
+            "files": self.files(),
+            "total_files": self.total_files,
+            "bytes": self.bytes(),
+            "total_bytes": self.total_bytes,
+            "bytes_per_second": (self.bytes() as f64 / seconds.max(1e-9)).round() as u64,
+            "current": self.current().map(|current| current.name.clone()),
+            "finished": finished,
+        })
+    }
+}
+
+impl Shared {
+    /// Sleeps for `time` and says whether all is done.
+    fn finished_within(&self, time: Duration) -> bool {
+        let done = lock(&self.done);
+        let result = self.wake.wait_timeout_while(done, time, |done| !*done);
+        *result.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+fn draw_bars(shared: &Shared) {
+    if shared.finished_within(PATIENCE) {
+        return;
+    }
+    *lock(&shared.bars) = Some(Bars::new(&shared.counts));
+    while !shared.finished_within(REDRAW) {
+        if let Some(bars) = lock(&shared.bars).as_mut() {
+            bars.draw(&shared.counts);
+        }
+    }
+    if let Some(bars) = lock(&shared.bars).take() {
+        bars.clear();
+    }
+}
+
+fn print_json(shared: &Shared) {
+    loop {
+        let finished = shared.finished_within(JSON_EVERY);
+        let _aside = lock(&shared.bars);
+        if writeln!(std::io::stderr().lock(), "{}", shared.counts.json(finished)).is_err() || finished {
+            return;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

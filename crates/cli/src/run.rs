@@ -1,0 +1,64 @@
+//! Works through a plan: several files at a time, each on its own, and the worst exit code for all of them.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::args::FileArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, shown};
+use crate::jobs::{Job, Plan};
+use crate::progress::Board;
+use sealwright_file::{Progress, Work};
+use std::sync::Arc;
+
+/// Runs every job of the plan; failures are printed as they come and do not stop the others.
+///
+/// Workers are plain threads, each with one file: jobs inside rayon's pool would be picked up while another job
+/// waits for its spans, and pile up on its stack.
+pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Result<(), Failure> + Sync) -> Exit {
+    let threads = args.threads.map_or_else(cores, usize::from);
+    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
+        eprintln!("{}", Failure::failed(format_args!("cannot start {threads} threads: {error}")));
+        return Exit::Failed;
+    }
+    let total = plan.jobs.iter().map(|job| job.bytes).sum();
+    let board = Board::new(&args.progress, plan.jobs.len(), total);
+    let worst = Mutex::new(Exit::Done);
+    let report = |failure: &Failure| {
+        board.say(&failure.to_string());
+        let mut worst = worst.lock().unwrap_or_else(PoisonError::into_inner);
+        *worst = failure.exit().max(*worst);
+    };
+    if !args.progress.quiet {
+        plan.skipped.iter().for_each(|line| board.say(&format!("sealwright: {line}")));
+    }
+    plan.failures.iter().for_each(report);
+    for (directory, mode) in &plan.directories {
+        let made = DirBuilder::new().recursive(true).mode(*mode).create(directory);
+        if let Err(error) = made {
+            report(&Failure::io(directory, &error));
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let workers = threads.min(plan.jobs.len());
+    let worker = || {
+        while let Some(task) = plan.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
+            // the spans of all files share the cores
+            let work = Work { threads: threads.div_ceil(workers), progress: watch, ..Work::default() };
+            if let Err(failure) = job(task, work) {
+                report(&failure);
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
+    drop(board);
+    worst.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

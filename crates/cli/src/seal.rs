@@ -1,0 +1,83 @@
+//! `sealwright seal`: files and streams into sealed files.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sealwright::Suite;
+use sealwright_file::{Costs, Error, Sealing, Work, aead_name, remove_input};
+
+use crate::args::{AdArgs, FileArgs, KeyArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::jobs::{Direction, Job, Place, Plan};
+use crate::secret::{self, Purpose};
+use crate::size::{self, Size};
+use crate::{ad, run, stream};
+
+const EXAMPLES: &str = "\
+Each output is written aside and gets its name, and its input's permission bits, when it is whole.
+Nothing is replaced without --force.
+
+Example:
+    sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
+    sealwright seal --key-file my.key -r photos -C sealed  # writes sealed/photos/...
+    tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal
+    sealwright seal --passphrase letter.txt";
+
+/// Seal files: nobody without the key can read them or change them unnoticed
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LowArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    key: KeyArgs,
+    #[command(flatten)]
+    ad: AdArgs,
+    /// Cipher and mode
+    #[arg(long, default_value = "aes-256-gcm", value_parser = suites())]
+    suite: Suite,
+    /// Memory that trying one passphrase shall take
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Key")]
+    cost: Size,
+}
+
+/// The suites that the file format has a number for.
+pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
+    let names = Suite::ALL.iter().filter(|suite| aead_name(**suite).is_some()).map(|suite| suite.name());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Suite>())
+}
+
+/// Seals everything that was named.
+pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let plan = Plan::new(&args.files, Direction::Seal)?;
+    stream::refuse_conflicts(&plan, &args.files, &args.key)?;
+    let ad = ad::read(&args.ad)?;
+    let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
+    if !costs.are_possible() {
+        return Err(Failure::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
+    }
+    let key = secret::key(&args.key, Purpose::Seal)?;
+    let one = |job: &Job, work: Work| {
+        let output = stream::output(job, &args.files, false)?;
+        let sealing = Sealing::new(&key).suite(args.suite).costs(costs).ad(&ad).work(work);
+        let summary = sealing.seal(stream::input(job)?, output).map_err(|error| explain(error, job))?;
+        match &job.input {
+            Place::File(path) if args.files.remove => Ok(remove_input(path, &summary)?),
+            _ => Ok(()),
+        }
+    };
+    Ok(run::all(plan, &args.files, one))
+}
+
+/// Adds what only this verb knows.
+fn explain(error: Error, job: &Job) -> Failure {
+    let other = match &error {
+        Error::KeyLength { given, .. } => Suite::ALL.iter().find(|suite| suite.key_len() == *given),
+        _ => None,
+    };
+    let failure = Failure::from(error).about_unless_named(job.input.name("standard input"));
+    match other {
+        Some(suite) => failure.hint(format_args!("a key of this length is for --suite {suite}")),
+        None => failure,
+    }
+}

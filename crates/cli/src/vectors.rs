@@ -1,0 +1,83 @@
+//! `sealwright vectors check`: does this build, on this machine, compute what the world has agreed on?
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use sealwright::Isa;
+use sealwright_vectors::{BadFile, Options, Report, check_file};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, printable};
+use crate::stream;
+
+const EXAMPLES: &str = "\
+Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
+comment} a line, values in hexadecimal. Each vector runs in both directions. Algorithms that this build
+does not have are skipped and counted. Exit code 1 if a vector fails or a file cannot be read.
+
+Example:
+    sealwright vectors check --isa all vectors/*.json";
+
+/// Check test vectors
+#[derive(Args, Debug)]
+pub(crate) struct LowArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run the vectors of files, print each failure and count
+    #[command(after_help = EXAMPLES)]
+    Check(CheckArgs),
+}
+
+#[derive(Args, Debug)]
+struct CheckArgs {
+    /// Files with vectors
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Level to run at: portable, sse, avx2, avx512, or all that this machine has [default: the best]
+    #[arg(long, value_name = "LEVEL")]
+    isa: Option<String>,
+}
+
+/// Checks every file and prints failures as they are found.
+pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let Verb::Check(args) = &args.verb;
+    let options = Options { isas: levels(args.isa.as_deref())? };
+    let mut total = Report::default();
+    let mut exit = Exit::Done;
+    for path in &args.files {
+        let mut unwritten = Ok(());
+        let mut tell = |failure: &sealwright_vectors::Failure| {
+            let printed = stream::print(&format!("{}\n", printable(&failure.to_string())));
+            unwritten = std::mem::replace(&mut unwritten, Ok(())).and(printed);
+        };
+        match check_file(path, &options, &mut tell) {
+            Ok(report) => total += report,
+            Err(bad) => {
+                exit = Exit::Failed;
+                eprintln!("{}", explain(path, &bad));
+            }
+        }
+        unwritten?;
+    }
+    stream::print(&format!("{total}\n"))?;
+    Ok(if total.failed > 0 { Exit::Failed } else { exit })
+}
+
+/// The levels that a word names.
+fn levels(word: Option<&str>) -> Result<Vec<Isa>, Failure> {
+    match word {
+        None => Ok(vec![Isa::best()]),
+        Some("all") => Ok(Isa::available()),
+        Some(name) => name.parse().map(|isa| vec![isa]).map_err(Failure::usage),
+    }
+}
+
+fn explain(path: &Path, bad: &BadFile) -> Failure {
+    let place = if bad.place.is_empty() { String::new() } else { format!("{}: ", bad.place) };
+    let what = bad.what.split(" (os error").next().unwrap_or_default();
+    Failure::failed(format_args!("{place}{what}")).about(path)
+}
