@@ -22,8 +22,8 @@ pub enum Error {
     /// Input and output are one file.
     #[error("{} is both input and output", .0.display())]
     SameFile(PathBuf),
-    /// The input grew or shrank while it was read.
-    #[error("{place} changed while it was read: it had {before} bytes, then {after}")]
+    /// The input was written to while it was read.
+    #[error("{place} was written to while it was read (it had {before} bytes, then {after})")]
     Changed {
         /// The input.
         place: String,
@@ -32,8 +32,8 @@ pub enum Error {
         /// Its length as found later, in bytes.
         after: u64,
     },
-    /// The file is to be removed but is no longer the one that was read.
-    #[error("{} was replaced by another file meanwhile and is kept", .0.display())]
+    /// The file is to be removed but is no longer what was read.
+    #[error("{} was written or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
     /// More text than the format can hold.
     #[error("longer than the 4 PiB that one sealed file can hold")]

@@ -5,7 +5,7 @@ use std::{
     fmt,
     io::{self, Read, Seek, SeekFrom},
 };
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
 ///
@@ -19,8 +19,8 @@ pub struct SealedReader<R> {
     len: u64,
     /// Place of the next byte to be read; may lie behind the end.
     at: u64,
-    /// The chunk opened last.
-    chunk: Vec<u8>,
+    /// The chunk opened last, in a buffer that never grows.
+    chunk: Zeroizing<Vec<u8>>,
     /// Its number and how much text it has.
     held: Option<(u64, usize)>,
 }
@@ -37,7 +37,8 @@ impl<R: Read + Seek> SealedReader<R> {
         let sealed = inner.seek(SeekFrom::End(0)).map_err(read())?;
         let len = body.text_len(sealed)?;
         inner.seek(SeekFrom::Start(body.last_offset(len))).map_err(read())?;
-        let chunk = body.prove_length(&mut inner, len)?;
+        let mut chunk = Zeroizing::new(Vec::with_capacity(chunk::SEALED));
+        chunk.extend_from_slice(&body.prove_length(&mut inner, len)?);
         let held = Some((chunk::count(len) - 1, chunk.len() - chunk::TAG));
         Ok(SealedReader { inner, body, preamble, len, at: 0, chunk, held })
     }
@@ -58,11 +59,8 @@ impl<R: Read + Seek> SealedReader<R> {
     }
 
     /// The sealed file back.
-    pub fn into_inner(mut self) -> R
-    where
-        R: Default,
-    {
-        std::mem::take(&mut self.inner)
+    pub fn into_inner(self) -> R {
+        self.inner
     }
 
     /// Opens the chunk at `self.at`, if it is not the one at hand; returns its text from there on.
@@ -106,12 +104,6 @@ impl<R: Read + Seek> Seek for SealedReader<R> {
         };
         self.at = at.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a place before the start"))?;
         Ok(self.at)
-    }
-}
-
-impl<R> Drop for SealedReader<R> {
-    fn drop(&mut self) {
-        self.chunk.zeroize();
     }
 }
 

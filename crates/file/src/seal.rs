@@ -11,7 +11,7 @@ use crate::{
 };
 use sealwright::{Isa, Suite};
 use std::{
-    fs::File,
+    fs::{File, Metadata},
     io::{Read, Write},
     os::unix::fs::FileExt,
 };
@@ -101,14 +101,18 @@ impl<'a> Sealing<'a> {
         let job = Job { body, header, work: &self.work, from: &input.name, to: &output.name };
         let text = match (input.from, output.to) {
             (From::File { file, meta }, To::File { path, place }) => {
+                if meta.len() > chunk::MAX_TEXT {
+                    return Err(Error::TooLong);
+                }
                 let draft = Draft::create(&path, place)?;
-                job.file_to_file(&file, &draft.file, meta.len())?;
+                draft.reserve(sealed_len(header, meta.len()))?;
+                job.file_to_file(&file, &draft.file, &meta)?;
                 draft.commit(mode)?;
                 meta.len()
             }
             (From::File { file, meta }, To::Stream(mut to)) => {
                 let text = job.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
-                job.unchanged(&file, meta.len(), text)?;
+                job.unchanged(&file, &meta, text)?;
                 text
             }
             (From::Stream(mut from), To::File { path, place }) => {
@@ -119,9 +123,13 @@ impl<'a> Sealing<'a> {
             }
             (From::Stream(mut from), To::Stream(mut to)) => job.in_order(&mut from, &mut to)?,
         };
-        let sealed = (header.len() - chunk::HEADER) as u64 + chunk::sealed_len(text);
-        Ok(Summary { text, sealed, suite: self.suite, input: identity })
+        Ok(Summary { text, sealed: sealed_len(header, text), suite: self.suite, input: identity })
     }
+}
+
+/// Length of the sealed file of `text` bytes behind `header`.
+fn sealed_len(header: &[u8], text: u64) -> u64 {
+    (header.len() - chunk::HEADER) as u64 + chunk::sealed_len(text)
 }
 
 /// One input on its way to one output.
@@ -135,10 +143,8 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Every worker reads, seals and writes its spans at their own places.
-    fn file_to_file(&self, from: &File, to: &File, text: u64) -> Result<(), Error> {
-        if text > chunk::MAX_TEXT {
-            return Err(Error::TooLong);
-        }
+    fn file_to_file(&self, from: &File, to: &File, meta: &Metadata) -> Result<(), Error> {
+        let text = meta.len();
         to.write_all_at(self.header, 0).map_err(Error::io("write", self.to))?;
         by_position(text, self.work, |span| {
             let at = span.index * span::PLAIN as u64;
@@ -153,7 +159,7 @@ impl Job<'_> {
             to.write_all_at(span.sealed(), at).map_err(Error::io("write", self.to))?;
             Ok(wanted as u64)
         })?;
-        self.unchanged(from, text, text)
+        self.unchanged(from, meta, text)
     }
 
     /// Reads and writes in order. Returns the length of the text.
@@ -175,13 +181,13 @@ impl Job<'_> {
         Ok(text)
     }
 
-    /// The input still has the length it had, of which `read` bytes were sealed.
-    fn unchanged(&self, file: &File, before: u64, read: u64) -> Result<(), Error> {
-        let now = file.metadata().map_err(Error::io("read", self.from))?.len();
-        if now != before {
-            return Err(self.changed(before, now));
+    /// The input is as it was when it was opened, and all of it was read.
+    fn unchanged(&self, file: &File, before: &Metadata, read: u64) -> Result<(), Error> {
+        let now = file.metadata().map_err(Error::io("read", self.from))?;
+        if Identity::of(&now) != Identity::of(before) {
+            return Err(self.changed(before.len(), now.len()));
         }
-        if read != before { Err(self.changed(before, read)) } else { Ok(()) }
+        if read != before.len() { Err(self.changed(before.len(), read)) } else { Ok(()) }
     }
 
     fn changed(&self, before: u64, after: u64) -> Error {

@@ -6,6 +6,7 @@ use crate::{
     chunk::{self, TAG},
 };
 use std::io::{IoSlice, IoSliceMut};
+use zeroize::Zeroizing;
 
 /// Chunks in every span but the last.
 pub(crate) const CHUNKS: usize = 64;
@@ -16,7 +17,7 @@ pub(crate) const SEALED: usize = CHUNKS * chunk::SEALED;
 
 /// A span in its buffer, which lies as the sealed file does: each chunk's text with room for its tag behind it.
 pub(crate) struct Span {
-    buffer: Vec<u8>,
+    buffer: Zeroizing<Vec<u8>>,
     /// Its number in the file, from 0.
     pub(crate) index: u64,
     /// Bytes of text in it.
@@ -32,7 +33,7 @@ impl Span {
             Ok(text) if text < PLAIN => sealed_len(text, true),
             _ => SEALED,
         };
-        Span { buffer: vec![0; len], index: 0, text: 0, last: false }
+        Span { buffer: Zeroizing::new(vec![0; len]), index: 0, text: 0, last: false }
     }
 
     /// Its length when sealed.

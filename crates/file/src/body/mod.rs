@@ -12,7 +12,7 @@ use sealwright::{Aead, Isa, NotAuthentic, Suite};
 use sha2::Sha512;
 use std::io::Read;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -122,8 +122,8 @@ impl Body {
 
     /// Reads and opens the last chunk of a text of `len` bytes, which only a text of that length has. Returns the chunk,
     /// its text in front.
-    pub(crate) fn prove_length(&self, from: &mut impl Read, len: u64) -> Result<Vec<u8>, Error> {
-        let mut last = vec![0; (len % PLAIN as u64) as usize + TAG];
+    pub(crate) fn prove_length(&self, from: &mut impl Read, len: u64) -> Result<Secret, Error> {
+        let mut last = Secret::new(vec![0; (len % PLAIN as u64) as usize + TAG]);
         self.read_chunk(from, chunk::count(len) - 1, &mut last)?;
         Ok(last)
     }
@@ -183,7 +183,8 @@ fn expand(key: &[u8], info: &[&[u8]], out: &mut [u8]) {
         mac.update(&[i as u8 + 1]);
         let mut block = mac.finalize().into_bytes();
         part.copy_from_slice(&block[..part.len()]);
-        *previous = block.to_vec();
-        zeroize::Zeroize::zeroize(block.as_mut_slice());
+        previous.resize(block.len(), 0);
+        previous.copy_from_slice(&block);
+        block.as_mut_slice().zeroize();
     }
 }

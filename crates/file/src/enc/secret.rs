@@ -199,12 +199,14 @@ impl Salt {
 }
 
 fn unhex(what: &'static str, hex: &str, len: usize) -> Result<Vec<u8>, EncError> {
-    let digits: Option<Vec<u8>> = hex.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
-    let digits = Zeroizing::new(digits.ok_or(EncError::NotHex(what))?);
-    if digits.len() != 2 * len {
-        return Err(EncError::HexLength { what, wanted: 2 * len, given: digits.len() });
+    if !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(EncError::NotHex(what));
     }
-    Ok(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    if hex.len() != 2 * len {
+        return Err(EncError::HexLength { what, wanted: 2 * len, given: hex.len() });
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).map_or(0, |digit| digit as u8);
+    Ok(hex.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect())
 }
 
 fn pbkdf2(digest: Digest, passphrase: &[u8], salt: &[u8], iterations: u32, out: &mut [u8]) {
@@ -224,14 +226,14 @@ fn legacy(digest: Digest, passphrase: &[u8], salt: &[u8], out: &mut [u8]) {
     let mut filled = 0;
     while filled < out.len() {
         let text = Zeroizing::new([&previous, passphrase, salt].concat());
-        *previous = match digest {
+        previous = Zeroizing::new(match digest {
             Digest::Md5 => Md5::digest(&*text).to_vec(),
             Digest::Sha1 => Sha1::digest(&*text).to_vec(),
             Digest::Sha224 => Sha224::digest(&*text).to_vec(),
             Digest::Sha256 => Sha256::digest(&*text).to_vec(),
             Digest::Sha384 => Sha384::digest(&*text).to_vec(),
             Digest::Sha512 => Sha512::digest(&*text).to_vec(),
-        };
+        });
         let n = previous.len().min(out.len() - filled);
         out[filled..filled + n].copy_from_slice(&previous[..n]);
         filled += n;

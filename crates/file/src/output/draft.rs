@@ -3,7 +3,7 @@
 use super::Place;
 use crate::{Error, key::random};
 use rustix::{
-    fs::{CWD, RenameFlags, renameat_with},
+    fs::{CWD, FallocateFlags, RenameFlags, renameat_with},
     io::Errno,
 };
 use std::{
@@ -74,6 +74,17 @@ impl Draft {
             }
         }
         Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
+    }
+
+    /// Takes room for `len` bytes, so that a full disk says so before the work and not after it.
+    pub(crate) fn reserve(&self, len: u64) -> Result<(), Error> {
+        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), 0, len) {
+            Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
+                Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full.into() })
+            }
+            // Not every file system can; then it shows when writing.
+            _ => Ok(()),
+        }
     }
 
     /// Gives the file its permission bits and its name.

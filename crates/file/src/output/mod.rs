@@ -96,7 +96,9 @@ impl Output {
     pub(crate) fn differs_from(&self, input: Option<Identity>) -> Result<(), Error> {
         let To::File { path, .. } = &self.to else { return Ok(()) };
         match fs::metadata(path) {
-            Ok(meta) if Some(Identity::of(&meta)) == input => Err(Error::SameFile(path.clone())),
+            Ok(meta) if input.is_some_and(|input| input.same_file(&Identity::of(&meta))) => {
+                Err(Error::SameFile(path.clone()))
+            }
             _ => Ok(()),
         }
     }
@@ -111,7 +113,7 @@ impl fmt::Debug for Output {
 /// Removes the input of a job that is done: `seal --remove`.
 ///
 /// # Errors
-/// [`Error::Replaced`] if `path` is no longer the file that was read; what the system says.
+/// [`Error::Replaced`] if `path` is no longer the file that was read, or was written since; what the system says.
 pub fn remove_input(path: &Path, done: &Summary) -> Result<(), Error> {
     let place = path.display().to_string();
     let meta = fs::metadata(path).map_err(Error::io("remove", place.clone()))?;

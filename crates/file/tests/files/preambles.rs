@@ -1,0 +1,87 @@
+//! Preambles that version 1 does not have.
+
+use crate::support::*;
+use proptest::prelude::*;
+use sealwright_file::{Costs, Error, Flaw, Input, KeySource, Opening, Preamble, inspect};
+use std::io::Cursor;
+
+fn flaw(bytes: &[u8]) -> Flaw {
+    let (out, done) = opened_by(&Opening::new(&key256()), bytes);
+    assert!(out.is_empty());
+    let error = done.unwrap_err();
+    assert_eq!(error.exit_code(), 3, "{error}");
+    // Inspecting says the same.
+    assert_eq!(inspect(Input::bytes(bytes.to_vec(), "p")).unwrap_err().to_string(), error.to_string());
+    let Error::NotAuthentic(flaw) = error else { panic!("{error}") };
+    flaw
+}
+
+/// The default file with some bytes changed.
+fn with(changes: &[(usize, u8)]) -> Vec<u8> {
+    let mut file = sealed(b"text");
+    changes.iter().for_each(|&(at, byte)| file[at] = byte);
+    file
+}
+
+#[test]
+fn each_field_is_held_to_its_values() {
+    assert_eq!(flaw(b""), Flaw::Magic);
+    assert_eq!(flaw(b"Salted__12345678"), Flaw::Magic);
+    assert_eq!(flaw(b"a text that is long enough to hold a preamble and more"), Flaw::Magic);
+    for at in 0..8 {
+        assert_eq!(flaw(&with(&[(at, b'x')])), Flaw::Magic);
+    }
+    for version in [0, 2, 255] {
+        assert_eq!(flaw(&with(&[(8, version)])), Flaw::Version(version));
+    }
+    for suite in [0, 100, 255] {
+        assert_eq!(flaw(&with(&[(9, suite)])), Flaw::Suite(suite));
+    }
+    for source in [2, 3, 255] {
+        assert_eq!(flaw(&with(&[(10, source)])), Flaw::KeySource(source));
+    }
+    assert_eq!(flaw(&with(&[(11, 1)])), Flaw::Reserved(1));
+    assert_eq!(flaw(&with(&[(15, 1)])), Flaw::SourceLength(1));
+    assert_eq!(flaw(&with(&[(12, 255), (13, 255), (14, 255), (15, 255)])), Flaw::SourceLength(u32::MAX));
+    // A passphrase with parameters of a raw key, and the other way round.
+    assert_eq!(flaw(&with(&[(10, 1)])), Flaw::SourceLength(0));
+    assert_eq!(flaw(&with(&[(15, 28)])), Flaw::SourceLength(28));
+}
+
+#[test]
+fn line_ends_turned_are_noticed() {
+    let whole = sealed(b"text");
+    let unix: Vec<u8> = whole.iter().copied().filter(|&byte| byte != b'\r').collect();
+    assert_eq!(flaw(&unix), Flaw::Magic);
+    let seven_bits: Vec<u8> = whole.iter().map(|byte| byte & 0x7f).collect();
+    assert_eq!(flaw(&seven_bits), Flaw::Magic);
+}
+
+#[test]
+fn impossible_costs() {
+    let preamble = |memory_kib, passes, lanes| {
+        let source = KeySource::Passphrase { costs: Costs { memory_kib, passes, lanes }, salt: [1; 16] };
+        let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, source }.to_bytes();
+        bytes.extend([0; 56 + 16]);
+        bytes
+    };
+    for (m, t, p) in [(0, 1, 1), (7, 1, 1), (64, 0, 1), (64, 1, 0), (64, 1, 9), (1 << 20, 1, 1 << 24)] {
+        assert_eq!(flaw(&preamble(m, t, p)), Flaw::Costs, "m {m} t {t} p {p}");
+    }
+}
+
+proptest! {
+    /// Whatever the bytes, parsing ends without panic, and what parses writes the same bytes again.
+    #[test]
+    fn parsing_is_total_and_canonical(tail in prop::collection::vec(any::<u8>(), 0..64), source in 0u8..3, suite in 0u8..7,
+                                      length in prop::sample::select(vec![0u32, 28, 1, 4096, u32::MAX])) {
+        let mut bytes = vec![0x89, b'S', b'E', b'A', b'L', 13, 10, 26, 1, suite, source, 0];
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(tail);
+        let mut from = Cursor::new(&bytes);
+        if let Ok(preamble) = Preamble::read(&mut from) {
+            let read = from.position() as usize;
+            prop_assert_eq!(preamble.to_bytes(), &bytes[..read]);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Texts, keys and short cuts that the tests share.
+
+use sealwright::Suite;
+use sealwright_file::{Error, Input, Key, Opening, Output, Place, Progress, Sealing, Shared, Summary, Work};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Where chunks begin in a file sealed under a raw key.
+pub(crate) const BODY: usize = 16 + 56;
+/// A whole sealed chunk.
+pub(crate) const CHUNK: usize = 16_400;
+
+/// A text whose every part differs from every other.
+pub(crate) fn text(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut text = Vec::with_capacity(len + 8);
+    while text.len() < len {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.extend((state ^ (state >> 29)).to_le_bytes());
+    }
+    text.truncate(len);
+    text
+}
+
+pub(crate) fn key(suite: Suite) -> Key {
+    Key::raw((0..suite.key_len() as u8).collect::<Vec<u8>>())
+}
+
+/// A key of 32 bytes for the default suite.
+pub(crate) fn key256() -> Key {
+    key(Suite::Aes256Gcm)
+}
+
+pub(crate) fn work(threads: usize) -> Work {
+    Work { threads, ..Work::default() }
+}
+
+/// Seals from memory to memory.
+pub(crate) fn sealed_by(sealing: &Sealing<'_>, text: &[u8]) -> Vec<u8> {
+    let mut out = Shared::default();
+    sealing.seal(Input::bytes(text.to_vec(), "text"), Output::writer(out.clone(), "memory")).unwrap();
+    out.take()
+}
+
+pub(crate) fn sealed(text: &[u8]) -> Vec<u8> {
+    sealed_by(&Sealing::new(&key256()), text)
+}
+
+/// Opens from memory to memory: what came out, and how it ended.
+pub(crate) fn opened_by(opening: &Opening<'_>, sealed: &[u8]) -> (Vec<u8>, Result<Summary, Error>) {
+    let mut out = Shared::default();
+    let done = opening.open(Input::bytes(sealed.to_vec(), "sealed"), Output::writer(out.clone(), "memory"));
+    (out.take(), done)
+}
+
+/// A directory that goes away, with short cuts.
+pub(crate) struct Dir(pub(crate) tempfile::TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Dir {
+        Dir(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        fs::write(self.path(name), bytes).unwrap();
+        self.path(name)
+    }
+
+    /// All names in it, hidden ones too, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+pub(crate) fn place() -> Place {
+    Place { sync: false, ..Place::default() }
+}
+
+pub(crate) fn seal_file(sealing: &Sealing<'_>, from: &Path, to: &Path) -> Result<Summary, Error> {
+    sealing.seal(Input::open(from)?, Output::file(to, place())?)
+}
+
+pub(crate) fn open_file(opening: &Opening<'_>, from: &Path, to: &Path) -> Result<Summary, Error> {
+    opening.open(Input::open(from)?, Output::file(to, place())?)
+}
+
+/// Does something once, when so much of the job is done.
+pub(crate) struct At<F> {
+    pub(crate) bytes: u64,
+    pub(crate) seen: AtomicU64,
+    pub(crate) act: F,
+}
+
+impl<F: Fn() + Send + Sync + 'static> At<F> {
+    pub(crate) fn work(bytes: u64, threads: usize, act: F) -> Work {
+        Work { threads, progress: Arc::new(At { bytes, seen: AtomicU64::new(0), act }), ..Work::default() }
+    }
+}
+
+impl<F: Fn() + Send + Sync> Progress for At<F> {
+    fn advance(&self, bytes: u64) {
+        let before = self.seen.fetch_add(bytes, Ordering::SeqCst);
+        if before < self.bytes && before + bytes >= self.bytes {
+            (self.act)();
+        }
+    }
+}
+
+/// Runs the ignored test `name` of this binary alone, from a shell after `before` (which may set limits or end in a
+/// wrapper), with `dir` in its environment.
+pub(crate) fn child(name: &str, before: &str, dir: &Path) -> String {
+    let this = std::env::current_exe().unwrap();
+    let run = format!("{before} '{}' --ignored --exact {name} --nocapture --test-threads 1", this.display());
+    let done = Command::new("sh").args(["-c", &run]).env("SEALWRIGHT_TEST_DIR", dir).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    said
+}
+
+/// In a child: the directory that its parent gave.
+pub(crate) fn given_dir() -> Option<PathBuf> {
+    std::env::var_os("SEALWRIGHT_TEST_DIR").map(PathBuf::from)
+}
