@@ -93,6 +93,6 @@ mod tests {
         let base = [0xff; NONCE];
         assert_eq!(nonce(&base, 0), base);
         assert_eq!(nonce(&base, MAX_CHUNKS - 1)[..7], base[..7]);
-        assert_eq!(nonce(&[0; NONCE], 0x0102_0304_05)[7..], [1, 2, 3, 4, 5]);
+        assert_eq!(nonce(&[0; NONCE], 0x0001_0203_0405)[7..], [1, 2, 3, 4, 5]);
     }
 }
