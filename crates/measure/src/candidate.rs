@@ -1,6 +1,6 @@
 //! What can be measured: work in this process, and whole processes.
 
-use crate::clock::{ChildTime, Clock, Wall, run_child};
+use crate::clock::{ChildTime, Clock, ThreadCpu, Wall, run_child};
 use std::{
     fmt, io,
     process::{Command, Stdio},
@@ -25,16 +25,23 @@ pub trait Candidate {
     }
 }
 
-/// Work in this process, timed by the wall clock around a loop of `iterations` calls.
+/// Work in this process, timed around a loop of `iterations` calls: by the wall clock, unless said otherwise.
 pub struct Work<F> {
     name: String,
     work: F,
+    counted: Counted,
 }
 
 impl<F: FnMut()> Work<F> {
     /// `work` under `name`; one call is one iteration. Pass results through [`std::hint::black_box`].
     pub fn new(name: impl Into<String>, work: F) -> Self {
-        Work { name: name.into(), work }
+        Work { name: name.into(), work, counted: Counted::Wall }
+    }
+
+    /// Counts the CPU time of the calling thread instead: for work of one thread on a machine that others use too.
+    #[must_use]
+    pub fn by_thread_cpu(self) -> Self {
+        Work { counted: Counted::Cpu, ..self }
     }
 }
 
@@ -44,11 +51,12 @@ impl<F: FnMut()> Candidate for Work<F> {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        let clock = Wall::new();
+        let clock: &dyn Clock = if self.counted == Counted::Wall { &Wall::new() } else { &ThreadCpu };
+        let start = clock.now();
         for _ in 0..iterations {
             (self.work)();
         }
-        Ok(clock.now())
+        Ok(clock.now() - start)
     }
 }
 
@@ -128,4 +136,51 @@ pub fn quiet(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn work_runs_as_often_as_told() {
+        let mut calls = 0;
+        let mut work = Work::new("count", || calls += 1);
+        work.run(17).unwrap();
+        work.run(3).unwrap();
+        assert_eq!((work.name(), work.iterations()), ("count", None));
+        assert_eq!(calls, 20);
+    }
+
+    #[test]
+    fn thread_cpu_time_leaves_sleep_out() {
+        let sleep = || std::thread::sleep(Duration::from_millis(30));
+        assert!(Work::new("wall", sleep).run(1).unwrap() >= Duration::from_millis(30));
+        assert!(Work::new("cpu", sleep).by_thread_cpu().run(1).unwrap() < Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_process_gives_the_time_that_counts_and_keeps_the_rest() {
+        let sleep = || {
+            let mut command = quiet("sleep");
+            command.arg("0.03");
+            command
+        };
+        let mut by_wall = Process::new("sleep", Counted::Wall, sleep);
+        let mut by_user = Process::new("sleep", Counted::User, sleep);
+        assert_eq!(by_wall.iterations(), Some(1));
+        assert!(by_wall.run(1).unwrap() >= Duration::from_millis(30));
+        assert!(by_user.run(1).unwrap() < Duration::from_millis(30));
+        by_user.run(1).unwrap();
+        assert_eq!(by_user.runs().len(), 2);
+        assert!(by_user.runs()[0].wall >= Duration::from_millis(30));
+    }
+
+    #[test]
+    fn a_failing_process_is_an_error_with_its_name() {
+        let mut failing = Process::new("false", Counted::Cpu, || quiet("false"));
+        let text = failing.run(1).unwrap_err().to_string();
+        assert!(text.starts_with("false: exit status: 1"), "{text}");
+    }
 }

@@ -99,3 +99,54 @@ impl Claim {
         Claim { sentence: sentence.into(), source: source.into(), verdict, evidence: evidence.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{CannotBeTold, DoesNotHold, Holds};
+    use proptest::prelude::*;
+
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval { median: low.midpoint(high), low, high }
+    }
+
+    #[test]
+    fn the_interval_decides() {
+        assert_eq!(Verdict::above(interval(1.1, 1.3), 1.0), Holds);
+        assert_eq!(Verdict::above(interval(0.9, 1.3), 1.0), CannotBeTold);
+        assert_eq!(Verdict::above(interval(0.8, 0.9), 1.0), DoesNotHold);
+        assert_eq!(Verdict::above(interval(1.0, 1.0), 1.0), DoesNotHold, "equal is not above");
+        assert_eq!(Verdict::below(interval(1.0, 1.0), 1.0), DoesNotHold, "equal is not below");
+        assert_eq!(Verdict::between(interval(2.1, 2.2), 2.0, 3.0), Holds);
+        assert_eq!(Verdict::between(interval(1.9, 2.2), 2.0, 3.0), CannotBeTold);
+        assert_eq!(Verdict::between(interval(3.1, 3.2), 2.0, 3.0), DoesNotHold);
+        assert_eq!(Verdict::between(interval(1.0, 4.0), 2.0, 3.0), CannotBeTold, "wider than the range");
+    }
+
+    #[test]
+    fn one_that_does_not_hold_spoils_all() {
+        assert_eq!(Verdict::all([]), Holds);
+        assert_eq!(Verdict::all([Holds, Holds]), Holds);
+        assert_eq!(Verdict::all([Holds, CannotBeTold]), CannotBeTold);
+        assert_eq!(Verdict::all([CannotBeTold, DoesNotHold, Holds]), DoesNotHold);
+    }
+
+    #[test]
+    fn reads_as_words() {
+        let words = [Holds, DoesNotHold, CannotBeTold].map(|verdict| verdict.to_string());
+        assert_eq!(words, ["holds", "does not hold", "cannot be told"]);
+        assert_eq!(format!("{Holds:>7}"), "  holds");
+    }
+
+    proptest! {
+        #[test]
+        fn above_and_below_never_both_hold(low in -10.0..10.0f64, width in 0.0..5.0f64, bound in -10.0..10.0f64) {
+            let interval = interval(low, low + width);
+            let (above, below) = (Verdict::above(interval, bound), Verdict::below(interval, bound));
+            prop_assert!(!(above == Holds && below == Holds));
+            prop_assert_eq!(above == Holds, interval.low > bound);
+            if above == Holds { prop_assert_eq!(below, DoesNotHold); }
+            prop_assert_eq!(above.opposite().opposite(), above);
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! Clocks: wall time that never goes back, CPU time of the thread or process, and the times of a finished child.
 
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::ClockId;
 use std::{
     cell::Cell,
     io,
-    process::{Command, ExitStatus},
+    process::{Child, Command, ExitStatus},
     time::{Duration, Instant},
 };
 
@@ -45,7 +45,7 @@ pub struct ThreadCpu;
 
 impl Clock for ThreadCpu {
     fn now(&self) -> Duration {
-        cpu_time(ClockId::ThreadCPUTime)
+        own(ClockId::CLOCK_THREAD_CPUTIME_ID)
     }
 }
 
@@ -55,13 +55,30 @@ pub struct ProcessCpu;
 
 impl Clock for ProcessCpu {
     fn now(&self) -> Duration {
-        cpu_time(ClockId::ProcessCPUTime)
+        own(ClockId::CLOCK_PROCESS_CPUTIME_ID)
     }
 }
 
-fn cpu_time(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+fn own(clock: ClockId) -> Duration {
+    clock.now().expect("a thread and its process have CPU clocks").into()
+}
+
+/// CPU time that a child still running has used, to the nanosecond.
+///
+/// # Errors
+/// When the child is gone, and on systems without CPU clocks of other processes.
+pub fn child_cpu(child: &Child) -> io::Result<Duration> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    {
+        let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+        let clock = ClockId::pid_cpu_clock_id(nix::unistd::Pid::from_raw(pid))?;
+        Ok(clock.now()?.into())
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    {
+        let _ = child;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// A clock that moves only when told to, for tests.
@@ -123,4 +140,106 @@ pub fn run_child(command: &mut Command) -> io::Result<ChildTime> {
         peak_memory: used.rusage.maxrss,
         status: used.status,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::process::Stdio;
+
+    /// Uses CPU time until the thread's clock has moved by `time`.
+    fn burn(time: Duration) {
+        let start = ThreadCpu.now();
+        while ThreadCpu.now() - start < time {
+            std::hint::black_box((0..1000u64).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn clocks_never_go_back() {
+        let wall = Wall::new();
+        let clocks: [&dyn Clock; 3] = [&wall, &ThreadCpu, &ProcessCpu];
+        for clock in clocks {
+            let times: Vec<Duration> = (0..1000).map(|_| clock.now()).collect();
+            assert!(times.is_sorted());
+        }
+    }
+
+    #[test]
+    fn sleep_takes_wall_time_but_no_cpu_time() {
+        let wall = Wall::new();
+        let cpu = ThreadCpu.now();
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(wall.now() >= Duration::from_millis(50));
+        assert!(ThreadCpu.now() - cpu < Duration::from_millis(25));
+    }
+
+    #[test]
+    fn the_process_clock_counts_every_thread() {
+        let (own, all) = (ThreadCpu.now(), ProcessCpu.now());
+        std::thread::spawn(|| burn(Duration::from_millis(20))).join().unwrap();
+        let (own, all) = (ThreadCpu.now() - own, ProcessCpu.now() - all);
+        assert!(all >= Duration::from_millis(20), "{all:?}");
+        assert!(own < all);
+    }
+
+    #[test]
+    fn a_mock_moves_only_when_told() {
+        let mock = Mock::new();
+        assert_eq!(mock.now(), Duration::ZERO);
+        mock.advance(Duration::from_secs(3));
+        assert_eq!(mock.now(), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn a_childs_times_are_its_own() {
+        burn(Duration::from_millis(30)); // must not count
+        let used = run_child(Command::new("sleep").arg("0.05")).unwrap();
+        assert!(used.status.success());
+        assert!(used.wall >= Duration::from_millis(50));
+        assert!(used.user + used.system < Duration::from_millis(30), "{used:?}");
+        assert!(used.peak_memory > 100 << 10, "a process holds some hundred kilobytes: {}", used.peak_memory);
+    }
+
+    #[test]
+    fn a_busy_childs_cpu_time_is_seen() {
+        let used =
+            run_child(Command::new("sh").args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])).unwrap();
+        assert!(used.user > Duration::from_millis(10), "{used:?}");
+        assert!(used.user + used.system <= used.wall + Duration::from_millis(20), "one thread: {used:?}");
+    }
+
+    #[test]
+    fn failures_are_told_apart() {
+        assert!(run_child(&mut Command::new("/no/such/program")).is_err());
+        let used = run_child(Command::new("sh").args(["-c", "exit 3"])).unwrap();
+        assert_eq!(used.status.code(), Some(3));
+    }
+
+    #[test]
+    fn a_filter_with_a_piped_input_ends() {
+        let used = run_child(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null())).unwrap();
+        assert!(used.status.success());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_running_childs_clock_moves_only_while_it_works() {
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let mut idle = Command::new("sleep").arg("60").spawn().unwrap();
+        let wall = Wall::new();
+        while child_cpu(&busy).unwrap() < Duration::from_millis(20) && wall.now() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let times = [child_cpu(&busy), child_cpu(&idle)];
+        for child in [&mut busy, &mut idle] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let [busy_used, idle_used] = times.map(Result::unwrap);
+        assert!(busy_used >= Duration::from_millis(20));
+        assert!(idle_used < Duration::from_millis(15), "{idle_used:?}");
+        assert!(child_cpu(&busy).is_err(), "a child that is gone has no clock");
+    }
 }

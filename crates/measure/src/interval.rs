@@ -107,3 +107,7 @@ fn median_in_place(values: &mut [f64]) -> f64 {
     let lower = before.iter().copied().max_by(f64::total_cmp).unwrap_or(upper);
     lower.midpoint(upper)
 }
+
+#[cfg(test)]
+#[path = "interval_tests.rs"]
+mod tests;

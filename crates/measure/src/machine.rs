@@ -76,3 +76,49 @@ fn caches(folder: &Path) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn describes_this_machine() {
+        let machine = Machine::here(["portable", "sse"]);
+        assert_eq!(machine.levels, ["portable", "sse"]);
+        assert!(!machine.cpu.is_empty() && !machine.kernel.is_empty());
+        assert!(machine.cores >= 1 && machine.memory > 64 << 20);
+        assert!(machine.rustc.starts_with("rustc 1."), "{}", machine.rustc);
+        assert!(machine.load.iter().all(|load| *load >= 0.0));
+        assert!(!machine.to_string().contains('\n'));
+    }
+
+    #[test]
+    fn the_date_is_utc_to_the_second() {
+        let date = now();
+        let shape: String = date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        assert_eq!(shape, "0000-00-00T00:00:00Z");
+        let parsed: jiff::Timestamp = date.parse().unwrap();
+        assert!(jiff::Timestamp::now().as_second() - parsed.as_second() <= 2);
+    }
+
+    #[test]
+    fn survives_json() {
+        let machine = Machine::here(["avx2"]);
+        assert_eq!(serde_json::from_str::<Machine>(&serde_json::to_string(&machine).unwrap()).unwrap(), machine);
+    }
+
+    #[test]
+    fn reads_caches_as_linux_lists_them() {
+        let folder = tempfile::tempdir().unwrap();
+        for (index, level, kind, size) in [(0, "1", "Data", "48K"), (1, "2", "Unified", "1024K")] {
+            let one = folder.path().join(format!("index{index}"));
+            fs::create_dir(&one).unwrap();
+            for (name, value) in [("level", level), ("type", kind), ("size", size)] {
+                fs::write(one.join(name), format!("{value}\n")).unwrap();
+            }
+        }
+        assert_eq!(caches(folder.path()), ["L1 Data 48K", "L2 Unified 1024K"]);
+        assert!(caches(&folder.path().join("missing")).is_empty());
+    }
+}

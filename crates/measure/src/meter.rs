@@ -4,7 +4,7 @@ use crate::{
     candidate::Candidate,
     clock::{Clock, Wall},
     comparison::{Comparison, Trial},
-    interval::Interval,
+    interval::{Interval, median},
     random::Random,
 };
 use std::{io, time::Duration};
@@ -50,8 +50,11 @@ pub enum Stage {
     Sample,
 }
 
-/// Warm-up ends once every candidate's sample is this near to its one before.
+/// Warm-up ends once the median of every candidate's last few samples is this near to that of the few before them.
 const STEADY: f64 = 0.03;
+
+/// How many samples a few are: with so many, a slow drift shows that one step hides.
+const FEW: usize = 8;
 
 impl Meter {
     /// Samples of 200 µs, one second for a comparison, an interval 2 % wide at most.
@@ -154,7 +157,7 @@ impl Run<'_> {
         self.clock.now().saturating_sub(self.start)
     }
 
-    /// One sample, in seconds for one iteration.
+    /// One sample: the time of all its iterations.
     fn sample(
         &mut self,
         candidate: &mut dyn Candidate,
@@ -191,21 +194,20 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Uncounted rounds until every sample is near the one before it, or a tenth of the budget is spent. Candidates
-    /// with fixed iterations (processes) run once: their own first run is all that a cache needs.
+    /// Uncounted rounds until every candidate is steady, or a tenth of the budget is spent. Candidates with fixed
+    /// iterations (processes) run once: their own first run is all that a cache needs.
     fn warm_up(&mut self, candidates: &mut [&mut dyn Candidate], iterations: &[u64]) -> io::Result<()> {
-        let mut before: Vec<Option<f64>> = vec![None; candidates.len()];
+        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
         let end = self.elapsed() + self.meter.warm_up;
         for round in 0.. {
             let mut steady = true;
             for (i, candidate) in candidates.iter_mut().enumerate() {
-                if round > 0 && candidate.iterations().is_some() {
-                    continue;
+                let fixed = candidate.iterations().is_some();
+                if round == 0 || !fixed {
+                    let took = self.sample(*candidate, iterations[i], Stage::WarmUp, round)?;
+                    samples[i].push(took.as_secs_f64());
                 }
-                let now = self.sample(*candidate, iterations[i], Stage::WarmUp, round)?.as_secs_f64();
-                let near = before[i].is_some_and(|before: f64| (now - before).abs() <= STEADY * before);
-                steady &= near || candidate.iterations().is_some();
-                before[i] = Some(now);
+                steady &= fixed || is_steady(&samples[i]);
             }
             if steady || self.elapsed() >= end {
                 break;
@@ -254,3 +256,14 @@ impl Run<'_> {
         Interval::of(samples, self.meter.seed).is_some_and(|interval| interval.relative_width() <= self.meter.width)
     }
 }
+
+/// Whether the median of the last few samples is near that of the few before.
+fn is_steady(samples: &[f64]) -> bool {
+    let Some((older, last)) = samples.len().checked_sub(FEW).map(|cut| samples.split_at(cut)) else { return false };
+    let Some(before) = older.len().checked_sub(FEW).and_then(|cut| median(&older[cut..])) else { return false };
+    median(last).is_some_and(|now| (now - before).abs() <= STEADY * before)
+}
+
+#[cfg(test)]
+#[path = "meter_tests.rs"]
+mod tests;

@@ -40,3 +40,47 @@ impl Random {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_splitmix64s_published_sequence() {
+        // the reference implementation's first outputs for seed 1234567
+        let mut random = Random::new(1_234_567);
+        let expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431];
+        assert_eq!(expected.map(|_| random.bits()), expected);
+    }
+
+    #[test]
+    fn covers_a_range_evenly() {
+        let mut random = Random::new(3);
+        let mut counts = [0u32; 7];
+        (0..70_000).for_each(|_| counts[random.below(7)] += 1);
+        // 10 000 each, standard deviation 93
+        assert!(counts.iter().all(|count| (9500..10500).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn unit_is_uniform_below_one() {
+        let mut random = Random::new(4);
+        let draws: Vec<f64> = (0..10_000).map(|_| random.unit()).collect();
+        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
+        let mean = draws.iter().sum::<f64>() / 1e4;
+        assert!((mean - 0.5).abs() < 0.02, "{mean}");
+    }
+
+    #[test]
+    fn shuffles_into_every_order() {
+        let mut random = Random::new(5);
+        let mut seen = std::collections::HashMap::new();
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            random.shuffle(&mut items);
+            *seen.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(seen.values().all(|count| (800..1200).contains(count)), "{seen:?}");
+    }
+}

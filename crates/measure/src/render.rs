@@ -158,3 +158,7 @@ fn class(align: Align, kind: &str) -> String {
     };
     format!(" class=\"{classes}\"")
 }
+
+#[cfg(test)]
+#[path = "render_tests.rs"]
+mod tests;

@@ -150,3 +150,7 @@ fn ends_in_newline(file: &mut File) -> io::Result<bool> {
     file.read_exact(&mut last)?;
     Ok(last == *b"\n")
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

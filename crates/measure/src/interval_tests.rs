@@ -1,0 +1,134 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use proptest::prelude::*;
+
+/// A draw of the standard normal distribution (Box and Muller).
+fn normal(random: &mut Random) -> f64 {
+    (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// How often the interval of `count` samples of `draw` holds `truth`, of 600 tries.
+fn coverage(count: usize, truth: f64, draw: impl Fn(&mut Random) -> f64) -> f64 {
+    let mut random = Random::new(11);
+    let tries = 600;
+    let hits = (0..tries).filter(|&seed| {
+        let samples: Vec<f64> = (0..count).map(|_| draw(&mut random)).collect();
+        Interval::of(&samples, seed).unwrap().contains(truth)
+    });
+    hits.count() as f64 / tries as f64
+}
+
+#[test]
+fn covers_the_true_median_at_about_the_right_rate() {
+    // 600 tries know a rate of 0.95 to about ± 0.02; the percentile bootstrap of a median is a little off its mark
+    for count in [15, 31, 100] {
+        let of_normal = coverage(count, 5.0, |random| 5.0 + normal(random));
+        assert!((0.91..=0.985).contains(&of_normal), "normal, {count}: {of_normal}");
+        // skewed, as times are: its median is ln 2
+        let of_exponential = coverage(count, std::f64::consts::LN_2, |random| -(1.0 - random.unit()).ln());
+        assert!((0.91..=0.985).contains(&of_exponential), "exponential, {count}: {of_exponential}");
+    }
+}
+
+#[test]
+fn a_wrong_median_is_not_covered() {
+    // so that the test above could fail
+    assert!(coverage(100, 5.5, |random| 5.0 + normal(random)) < 0.1);
+}
+
+/// The exact bootstrap distribution of an odd count's median: a draw's median is at most the k-th smallest sample
+/// when more than half of its items are among the k smallest.
+fn exact_ends(sorted: &[f64]) -> [f64; 2] {
+    let n = sorted.len();
+    let log_factorial = |m: usize| (1..=m).map(|i| (i as f64).ln()).sum::<f64>();
+    let at_most = |k: usize| {
+        let p = k as f64 / n as f64;
+        let half = n / 2 + 1;
+        let term = |j: usize| {
+            let ways = log_factorial(n) - log_factorial(j) - log_factorial(n - j);
+            ways.exp() * p.powi(j as i32) * (1.0 - p).powi((n - j) as i32)
+        };
+        (half..=n).map(term).sum::<f64>()
+    };
+    [0.025, 0.975].map(|level| sorted[(1..=n).find(|&k| at_most(k) >= level).unwrap() - 1])
+}
+
+#[test]
+fn agrees_with_the_exact_bootstrap_distribution() {
+    let mut random = Random::new(8);
+    for n in [5, 21, 101] {
+        let mut samples: Vec<f64> = (0..n).map(|_| normal(&mut random)).collect();
+        samples.sort_by(f64::total_cmp);
+        let place = |value: f64| samples.iter().position(|&sample| sample >= value).unwrap() as i32;
+        let [low, high] = exact_ends(&samples);
+        let found = Interval::of(&samples, 1).unwrap();
+        // a thousand draws may miss the exact end by a place or two
+        assert!((place(found.low) - place(low)).abs() <= 2, "{n}: {} against {low}", found.low);
+        assert!((place(found.high) - place(high)).abs() <= 2, "{n}: {} against {high}", found.high);
+    }
+}
+
+#[test]
+fn one_outlier_does_not_move_it() {
+    let mut samples: Vec<f64> = (0..50).map(|i| 1.0 + f64::from(i) / 1000.0).collect();
+    let before = Interval::of(&samples, 2).unwrap();
+    samples[49] = 1e6;
+    let after = Interval::of(&samples, 2).unwrap();
+    assert_eq!(before.median, after.median);
+    assert!(after.high < 1.05);
+}
+
+#[test]
+fn more_samples_narrow_it() {
+    let mut random = Random::new(6);
+    let samples: Vec<f64> = (0..1600).map(|_| 10.0 + normal(&mut random)).collect();
+    let of_100 = Interval::of(&samples[..100], 1).unwrap();
+    let of_1600 = Interval::of(&samples, 1).unwrap();
+    let gain = of_100.relative_width() / of_1600.relative_width();
+    assert!((2.0..8.0).contains(&gain), "16 times the samples narrow it 4 times, not {gain}");
+}
+
+#[test]
+fn nothing_and_not_a_number_have_none() {
+    assert_eq!(Interval::of(&[], 1), None);
+    assert_eq!(Interval::of(&[1.0, f64::NAN], 1), None);
+    assert_eq!(Interval::of(&[1.0, f64::INFINITY], 1), None);
+}
+
+#[test]
+fn medians_of_odd_and_even_counts() {
+    assert_eq!(median(&[]), None);
+    assert_eq!(median(&[3.0]), Some(3.0));
+    assert_eq!(median(&[3.0, 1.0]), Some(2.0));
+    assert_eq!(median(&[9.0, 1.0, 5.0]), Some(5.0));
+    assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
+}
+
+#[test]
+fn rates_turn_the_ends_round() {
+    let seconds = Interval { median: 2.0, low: 1.0, high: 4.0 };
+    assert_eq!(seconds.rate(8.0), Interval { median: 4.0, low: 2.0, high: 8.0 });
+    assert_eq!(seconds.gigabytes_per_second(4_000_000_000).median, 2.0);
+    assert_eq!(seconds.scale(-1.0), Interval { median: -2.0, low: -4.0, high: -1.0 });
+    assert_eq!(format!("{seconds:.1}"), "2.0 [1.0, 4.0]");
+}
+
+proptest! {
+    #[test]
+    fn lies_within_its_samples_and_repeats(samples in prop::collection::vec(1e-9..1e9f64, 1..60), seed: u64) {
+        let found = Interval::of(&samples, seed).unwrap();
+        let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = samples.iter().copied().fold(0.0, f64::max);
+        prop_assert!(least <= found.low && found.low <= found.median);
+        prop_assert!(found.median <= found.high && found.high <= most);
+        prop_assert_eq!(Interval::of(&samples, seed).unwrap(), found);
+    }
+
+    #[test]
+    fn scales_with_its_samples(samples in prop::collection::vec(0.5..2.0f64, 1..40), factor in 1u32..1000) {
+        // a power of two scales without rounding
+        let factor = f64::from(1u32 << (factor % 20));
+        let scaled: Vec<f64> = samples.iter().map(|sample| sample * factor).collect();
+        prop_assert_eq!(Interval::of(&scaled, 5).unwrap(), Interval::of(&samples, 5).unwrap().scale(factor));
+    }
+}
