@@ -1,0 +1,150 @@
+//! Before anything is timed: does everybody compute the same?
+
+use super::{
+    Error,
+    peer::{Peer, Sealing},
+    window::Nonces,
+};
+use sealwright::Suite;
+use sealwright_measure::random::Random;
+
+/// 13 bytes, as TLS 1.2 has them.
+pub(super) const AD: [u8; 13] = *b"sealwright ad";
+
+/// One implementation under a key, with the names its rows carry.
+pub(super) struct Entrant {
+    pub(super) implementation: String,
+    pub(super) level: String,
+    pub(super) sealing: Box<dyn Sealing>,
+}
+
+impl Entrant {
+    /// `peer` under `key`, if it knows the suite.
+    pub(super) fn new(peer: &dyn Peer, suite: Suite, key: &[u8]) -> Option<Entrant> {
+        let sealing = peer.make(suite, key)?;
+        Some(Entrant { implementation: peer.name().to_owned(), level: peer.level().to_owned(), sealing })
+    }
+
+    /// Its name in a comparison.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.implementation, self.level)
+    }
+}
+
+/// Checks that all `entrants` seal the same random text to the same message as the first does, open it again, and
+/// refuse it when a bit of the text or of the tag has changed.
+pub(super) fn agreement(suite: Suite, bytes: usize, entrants: &[Entrant]) -> Result<(), Error> {
+    let Some(first) = entrants.first() else { return Ok(()) };
+    let nonces = Nonces::new(suite.nonce_len());
+    let nonce = nonces.nonce(5);
+    let mut random = Random::new(bytes as u64);
+    let mut plain = vec![0; bytes + suite.tag_len()];
+    plain[..bytes].fill_with(|| random.bits() as u8);
+
+    let mut expected = plain.clone();
+    let disagrees = |entrant: &Entrant, how: &'static str| {
+        Err(Error::Disagrees { who: entrant.name(), suite: suite.name(), bytes, how, with: first.name() })
+    };
+    if first.sealing.seal(nonce, &AD, &mut expected).is_err() {
+        return disagrees(first, "does not seal");
+    }
+    for entrant in entrants {
+        let mut message = plain.clone();
+        if entrant.sealing.seal(nonce, &AD, &mut message).is_err() {
+            return disagrees(entrant, "does not seal");
+        }
+        if message[..bytes] != expected[..bytes] {
+            return disagrees(entrant, "makes another ciphertext");
+        }
+        if message != expected {
+            return disagrees(entrant, "makes another tag");
+        }
+        for flipped in [0, bytes / 2, bytes + suite.tag_len() - 1] {
+            let mut forged = message.clone();
+            forged[flipped] ^= 1;
+            if entrant.sealing.open(nonce, &AD, &mut forged).is_ok() {
+                return disagrees(entrant, "opens a forged message");
+            }
+        }
+        if entrant.sealing.open(nonce, &AD, &mut message).is_err() {
+            return disagrees(entrant, "does not open an authentic message");
+        }
+        if message[..bytes] != plain[..bytes] {
+            return disagrees(entrant, "opens to another plaintext");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{super::peer::Refused, *};
+
+    /// XOR with 0x5a and a tag that adds everything up; the flaws are what a broken peer might do.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Toy {
+        Sound,
+        WrongText,
+        WrongTag,
+        OpensAnything,
+        OpensNothing,
+        LeavesCiphertext,
+    }
+
+    impl Toy {
+        fn tag(text: &[u8]) -> [u8; 16] {
+            (text.iter().fold(17u128, |sum, &byte| sum.wrapping_mul(257).wrapping_add(u128::from(byte)))).to_be_bytes()
+        }
+    }
+
+    impl Sealing for Toy {
+        fn seal(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+            let (text, tag) = message.split_last_chunk_mut::<16>().unwrap();
+            text.iter_mut().for_each(|byte| *byte ^= 0x5a);
+            text[0] ^= u8::from(*self == Toy::WrongText);
+            *tag = Toy::tag(text);
+            tag[15] ^= u8::from(*self == Toy::WrongTag);
+            Ok(())
+        }
+
+        fn open(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+            let (text, tag) = message.split_last_chunk_mut::<16>().unwrap();
+            if (*tag != Toy::tag(text) && *self != Toy::OpensAnything) || *self == Toy::OpensNothing {
+                return Err(Refused);
+            }
+            if *self != Toy::LeavesCiphertext {
+                text.iter_mut().for_each(|byte| *byte ^= 0x5a);
+            }
+            Ok(())
+        }
+    }
+
+    fn verdict(toy: Toy) -> Result<(), Error> {
+        let entrant = |toy, name: &str| Entrant {
+            implementation: name.to_owned(),
+            level: "auto".to_owned(),
+            sealing: Box::new(toy) as Box<dyn Sealing>,
+        };
+        agreement(Suite::Aes256Gcm, 100, &[entrant(Toy::Sound, "sound"), entrant(toy, "other")])
+    }
+
+    #[test]
+    fn agreement_passes() {
+        verdict(Toy::Sound).unwrap();
+    }
+
+    #[test]
+    fn every_flaw_is_named_with_its_peer() {
+        for (toy, how) in [
+            (Toy::WrongText, "makes another ciphertext"),
+            (Toy::WrongTag, "makes another tag"),
+            (Toy::OpensAnything, "opens a forged message"),
+            (Toy::OpensNothing, "does not open an authentic message"),
+            (Toy::LeavesCiphertext, "opens to another plaintext"),
+        ] {
+            let text = verdict(toy).unwrap_err().to_string();
+            assert!(text.contains(how) && text.contains("other auto") && text.contains("aes-256-gcm"), "{text}");
+        }
+    }
+}

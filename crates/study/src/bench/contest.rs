@@ -1,0 +1,132 @@
+//! One comparison: everybody at one suite, size and direction, and the rows it yields.
+
+use super::{
+    Error, Options,
+    check::{AD, Entrant},
+    peer::{OpenSsl, Refused, openssl},
+    row::{Copying, Direction, Row},
+    timed::{Copy, Ground, Timed},
+    window::{Nonces, Share, Window},
+};
+use sealwright::Suite;
+use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+use std::{cell::RefCell, time::Duration};
+
+/// How long to look.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    meter: Meter,
+    /// What `openssl speed` gets for a sample: more than the others, since starting it takes so long.
+    process: Duration,
+}
+
+impl Pace {
+    /// Quick: 20 s shared among all comparisons, at most 1 s for each. Full: 5 s for each.
+    pub(super) fn of(options: &Options) -> Pace {
+        let comparisons = (options.suites.len() * options.bytes.len() * Direction::BOTH.len()).max(1);
+        let sample = Duration::from_millis(1);
+        if options.quick {
+            let budget = (Duration::from_secs(20) / comparisons as u32).min(Duration::from_secs(1));
+            Pace { meter: Meter::quick().sample(sample).rounds(7, 500).budget(budget), process: budget / 25 }
+        } else {
+            let budget = Duration::from_secs(5);
+            Pace { meter: Meter::full().sample(sample).budget(budget), process: budget / 50 }
+        }
+    }
+}
+
+/// Who meets on what.
+pub(super) struct Contest<'a> {
+    pub(super) suite: Suite,
+    pub(super) bytes: usize,
+    pub(super) direction: Direction,
+    pub(super) entrants: &'a [Entrant],
+    pub(super) openssl: Option<&'a OpenSsl>,
+}
+
+impl Contest<'_> {
+    /// Measures, and states the rows; of openings, the copying too.
+    pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Option<Copying>), Error> {
+        let ground = self.ground()?;
+        let opens = self.direction == Direction::Open;
+        let mut timed: Vec<Timed> =
+            self.entrants.iter().map(|entrant| Timed::new(entrant, self.direction, &ground)).collect();
+        let mut copy = opens.then_some(Copy(&ground));
+        let mut speed = self
+            .openssl
+            .filter(|openssl| openssl.knows(self.suite))
+            .map(|openssl| openssl.speed(self.suite, self.bytes, self.direction, pace.process));
+        let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
+        candidates.extend(copy.as_mut().map(|copy| copy as &mut dyn Candidate));
+        candidates.extend(speed.as_mut().map(|speed| speed as &mut dyn Candidate));
+        let found = pace.meter.compare(&mut candidates, &mut |_| {})?;
+        Ok((self.rows(&found), self.copying(&found)))
+    }
+
+    /// Messages to work on, and for opening sealed ones to restore.
+    fn ground(&self) -> Result<Ground, Error> {
+        let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
+        let length = self.bytes + self.suite.tag_len();
+        let (working, mut sealed) = (Window::new(length, share), Window::new(length, share));
+        let nonces = Nonces::new(self.suite.nonce_len());
+        if let Some(first) = self.entrants.first() {
+            sealed
+                .fill(|i, message| first.sealing.seal(nonces.nonce(i), &AD, message))
+                .map_err(|Refused| std::io::Error::other(format!("{}: refused to seal", first.name())))?;
+        }
+        Ok(Ground { working: RefCell::new(working), sealed, nonces })
+    }
+
+    /// Everybody's row, ours first.
+    fn rows(&self, found: &Comparison) -> Vec<Row> {
+        let who = self
+            .entrants
+            .iter()
+            .map(|entrant| (entrant.name(), entrant.implementation.as_str(), entrant.level.as_str()));
+        let who = who.chain([(openssl::NAME.to_owned(), openssl::NAME, "auto")]);
+        let who: Vec<_> = who.filter(|(name, ..)| found.trial(name).is_some()).collect();
+        let peers = who.iter().filter(|(_, implementation, _)| *implementation != super::OURS);
+        let time = |name: &str| found.trial(name).map_or(f64::INFINITY, |trial| trial.interval.median);
+        let best = peers.map(|(name, ..)| name.as_str()).min_by(|a, b| time(a).total_cmp(&time(b)));
+        who.iter()
+            .filter_map(|(name, implementation, level)| self.row(found, name, implementation, level, best))
+            .collect()
+    }
+
+    fn row(
+        &self,
+        found: &Comparison,
+        name: &str,
+        implementation: &str,
+        level: &str,
+        best: Option<&str>,
+    ) -> Option<Row> {
+        let speed = found.trial(name)?.interval.gigabytes_per_second(self.bytes as u64);
+        let ratio = best.and_then(|best| match best == name {
+            true => Some(Interval::exact(1.0)),
+            false => found.speedup(name, best),
+        });
+        Some(Row {
+            suite: self.suite.name().to_owned(),
+            bytes: self.bytes,
+            direction: self.direction,
+            implementation: implementation.to_owned(),
+            level: level.to_owned(),
+            gbps: speed.median,
+            low: speed.low,
+            high: speed.high,
+            ratio_to_best_peer: ratio.map(|ratio| ratio.median),
+            ratio_low: ratio.map(|ratio| ratio.low),
+            ratio_high: ratio.map(|ratio| ratio.high),
+        })
+    }
+
+    fn copying(&self, found: &Comparison) -> Option<Copying> {
+        let gbps = found.trial(Copy::NAME)?.interval.gigabytes_per_second(self.bytes as u64);
+        Some(Copying { suite: self.suite.name().to_owned(), bytes: self.bytes, gbps })
+    }
+}
+
+#[cfg(test)]
+#[path = "contest_tests.rs"]
+mod tests;

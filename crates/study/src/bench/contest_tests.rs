@@ -1,0 +1,125 @@
+#![allow(clippy::unwrap_used)]
+use super::{
+    super::{OURS, entrants, peer, peer::Sealing},
+    *,
+};
+use sealwright_measure::Trial;
+
+struct Idle;
+
+impl Sealing for Idle {
+    fn seal(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), Refused> {
+        Ok(())
+    }
+    fn open(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), Refused> {
+        Err(Refused)
+    }
+}
+
+fn idle(implementation: &str, level: &str) -> Entrant {
+    Entrant { implementation: implementation.to_owned(), level: level.to_owned(), sealing: Box::new(Idle) }
+}
+
+fn contest(entrants: &[Entrant], direction: Direction) -> Contest<'_> {
+    Contest { suite: Suite::Aes256Gcm, bytes: 1000, direction, entrants, openssl: None }
+}
+
+/// A comparison in which each name took so many microseconds, the same in every round but for a shared drift.
+fn comparison(times: &[(&str, f64)]) -> Comparison {
+    let trial = |&(name, micros): &(&str, f64)| {
+        let samples = (0..20).map(|round| micros * 1e-6 * (1.0 + f64::from(round) / 100.0)).collect();
+        Trial::new(name, 1, samples, 1).unwrap()
+    };
+    Comparison { trials: times.iter().map(trial).collect(), narrow: true, seconds: 0.0, seed: 1 }
+}
+
+#[test]
+fn ratios_are_to_the_fastest_peer_and_never_to_ourselves() {
+    let entrants = [idle(OURS, "avx2"), idle(OURS, "avx512"), idle("slow", "auto"), idle("fast", "auto")];
+    let times = [("sealwright avx2", 1.0), ("sealwright avx512", 0.5), ("slow auto", 4.0), ("fast auto", 2.0)];
+    let rows = contest(&entrants, Direction::Seal).rows(&comparison(&times));
+    let ratios: Vec<f64> = rows.iter().map(|row| row.ratio_to_best_peer.unwrap()).collect();
+    for (ratio, expected) in ratios.iter().zip([2.0, 4.0, 0.5, 1.0]) {
+        assert!((ratio - expected).abs() < 1e-9, "{ratios:?}");
+    }
+    // the drift is in the speeds but not in the ratios
+    assert!(rows[0].ratio().unwrap().relative_width() < 1e-9 && rows[0].speed().relative_width() > 0.01);
+    assert_eq!((rows[1].implementation.as_str(), rows[1].level.as_str()), ("sealwright", "avx512"));
+    // 1000 bytes in about 1.1 µs
+    assert!((0.9..0.93).contains(&rows[0].gbps), "{}", rows[0].gbps);
+}
+
+#[test]
+fn openssl_counts_as_a_peer_where_it_was_measured() {
+    let entrants = [idle(OURS, "sse"), idle("other", "auto")];
+    let contest = contest(&entrants, Direction::Seal);
+    let with = contest.rows(&comparison(&[("sealwright sse", 1.0), ("other auto", 3.0), ("openssl", 2.0)]));
+    assert_eq!(with.len(), 3);
+    assert_eq!((with[2].implementation.as_str(), with[2].level.as_str()), ("openssl", "auto"));
+    assert!((with[0].ratio_to_best_peer.unwrap() - 2.0).abs() < 1e-9);
+    let without = contest.rows(&comparison(&[("sealwright sse", 1.0), ("other auto", 3.0)]));
+    assert!((without[0].ratio_to_best_peer.unwrap() - 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_suite_that_no_peer_knows_has_no_ratio() {
+    let entrants = [idle(OURS, "portable")];
+    let rows = contest(&entrants, Direction::Seal).rows(&comparison(&[("sealwright portable", 1.0)]));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].ratio(), None);
+    let json = serde_json::to_value(&rows[0]).unwrap();
+    assert!(json["ratio_to_best_peer"].is_null() && json["gbps"].is_number());
+}
+
+#[test]
+fn json_has_exactly_these_fields() {
+    let entrants = [idle(OURS, "portable")];
+    let row = &contest(&entrants, Direction::Open).rows(&comparison(&[("sealwright portable", 1.0)]))[0];
+    let json = serde_json::to_value(row).unwrap();
+    let mut names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    let expected = [
+        "bytes",
+        "direction",
+        "gbps",
+        "high",
+        "implementation",
+        "level",
+        "low",
+        "ratio_high",
+        "ratio_low",
+        "ratio_to_best_peer",
+        "suite",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!((&json["direction"], &json["suite"]), (&"open".into(), &"aes-256-gcm".into()));
+}
+
+#[test]
+fn a_peer_that_refuses_ends_the_contest_by_name() {
+    let entrants = [idle("broken", "auto")];
+    let pace = Pace { meter: Meter::quick(), process: Duration::from_millis(1) };
+    let error = contest(&entrants, Direction::Open).run(&pace).unwrap_err().to_string();
+    assert!(error.contains("broken auto: refused to open"), "{error}");
+}
+
+#[test]
+fn everybody_is_timed_in_both_directions() {
+    let meter = Meter::quick().sample(Duration::from_micros(50)).budget(Duration::from_millis(30)).rounds(3, 5);
+    let pace = Pace { meter, process: Duration::from_millis(5) };
+    let openssl = OpenSsl::find();
+    for &suite in Suite::ALL {
+        let entrants = entrants(suite, &peer::all());
+        for direction in Direction::BOTH {
+            let contest = Contest { suite, bytes: 300, direction, entrants: &entrants, openssl: openssl.as_ref() };
+            let (rows, copying) = contest.run(&pace).unwrap();
+            let system = openssl.as_ref().is_some_and(|openssl| openssl.knows(suite));
+            assert_eq!(rows.len(), entrants.len() + usize::from(system));
+            assert!(rows.iter().all(|row| 0.0 < row.low && row.low <= row.gbps && row.gbps <= row.high));
+            let peers = rows.iter().filter(|row| row.implementation != OURS);
+            let best = peers.max_by(|a, b| a.gbps.total_cmp(&b.gbps)).unwrap();
+            assert_eq!(best.ratio(), Some(Interval::exact(1.0)));
+            assert_eq!(copying.is_some(), direction == Direction::Open);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `sealwright bench`: ours at each level beside the libraries that Rust programs use, in one interleaved comparison
+//! for every suite, size and direction.
+//!
+//! Before a size is timed, all libraries must agree on it to the last bit ([`Error::Disagrees`] names the one that
+//! does not). Keys are fixed; nonces count; 13 bytes of associated data; the tag lies behind the text; small messages
+//! rotate over 32 KiB. Opening needs an authentic message each time, so every library's opening includes the same
+//! copy of a sealed message into place; the report tells what that copy costs by itself. `docs/MEASURING.md` tells
+//! more.
+
+mod check;
+mod contest;
+pub mod peer;
+mod row;
+mod timed;
+mod version;
+mod window;
+
+pub use row::{Copying, Direction, Participant, Report, Row};
+
+use check::Entrant;
+use contest::{Contest, Pace};
+use peer::{OpenSsl, Ours, Peer};
+use sealwright::{Isa, Suite};
+use sealwright_measure::{Machine, random::Random};
+use std::{io, time::Instant};
+
+/// What rows call ourselves.
+const OURS: &str = "sealwright";
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The suites; all of them by default.
+    pub suites: Vec<Suite>,
+    /// Bytes of text in a message.
+    pub bytes: Vec<usize>,
+    /// About 20 seconds in all instead of some minutes, with wider intervals.
+    pub quick: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { suites: Suite::ALL.to_vec(), bytes: vec![64, 256, 1500, 16384, 1 << 20], quick: false }
+    }
+}
+
+/// The largest message: two of them and the libraries' copies must fit into memory.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Why a bench ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A size is 0 or beyond 1 GiB.
+    #[error("messages of {0} bytes cannot be measured: from 1 to {MOST_BYTES} can")]
+    Size(usize),
+    /// Two implementations do not compute the same: nothing is worth timing then.
+    #[error("{who} {how} ({suite}, {bytes} bytes; reference: {with})")]
+    Disagrees {
+        /// Who differs from the reference.
+        who: String,
+        /// The suite.
+        suite: &'static str,
+        /// Bytes of text.
+        bytes: usize,
+        /// In what.
+        how: &'static str,
+        /// The reference: ours at the lowest level.
+        with: String,
+    },
+    /// A candidate failed while it was timed.
+    #[error("measuring failed: {0}")]
+    Measuring(#[from] io::Error),
+}
+
+/// Measures what `options` ask, handing over each row as soon as it is known.
+///
+/// # Errors
+/// See [`Error`].
+pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Error> {
+    if let Some(&size) = options.bytes.iter().find(|&&size| size == 0 || size > MOST_BYTES) {
+        return Err(Error::Size(size));
+    }
+    let start = Instant::now();
+    let (peers, openssl) = (peer::all(), OpenSsl::find());
+    let pace = Pace::of(options);
+    let mut report = Report {
+        machine: Machine::here(Isa::available().iter().map(|isa| isa.name())),
+        peers: participants(&peers, openssl.as_ref()),
+        rows: Vec::new(),
+        copying: Vec::new(),
+        seconds: 0.0,
+    };
+    for &suite in &options.suites {
+        let entrants = entrants(suite, &peers);
+        for &bytes in &options.bytes {
+            check::agreement(suite, bytes, &entrants)?;
+            for direction in Direction::BOTH {
+                let contest = Contest { suite, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
+                let (rows, copying) = contest.run(&pace)?;
+                rows.iter().for_each(&mut *on_row);
+                report.rows.extend(rows);
+                report.copying.extend(copying);
+            }
+        }
+    }
+    report.seconds = start.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// Ours at each level, then the peers that know the suite, all under one key.
+fn entrants(suite: Suite, peers: &[Box<dyn Peer>]) -> Vec<Entrant> {
+    let mut random = Random::new(1);
+    let key: Vec<u8> = (0..suite.key_len()).map(|_| random.bits() as u8).collect();
+    let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
+    let everybody = ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref));
+    everybody.filter_map(|peer| Entrant::new(peer, suite, &key)).collect()
+}
+
+/// Everybody who can take part beside us, with versions.
+fn participants(peers: &[Box<dyn Peer>], openssl: Option<&OpenSsl>) -> Vec<Participant> {
+    let compiled = peers.iter().map(|peer| (peer.name(), version::of(peer.package())));
+    let system = openssl.map(|openssl| (peer::openssl::NAME, openssl.version().to_owned()));
+    compiled.chain(system).map(|(name, version)| Participant { name: name.to_owned(), version }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn all_libraries_agree_at_every_kind_of_length() {
+        let peers = peer::all();
+        for &suite in Suite::ALL {
+            let entrants = entrants(suite, &peers);
+            assert!(entrants.iter().any(|entrant| entrant.implementation == OURS));
+            for bytes in [1, 15, 16, 17, 64, 256, 1500, 16384, 100_001] {
+                check::agreement(suite, bytes, &entrants).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_peer_knows_the_default_suite() {
+        let default = Options::default().suites[0];
+        for peer in peer::all() {
+            assert!(peer.make(default, &vec![1; default.key_len()]).is_some(), "{}", peer.name());
+            assert!(peer.make(default, &[1; 5]).is_none(), "{} takes a key of 5 bytes", peer.name());
+        }
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_measured_are_refused() {
+        for size in [0, MOST_BYTES + 1] {
+            let options = Options { bytes: vec![64, size], ..Options::default() };
+            let error = run(&options, &mut |_| {}).unwrap_err();
+            assert!(error.to_string().contains(&size.to_string()), "{error}");
+        }
+    }
+
+    #[test]
+    fn nothing_asked_is_an_empty_report() {
+        let options = Options { bytes: vec![], ..Options::default() };
+        let report = run(&options, &mut |_| {}).unwrap();
+        assert!(report.rows.is_empty() && report.tables().is_empty());
+        assert!(report.peers.iter().any(|peer| peer.name == "aws-lc-rs" && peer.version.starts_with("1.")));
+    }
+}

@@ -1,0 +1,40 @@
+//! graviola: formally checked assembly for the curves, Rust intrinsics for AES-GCM.
+
+use super::{Peer, Refused, Sealing, parts};
+use graviola::aead::AesGcm;
+use sealwright::Suite;
+use std::panic::catch_unwind;
+
+const SUITES: &[Suite] = &[Suite::Aes256Gcm, Suite::Aes128Gcm];
+
+pub(super) struct Graviola;
+
+impl Peer for Graviola {
+    fn name(&self) -> &'static str {
+        "graviola"
+    }
+
+    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        if !SUITES.contains(&suite) || key.len() != suite.key_len() {
+            return None;
+        }
+        // it refuses a processor that lacks its instructions by a panic: then it is not here
+        let key = catch_unwind(|| AesGcm::new(key)).ok()?;
+        Some(Box::new(Key(key)))
+    }
+}
+
+struct Key(AesGcm);
+
+impl Sealing for Key {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, tag) = parts(message)?;
+        self.0.encrypt(nonce.try_into().map_err(|_| Refused)?, ad, text, tag);
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, tag) = parts(message)?;
+        self.0.decrypt(nonce.try_into().map_err(|_| Refused)?, ad, text, tag).map_err(|_| Refused)
+    }
+}

@@ -1,0 +1,40 @@
+//! Sealwright itself, at one level.
+
+use super::{Peer, Refused, Sealing};
+use sealwright::{Aead, Isa, Suite};
+
+/// Sealwright held to a level.
+#[derive(Clone, Copy, Debug)]
+pub struct Ours(pub Isa);
+
+impl Peer for Ours {
+    fn name(&self) -> &'static str {
+        super::super::OURS
+    }
+
+    fn level(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        Some(Box::new(Key(suite.aead_at(self.0, key).ok()?)))
+    }
+}
+
+struct Key(Box<dyn Aead>);
+
+impl Sealing for Key {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let end = message.len().checked_sub(self.0.tag_len()).ok_or(Refused)?;
+        let (text, end) = message.split_at_mut(end);
+        let tag = self.0.seal_in_place(nonce, ad, text).map_err(|_| Refused)?;
+        end.copy_from_slice(tag.as_ref());
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let end = message.len().checked_sub(self.0.tag_len()).ok_or(Refused)?;
+        let (text, tag) = message.split_at_mut(end);
+        self.0.open_in_place(nonce, ad, text, tag).map_err(|_| Refused)
+    }
+}

@@ -1,0 +1,224 @@
+//! What a bench finds: rows, and the report around them.
+
+use sealwright_measure::{Cell, Column, Interval, Machine, Table};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Sealing or opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Encrypting and making the tag.
+    Seal,
+    /// Checking the tag and decrypting.
+    Open,
+}
+
+impl Direction {
+    /// Both, in the order of rows.
+    pub const BOTH: [Direction; 2] = [Direction::Seal, Direction::Open];
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Direction::Seal => "seal",
+            Direction::Open => "open",
+        })
+    }
+}
+
+/// One implementation at one suite, size and direction. The fields' names are those of `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The suite's name.
+    pub suite: String,
+    /// Bytes of text in a message.
+    pub bytes: usize,
+    /// Sealing or opening.
+    pub direction: Direction,
+    /// `sealwright` or the peer's name.
+    pub implementation: String,
+    /// The instruction-set level; `auto` where a peer chooses by itself.
+    pub level: String,
+    /// Median speed in GB of text a second; GB = 10^9 bytes.
+    pub gbps: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Speed over that of the fastest peer in the same comparison, from paired rounds; null when no peer knows the
+    /// suite.
+    pub ratio_to_best_peer: Option<f64>,
+    /// Lower end of the ratio's 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the ratio's 95 % interval.
+    pub ratio_high: Option<f64>,
+}
+
+impl Row {
+    /// Speed with its interval.
+    pub fn speed(&self) -> Interval {
+        Interval { median: self.gbps, low: self.low, high: self.high }
+    }
+
+    /// Ratio to the best peer with its interval.
+    pub fn ratio(&self) -> Option<Interval> {
+        Some(Interval { median: self.ratio_to_best_peer?, low: self.ratio_low?, high: self.ratio_high? })
+    }
+
+    /// Implementation and level in one word or two: `sealwright avx2`, `ring`.
+    pub fn who(&self) -> String {
+        if self.level == "auto" {
+            self.implementation.clone()
+        } else {
+            format!("{} {}", self.implementation, self.level)
+        }
+    }
+}
+
+/// Copying messages from one window to another, as every opening does before it opens: the machine's limit beside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Copying {
+    /// The suite whose messages were copied.
+    pub suite: String,
+    /// Bytes of text in a message.
+    pub bytes: usize,
+    /// GB of text a second.
+    pub gbps: Interval,
+}
+
+/// A library that took part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Participant {
+    /// Its name in rows.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Everything that one bench found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Where and when.
+    pub machine: Machine,
+    /// The peers.
+    pub peers: Vec<Participant>,
+    /// The rows, in the order they came.
+    pub rows: Vec<Row>,
+    /// Memory copies of the same messages.
+    pub copying: Vec<Copying>,
+    /// Seconds that it all took.
+    pub seconds: f64,
+}
+
+impl Report {
+    /// Two tables a suite, of speeds and of ratios to the best peer: a row an implementation and direction, a column
+    /// a size.
+    pub fn tables(&self) -> Vec<Table> {
+        let suites = unique(self.rows.iter().map(|row| &row.suite));
+        suites.into_iter().flat_map(|suite| [self.speeds(suite), self.ratios(suite)]).collect()
+    }
+
+    fn speeds(&self, suite: &str) -> Table {
+        let mut table = self.table(suite, format!("{suite}, GB of text a second"), |row| {
+            Cell::interval(row.speed(), if row.gbps < 1.0 { 3 } else { 2 })
+        });
+        let copying: Vec<_> = self.copying.iter().filter(|copying| copying.suite == suite).collect();
+        if !copying.is_empty() {
+            let cells = self.sizes(suite).into_iter().map(|bytes| {
+                let found = copying.iter().find(|copying| copying.bytes == bytes);
+                found.map_or(Cell::empty(""), |copying| Cell::interval(copying.gbps, 2))
+            });
+            table.row([Cell::text("copy"), Cell::text("memory copy")].into_iter().chain(cells));
+        }
+        table
+            .with_note("Median and 95 % interval. Opening includes copying a fresh message, for everybody but openssl.")
+    }
+
+    fn ratios(&self, suite: &str) -> Table {
+        let title = format!("{suite}, speed over the best peer's");
+        self.table(suite, title, |row| row.ratio().map_or(Cell::empty("no peer"), |ratio| Cell::interval(ratio, 2)))
+    }
+
+    fn sizes(&self, suite: &str) -> Vec<usize> {
+        unique(self.rows.iter().filter(|row| row.suite == suite).map(|row| row.bytes))
+    }
+
+    fn table(&self, suite: &str, title: String, cell: impl Fn(&Row) -> Cell) -> Table {
+        let sizes = self.sizes(suite);
+        let heads = [Column::text("direction"), Column::text("implementation")];
+        let columns = heads.into_iter().chain(sizes.iter().map(|bytes| Column::number(format!("{bytes} B"))));
+        let mut table = Table::new(title, columns);
+        let of_suite = || self.rows.iter().filter(|row| row.suite == suite);
+        for (direction, who) in unique(of_suite().map(|row| (row.direction, row.who()))) {
+            let cells = sizes.iter().map(|&bytes| {
+                let found = of_suite().find(|row| (row.direction, row.bytes) == (direction, bytes) && row.who() == who);
+                found.map_or(Cell::empty("not measured"), &cell)
+            });
+            table.row([Cell::text(direction.to_string()), Cell::text(&who)].into_iter().chain(cells));
+        }
+        table
+    }
+}
+
+/// The different items, in the order of their first coming.
+fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut all, item| {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+        all
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(bytes: usize, direction: Direction, who: (&str, &str), ratio: Option<f64>) -> Row {
+        Row {
+            suite: "aes-256-gcm".to_owned(),
+            bytes,
+            direction,
+            implementation: who.0.to_owned(),
+            level: who.1.to_owned(),
+            gbps: 10.0,
+            low: 9.0,
+            high: 11.0,
+            ratio_to_best_peer: ratio,
+            ratio_low: ratio,
+            ratio_high: ratio,
+        }
+    }
+
+    #[test]
+    fn tables_have_a_row_an_implementation_and_a_column_a_size() {
+        let (ours, ring) = (("sealwright", "avx2"), ("ring", "auto"));
+        let rows = vec![
+            row(64, Direction::Seal, ours, Some(1.5)),
+            row(64, Direction::Seal, ring, Some(1.0)),
+            row(64, Direction::Open, ours, None),
+            row(1500, Direction::Seal, ours, Some(2.0)),
+        ];
+        let gbps = Interval::exact(50.0);
+        let copying = vec![Copying { suite: "aes-256-gcm".to_owned(), bytes: 64, gbps }];
+        let machine = Machine::here(["avx2"]);
+        let report = Report { machine, peers: Vec::new(), rows, copying, seconds: 1.0 };
+        let tables = report.tables();
+        assert_eq!(tables.len(), 2);
+        let expected = "\
+aes-256-gcm, GB of text a second
+direction  implementation                   64 B               1500 B
+─────────  ───────────────  ────────────────────  ───────────────────
+seal       sealwright avx2   10.00 [9.00, 11.00]  10.00 [9.00, 11.00]
+seal       ring              10.00 [9.00, 11.00]       (not measured)
+open       sealwright avx2   10.00 [9.00, 11.00]       (not measured)
+copy       memory copy      50.00 [50.00, 50.00]
+Median";
+        let text = tables[0].to_text();
+        assert!(text.starts_with(expected), "{text}");
+        assert!(tables[1].to_text().contains("seal       sealwright avx2  1.50 [1.50, 1.50]  2.00 [2.00, 2.00]"));
+        assert!(tables[1].to_text().contains("(no peer)"));
+    }
+}

@@ -1,0 +1,152 @@
+//! The messages of a bench in memory: small ones rotate over a window, so that none is read just after it was written.
+//!
+//! Sealing one small buffer over and over makes the masked or wide stores of one message collide with the loads of
+//! the next (store forwarding fails), which costs some libraries half their speed and never happens to real traffic.
+
+use super::peer::Refused;
+
+/// Bytes that the messages of one bench spread over: inside every first-level cache.
+const WINDOW: usize = 32 * 1024;
+
+/// Most messages in a window; also how many nonces there are.
+pub(super) const MESSAGES: usize = 256;
+
+/// Messages start on cache lines, for everybody alike.
+const LINE: usize = 64;
+
+/// Equal messages, each a text and room for its tag, on cache lines of their own.
+#[derive(Debug)]
+pub(super) struct Window {
+    memory: Vec<u8>,
+    start: usize,
+    stride: usize,
+    length: usize,
+    messages: usize,
+}
+
+impl Window {
+    /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least one.
+    pub(super) fn new(length: usize, share: Share) -> Window {
+        let stride = length.next_multiple_of(LINE);
+        let room = match share {
+            Share::Whole => WINDOW,
+            Share::Half => WINDOW / 2,
+        };
+        let messages = (room / stride).clamp(1, MESSAGES);
+        let memory = vec![0; stride * messages + LINE];
+        let start = memory.as_ptr().align_offset(LINE).min(LINE);
+        Window { memory, start, stride, length, messages }
+    }
+
+    /// How many messages there are.
+    pub(super) fn messages(&self) -> usize {
+        self.messages
+    }
+
+    /// Message `i`, its tag included.
+    pub(super) fn message(&mut self, i: usize) -> &mut [u8] {
+        let start = self.start + i * self.stride;
+        &mut self.memory[start..start + self.length]
+    }
+
+    /// Message `i` of `source` copied over message `i` here.
+    pub(super) fn restore(&mut self, i: usize, source: &Window) -> &mut [u8] {
+        let start = source.start + i * source.stride;
+        let message = self.message(i);
+        message.copy_from_slice(&source.memory[start..start + source.length]);
+        message
+    }
+
+    /// Does `each` to every message with its number.
+    pub(super) fn fill(
+        &mut self,
+        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        (0..self.messages).try_for_each(|i| each(i, self.message(i)))
+    }
+}
+
+/// How much of the window one set of messages takes: opening needs a second set to restore from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    Whole,
+    Half,
+}
+
+/// Counted nonces, written long before they are read: a nonce bumped in place just before each message would stall
+/// the wide load that fetches it.
+#[derive(Clone, Debug)]
+pub(super) struct Nonces {
+    length: usize,
+    all: Vec<[u8; 16]>,
+}
+
+impl Nonces {
+    /// [`MESSAGES`] nonces of `length` bytes, at most 16.
+    pub(super) fn new(length: usize) -> Nonces {
+        let nonce = |i: usize| {
+            let mut nonce = [0; 16];
+            nonce[..length].rchunks_mut(8).zip((i as u64).to_be_bytes().rchunks(8)).for_each(|(to, from)| {
+                to.copy_from_slice(&from[from.len() - to.len()..]);
+            });
+            nonce
+        };
+        Nonces { length, all: (0..MESSAGES).map(nonce).collect() }
+    }
+
+    /// Nonce number `i`, counted round.
+    pub(super) fn nonce(&self, i: usize) -> &[u8] {
+        &self.all[i % MESSAGES][..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn small_messages_rotate_over_the_window_on_lines_of_their_own() {
+        for (length, whole, half) in [(80, 256, 128), (1516, 21, 10), (8208, 3, 1), (1 << 20, 1, 1)] {
+            let mut window = Window::new(length, Share::Whole);
+            assert_eq!(window.messages(), whole, "{length}");
+            assert_eq!(Window::new(length, Share::Half).messages(), half, "{length}");
+            let mut starts = HashSet::new();
+            for i in 0..window.messages() {
+                let message = window.message(i);
+                assert_eq!((message.len(), message.as_ptr().addr() % LINE), (length, 0));
+                message.fill(i as u8);
+                starts.insert(message.as_ptr());
+            }
+            assert_eq!(starts.len(), whole);
+            // no message ran into another
+            for i in 0..window.messages() {
+                assert!(window.message(i).iter().all(|&byte| byte == i as u8));
+            }
+        }
+    }
+
+    #[test]
+    fn restoring_brings_back_each_message() {
+        let mut source = Window::new(100, Share::Half);
+        let paint = |window: &mut Window, colour: fn(usize) -> u8| {
+            (0..window.messages()).for_each(|i| window.message(i).fill(colour(i)));
+        };
+        paint(&mut source, |i| i as u8);
+        let mut window = Window::new(100, Share::Half);
+        paint(&mut window, |_| 0xee);
+        assert!(window.restore(3, &source).iter().all(|&byte| byte == 3));
+        assert!(window.message(4).iter().all(|&byte| byte == 0xee));
+    }
+
+    #[test]
+    fn nonces_count() {
+        for length in [8, 12, 15] {
+            let nonces = Nonces::new(length);
+            let all: HashSet<_> = (0..MESSAGES).map(|i| nonces.nonce(i).to_vec()).collect();
+            assert_eq!((all.len(), nonces.nonce(0).len()), (MESSAGES, length));
+            assert_eq!(nonces.nonce(7)[length - 1], 7);
+            assert_eq!(nonces.nonce(MESSAGES), nonces.nonce(0));
+        }
+    }
+}
