@@ -5,7 +5,7 @@ use crate::{
     body::Body,
     chunk,
     input::{Cursored, From},
-    output::{Draft, To},
+    output::{Draft, Placed, To},
     preamble::{Preamble, fill},
     span::{self, Span},
     window::{by_position, in_order, write_parts},
@@ -13,7 +13,7 @@ use crate::{
 use sealwright::Isa;
 use std::{
     fs::File,
-    io::{self, IoSlice, Read, Write},
+    io::{Read, Write},
 };
 
 /// How to open.
@@ -86,7 +86,7 @@ impl<'a> Opening<'a> {
                 let text = job.prove_length(file, meta.len())?;
                 let draft = Draft::create(&path, place)?;
                 draft.reserve(text)?;
-                job.file_to_file(file, &draft.file, text)?;
+                job.file_to_file(file, &draft, text)?;
                 draft.commit(mode(place.preserve))?;
                 text
             }
@@ -95,8 +95,8 @@ impl<'a> Opening<'a> {
                 job.in_order(&mut Cursored { file, at: body.offset(0) }, &mut to)?
             }
             (From::Stream(from), To::File { path, place }) => {
-                let mut draft = Draft::create(&path, place)?;
-                let text = job.in_order(from, &mut draft.file)?;
+                let draft = Draft::create(&path, place)?;
+                let text = job.in_order(from, &mut &draft)?;
                 draft.commit(mode(place.preserve))?;
                 text
             }
@@ -130,7 +130,7 @@ impl Job<'_> {
     }
 
     /// Every worker reads, opens and writes its spans at their own places.
-    fn file_to_file(&self, from: &File, to: &File, text: u64) -> Result<(), Error> {
+    fn file_to_file(&self, from: &File, to: &Draft, text: u64) -> Result<(), Error> {
         by_position(text, self.work, |span| {
             let at = self.body.offset(span.index * span::CHUNKS as u64);
             let (wanted, index) = (span.sealed_len(), span.index);
@@ -139,7 +139,7 @@ impl Job<'_> {
                 return Err(Error::cut(at + got as u64));
             }
             span.open(self.body, wanted)?;
-            let mut to = Placed { file: to, at: index * span::PLAIN as u64 };
+            let mut to = Placed { draft: to, at: index * span::PLAIN as u64 };
             write_parts(&mut to, &mut span.text()).map_err(Error::io("write", self.to))?;
             Ok(wanted as u64)
         })
@@ -167,27 +167,5 @@ impl Job<'_> {
         in_order(self.work, read, |span, got| span.open(self.body, got), write)?;
         to.flush().map_err(Error::io("write", self.to))?;
         Ok(text)
-    }
-}
-
-/// Writes a file at a place without moving its position.
-struct Placed<'a> {
-    file: &'a File,
-    at: u64,
-}
-
-impl Write for Placed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_vectored(&[IoSlice::new(bytes)])
-    }
-
-    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        let written = rustix::io::pwritev(self.file, parts, self.at)?;
-        self.at += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     body::Body,
     chunk,
     input::{Cursored, From},
-    output::{Draft, To},
+    output::{Draft, Placed, To},
     span::{self, Span},
     window::{by_position, fill_parts, in_order},
 };
@@ -13,7 +13,6 @@ use sealwright::{Isa, Suite};
 use std::{
     fs::{File, Metadata},
     io::{Read, Write},
-    os::unix::fs::FileExt,
 };
 
 /// How to seal.
@@ -106,7 +105,7 @@ impl<'a> Sealing<'a> {
                 }
                 let draft = Draft::create(&path, place)?;
                 draft.reserve(sealed_len(header, meta.len()))?;
-                job.file_to_file(&file, &draft.file, &meta)?;
+                job.file_to_file(&file, &draft, &meta)?;
                 draft.commit(mode)?;
                 meta.len()
             }
@@ -116,8 +115,8 @@ impl<'a> Sealing<'a> {
                 text
             }
             (From::Stream(mut from), To::File { path, place }) => {
-                let mut draft = Draft::create(&path, place)?;
-                let text = job.in_order(&mut from, &mut draft.file)?;
+                let draft = Draft::create(&path, place)?;
+                let text = job.in_order(&mut from, &mut &draft)?;
                 draft.commit(mode)?;
                 text
             }
@@ -143,9 +142,9 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Every worker reads, seals and writes its spans at their own places.
-    fn file_to_file(&self, from: &File, to: &File, meta: &Metadata) -> Result<(), Error> {
+    fn file_to_file(&self, from: &File, to: &Draft, meta: &Metadata) -> Result<(), Error> {
         let text = meta.len();
-        to.write_all_at(self.header, 0).map_err(Error::io("write", self.to))?;
+        Placed { draft: to, at: 0 }.write_all(self.header).map_err(Error::io("write", self.to))?;
         by_position(text, self.work, |span| {
             let at = span.index * span::PLAIN as u64;
             let wanted = span.text;
@@ -156,7 +155,7 @@ impl Job<'_> {
             }
             span.seal(self.body);
             let at = self.body.offset(span.index * span::CHUNKS as u64);
-            to.write_all_at(span.sealed(), at).map_err(Error::io("write", self.to))?;
+            Placed { draft: to, at }.write_all(span.sealed()).map_err(Error::io("write", self.to))?;
             Ok(wanted as u64)
         })?;
         self.unchanged(from, meta, text)

@@ -82,8 +82,8 @@ impl Enc {
         };
         let done = match output.to {
             To::File { path, place } => {
-                let mut draft = Draft::create(&path, place)?;
-                self.copy(direction, &mut from, &mut draft.file).and_then(|()| draft.commit(mode))
+                let draft = Draft::create(&path, place)?;
+                self.copy(direction, &mut from, &mut &draft).and_then(|()| draft.commit(mode))
             }
             To::Stream(mut to) => self.copy(direction, &mut from, &mut to),
         };

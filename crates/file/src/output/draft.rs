@@ -3,19 +3,23 @@
 use super::Place;
 use crate::{Error, key::random};
 use rustix::{
-    fs::{CWD, FallocateFlags, RenameFlags, renameat_with},
+    fs::{Advice, CWD, FallocateFlags, RenameFlags, fadvise, renameat_with},
     io::Errno,
 };
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions, Permissions},
-    io::{self, ErrorKind},
+    io::{self, ErrorKind, IoSlice, Write},
+    num::NonZeroU64,
     os::unix::{
         ffi::OsStrExt,
         fs::{OpenOptionsExt, PermissionsExt},
     },
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// Drafts that exist now, for [`abandon_all`].
@@ -43,12 +47,17 @@ pub fn abandon_all() {
 /// A file being written. Dropped without [`Draft::commit`], it is gone.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    pub(crate) file: File,
+    file: File,
     temp: PathBuf,
     target: PathBuf,
     place: Place,
+    /// Bytes written so far.
+    written: AtomicU64,
     named: bool,
 }
+
+/// After so many bytes written, the disk is told to begin.
+const BATCH: u64 = 16 << 20;
 
 impl Draft {
     /// Creates `.NAME.xxxxxx` beside `target`, for its owner only.
@@ -64,7 +73,14 @@ impl Draft {
             match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&temp) {
                 Ok(file) => {
                     live.paths.push(temp.clone());
-                    return Ok(Draft { file, temp, target: target.into(), place, named: false });
+                    return Ok(Draft {
+                        file,
+                        temp,
+                        target: target.into(),
+                        place,
+                        written: AtomicU64::new(0),
+                        named: false,
+                    });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
                 Err(error) => {
@@ -84,6 +100,17 @@ impl Draft {
             }
             // Not every file system can; then it shows when writing.
             _ => Ok(()),
+        }
+    }
+
+    /// Notes that `len` bytes were written, up to offset `end`. Now and then the disk is set to work on what is there, so
+    /// that syncing at the end does not have to wait for all of it.
+    pub(crate) fn wrote(&self, end: u64, len: u64) {
+        let before = self.written.fetch_add(len, Ordering::Relaxed);
+        if self.place.sync && before / BATCH != (before + len) / BATCH {
+            // Told that pages are not needed any more, Linux begins to write them. Only a hint: nothing rests on it.
+            let from = end.saturating_sub(BATCH + len);
+            let _ = fadvise(&self.file, from, NonZeroU64::new(end - from), Advice::DontNeed);
         }
     }
 
@@ -114,6 +141,46 @@ impl Draft {
             // Some file systems cannot sync a directory and say so; the name is there all the same.
             let _ = dir.sync_all();
         }
+        Ok(())
+    }
+}
+
+/// In order, from the start.
+impl Write for &Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let len = (&self.file).write_vectored(parts)? as u64;
+        self.wrote(self.written.load(Ordering::Relaxed) + len, len);
+        Ok(len as usize)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a draft from a place on, without moving its position.
+pub(crate) struct Placed<'a> {
+    pub(crate) draft: &'a Draft,
+    pub(crate) at: u64,
+}
+
+impl Write for Placed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let written = rustix::io::pwritev(&self.draft.file, parts, self.at)?;
+        self.at += written as u64;
+        self.draft.wrote(self.at, written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -3,8 +3,8 @@
 mod draft;
 mod shared;
 
-pub(crate) use draft::Draft;
 pub use draft::abandon_all;
+pub(crate) use draft::{Draft, Placed};
 pub use shared::Shared;
 
 use crate::{Error, Identity, Summary};
