@@ -211,7 +211,7 @@ impl RoundKeys for OnTheFly<32> {
         if round < 2 {
             return pair[round];
         }
-        let word = if round % 2 == 0 {
+        let word = if round.is_multiple_of(2) {
             sub_last_word::<S, true>(simd, pair[1], RCON[round / 2 - 1])
         } else {
             sub_last_word::<S, false>(simd, pair[1], 0)
