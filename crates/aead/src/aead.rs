@@ -25,6 +25,14 @@ impl Tag {
         tag
     }
 
+    /// The first `len` bytes of `block`.
+    #[inline]
+    pub(crate) fn of_block(block: &Block, len: usize) -> Self {
+        let mut bytes = [0; MAX_TAG];
+        bytes[..16].copy_from_slice(block);
+        Tag { bytes, len: len.min(16) }
+    }
+
     /// Whether `other` is this tag, of the same length and value, in constant time for a given length.
     pub fn matches(&self, other: &[u8]) -> bool {
         bool::from(self.as_ref().ct_eq(other))

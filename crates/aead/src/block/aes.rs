@@ -1,6 +1,6 @@
 //! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
 
-use super::{Beside, BlockCipher, Expanded, Inverse, InverseKeys, OnTheFly, RoundKeys};
+use super::{Bare, Beside, BlockCipher, Expanded, Inverse, InverseKeys, Masks, Nothing, OnTheFly, RoundKeys, mask};
 use crate::simd::{Isa, Reg, Simd, bitslice::Slices};
 use zeroize::ZeroizeOnDrop;
 
@@ -82,19 +82,35 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
     const STATE_BYTES: usize = K::STATE_BYTES;
 
     #[inline(always)]
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
+        self.rounds(simd, blocks, beside, &Bare);
+    }
+
+    #[inline(always)]
+    fn encrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+        self.rounds(simd, blocks, &mut Nothing, masks);
+    }
+}
+
+impl<K: RoundKeys> Aes<K> {
+    /// The whole cipher.
+    #[inline(always)]
+    fn rounds<S: Simd, const W: usize, B: Beside<S>, M: Masks<S>>(
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
         beside: &mut B,
+        masks: &M,
     ) {
         if !S::AES {
-            return self.encrypt_sliced(simd, blocks, beside);
+            mask(simd, blocks, masks);
+            self.encrypt_sliced(simd, blocks, beside);
+            return mask(simd, blocks, masks);
         }
         let mut carry = self.keys.start(simd);
         let key = self.keys.key(simd, 0, &mut carry);
-        for x in blocks.iter_mut() {
-            *x = *x ^ key;
+        for (i, x) in blocks.iter_mut().enumerate() {
+            *x = *x ^ masks.with(simd, i, key);
         }
         rounds!(round < K::ROUNDS => {
             let key = self.keys.key(simd, round, &mut carry);
@@ -104,21 +120,14 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
             beside.step(simd, blocks, round, K::ROUNDS - 1);
         });
         let key = self.keys.key(simd, K::ROUNDS, &mut carry);
-        for x in blocks.iter_mut() {
-            *x = x.aesenclast(key);
+        for (i, x) in blocks.iter_mut().enumerate() {
+            *x = x.aesenclast(masks.with(simd, i, key));
         }
     }
-}
 
-impl<K: RoundKeys> Aes<K> {
     /// The whole cipher in bit slices.
     #[inline(always)]
-    fn encrypt_sliced<S: Simd, const W: usize, B: Beside<S>>(
-        &self,
-        simd: S,
-        blocks: &mut [S::Reg; W],
-        beside: &mut B,
-    ) {
+    fn encrypt_sliced<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
         let mut state = pack(blocks);
         let mut carry = self.keys.start(simd);
         state.add(&everywhere(self.keys.key(simd, 0, &mut carry)));
@@ -139,25 +148,40 @@ impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
     const STATE_BYTES: usize = 2 * 16 * KEYS;
 
     #[inline(always)]
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(
-        &self,
-        simd: S,
-        blocks: &mut [S::Reg; W],
-        beside: &mut B,
-    ) {
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
         self.forward.encrypt_beside(simd, blocks, beside);
+    }
+
+    #[inline(always)]
+    fn encrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+        self.forward.encrypt_masked(simd, blocks, masks);
     }
 }
 
 impl<const KEYS: usize> Inverse for BothWays<KEYS> {
     #[inline(always)]
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        self.inverse_rounds(simd, blocks, &Bare);
+    }
+
+    #[inline(always)]
+    fn decrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+        self.inverse_rounds(simd, blocks, masks);
+    }
+}
+
+impl<const KEYS: usize> BothWays<KEYS> {
+    /// The whole inverse cipher.
+    #[inline(always)]
+    fn inverse_rounds<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
         if !S::AES {
-            return self.decrypt_sliced(simd, blocks);
+            mask(simd, blocks, masks);
+            self.decrypt_sliced(simd, blocks);
+            return mask(simd, blocks, masks);
         }
         let key = self.inverse.key(simd, 0);
-        for x in blocks.iter_mut() {
-            *x = *x ^ key;
+        for (i, x) in blocks.iter_mut().enumerate() {
+            *x = *x ^ masks.with(simd, i, key);
         }
         rounds!(round < KEYS - 1 => {
             let key = self.inverse.key(simd, round);
@@ -166,13 +190,11 @@ impl<const KEYS: usize> Inverse for BothWays<KEYS> {
             }
         });
         let key = self.inverse.key(simd, KEYS - 1);
-        for x in blocks.iter_mut() {
-            *x = x.aesdeclast(key);
+        for (i, x) in blocks.iter_mut().enumerate() {
+            *x = x.aesdeclast(masks.with(simd, i, key));
         }
     }
-}
 
-impl<const KEYS: usize> BothWays<KEYS> {
     /// The whole inverse cipher in bit slices.
     #[inline(always)]
     fn decrypt_sliced<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {

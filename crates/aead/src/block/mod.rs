@@ -25,12 +25,54 @@ pub trait BlockCipher: Send + Sync {
     fn encrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
         self.encrypt_beside(simd, blocks, &mut Nothing);
     }
+
+    /// Encrypts every block of `blocks`, xored with its mask before and after.
+    #[inline(always)]
+    fn encrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+        mask(simd, blocks, masks);
+        self.encrypt(simd, blocks);
+        mask(simd, blocks, masks);
+    }
 }
 
 /// Decrypts batches of 16-byte blocks.
 pub trait Inverse: Send + Sync {
     /// Decrypts every block of `blocks`.
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]);
+
+    /// Decrypts every block of `blocks`, xored with its mask before and after.
+    #[inline(always)]
+    fn decrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+        mask(simd, blocks, masks);
+        self.decrypt(simd, blocks);
+        mask(simd, blocks, masks);
+    }
+}
+
+/// What is xored into each register of a batch before and after the cipher, as OCB does with its offsets.
+pub trait Masks<S: Simd> {
+    /// The mask of register `i`, xor `key`: a cipher that xors a key at either end passes it here, so that mask and key
+    /// cost one operation.
+    fn with(&self, simd: S, i: usize, key: S::Reg) -> S::Reg;
+}
+
+/// No masks: keys alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Bare;
+
+impl<S: Simd> Masks<S> for Bare {
+    #[inline(always)]
+    fn with(&self, _: S, _: usize, key: S::Reg) -> S::Reg {
+        key
+    }
+}
+
+/// Xors each register with its mask.
+#[inline(always)]
+pub(crate) fn mask<S: Simd, const W: usize, M: Masks<S>>(simd: S, blocks: &mut [S::Reg; W], masks: &M) {
+    for (i, x) in blocks.iter_mut().enumerate() {
+        *x = *x ^ masks.with(simd, i, simd.zero());
+    }
 }
 
 /// Work to be done between the rounds of a cipher, in units that other execution ports can take meanwhile.

@@ -4,3 +4,4 @@ pub mod cbc;
 pub mod ctr;
 pub mod ecb;
 pub mod gcm;
+pub mod ocb;

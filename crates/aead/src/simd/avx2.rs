@@ -119,6 +119,7 @@ impl Reg for X2 {
 
     methods! { X2:
         fold(self) = _mm256_xor_si256(self.0, _mm256_zextsi128_si256(_mm256_extracti128_si256::<1>(self.0)));
+        replace_last(self, other) = _mm256_blend_epi32::<0xf0>(self.0, other.0);
         add32(self, other) = _mm256_add_epi32(self.0, other.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm256_shuffle_epi32::<0x4e>(self.0);

@@ -123,6 +123,7 @@ impl Reg for X4 {
             let one = _mm_xor_si128(_mm256_castsi256_si128(two), _mm256_extracti128_si256::<1>(two));
             _mm512_zextsi128_si512(one)
         };
+        replace_last(self, other) = _mm512_mask_mov_epi64(self.0, 0xc0, other.0);
         add32(self, other) = _mm512_add_epi32(self.0, other.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);

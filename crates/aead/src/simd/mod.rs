@@ -99,6 +99,8 @@ pub trait Reg:
     fn first_block(self) -> Block;
     /// All lanes xored into the first; what the other lanes hold is not defined.
     fn fold(self) -> Self;
+    /// The last lane taken from `other`.
+    fn replace_last(self, other: Self) -> Self;
 
     /// Adds 32-bit little-endian words.
     fn add32(self, other: Self) -> Self;

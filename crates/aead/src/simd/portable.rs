@@ -192,6 +192,11 @@ impl Reg for P4 {
         let [a, b, c, d] = self.0;
         P4([[a[0] ^ b[0] ^ c[0] ^ d[0], a[1] ^ b[1] ^ c[1] ^ d[1]], [0; 2], [0; 2], [0; 2]])
     }
+    #[inline(always)]
+    fn replace_last(mut self, other: P4) -> P4 {
+        self.0[3] = other.0[3];
+        self
+    }
 
     #[inline(always)]
     fn add32(self, other: P4) -> P4 {

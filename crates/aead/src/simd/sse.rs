@@ -101,6 +101,11 @@ impl Reg for X1 {
         self
     }
 
+    #[inline(always)]
+    fn replace_last(self, other: X1) -> X1 {
+        other
+    }
+
     methods! { X1:
         add32(self, other) = _mm_add_epi32(self.0, other.0);
         reverse_bytes(self) = _mm_shuffle_epi8(self.0, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));

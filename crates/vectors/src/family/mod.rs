@@ -2,6 +2,7 @@
 
 mod chain;
 mod gcm;
+mod ocb;
 mod raw;
 
 use crate::{Case, Expected, hex};
@@ -27,7 +28,7 @@ pub enum Outcome {
 }
 
 /// Every family.
-const FAMILIES: &[&dyn Family] = &[&gcm::Gcm, &raw::Raw, &chain::MonteCarlo];
+const FAMILIES: &[&dyn Family] = &[&gcm::Gcm, &ocb::Ocb, &raw::Raw, &chain::MonteCarlo];
 
 /// The family that has `alg`.
 pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {

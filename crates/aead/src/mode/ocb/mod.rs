@@ -1,0 +1,125 @@
+//! OCB3, the offset codebook mode of RFC 7253: authenticated encryption in one call of the cipher a block.
+//!
+//! A text may have any length, a nonce 1 to 15 bytes. A nonce that serves twice under a key shows which blocks of the
+//! two texts are equal and lets them be spliced into forgeries; about 2^64 blocks under one key, whatever the nonces,
+//! do the same (RFC 7253, 5): so count nonces, and change keys long before. Nonces shorter than 6 bits, which the RFC
+//! allows and which break everything (Liénardy and Lafitte, 2023), cannot be said in bytes.
+//!
+//! Built from: offsets by the Gray code (`offsets`), and one kernel for both directions (`kernel`). The key keeps L_*,
+//! L_$, L_0 to L_15 and the 64 offsets of an aligned run of blocks.
+
+mod kernel;
+mod offsets;
+
+use crate::{
+    Isa, KeyLength,
+    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
+    block::{BlockCipher, Inverse, aes::BothWays},
+};
+use core::fmt;
+use kernel::Fused;
+use offsets::Offsets;
+
+/// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
+pub const MAX_BYTES: u64 = 1 << 52;
+/// The longest nonce, in bytes.
+pub const MAX_NONCE: usize = 15;
+
+/// OCB3 over the cipher `C`.
+#[derive(Clone)]
+pub struct Ocb<C> {
+    isa: Isa,
+    cipher: C,
+    offsets: Offsets,
+    tag_len: TagLen,
+}
+
+/// A tag length of RFC 7253, in bytes. It goes into the nonce's block, so that keys do not mix lengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TagLen {
+    /// 128 bits.
+    #[default]
+    T16 = 16,
+    /// 96 bits.
+    T12 = 12,
+    /// 64 bits: a forger succeeds once in 2^64 tries.
+    T8 = 8,
+}
+
+impl<C: BlockCipher + Inverse> Ocb<C> {
+    /// Bytes that a key takes: the cipher's, and the offsets'.
+    pub const STATE_BYTES: usize = C::STATE_BYTES + size_of::<Offsets>();
+
+    /// OCB with tags of `tag_len`.
+    pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
+        let offsets = Offsets::new(isa, &cipher);
+        Ocb { isa, cipher, offsets, tag_len }
+    }
+
+    /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
+    #[inline]
+    fn nonce_block(&self, nonce: &[u8]) -> Option<Block> {
+        let number = match *nonce {
+            // The usual length, without a loop.
+            [a, b, c, d, e, f, g, h, i, j, k, l] => {
+                u128::from_be_bytes([0, 0, 0, 0, a, b, c, d, e, f, g, h, i, j, k, l])
+            }
+            [] => return None,
+            [..] if nonce.len() > MAX_NONCE => return None,
+            [..] => nonce.iter().fold(0, |number, byte| (number << 8) | u128::from(*byte)),
+        };
+        let tag_bits = 8 * self.tag_len as u128 % 128;
+        Some(((tag_bits << 121) | (1 << (8 * nonce.len())) | number).to_be_bytes())
+    }
+
+    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let nonce = self.nonce_block(nonce).ok_or(SealError::NonceLength)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(SealError::TextTooLong);
+        }
+        if ad.len() as u64 > MAX_BYTES {
+            return Err(SealError::AdTooLong);
+        }
+        let tag = self.isa.run(Fused::<C, SEAL> { cipher: &self.cipher, offsets: &self.offsets, nonce, ad, text });
+        Ok(Tag::of_block(&tag, self.tag_len as usize))
+    }
+}
+
+impl<C> fmt::Debug for Ocb<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ocb").field("isa", &self.isa).field("tag_len", &self.tag_len).finish_non_exhaustive()
+    }
+}
+
+impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
+    fn tag_len(&self) -> usize {
+        self.tag_len as usize
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.fused::<true>(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        release(text, genuine)
+    }
+}
+
+/// AES-OCB by length of key: 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Ocb::new(isa, BothWays::<11>::new(isa, key), tag_len)));
+    }
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Ocb::new(isa, BothWays::<13>::new(isa, key), tag_len)));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len))),
+        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+    }
+}

@@ -1,0 +1,159 @@
+//! The offsets of OCB: the key's part of them, and the walk through a text.
+//!
+//! Block i of a text has the offset before it xor L_ntz(i), where ntz counts the zero bits at the end of i: so offsets
+//! follow the Gray code. After a multiple of 64 blocks the next 63 offsets differ from the one reached by the same
+//! values each time. [`Offsets`] keeps these values, hence a whole register of offsets costs one xor.
+
+use crate::{
+    aead::Block,
+    block::{BlockCipher, Masks},
+    simd::{Isa, Kernel, Reg, Simd},
+};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// What a key's offsets are made of (RFC 7253, 4.1).
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[repr(align(64))]
+pub(super) struct Offsets {
+    /// At i - 1: the offset of block i, relative to where counting began.
+    rows: [Block; 64],
+    /// L_0, L_1, ...
+    counted: [Block; 16],
+    /// L_*, for a last block that is not full.
+    pub(super) star: Block,
+    /// L_$, for the tag.
+    pub(super) dollar: Block,
+}
+
+impl fmt::Debug for Offsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Offsets").finish_non_exhaustive()
+    }
+}
+
+/// Times x in GF(2^128), first bit highest.
+fn double(block: &Block) -> Block {
+    let x = u128::from_be_bytes(*block);
+    let carry = 0u128.wrapping_sub(x >> 127);
+    ((x << 1) ^ (carry & 0x87)).to_be_bytes()
+}
+
+fn xor(x: &Block, y: &Block) -> Block {
+    (u128::from_ne_bytes(*x) ^ u128::from_ne_bytes(*y)).to_ne_bytes()
+}
+
+impl Offsets {
+    /// Those of the key of `cipher`.
+    pub(super) fn new<C: BlockCipher>(isa: Isa, cipher: &C) -> Self {
+        struct Zero<'a, C>(&'a C);
+        impl<C: BlockCipher> Kernel for Zero<'_, C> {
+            type Output = Block;
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+                let mut zero = [simd.zero()];
+                self.0.encrypt(simd, &mut zero);
+                zero[0].first_block()
+            }
+        }
+        let star = isa.run(Zero(cipher));
+        let dollar = double(&star);
+        let mut offsets = Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star, dollar };
+        let mut l = dollar;
+        for counted in &mut offsets.counted {
+            l = double(&l);
+            *counted = l;
+        }
+        // The Gray code's second half of each power of two mirrors the first: so no value waits for the one before it.
+        for bit in 0..6 {
+            let half = 1 << bit;
+            for i in half..2 * half {
+                let mirror = 2 * half - 1 - i;
+                let before = if mirror == 0 { [0; 16] } else { offsets.rows[mirror - 1] };
+                offsets.rows[i - 1] = xor(&before, &offsets.counted[bit]);
+            }
+        }
+        offsets
+    }
+
+    /// L_`n`.
+    #[inline(always)]
+    fn l(&self, n: u32) -> Block {
+        match self.counted.get(n as usize) {
+            Some(l) => *l,
+            None => self.far(n),
+        }
+    }
+
+    /// L_`n` where `n` is larger than any kept: once in 2^16 blocks or more.
+    #[cold]
+    fn far(&self, n: u32) -> Block {
+        (15..n).fold(self.counted[15], |l, _| double(&l))
+    }
+}
+
+/// The offsets along a text or associated data, a batch after the other.
+pub(super) struct Walk<'a, S: Simd> {
+    simd: S,
+    offsets: &'a Offsets,
+    /// The offset of the last block of the batch before, in every lane.
+    base: S::Reg,
+    /// Blocks in all batches before.
+    blocks: u64,
+}
+
+impl<'a, S: Simd> Walk<'a, S> {
+    /// From the offset `base` on, which is in every lane.
+    #[inline(always)]
+    pub(super) fn new(simd: S, offsets: &'a Offsets, base: S::Reg) -> Self {
+        Walk { simd, offsets, base, blocks: 0 }
+    }
+
+    /// The offsets of the next batch.
+    #[inline(always)]
+    pub(super) fn batch<const W: usize>(&mut self) -> Batch<'a, S, W> {
+        const { assert!((W * S::Reg::BLOCKS).is_power_of_two() && W * S::Reg::BLOCKS <= 64) }
+        let base = self.base;
+        let size = W * S::Reg::BLOCKS;
+        self.blocks += size as u64;
+        // The batch's last offset: that of the block before it, xor L of the number of blocks.
+        let (before, counted) =
+            (self.offsets.l(size.trailing_zeros() - 1), self.offsets.l(self.blocks.trailing_zeros()));
+        self.base = base ^ self.simd.splat(&before) ^ self.simd.splat(&counted);
+        let rows = &self.offsets.rows;
+        let last = base ^ self.simd.load(rows[size - S::Reg::BLOCKS..].as_flattened());
+        Batch { rows, base, last: last.replace_last(self.base) }
+    }
+
+    /// The offsets of register `i` after the last batch, where less than a batch follows.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> S::Reg {
+        self.base ^ self.simd.load(self.offsets.rows[i * S::Reg::BLOCKS..].as_flattened())
+    }
+
+    /// The offset of the block `blocks` after the last batch, in every lane.
+    #[inline(always)]
+    pub(super) fn after(&self, blocks: usize) -> S::Reg {
+        match blocks.checked_sub(1) {
+            Some(i) => self.base ^ self.simd.splat(&self.offsets.rows[i]),
+            None => self.base,
+        }
+    }
+}
+
+/// The offsets of a batch, as masks for the cipher.
+pub(super) struct Batch<'a, S: Simd, const W: usize> {
+    rows: &'a [Block; 64],
+    base: S::Reg,
+    last: S::Reg,
+}
+
+impl<S: Simd, const W: usize> Masks<S> for Batch<'_, S, W> {
+    #[inline(always)]
+    fn with(&self, simd: S, i: usize, key: S::Reg) -> S::Reg {
+        if i == W - 1 {
+            return self.last ^ key;
+        }
+        (self.base ^ key) ^ simd.load(self.rows[i * S::Reg::BLOCKS..].as_flattened())
+    }
+}

@@ -1,0 +1,107 @@
+//! OCB3 (RFC 7253), every tag length: single cases, the RFC's iterated test, and one long text.
+
+use super::{Family, Outcome, aead, equal, judge};
+use crate::{Case, Expected};
+use sealwright::{
+    Aead, Isa, KeyLength,
+    mode::ocb::{self, TagLen},
+};
+use sha1::{Digest, Sha1};
+
+pub(super) struct Ocb;
+
+/// Makes OCB over the cipher of a name's first part.
+type Make = fn(Isa, &[u8], TagLen) -> Result<Box<dyn Aead>, KeyLength>;
+
+/// What is done with a key.
+#[derive(Clone, Copy)]
+enum Test {
+    /// One text.
+    Single,
+    /// RFC 7253, appendix A.
+    Iterated,
+    /// libgcrypt's long text, the same as associated data.
+    Long,
+}
+
+/// The cipher and the test in a name.
+fn parts(alg: &str) -> Option<(Make, Test)> {
+    let (cipher, rest) = alg.split_once('-')?;
+    let make: Make = match cipher {
+        "AES" => ocb::by_key,
+        _ => return None,
+    };
+    let test = match rest {
+        "OCB" => Test::Single,
+        "OCB-ITER" => Test::Iterated,
+        "OCB-LARGE" => Test::Long,
+        _ => return None,
+    };
+    Some((make, test))
+}
+
+impl Family for Ocb {
+    fn has(&self, alg: &str) -> bool {
+        parts(alg).is_some()
+    }
+
+    fn run(&self, case: &Case, isa: Isa) -> Outcome {
+        let Some((make, test)) = parts(&case.alg) else { return Outcome::Skipped };
+        let refused = case.expected == Expected::Invalid;
+        let tag_len = match case.tag_bits {
+            128 => TagLen::T16,
+            96 => TagLen::T12,
+            64 => TagLen::T8,
+            // No key can be made for such a tag: a refusal, which only a valid case would mind.
+            _ if refused => return Outcome::Passed,
+            _ => return Outcome::Skipped,
+        };
+        let ocb = match make(isa, &case.key, tag_len) {
+            Ok(ocb) => ocb,
+            Err(_) if refused => return Outcome::Passed,
+            Err(error) => return Outcome::Failed(error.to_string()),
+        };
+        judge(match test {
+            Test::Single => aead(case, &*ocb),
+            Test::Iterated => iterated(case, &*ocb),
+            Test::Long => long(case, &*ocb),
+        })
+    }
+}
+
+/// The text followed by its tag.
+fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>, String> {
+    let mut sealed = text.to_vec();
+    let tag = ocb.seal_in_place(nonce, ad, &mut sealed).map_err(|error| format!("not sealed: {error}"))?;
+    let mut opened = sealed.clone();
+    ocb.open_in_place(nonce, ad, &mut opened, tag.as_ref()).map_err(|_| "refused, but is authentic")?;
+    equal("plaintext", &opened, text)?;
+    sealed.extend_from_slice(tag.as_ref());
+    Ok(sealed)
+}
+
+/// Seals zeros of each length to 127 as text and associated data, as text alone, and as associated data alone, under
+/// nonces 1 to 384, and then all of that as associated data.
+fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), String> {
+    let nonce = |number: usize| {
+        let mut nonce = [0; 12];
+        nonce[4..].copy_from_slice(&(number as u64).to_be_bytes());
+        nonce
+    };
+    let mut all = Vec::new();
+    for length in 0..128 {
+        let zeros = vec![0; length];
+        all.extend(seal(ocb, &nonce(3 * length + 1), &zeros, &zeros)?);
+        all.extend(seal(ocb, &nonce(3 * length + 2), &[], &zeros)?);
+        all.extend(seal(ocb, &nonce(3 * length + 3), &zeros, &[])?);
+    }
+    equal("output", &seal(ocb, &nonce(385), &all, &[])?, &case.tag)
+}
+
+/// Seals 2 MiB and 32 bytes: at 0, 16, 32, .. the first 16 bytes of the SHA-1 of this place, as 32 bits little endian.
+fn long(case: &Case, ocb: &dyn Aead) -> Result<(), String> {
+    let place = |at: u32| Sha1::digest(at.to_le_bytes());
+    let text: Vec<u8> = (0..(2 << 20) + 32).step_by(16).flat_map(|at| place(at)[..16].to_vec()).collect();
+    let sealed = seal(ocb, &case.nonce, &text, &text)?;
+    equal("tag", &sealed[text.len()..], &case.tag)
+}
