@@ -86,9 +86,9 @@ fn truncated_at_every_byte() {
 /// Cut around the ends of chunks and spans of a large file, where the rest is authentic.
 #[test]
 fn truncated_between_chunks() {
-    let text = text(130 * 16_384 + 99);
+    let text = text(70 * 16_384 + 99);
     let sealed = sealed(&text);
-    for chunk in [1, 2, 63, 64, 65, 128, 130] {
+    for chunk in [1, 63, 64, 65, 70] {
         for by in [-17_i64, -16, -1, 0, 1, 15, 16, 17] {
             let len = (BODY + chunk * CHUNK) as i64 + by;
             let errors = refused(&sealed[..len as usize], &text, &format!("cut to {len}"));
@@ -165,9 +165,9 @@ fn chunks_of_another_file() {
 /// The chunk named is the first that is wrong, however many are and whoever finds one first.
 #[test]
 fn the_first_flaw_is_named() {
-    let text = text(300 * 16_384 + 5);
+    let text = text(200 * 16_384 + 5);
     let whole = sealed(&text);
-    for bad in [[70, 299], [0, 1], [128, 64], [255, 256]] {
+    for bad in [[70, 199], [0, 1], [128, 64], [191, 192]] {
         let mut file = whole.clone();
         bad.iter().for_each(|i| file[BODY + i * CHUNK + 5] ^= 1);
         let first = bad.into_iter().min().unwrap() as u64;

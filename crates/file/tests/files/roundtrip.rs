@@ -2,56 +2,55 @@
 
 use crate::support::*;
 use sealwright::{Isa, Suite};
-use sealwright_file::{Costs, Error, Input, Key, Opening, Output, Sealing, Shared, chunk, inspect};
-use std::fs;
+use sealwright_file::{Costs, Error, Input, Key, Opening, Output, Sealing, Shared, Summary, chunk, inspect};
+use std::{fs, path::Path};
 
 const MIB: usize = 1 << 20;
 
 /// Lengths around the ends of chunks and spans.
 fn lengths() -> Vec<usize> {
-    let edges = [0, 16_384, 2 * 16_384, 63 * 16_384, MIB, MIB + 16_384, 2 * MIB, 4 * MIB];
-    let mut lengths: Vec<usize> = edges
-        .iter()
-        .flat_map(|&edge| [-17, -16, -1, 0, 1, 15, 17].map(|by| edge as i64 + by))
-        .filter(|&len| len >= 0)
-        .map(|len| len as usize)
-        .collect();
-    lengths.extend([100, 5000, 3 * MIB + 12_345]);
-    lengths
+    let edges = [0, 16_384, 2 * 16_384, 63 * 16_384, MIB, MIB + 16_384, 2 * MIB];
+    let around =
+        |edge: usize| [-17, -16, -1, 0, 1, 15, 17].into_iter().filter_map(move |by| edge.checked_add_signed(by));
+    edges.into_iter().flat_map(around).chain([100, 5000, 3 * MIB + 12_345]).collect()
 }
 
-/// All four pairs of file and stream, sealed and opened, give one result.
+/// From a file or a stream, to a file or a stream.
+const WAYS: [(bool, bool); 4] = [(true, true), (true, false), (false, true), (false, false)];
+
+/// Runs `job` from the file `from` in one of the ways; what came out.
+fn by_way(
+    (from_file, to_file): (bool, bool),
+    from: &Path,
+    job: impl FnOnce(Input, Output) -> Result<Summary, Error>,
+) -> (Summary, Vec<u8>) {
+    let input = if from_file { Input::open(from).unwrap() } else { Input::bytes(fs::read(from).unwrap(), "stream") };
+    let (dir, mut memory) = (Dir::new(), Shared::default());
+    let path = dir.path("out");
+    let output = if to_file { Output::file(&path, place()).unwrap() } else { Output::writer(memory.clone(), "memory") };
+    let done = job(input, output).unwrap();
+    (done, if to_file { fs::read(&path).unwrap() } else { memory.take() })
+}
+
+/// What is sealed in one way opens in every other.
 #[test]
 fn every_length_every_way() {
     let dir = Dir::new();
     let key = key256();
-    for len in lengths() {
+    for (i, len) in lengths().into_iter().enumerate() {
         let text = text(len);
         let plain = dir.write("plain", &text);
-        for threads in [1, 3] {
-            let (sealing, opening) = (Sealing::new(&key).work(work(threads)), Opening::new(&key).work(work(threads)));
-            let [a, b] = ["a.seal", "b.seal"].map(|name| dir.path(name));
-            let done = seal_file(&sealing, &plain, &a).unwrap();
-            assert_eq!((done.text, done.sealed), (len as u64, fs::metadata(&a).unwrap().len()));
-            sealing.seal(Input::bytes(text.clone(), "text"), Output::file(&b, place()).unwrap()).unwrap();
-            let mut streamed = Shared::default();
-            sealing.seal(Input::open(&plain).unwrap(), Output::writer(streamed.clone(), "memory")).unwrap();
-            for sealed in [fs::read(&a).unwrap(), fs::read(&b).unwrap(), streamed.take(), sealed_by(&sealing, &text)] {
-                assert_eq!(sealed.len() as u64, 16 + chunk::sealed_len(len as u64), "{len}");
-                let path = dir.write("s", &sealed);
-                let [c, d] = ["c", "d"].map(|name| dir.path(name));
-                let done = open_file(&opening, &path, &c).unwrap();
-                assert_eq!((done.text, done.sealed), (len as u64, sealed.len() as u64));
-                opening.open(Input::bytes(sealed.clone(), "s"), Output::file(&d, place()).unwrap()).unwrap();
-                let mut out = Shared::default();
-                opening.open(Input::open(&path).unwrap(), Output::writer(out.clone(), "memory")).unwrap();
-                for opened in [fs::read(&c).unwrap(), fs::read(&d).unwrap(), out.take(), opened_by(&opening, &sealed).0]
-                {
-                    assert!(opened == text, "{len} bytes, {threads} threads");
-                }
-                [c, d].iter().for_each(|path| fs::remove_file(path).unwrap());
-            }
-            [a, b].iter().for_each(|path| fs::remove_file(path).unwrap());
+        for (j, way) in WAYS.into_iter().enumerate() {
+            let threads = work([1, 3][(i + j) % 2]);
+            let (done, sealed) =
+                by_way(way, &plain, |from, to| Sealing::new(&key).work(threads.clone()).seal(from, to));
+            assert_eq!((done.text, done.sealed), (len as u64, sealed.len() as u64));
+            assert_eq!(sealed.len() as u64, 16 + chunk::sealed_len(len as u64));
+            let sealed = dir.write("sealed", &sealed);
+            let back = WAYS[(i + j) % WAYS.len()];
+            let (done, opened) = by_way(back, &sealed, |from, to| Opening::new(&key).work(threads).open(from, to));
+            assert_eq!((done.text, done.sealed), (len as u64, sealed.metadata().unwrap().len()));
+            assert!(opened == text, "{len} bytes, {way:?}, {back:?}");
         }
     }
 }
