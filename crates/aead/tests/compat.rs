@@ -106,7 +106,6 @@ where
     Ours: KeyInit + BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + BlockCipherDecrypt + ZeroizeOnDrop,
     Theirs: KeyInit + BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeySizeUser<KeySize = Ours::KeySize>,
 {
-    let what = core::any::type_name::<Ours>();
     let (ours, theirs) = (keyed::<Ours>(5), keyed::<Theirs>(5));
     for n in 0..150 {
         let text: Vec<Array<u8, U16>> =
