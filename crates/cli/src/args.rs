@@ -24,7 +24,7 @@ Example:
 
 /// Seal and open files with authenticated encryption.
 #[derive(Debug, Parser)]
-#[command(name = "sealwright", version, after_help = ABOUT_EXITS, disable_help_subcommand = true)]
+#[command(name = "sealwright", version, after_help = ABOUT_EXITS)]
 pub(crate) struct LowArgs {
     #[command(subcommand)]
     pub(crate) verb: Verb,

@@ -134,6 +134,10 @@ impl Counts {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     pub(crate) fn files(&self) -> usize {
         self.files.load(Ordering::Relaxed)
     }
@@ -144,7 +148,7 @@ impl Counts {
     }
 
     fn json(&self, finished: bool) -> serde_json::Value {
-        let seconds = self.started.elapsed().as_secs_f64();
+        let seconds = self.elapsed().as_secs_f64();
         serde_json::json!({
             "seconds": (seconds * 1000.0).round() / 1000.0,
             "files": self.files(),

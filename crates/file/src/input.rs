@@ -38,6 +38,8 @@ impl Identity {
 pub struct Input {
     pub(crate) from: From,
     pub(crate) name: String,
+    /// The regular file it is, even where it is read as a stream, and its permission bits.
+    regular: Option<(Identity, u32)>,
     preamble: Option<Preamble>,
 }
 
@@ -78,14 +80,15 @@ impl Input {
             return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
         }
         // Files under /proc say that they are empty and are not: only reading shows. Likewise begin where others stopped.
+        let regular = meta.is_file().then(|| (Identity::of(&meta), meta.mode() & 0o777));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
-        Ok(Input { from, name, preamble: None })
+        Ok(Input { from, name, regular, preamble: None })
     }
 
     /// Any reader; `name` is what errors call it.
     pub fn reader(from: impl Read + Send + 'static, name: impl Into<String>) -> Input {
-        Input { from: From::Stream(Box::new(from)), name: name.into(), preamble: None }
+        Input { from: From::Stream(Box::new(from)), name: name.into(), regular: None, preamble: None }
     }
 
     /// Bytes in memory; `name` is what errors call them.
@@ -113,18 +116,12 @@ impl Input {
 
     /// Which file it is, if it is one.
     pub fn identity(&self) -> Option<Identity> {
-        match &self.from {
-            From::File { meta, .. } => Some(Identity::of(meta)),
-            From::Stream(_) => None,
-        }
+        self.regular.map(|(identity, _)| identity)
     }
 
     /// Its permission bits, if it is a file.
     pub(crate) fn mode(&self) -> Option<u32> {
-        match &self.from {
-            From::File { meta, .. } => Some(meta.mode() & 0o777),
-            From::Stream(_) => None,
-        }
+        self.regular.map(|(_, mode)| mode)
     }
 
     /// The preamble of a sealed input, to learn which key to ask for. A stream is read for it once; opening goes on after.

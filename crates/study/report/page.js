@@ -10,18 +10,15 @@
     const { data, layout, config } = JSON.parse(coloured);
     // on a touch screen a finger that scrolls the page must not zoom the plot it crosses
     if (matchMedia('(pointer: coarse)').matches) layout.dragmode = false;
-    if (plot.clientWidth < 480) {
-      layout.font.size = 11;
-      layout.height = 440;
-    }
+    if (plot.clientWidth < 480) layout.font.size = 11;
+    if (document.documentElement.classList.contains('printing')) layout.width = 660;
     return Plotly.react(plot, data, layout, config);
   };
 
   const drawAll = () => Promise.all(plots.map(draw)).then(() => document.documentElement.classList.add('drawn'));
   drawAll();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
-  // paper is white, whatever the screen is
-  matchMedia('print').addEventListener('change', drawAll);
+  // paper is white and of one width, whatever the screen is
   addEventListener('beforeprint', () => {
     document.documentElement.classList.add('printing');
     drawAll();

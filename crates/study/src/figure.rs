@@ -19,8 +19,8 @@ pub struct Figure {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// A level line to compare with: where it lies and what it means.
-    pub level: Option<(f64, String)>,
+    /// Where a level line lies to compare with; a mark of the axis says what it means.
+    pub level: Option<f64>,
     /// What is drawn.
     pub series: Vec<Series>,
 }
@@ -55,12 +55,24 @@ pub struct Axis {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Whether the paper printed it; else it was measured here.
-    pub paper: bool,
+    /// Where its figures come from, and so how it is drawn.
+    pub origin: Origin,
     /// Which colour of the page's palette; series of one subject share it, the paper's and ours alike.
     pub colour: usize,
     /// The points.
     pub points: Vec<Point>,
+}
+
+/// Where figures come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The paper printed them.
+    Printed,
+    /// They were measured here.
+    Measured,
+    /// They were measured here for comparison: on what stands in for the paper's machine, or of somebody else's work.
+    Beside,
 }
 
 /// A point.
@@ -124,12 +136,17 @@ impl Series {
     /// A series measured here.
     pub fn here(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
         let points = points.into_iter().map(|(x, y)| Point { x, y }).collect();
-        Series { name: name.into(), paper: false, colour, points }
+        Series { name: name.into(), origin: Origin::Measured, colour, points }
     }
 
     /// A series that the paper printed.
     pub fn paper(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
-        Series { paper: true, ..Series::here(name, colour, points) }
+        Series { origin: Origin::Printed, ..Series::here(name, colour, points) }
+    }
+
+    /// A series measured for comparison.
+    pub fn beside(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
+        Series { origin: Origin::Beside, ..Series::here(name, colour, points) }
     }
 }
 
@@ -166,6 +183,11 @@ impl Figure {
 pub fn cell(figure: Interval) -> Cell {
     let decimals = decimals(figure.median);
     if figure.low == figure.high { Cell::number(figure.median, decimals) } else { Cell::interval(figure, decimals) }
+}
+
+/// A figure with its interval as words, with digits to suit its size.
+pub fn shown(figure: Interval) -> String {
+    cell(figure).shown()
 }
 
 /// Digits after the point for three that matter.

@@ -1,7 +1,7 @@
 //! A paper's claim with one verdict for each circumstance it was tried in: its own table, whole processes, the library
 //! alone, a machine without AES instructions. They need not agree, and where they do not lies the lesson.
 
-use crate::paper::Sentence;
+use crate::{figure::shown, paper::Sentence};
 use sealwright_measure::{Claim, Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -73,10 +73,10 @@ pub fn every(what: &str, cases: &[Case]) -> Option<Found> {
     let verdict = Verdict::all(cases.iter().map(|case| case.verdict));
     // the case to show is one that decides; where all do, the one with the widest reach towards the other verdict
     let deciding = cases.iter().filter(|case| case.verdict == verdict);
-    let shown = deciding.max_by(|a, b| a.figure.relative_width().total_cmp(&b.figure.relative_width()))?;
-    let Case { name, figure, .. } = shown;
+    let example = deciding.max_by(|a, b| a.figure.relative_width().total_cmp(&b.figure.relative_width()))?;
+    let Case { name, figure, .. } = example;
     if let [_] = cases {
-        return Some(Found { verdict, evidence: format!("{what} {figure:.2} ({name})") });
+        return Some(Found { verdict, evidence: format!("{name}: {what} {}", shown(*figure)) });
     }
     let count = |verdict| cases.iter().filter(|case| case.verdict == verdict).count();
     let tally: Vec<String> = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold]
@@ -84,7 +84,7 @@ pub fn every(what: &str, cases: &[Case]) -> Option<Found> {
         .filter(|&verdict| count(verdict) > 0)
         .map(|verdict| format!("{verdict} in {}", count(verdict)))
         .collect();
-    let evidence = format!("Of {} cases: {}. {name}: {what} {figure:.2}", cases.len(), tally.join(", "));
+    let evidence = format!("Of {} cases: {}. Such as {name}: {what} {}", cases.len(), tally.join(", "), shown(*figure));
     Some(Found { verdict, evidence })
 }
 

@@ -3,7 +3,7 @@
 //! Colours are written as `var(--…)` of the page's style sheet; the page's script puts in what they are in its present
 //! dress, light or dark.
 
-use crate::figure::{Axis, Figure, Kind, Point, Series, X};
+use crate::figure::{Axis, Figure, Kind, Origin, Point, Series, X, shown};
 use plotly::{
     Bar, Configuration, Layout, Plot, Scatter, Trace,
     common::{
@@ -12,13 +12,13 @@ use plotly::{
     },
     configuration::DisplayModeBar,
     layout::{
-        Annotation, Axis as PlotAxis, AxisType, BarMode, DragMode, HoverMode, Legend, Margin, Shape, ShapeLine,
-        ShapeType, TicksDirection,
+        Axis as PlotAxis, AxisType, BarMode, DragMode, HoverMode, Legend, Margin, ModeBar, Shape, ShapeLine, ShapeType,
+        TicksDirection,
     },
 };
 
 /// Colours that the page's palette has.
-pub(crate) const COLOURS: usize = 6;
+pub(crate) const COLOURS: usize = 10;
 
 /// The plotting library, to be put on the page once: a `<script>` element.
 pub(crate) fn script() -> String {
@@ -51,12 +51,15 @@ fn colour(number: usize) -> String {
 
 fn trace(figure: &Figure, series: &Series) -> Box<dyn Trace> {
     let y: Vec<f64> = series.points.iter().map(|point| point.y.median).collect();
-    let hover: Vec<String> = series.points.iter().map(|point| reading(figure, point)).collect();
+    let hover: Vec<String> = series.points.iter().map(|point| reading(figure, series, point)).collect();
     let colour = colour(series.colour);
     let words = || series.points.iter().map(|point| figure.x.reading(&point.x)).collect::<Vec<_>>();
     let mode = if figure.kind == Kind::Dots { Mode::Markers } else { Mode::LinesMarkers };
-    let dash = if series.paper { DashType::Dash } else { DashType::Solid };
-    let symbol = if series.paper { MarkerSymbol::DiamondOpen } else { MarkerSymbol::Circle };
+    let (dash, symbol) = match series.origin {
+        Origin::Printed => (DashType::Dash, MarkerSymbol::DiamondOpen),
+        Origin::Measured => (DashType::Solid, MarkerSymbol::Circle),
+        Origin::Beside => (DashType::Dot, MarkerSymbol::Square),
+    };
     let line = Line::new().color(colour.clone()).width(2.0).dash(dash);
     let marker = Marker::new().color(colour.clone()).symbol(symbol).size(9);
     match figure.kind {
@@ -88,9 +91,9 @@ fn trace(figure: &Figure, series: &Series) -> Box<dyn Trace> {
 }
 
 /// What a point says when pointed at.
-fn reading(figure: &Figure, point: &Point) -> String {
+fn reading(figure: &Figure, series: &Series, point: &Point) -> String {
     let unit = figure.y.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
-    format!("{}: {}{unit}", figure.x.reading(&point.x), crate::figure::cell(point.y).shown())
+    format!("<b>{}</b><br>{}: {}{unit}", series.name, figure.x.reading(&point.x), shown(point.y))
 }
 
 /// Both arms of every interval.
@@ -110,18 +113,18 @@ fn layout(figure: &Figure) -> Layout {
     let clear = || "rgba(0,0,0,0)".to_owned();
     let mut layout = Layout::new()
         .auto_size(true)
-        .height(420)
+        .height(440)
         .paper_background_color(clear())
         .plot_background_color(clear())
         .font(Font::new().family("system-ui, sans-serif").size(13).color("var(--ink)"))
-        .margin(Margin::new().left(60).right(16).top(16).bottom(56))
+        .margin(Margin::new().left(60).right(16).top(34).bottom(56))
         .legend(
             Legend::new()
                 .orientation(Orientation::Horizontal)
                 .x(0.0)
                 .x_anchor(Anchor::Left)
-                .y(1.02)
-                .y_anchor(Anchor::Bottom)
+                .y(-0.28)
+                .y_anchor(Anchor::Top)
                 .background_color(clear()),
         )
         .hover_mode(HoverMode::Closest)
@@ -131,33 +134,22 @@ fn layout(figure: &Figure) -> Layout {
                 .border_color("var(--line)")
                 .font(Font::new().color("var(--ink)")),
         )
+        .mode_bar(ModeBar::new().background_color(clear()).color("var(--muted)").active_color("var(--link)"))
         .drag_mode(DragMode::Zoom)
         .bar_mode(BarMode::Group)
         .show_legend(figure.series.len() > 1)
         .x_axis(axis(&figure.x, figure.kind == Kind::Lines))
         .y_axis(axis(&figure.y, true));
-    if let Some((at, what)) = &figure.level {
-        let place = if figure.y.log { at.log10() } else { *at };
+    if let Some(at) = figure.level {
         layout.add_shape(
             Shape::new()
                 .shape_type(ShapeType::Line)
                 .x_ref("paper")
                 .x0(0)
                 .x1(1)
-                .y0(*at)
-                .y1(*at)
-                .line(ShapeLine::new().color("var(--muted)").width(1.0).dash(DashType::Dot)),
-        );
-        layout.add_annotation(
-            Annotation::new()
-                .x_ref("paper")
-                .x(1.0)
-                .x_anchor(Anchor::Right)
-                .y(place)
-                .y_anchor(Anchor::Bottom)
-                .show_arrow(false)
-                .text(what)
-                .font(Font::new().size(11).color("var(--muted)")),
+                .y0(at)
+                .y1(at)
+                .line(ShapeLine::new().color("var(--muted)").width(1.5).dash(DashType::Dot)),
         );
     }
     layout
@@ -201,7 +193,7 @@ mod tests {
             kind: Kind::Lines,
             x: Axis::new("size", None).log().ticks([(1e5, "100 kB".into())]),
             y: Axis::new("time", Some("ms")).log(),
-            level: Some((1.0, "even".into())),
+            level: Some(1.0),
             series: vec![
                 Series::paper("paper </script>", 0, [(X::Number(1e5), Interval::exact(8.0))]),
                 Series::here("here", 1, [(X::Number(1e5), y)]),
@@ -218,7 +210,7 @@ mod tests {
         assert_eq!(plot["data"][1]["y"][0], 2.0);
         assert_eq!(plot["data"][1]["error_y"]["array"][0], 1.0);
         assert_eq!(plot["data"][1]["error_y"]["arrayminus"][0], 0.5);
-        assert_eq!(plot["data"][1]["hovertext"][0], "100 kB: 2.00 [1.50, 3.00] ms");
+        assert_eq!(plot["data"][1]["hovertext"][0], "<b>here</b><br>100 kB: 2.00 [1.50, 3.00] ms");
         assert_eq!(plot["layout"]["xaxis"]["type"], "log");
         assert_eq!(plot["layout"]["yaxis"]["title"]["text"], "time (ms)");
         assert_eq!(plot["layout"]["shapes"][0]["y0"], 1.0);

@@ -13,12 +13,7 @@ pub trait BlockCipher: Send + Sync {
     const STATE_BYTES: usize;
 
     /// Encrypts every block of `blocks`, doing the steps of `beside` between the rounds.
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(
-        &self,
-        simd: S,
-        blocks: &mut [S::Reg; W],
-        beside: &mut B,
-    );
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B);
 
     /// Encrypts every block of `blocks`.
     #[inline(always)]

@@ -139,14 +139,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn pair<S: Simd>(
-        simd: S,
-        key: Powers<'_>,
-        sum: &mut Products<S::Reg>,
-        at: usize,
-        pair: [S::Reg; 2],
-        _: usize,
-    ) {
+    fn pair<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, pair: [S::Reg; 2], _: usize) {
         let [a, b] = pair.map(Reg::reverse_bytes);
         let here = simd.load(key.powers[at..].as_flattened());
         let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
@@ -158,14 +151,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn single<S: Simd>(
-        simd: S,
-        key: Powers<'_>,
-        sum: &mut Products<S::Reg>,
-        at: usize,
-        register: S::Reg,
-        _: usize,
-    ) {
+    fn single<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, register: S::Reg, _: usize) {
         let x = register.reverse_bytes();
         let power = simd.load(key.powers[at..].as_flattened());
         let middle = simd.load(key.middles[at..].as_flattened());

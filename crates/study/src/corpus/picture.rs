@@ -3,10 +3,13 @@
 use sealwright_measure::random::Random;
 use std::f64::consts::TAU;
 
+/// Height of a ridge, then its three waves of (count, height, phase).
+type Ridge = (f64, [(f64, f64, f64); 3]);
+
 /// The picture, not yet cut into pixels: coordinates run from 0 to 1 in both directions.
 struct Landscape {
-    /// For each ridge, from the far to the near one: height, then three waves of (count, height, phase).
-    ridges: Vec<(f64, [(f64, f64, f64); 3])>,
+    /// From the far to the near one.
+    ridges: Vec<Ridge>,
     sun: (f64, f64),
     grain: Random,
 }
@@ -34,7 +37,7 @@ impl Landscape {
         let edges: Vec<Vec<f64>> = (0..width)
             .map(|column| {
                 let x = column as f64 / width as f64;
-                let edge = |(height, waves): &(f64, [(f64, f64, f64); 3])| {
+                let edge = |(height, waves): &Ridge| {
                     height
                         + waves.iter().map(|(count, high, phase)| high * (TAU * (count * x + phase)).sin()).sum::<f64>()
                 };

@@ -65,7 +65,7 @@ fn files(grid: &Grid) -> Vec<Point> {
 
 fn gcm_slower(grid: &Grid, direction: Direction) -> Option<Found> {
     let cases = files(grid).into_iter().filter(|point| point.direction == direction).filter_map(|point| {
-        let name = format!("{} {}", point.size, point.kind);
+        let name = format!("{} {}", point.size, grid.name(point.kind));
         case(name, grid.gcm_to_cbc(point), |ratio| Verdict::above(ratio, 1.0 + MATTERS))
     });
     all("time of GCM : CBC", &cases.collect::<Vec<_>>())
@@ -75,7 +75,7 @@ fn constant_ratio(grid: &Grid) -> Option<Found> {
     let cases = every(&Kind::ALL).filter(|(_, size, _)| *size == SIZES[0]).filter_map(|(kind, size, direction)| {
         let point = Point { kind, size, mode: Mode::Cbc, direction };
         let ratios: Vec<Interval> = SIZES.iter().filter_map(|&size| grid.gcm_to_cbc(point.size(size))).collect();
-        let name = format!("{kind}, {direction}");
+        let name = format!("{}, {direction}", grid.name(kind));
         case(name, spread(&ratios), |spread| Verdict::above(spread, ABOUT).opposite())
     });
     all("largest ratio : smallest", &cases.collect::<Vec<_>>())
@@ -97,7 +97,9 @@ fn images_slower(grid: &Grid) -> Option<Found> {
     let cases = grid.points().filter(|point| point.kind != Kind::Text).filter_map(|point| {
         let Point { kind, size, mode, direction } = point;
         let ratio = grid.time(point.kind(Kind::Text)).and_then(|_| grid.ratio(point, point.kind(Kind::Text)));
-        case(format!("{size} {kind}, {direction} {mode}"), ratio, |ratio| Verdict::above(ratio, 1.0 + MATTERS))
+        case(format!("{size} {}, {direction} {mode}", grid.name(kind)), ratio, |ratio| {
+            Verdict::above(ratio, 1.0 + MATTERS)
+        })
     });
     all("time of image : text", &cases.collect::<Vec<_>>())
 }
@@ -108,12 +110,12 @@ fn proportional(grid: &Grid) -> Option<Found> {
             let Point { kind, mode, direction, .. } = point;
             let grown = grid.ratio(point.size(pair[1]), point);
             let times = pair[1].0 as f64 / pair[0].0 as f64;
-            case(format!("{kind}, {direction} {mode}, {} to {}", pair[0], pair[1]), grown, |grown| {
+            case(format!("{}, {direction} {mode}, {} to {}", grid.name(kind), pair[0], pair[1]), grown, |grown| {
                 Verdict::between(grown, times / ABOUT, times * ABOUT)
             })
         })
     });
-    all("ten times the bytes take times", &cases.collect::<Vec<_>>())
+    all("growth of the time", &cases.collect::<Vec<_>>())
 }
 
 /// The largest files of one direction.
@@ -123,7 +125,7 @@ fn largest(grid: &Grid, direction: Direction) -> Vec<Point> {
 
 fn cbc_decrypts_no_slower(grid: &Grid) -> Option<Found> {
     let cases = largest(grid, Direction::Decrypt).into_iter().filter_map(|point| {
-        let name = format!("{} {}", point.size, point.kind);
+        let name = format!("{} {}", point.size, grid.name(point.kind));
         case(name, grid.gcm_to_cbc(point), |ratio| Verdict::above(ratio, 1.0 - MATTERS))
     });
     all("time of GCM : CBC", &cases.collect::<Vec<_>>())
@@ -132,7 +134,7 @@ fn cbc_decrypts_no_slower(grid: &Grid) -> Option<Found> {
 fn gcm_encrypts_faster(grid: &Grid) -> Option<Found> {
     let cases = largest(grid, Direction::Encrypt).into_iter().filter_map(|point| {
         let ratio = grid.ratio(point, point.mode(Mode::Gcm));
-        case(format!("{} {}", point.size, point.kind), ratio, |ratio| Verdict::above(ratio, 1.0 + MATTERS))
+        case(format!("{} {}", point.size, grid.name(point.kind)), ratio, |ratio| Verdict::above(ratio, 1.0 + MATTERS))
     });
     all("time of CBC : GCM", &cases.collect::<Vec<_>>())
 }
@@ -140,7 +142,7 @@ fn gcm_encrypts_faster(grid: &Grid) -> Option<Found> {
 fn cbc_faster(grid: &Grid) -> Option<Found> {
     let points = Direction::ALL.into_iter().flat_map(|direction| largest(grid, direction));
     let cases = points.filter_map(|point| {
-        let name = format!("{} {}, {}", point.size, point.kind, point.direction);
+        let name = format!("{} {}, {}", point.size, grid.name(point.kind), point.direction);
         case(name, grid.gcm_to_cbc(point), |ratio| Verdict::above(ratio, 1.0 + MATTERS))
     });
     all("time of GCM : CBC", &cases.collect::<Vec<_>>())

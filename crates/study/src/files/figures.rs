@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     corpus::Kind,
-    figure::{Axis, Figure, Kind as Drawn, Series, X},
+    figure::{Axis, Figure, Kind as Drawn, Origin, Series, X},
 };
 use sealwright_measure::Interval;
 
@@ -18,7 +18,7 @@ pub(super) fn figures(measured: &Measured<'_>) -> Vec<Figure> {
     for figure in &mut figures {
         figure.series.retain(|series| !series.points.is_empty());
     }
-    figures.retain(|figure| figure.series.iter().any(|series| !series.paper));
+    figures.retain(|figure| figure.series.iter().any(|series| series.origin != Origin::Printed));
     figures
 }
 
@@ -40,7 +40,9 @@ fn plain(points: Vec<(X, Interval)>) -> Vec<(X, Interval)> {
 fn ratio(measured: &Measured<'_>, direction: Direction) -> Figure {
     let of = |grid: &Grid| by_size(|point| grid.gcm_to_cbc(point), Mode::Cbc, direction);
     let mut series = vec![Series::paper("paper, 2019", 0, plain(of(&measured.printed)))];
-    let grids = [Some(&measured.no_instructions), Some(&measured.processes), measured.best(), measured.portable()];
+    let stand_in = &measured.no_instructions;
+    series.push(Series::beside(&stand_in.scope, 0, of(stand_in)));
+    let grids = [Some(&measured.enc), Some(&measured.seal), measured.best(), measured.portable()];
     for (number, grid) in grids.into_iter().enumerate() {
         series.extend(grid.map(|grid| Series::here(&grid.scope, number + 1, of(grid))));
     }
@@ -55,10 +57,11 @@ fn ratio(measured: &Measured<'_>, direction: Direction) -> Figure {
         ),
         kind: Drawn::Lines,
         x: sizes(),
-        y: Axis::new("GCM : CBC", None)
-            .log()
-            .ticks([0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0].map(|ratio| (ratio, ratio.to_string()))),
-        level: Some((1.0, "as fast as each other".to_owned())),
+        y: Axis::new("GCM : CBC", None).log().ticks(
+            [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
+                .map(|ratio| (ratio, if ratio == 1.0 { "equal 1".to_owned() } else { ratio.to_string() })),
+        ),
+        level: Some(1.0),
         series,
     }
 }
@@ -73,11 +76,13 @@ fn times(measured: &Measured<'_>, direction: Direction) -> Figure {
     let of = |grid: &Grid, mode| by_size(|point| grid.time(point), mode, direction);
     let mut series = Vec::new();
     for (number, mode) in Mode::ALL.into_iter().enumerate() {
-        series.push(Series::paper(format!("paper, {mode}"), number, plain(of(&measured.printed, mode))));
-        series.push(Series::here(format!("sealwright enc, {mode}"), number, of(&measured.processes, mode)));
+        let colour = number + 1;
+        series.push(Series::paper(format!("paper, {mode}"), colour, plain(of(&measured.printed, mode))));
         let name = format!("openssl, {mode}, no AES instructions");
-        series.push(Series::here(name, number + 2, of(&measured.no_instructions, mode)));
+        series.push(Series::beside(name, colour, of(&measured.no_instructions, mode)));
+        series.push(Series::here(format!("sealwright enc, {mode}"), colour, of(&measured.enc, mode)));
     }
+    series.push(Series::here("sealwright seal, GCM", 3, of(&measured.seal, Mode::Gcm)));
     let (title, figure) = match direction {
         Direction::Encrypt => ("Encryption", 3),
         Direction::Decrypt => ("Decryption", 4),
@@ -108,7 +113,7 @@ fn levels(measured: &Measured<'_>) -> Figure {
             let point = Point { kind: Kind::Text, size, mode, direction };
             let points = measured.library.iter();
             let points = points.filter_map(|(isa, grid)| Some((X::Word(isa.name().to_owned()), speed(grid, point)?)));
-            series.push(Series::here(format!("{mode} {direction}"), number * 2 + direction.column(), points));
+            series.push(Series::here(format!("{mode} {direction}"), 1 + number * 2 + direction.column(), points));
         }
     }
     Figure {
@@ -135,7 +140,7 @@ fn tools(measured: &Measured<'_>) -> Figure {
             let used = measured.bench.used.get(&(program, Kind::Text, size, direction))?;
             Some((X::Word(program.name()), used.cpu))
         });
-        Series::here(direction.to_string(), direction.column(), used)
+        Series::here(direction.to_string(), 1 + direction.column(), used)
     });
     Figure {
         id: "tools".to_owned(),

@@ -89,6 +89,8 @@ impl Point {
 /// One circumstance's times over the grid, in milliseconds, as far as they were measured.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
+    /// What it calls pictures: the paper does not say of which format its were.
+    picture: Option<&'static str>,
     /// The circumstance.
     pub(super) scope: String,
     times: BTreeMap<Point, Interval>,
@@ -98,7 +100,12 @@ pub(super) struct Grid {
 
 impl Grid {
     pub(super) fn new(scope: impl Into<String>) -> Grid {
-        Grid { scope: scope.into(), times: BTreeMap::new(), ratios: BTreeMap::new() }
+        Grid { picture: None, scope: scope.into(), times: BTreeMap::new(), ratios: BTreeMap::new() }
+    }
+
+    /// The name of a kind of file here.
+    pub(super) fn name(&self, kind: Kind) -> String {
+        self.picture.filter(|_| kind != Kind::Text).map_or_else(|| kind.to_string(), str::to_owned)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -125,7 +132,7 @@ impl Grid {
 
     /// The paper's two tables. A mean of three readings, each of them whole ticks of 4 ms, may be off by a tick.
     pub(super) fn printed(paper: &Paper, scope: &str) -> Grid {
-        let mut grid = Grid::new(scope);
+        let mut grid = Grid { picture: Some("image"), ..Grid::new(scope) };
         for (mode, id) in [(Mode::Cbc, "cbc"), (Mode::Gcm, "gcm")] {
             for (kind, size, direction) in every(&[Kind::Text, Kind::Png]) {
                 let point = Point { kind, size, mode, direction };

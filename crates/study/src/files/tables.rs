@@ -23,7 +23,7 @@ fn or_empty(figure: Option<Interval>, why: &str) -> Cell {
 
 /// Time of GCM over time of CBC, everywhere.
 fn ratios(measured: &Measured<'_>) -> Table {
-    let mut grids: Vec<&Grid> = vec![&measured.no_instructions, &measured.processes];
+    let mut grids: Vec<&Grid> = vec![&measured.no_instructions, &measured.enc, &measured.seal];
     grids.extend(measured.best());
     grids.extend(measured.portable());
     grids.retain(|grid| !grid.is_empty());

@@ -64,7 +64,9 @@ fn figure(rows: &[Row], suite: &str, direction: Direction) -> Figure {
     let sizes: BTreeSet<usize> = rows.iter().map(|row| row.bytes).collect();
     let series = names.iter().enumerate().map(|(number, name)| {
         let points = rows.iter().filter(|row| row.who() == *name);
-        Series::here(name, number, points.map(|row| (X::Number(row.bytes as f64), row.speed())))
+        let ours = points.clone().all(|row| row.implementation == "sealwright");
+        let points = points.map(|row| (X::Number(row.bytes as f64), row.speed()));
+        if ours { Series::here(name, number + 1, points) } else { Series::beside(name, number + 1, points) }
     });
     let series: Vec<Series> = series.collect();
     let fastest = rows.iter().max_by(|a, b| a.gbps.total_cmp(&b.gbps));
@@ -89,8 +91,8 @@ fn figure(rows: &[Row], suite: &str, direction: Direction) -> Figure {
 /// Bytes with the largest unit that divides them.
 fn amount(bytes: usize) -> String {
     match bytes {
-        _ if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
-        _ if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
         _ => format!("{bytes} B"),
     }
 }

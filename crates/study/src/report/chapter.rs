@@ -23,6 +23,8 @@ pub(super) struct Chapter {
     seconds: String,
     date: String,
     load: String,
+    /// More was running than there are cores.
+    busy: bool,
     version: String,
     /// The circumstances that claims were tried in: the columns of the grid.
     scopes: Vec<String>,
@@ -146,6 +148,7 @@ impl Chapter {
             seconds: format!("{:.0}", results.seconds),
             date: results.machine.date.clone(),
             load: format!("{:.2}", results.machine.load[0]),
+            busy: results.machine.load[0] > results.machine.cores as f64 + 0.5,
             version: results.version.clone(),
             claims: outcome.claims.iter().map(claim).collect(),
             figures: outcome.figures.iter().map(|figure| Plot::new(&results.study, figure)).collect(),
