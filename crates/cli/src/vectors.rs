@@ -12,8 +12,9 @@ use crate::stream;
 
 const EXAMPLES: &str = "\
 Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
-comment} a line, bytes in hexadecimal and taglen in bits. Each vector runs in both directions. Algorithms that this build
-does not have are skipped and counted. Exit code 1 if a vector fails or a file cannot be read.
+comment} a line, bytes in hexadecimal and taglen in bits. Each vector runs in both directions.
+Algorithms that this build does not have are skipped and counted. Exit code 1 if a vector fails or a file
+cannot be read.
 
 Example:
     sealwright vectors check --isa all vectors/*.json";
