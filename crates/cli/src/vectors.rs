@@ -64,6 +64,9 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
         }
         unwritten?;
     }
+    for (reason, cases) in &total.reasons {
+        eprintln!("skipped {cases}: {}", printable(reason));
+    }
     stream::print(&format!("{total}\n"))?;
     Ok(if total.failed > 0 { Exit::Failed } else { exit })
 }

@@ -5,10 +5,16 @@ use core::fmt;
 use sealwright::Isa;
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     fs::File,
-    io::{BufRead, BufReader, Read, Seek},
+    io::{BufRead, BufReader, Read},
     path::Path,
 };
+
+/// The longest line, and the longest document, so that a hostile file cannot take all memory. JSON Lines may be of any
+/// length: they are read line by line.
+pub(crate) const MAX_LINE: u64 = 64 << 20;
+const MAX_DOCUMENT: u64 = 256 << 20;
 
 /// What to check with.
 #[derive(Clone, Debug)]
@@ -18,7 +24,7 @@ pub struct Options {
 }
 
 /// Counts of cases. A case counts once, however many levels it ran at; one failed level fails it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Right at every level.
     pub passed: usize,
@@ -26,13 +32,29 @@ pub struct Report {
     pub failed: usize,
     /// Of an algorithm, or with parameters, that this build does not have.
     pub skipped: usize,
+    /// Why cases were skipped, and how many for each reason.
+    pub reasons: BTreeMap<String, usize>,
+}
+
+impl Report {
+    /// The most reasons that are told apart.
+    const REASONS: usize = 100;
+
+    fn skip(&mut self, reason: String, cases: usize) {
+        let crowded = self.reasons.len() >= Self::REASONS && !self.reasons.contains_key(&reason);
+        let reason = if crowded { "other reasons".into() } else { reason };
+        *self.reasons.entry(reason).or_default() += cases;
+        self.skipped += cases;
+    }
 }
 
 impl core::ops::AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
-        self.skipped += other.skipped;
+        for (reason, cases) in other.reasons {
+            self.skip(reason, cases);
+        }
     }
 }
 
@@ -74,15 +96,26 @@ pub fn check_file(path: &Path, options: &Options, failures: &mut dyn FnMut(&Fail
     let file = File::open(path).map_err(|error| bad(error.to_string()))?;
     let mut reader = BufReader::new(file);
     // A document of Wycheproof's is one object over many lines; of JSON Lines the first line is an object by itself.
-    let mut first = String::new();
-    (&mut reader).take(1 << 20).read_line(&mut first).map_err(|error| bad(error.to_string()))?;
-    reader.rewind().map_err(|error| bad(error.to_string()))?;
-    let lines = matches!(serde_json::from_str(&first), Ok(Value::Object(fields)) if !fields.contains_key("testGroups"));
-    if lines {
+    let mut start = Vec::new();
+    let mut first = 0..0;
+    while start[first.clone()].trim_ascii().is_empty() {
+        first.start = start.len();
+        let read = (&mut reader).take(MAX_LINE + 1 - start.len() as u64).read_until(b'\n', &mut start);
+        if read.map_err(|error| bad(error.to_string()))? == 0 {
+            break;
+        }
+        first.end = start.len();
+    }
+    let object = serde_json::from_slice(&start[first]);
+    let mut reader = (&start[..]).chain(reader);
+    if matches!(object, Ok(Value::Object(fields)) if !fields.contains_key("testGroups")) {
         return run(&name, options, failures, |each| jsonl::read(&name, &mut reader, each));
     }
     let mut text = String::new();
-    reader.read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    reader.take(MAX_DOCUMENT + 1).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    if text.len() as u64 > MAX_DOCUMENT {
+        return Err(bad("neither JSON Lines, nor a document of at most 256 MiB".into()));
+    }
     check_text(&name, &text, options, failures)
 }
 
@@ -112,9 +145,10 @@ fn run(
 ) -> Result<Report, BadFile> {
     let mut report = Report::default();
     read(&mut |case| match outcome(&case, &options.isas) {
-        Outcome::Passed => report.passed += 1,
-        Outcome::Skipped => report.skipped += 1,
-        Outcome::Failed(what) => {
+        Ok(Outcome::Passed) => report.passed += 1,
+        Ok(Outcome::Skipped) => report.skip(format!("{} with such parameters", brief(&case.alg)), 1),
+        Err(reason) => report.skip(reason, 1),
+        Ok(Outcome::Failed(what)) => {
             report.failed += 1;
             let Case { place, alg, comment, .. } = case;
             failures(&Failure { file: name.into(), place, alg, comment, what });
@@ -123,14 +157,23 @@ fn run(
     Ok(report)
 }
 
-/// The case at every level: all must pass.
-fn outcome(case: &Case, isas: &[Isa]) -> Outcome {
-    let Some(family) = family::of(&case.alg) else { return Outcome::Skipped };
+/// A name that may come from a hostile file.
+fn brief(alg: &str) -> String {
+    alg.chars().take(40).collect()
+}
+
+/// The case at every level: all must pass. An error says why nothing ran.
+fn outcome(case: &Case, isas: &[Isa]) -> Result<Outcome, String> {
+    let Some(family) = family::of(&case.alg) else { return Err(format!("no {} here", brief(&case.alg))) };
+    if isas.is_empty() {
+        return Err("no level to run at".into());
+    }
     let mut wrong: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut skipped = false;
     for &isa in isas {
         match family.run(case, isa) {
             Outcome::Passed => {}
-            Outcome::Skipped => return Outcome::Skipped,
+            Outcome::Skipped => skipped = true,
             Outcome::Failed(what) => match wrong.iter_mut().find(|(known, _)| *known == what) {
                 Some((_, levels)) => levels.push(isa.name()),
                 None => wrong.push((what, vec![isa.name()])),
@@ -138,8 +181,8 @@ fn outcome(case: &Case, isas: &[Isa]) -> Outcome {
         }
     }
     if wrong.is_empty() {
-        return Outcome::Passed;
+        return Ok(if skipped { Outcome::Skipped } else { Outcome::Passed });
     }
     let what: Vec<_> = wrong.iter().map(|(what, levels)| format!("at {}: {what}", levels.join(", "))).collect();
-    Outcome::Failed(what.join("; "))
+    Ok(Outcome::Failed(what.join("; ")))
 }

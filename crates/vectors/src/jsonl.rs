@@ -1,11 +1,8 @@
 //! JSON Lines: one test an object, one object a line.
 
-use crate::{BadFile, Case};
+use crate::{BadFile, Case, check::MAX_LINE};
 use serde_json::Value;
 use std::io::{BufRead, Read};
-
-/// The longest line read, so that a hostile file cannot take all memory.
-const MAX_LINE: u64 = 64 << 20;
 
 /// Calls `each` with every line's test. Empty lines are passed over.
 pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {

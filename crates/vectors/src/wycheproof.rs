@@ -6,7 +6,8 @@ use serde_json::Value;
 /// Calls `each` with every test of a document.
 pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {
     let bad = |place: String, what: &str| BadFile { file: file.into(), place, what: what.into() };
-    let alg = document.get("algorithm").and_then(Value::as_str);
+    // Some documents name no algorithm; no family has the nameless one.
+    let alg = document.get("algorithm").and_then(Value::as_str).unwrap_or("unnamed");
     let groups = document.get("testGroups").and_then(Value::as_array);
     let groups = groups.ok_or_else(|| bad(String::new(), "no testGroups, and not JSON Lines either"))?;
     for (i, group) in groups.iter().enumerate() {
@@ -18,7 +19,7 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
             let id = fields.get("tcId").and_then(Value::as_u64);
             let place = id.map_or_else(|| place.clone(), |id| format!("tcId {id}"));
             let own = fields.get("alg").and_then(Value::as_str).map(str::to_owned);
-            let case = Case::from_fields(fields, own.as_deref().or(alg), tag_bits, place.clone());
+            let case = Case::from_fields(fields, Some(own.as_deref().unwrap_or(alg)), tag_bits, place.clone());
             each(case.map_err(|what| bad(place, &what))?);
         }
     }

