@@ -16,13 +16,14 @@
 //!
 //! * Names and lengths: [`Suite`]; keys that count their own nonces: [`Sealer`], [`Opener`]; the contract: [`Aead`].
 //! * Modes: [`mode`]; hash strategies: [`ghash`]; ciphers: [`block`]; instruction sets: [`Isa`], [`simd`].
-//! * Without authentication, for compatibility: [`raw`].
+//! * Without authentication, for compatibility: [`raw`]; random bits from a seed: [`drbg`].
 
 mod aead;
 pub mod block;
 #[cfg(feature = "rustcrypto")]
 pub mod compat;
 mod counted;
+pub mod drbg;
 pub mod ghash;
 pub mod mode;
 pub mod raw;

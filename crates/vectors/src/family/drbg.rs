@@ -1,0 +1,90 @@
+//! Hash_DRBG: `ops` in order, each a `generate` of `bytes` with additional input `add` or a `reseed`; `out` is what the
+//! last one generates. A generate that carries its own `entropy` asks for prediction resistance. Where `out` is null,
+//! `out_sha256` stands for it.
+
+use super::{Family, Outcome, judge, said};
+use crate::{Case, Expected, hex};
+use sealwright::{
+    Isa,
+    drbg::{DrbgError, HashDrbg, MAX_REQUEST},
+};
+use serde_json::{Map, Value};
+
+pub(super) struct Drbg;
+
+/// Why a case has no output.
+enum Without {
+    /// The generator refused, as the standard has it.
+    Refused(DrbgError),
+    /// The case asks for nothing that a generator could answer or refuse.
+    Unclear(String),
+}
+
+impl Family for Drbg {
+    fn has(&self, alg: &str) -> bool {
+        alg == "HashDRBG-SHA256"
+    }
+
+    fn needs(&self, _: &str) -> &'static [&'static str] {
+        &["entropy", "nonce", "ops"]
+    }
+
+    /// Levels make no difference here.
+    fn run(&self, case: &Case, _: Isa) -> Outcome {
+        judge(match (case.expected, ops(case)) {
+            (_, Err(Without::Unclear(what))) => Err(what),
+            (Expected::Invalid, Ok(_)) => Err("answered, but must be refused".into()),
+            (Expected::Invalid | Expected::Acceptable, Err(Without::Refused(_))) => Ok(()),
+            (Expected::Valid, Err(Without::Refused(error))) => Err(format!("refused: {error}")),
+            (_, Ok(out)) => said(case, "out", &out),
+        })
+    }
+}
+
+/// What the last generate returns.
+fn ops(case: &Case) -> Result<Vec<u8>, Without> {
+    let unclear = |what: &str| Without::Unclear(what.into());
+    let entropy = case.bytes("entropy").map_err(Without::Unclear)?;
+    let personalization = if case.text("pers").is_empty() { Ok(Vec::new()) } else { case.bytes("pers") };
+    let personalization = personalization.map_err(Without::Unclear)?;
+    let mut drbg = HashDrbg::instantiate(&entropy, &case.nonce, &personalization).map_err(Without::Refused)?;
+    let resistant = case.fields.get("pr").and_then(Value::as_bool).unwrap_or_default();
+    let mut out = None;
+    let ops = case.fields.get("ops").and_then(Value::as_array).ok_or_else(|| unclear("ops is not an array"))?;
+    for op in ops {
+        let op = op.as_object().ok_or_else(|| unclear("an op is not an object"))?;
+        let additional = bytes(op, "add")?.unwrap_or_default();
+        let done = match (op.get("op").and_then(Value::as_str), bytes(op, "entropy")?) {
+            (Some("reseed"), Some(entropy)) => drbg.reseed(&entropy, &additional),
+            (Some("generate"), None) if resistant => return Err(unclear("a generate with pr, but without entropy")),
+            (Some("generate"), entropy) => {
+                let out = out.insert(vec![0; requested(op)?]);
+                match entropy {
+                    Some(entropy) => drbg.generate_fresh(&entropy, out, &additional),
+                    None => drbg.generate(out, &additional),
+                }
+            }
+            _ => return Err(unclear("an op is neither generate nor reseed with entropy")),
+        };
+        done.map_err(Without::Refused)?;
+    }
+    out.ok_or_else(|| unclear("nothing is generated"))
+}
+
+/// Bytes that a generate asks for.
+fn requested(op: &Map<String, Value>) -> Result<usize, Without> {
+    let bytes = op.get("bytes").and_then(Value::as_u64);
+    // One byte too many is refused like any larger number, which a hostile file may not make us reserve.
+    let bytes = bytes.map(|bytes| bytes.min(MAX_REQUEST as u64 + 1) as usize);
+    bytes.ok_or_else(|| Without::Unclear("a generate without a number of bytes".into()))
+}
+
+fn bytes(op: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, Without> {
+    match op.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_str().and_then(hex::decode) {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Err(Without::Unclear(format!("{name} is not hexadecimal"))),
+        },
+    }
+}
