@@ -71,6 +71,8 @@ pub enum SealError {
     TextTooLong,
     /// The associated data is longer than the mode may authenticate.
     AdTooLong,
+    /// The text ends within a block, and the mode takes whole blocks of 16 bytes.
+    PartialBlock,
 }
 
 impl fmt::Display for SealError {
@@ -79,6 +81,7 @@ impl fmt::Display for SealError {
             SealError::NonceLength => "the nonce has a length that this mode does not take",
             SealError::TextTooLong => "the text is longer than this mode may seal under one nonce",
             SealError::AdTooLong => "the associated data is longer than this mode may authenticate",
+            SealError::PartialBlock => "the text ends within a block, and this mode takes whole ones",
         })
     }
 }

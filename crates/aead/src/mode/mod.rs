@@ -1,6 +1,7 @@
 //! Modes of operation over any [`BlockCipher`](crate::block::BlockCipher).
 
 pub mod cbc;
+pub mod cbc_hmac;
 pub mod ctr;
 pub mod ecb;
 pub mod gcm;

@@ -1,5 +1,6 @@
 //! Families of algorithms, one a file.
 
+mod cbc_hmac;
 mod chain;
 mod drbg;
 mod gcm;
@@ -34,7 +35,8 @@ pub enum Outcome {
 }
 
 /// Every family.
-const FAMILIES: &[&dyn Family] = &[&gcm::Gcm, &ocb::Ocb, &raw::Raw, &chain::MonteCarlo, &drbg::Drbg];
+const FAMILIES: &[&dyn Family] =
+    &[&gcm::Gcm, &ocb::Ocb, &cbc_hmac::CbcHmac, &raw::Raw, &chain::MonteCarlo, &drbg::Drbg];
 
 /// The family that has `alg`.
 pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {

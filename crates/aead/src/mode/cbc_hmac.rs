@@ -1,0 +1,143 @@
+//! CBC with HMAC-SHA-256, encrypt-then-MAC, composed as RFC 7518, section 5.2, has it: what CBC must carry to be a peer of
+//! GCM.
+//!
+//! The key is MAC key || encryption key. The text, padded by PKCS#7, is encrypted under an IV that nobody can foresee;
+//! the tag is the first bytes of HMAC-SHA-256 over A || IV || C || AL, AL being the bits of A as 64 bits, big endian.
+//! A tag is held against the text before a byte is decrypted, so that padding tells nothing. See `docs/CBC_HMAC.md`.
+//!
+//! | key | cipher | tag | |
+//! |---|---|---|---|
+//! | 32 bytes, 16 of them for the MAC | AES-128 | 16 bytes | A128CBC-HS256 of RFC 7518, 5.2.3 |
+//! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition, whole hash; beside AES-256-GCM in studies |
+
+use super::cbc::{self, pkcs7_pad, pkcs7_unpad};
+use crate::{
+    Isa, KeyLength,
+    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
+    block::aes::BothWays,
+};
+use core::fmt;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
+///
+/// As an [`Aead`] it takes whole blocks, padded by whoever calls; [`CbcHmac::seal`] and [`CbcHmac::open`] take any text
+/// and pad it as the standard asks. The nonce is the IV: 16 bytes, random.
+pub struct CbcHmac<const KEYS: usize> {
+    isa: Isa,
+    cipher: BothWays<KEYS>,
+    mac: Hmac<Sha256>,
+    tag_len: usize,
+}
+
+/// A128CBC-HS256 of RFC 7518.
+pub type A128CbcHs256 = CbcHmac<11>;
+/// AES-256-CBC with all of HMAC-SHA-256.
+pub type Aes256CbcHmac = CbcHmac<15>;
+
+impl A128CbcHs256 {
+    /// Under 16 bytes of MAC key, then 16 of encryption key.
+    pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
+        let (mac, cipher) = key.split_first_chunk::<16>().expect("32 bytes begin with 16");
+        let cipher = cipher.try_into().expect("32 bytes less 16 are 16");
+        Self::with(isa, mac, BothWays::<11>::new(isa, cipher), 16)
+    }
+}
+
+impl Aes256CbcHmac {
+    /// Under 32 bytes of MAC key, then 32 of encryption key.
+    pub fn new(isa: Isa, key: &[u8; 64]) -> Self {
+        let (mac, cipher) = key.split_first_chunk::<32>().expect("64 bytes begin with 32");
+        let cipher = cipher.try_into().expect("64 bytes less 32 are 32");
+        Self::with(isa, mac, BothWays::<15>::new(isa, cipher), 32)
+    }
+}
+
+/// The composition by length of key: 32 or 64 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLength> {
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(A128CbcHs256::new(isa, key)));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Aes256CbcHmac::new(isa, key))),
+        Err(_) => Err(KeyLength { wanted: 64, given: key.len() }),
+    }
+}
+
+impl<const KEYS: usize> CbcHmac<KEYS> {
+    fn with(isa: Isa, mac_key: &[u8], cipher: BothWays<KEYS>, tag_len: usize) -> Self {
+        let mac = Hmac::new_from_slice(mac_key).expect("HMAC takes keys of every length");
+        CbcHmac { isa, cipher, mac, tag_len }
+    }
+
+    /// Pads `text` by 1 to 16 bytes and encrypts it.
+    ///
+    /// # Errors
+    /// [`SealError::NonceLength`] unless the IV has 16 bytes; `text` is then as it was.
+    pub fn seal(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<Tag, SealError> {
+        let length = text.len();
+        pkcs7_pad(text);
+        let sealed = self.seal_in_place(iv, ad, text);
+        if sealed.is_err() {
+            text.truncate(length);
+        }
+        sealed
+    }
+
+    /// Decrypts `text` if `tag` holds, and takes the padding off.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`] otherwise; `text` is then all zero.
+    pub fn open(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), NotAuthentic> {
+        self.open_in_place(iv, ad, text, tag)?;
+        // Authentic padding that is wrong comes from a holder of the key, not from who tampers.
+        match pkcs7_unpad(text) {
+            Ok(length) => {
+                text.truncate(length);
+                Ok(())
+            }
+            Err(_) => release(text, false),
+        }
+    }
+
+    fn tag(&self, iv: &Block, ad: &[u8], ciphertext: &[u8]) -> Tag {
+        let mac = self.mac.clone().chain_update(ad).chain_update(iv).chain_update(ciphertext);
+        let mac = mac.chain_update((8 * ad.len() as u64).to_be_bytes()).finalize();
+        Tag::new(&mac.into_bytes()[..self.tag_len])
+    }
+}
+
+impl<const KEYS: usize> Aead for CbcHmac<KEYS> {
+    fn tag_len(&self) -> usize {
+        self.tag_len
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let iv = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        if !text.len().is_multiple_of(16) {
+            return Err(SealError::PartialBlock);
+        }
+        cbc::encrypt(self.isa, &self.cipher, iv, text);
+        Ok(self.tag(iv, ad, text))
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        match nonce.try_into() {
+            Ok(iv) if text.len().is_multiple_of(16) && self.tag(iv, ad, text).matches(tag) => {
+                cbc::decrypt(self.isa, &self.cipher, iv, text);
+                Ok(())
+            }
+            _ => release(text, false),
+        }
+    }
+}
+
+impl<const KEYS: usize> fmt::Debug for CbcHmac<KEYS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CbcHmac").field("isa", &self.isa).field("tag_len", &self.tag_len).finish_non_exhaustive()
+    }
+}
