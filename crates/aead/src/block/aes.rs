@@ -77,6 +77,7 @@ macro_rules! rounds {
         )*
     };
 }
+pub(super) use rounds;
 
 impl<K: RoundKeys> BlockCipher for Aes<K> {
     const STATE_BYTES: usize = K::STATE_BYTES;
@@ -228,7 +229,7 @@ fn group<R: Reg>(register: R) -> [[u64; 2]; 4] {
 }
 
 #[inline(always)]
-fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
+pub(super) fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
     Slices::pack(&blocks.map(group))
 }
 
@@ -239,7 +240,7 @@ fn everywhere<R: Reg, const W: usize>(key: R) -> Slices<W> {
 }
 
 #[inline(always)]
-fn unpack<S: Simd, const W: usize>(simd: S, state: &Slices<W>, blocks: &mut [S::Reg; W]) {
+pub(super) fn unpack<S: Simd, const W: usize>(simd: S, state: &Slices<W>, blocks: &mut [S::Reg; W]) {
     for (x, halves) in blocks.iter_mut().zip(state.unpack()) {
         let mut bytes = [0; 64];
         for (bytes, half) in bytes.chunks_exact_mut(8).zip(halves.as_flattened()) {

@@ -1,6 +1,7 @@
 //! Block ciphers over batches of registers.
 
 pub mod aes;
+pub(crate) mod own_keys;
 mod round_keys;
 
 pub use round_keys::{Expanded, InverseKeys, OnTheFly, RoundKeys};

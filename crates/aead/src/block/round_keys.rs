@@ -124,11 +124,11 @@ impl<const BYTES: usize> OnTheFly<BYTES> {
 }
 
 /// Round constant `i`, from 0: x^i in GF(2^8).
-const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+pub(super) const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// SubWord of the last word of each lane, rotated first if `ROTATE`, xor `constant`; in every word of the lane.
 #[inline(always)]
-fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, constant: u8) -> S::Reg {
+pub(super) fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, constant: u8) -> S::Reg {
     let word = key.splat_last_word();
     let word = if ROTATE { word.rotate_words() } else { word };
     let mut constants = [0; 16];
@@ -141,7 +141,7 @@ fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, constant: u8
 
 /// Each word xor all words before it in the lane.
 #[inline(always)]
-fn prefix_xor<R: Reg>(key: R) -> R {
+pub(super) fn prefix_xor<R: Reg>(key: R) -> R {
     let key = key ^ key.shift_up::<4>();
     key ^ key.shift_up::<8>()
 }

@@ -6,3 +6,4 @@ pub mod ctr;
 pub mod ecb;
 pub mod gcm;
 pub mod ocb;
+pub mod rkc;

@@ -1,6 +1,10 @@
 //! Which instructions this machine has, and the door to them.
 
-use super::{Kernel, portable::Portable};
+use super::{
+    Kernel,
+    portable::Portable,
+    sha::{self, Hashing},
+};
 use core::{fmt, str::FromStr};
 use std::sync::OnceLock;
 
@@ -108,6 +112,19 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { super::avx512::run(kernel) },
         }
+    }
+}
+
+impl Isa {
+    /// Runs `kernel` with the SHA instructions, where this machine has them and the level may use any.
+    #[inline]
+    pub(crate) fn hash<K: Hashing>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 >= Level::Sse && is_x86_feature_detected!("sha") {
+            // SAFETY: SHA was just detected, the rest with the level.
+            return unsafe { sha::by_instructions(kernel) };
+        }
+        sha::plain(kernel)
     }
 }
 

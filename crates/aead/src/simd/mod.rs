@@ -26,6 +26,8 @@ mod avx512;
 pub(crate) mod bitslice;
 mod isa;
 mod portable;
+pub(crate) mod sha;
+mod sha_plain;
 #[cfg(target_arch = "x86_64")]
 mod sse;
 

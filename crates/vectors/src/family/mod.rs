@@ -6,6 +6,7 @@ mod drbg;
 mod gcm;
 mod ocb;
 mod raw;
+mod rkc;
 
 use crate::{Case, Expected, hex};
 use sealwright::{Aead, Isa};
@@ -36,7 +37,7 @@ pub enum Outcome {
 
 /// Every family.
 const FAMILIES: &[&dyn Family] =
-    &[&gcm::Gcm, &ocb::Ocb, &cbc_hmac::CbcHmac, &raw::Raw, &chain::MonteCarlo, &drbg::Drbg];
+    &[&gcm::Gcm, &ocb::Ocb, &cbc_hmac::CbcHmac, &raw::Raw, &chain::MonteCarlo, &drbg::Drbg, &rkc::RandomKeyChaining];
 
 /// The family that has `alg`.
 pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {

@@ -1,0 +1,214 @@
+//! Hash_DRBG's outputs for one message, on numbers of 440 bits.
+//!
+//! Between requests V becomes V + H(0x03 || V) + C + counter, two compressions that wait for each other and for the
+//! request before: that chain is what RKC-R costs. Whatever else is to be hashed goes side by side with it: V itself,
+//! whose hash is the output, with the first compression, and a block of the tag with the second.
+
+use super::{Draw, Reading, Seed, SeedUse, tag::TagHash};
+use crate::{
+    drbg::MAX_REQUEST,
+    simd::sha::{Digest, Message, Sha256},
+};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A number of 440 bits, least significant word first.
+pub(super) type Number = [u64; 7];
+
+/// Bits of the highest word.
+const TOP: u64 = (1 << 56) - 1;
+/// The bit behind a message that ends with a word.
+const END: u64 = 1 << 63;
+/// What follows a message of 56 bytes: its length in bits.
+pub(super) const AFTER_UPDATE: Message = [0, 0, 0, 0, 0, 0, 0, 8 * 56];
+/// Outputs of 256 bits in the longest request.
+const OUTPUTS: u64 = MAX_REQUEST as u64 / 32;
+
+/// The outputs for one message, and their sums.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(super) struct Chain {
+    v: Number,
+    c: Number,
+    /// The reseed counter: requests answered, and one.
+    counter: u64,
+    /// R_1 xor … xor R_i.
+    offset: Digest,
+    /// Outputs that one request gives.
+    #[zeroize(skip)]
+    per_request: u64,
+    /// Outputs of this request that were taken.
+    taken: u64,
+    /// Outputs still to come for this message: the chain does not go further than they need.
+    left: u64,
+}
+
+/// The seed as a number.
+pub(super) fn number(seed: &Seed) -> Number {
+    let mut padded = [0; 56];
+    padded[1..].copy_from_slice(seed);
+    let mut number = [0; 7];
+    for (word, bytes) in number.iter_mut().rev().zip(padded.as_chunks::<8>().0) {
+        *word = u64::from_be_bytes(*bytes);
+    }
+    number
+}
+
+/// `x + y` modulo 2^440.
+#[inline(always)]
+pub(super) fn sum(x: &Number, y: &Number) -> Number {
+    let (mut sum, mut carry) = ([0; 7], false);
+    for i in 0..7 {
+        let (word, over) = x[i].overflowing_add(y[i]);
+        let (word, over_again) = word.overflowing_add(u64::from(carry));
+        (sum[i], carry) = (word, over | over_again);
+    }
+    sum[6] &= TOP;
+    sum
+}
+
+/// A hash as a number.
+#[inline(always)]
+fn widened([a, b, c, d]: Digest) -> Number {
+    [d, c, b, a, 0, 0, 0]
+}
+
+/// The message 0x03 || V, which ends with a word.
+#[inline(always)]
+pub(super) fn update_message(v: &Number) -> Message {
+    [(3 << 56) | v[6], v[5], v[4], v[3], v[2], v[1], v[0], END]
+}
+
+/// The message V, of 55 bytes, with its end and length.
+#[inline(always)]
+pub(super) fn output_message(v: &Number) -> Message {
+    let mut message = [0; 8];
+    for i in 0..6 {
+        message[i] = (v[6 - i] << 8) | (v[5 - i] >> 56);
+    }
+    message[6] = (v[0] << 8) | (END >> 56);
+    message[7] = 8 * 55;
+    message
+}
+
+/// Hash_df(V, 440), or Hash_df(0x00 || V, 440) if `ZERO` (SP 800-90A, 10.3.1): both its hashes side by side.
+#[inline(always)]
+fn hash_df<H: Sha256, const ZERO: bool>(sha: H, v: &Number) -> Number {
+    // V stands behind a counter, four bytes of length and perhaps a zero.
+    let behind = if ZERO { 24 } else { 32 };
+    let mut first = [[0; 8]; 2];
+    for (counter, message) in first.iter_mut().enumerate() {
+        message[0] = ((counter as u64 + 1) << 56) | (440 << 24) | (v[6] >> (64 - behind));
+        for i in 1..7 {
+            message[i] = (v[7 - i] << behind) | (v[6 - i] >> (64 - behind));
+        }
+        message[7] = (v[0] << behind) | (0x80 << (behind - 8));
+    }
+    let mut last = [0; 8];
+    last[7] = 512 - behind;
+    let mut states = [sha.start(); 2];
+    sha.compress(&mut states, &first);
+    sha.compress(&mut states, &[last; 2]);
+    let ([a, b, c, d], [e, f, g, _]) = (sha.digest(states[0]), sha.digest(states[1]));
+    // 440 bits of these 448.
+    let (words, mut number) = ([g, f, e, d, c, b, a, 0], [0; 7]);
+    for i in 0..7 {
+        number[i] = (words[i] >> 8) | (words[i + 1] << 56);
+    }
+    number
+}
+
+/// V and C as a message with this seed begins with them.
+#[inline(always)]
+pub(super) fn instantiate<H: Sha256>(sha: H, reading: Reading, seed: &Seed) -> (Number, Number) {
+    let mut v = number(seed);
+    if reading.seed == SeedUse::Df {
+        v = hash_df::<_, false>(sha, &v);
+    }
+    (v, hash_df::<_, true>(sha, &v))
+}
+
+impl Chain {
+    /// For a message of so many blocks.
+    #[inline(always)]
+    pub(super) fn new<H: Sha256>(sha: H, reading: Reading, seed: &Seed, blocks: u64) -> Chain {
+        let (v, c) = instantiate(sha, reading, seed);
+        let per_request = if reading.draw == Draw::Block { 1 } else { OUTPUTS };
+        Chain { v, c, counter: 1, offset: [0; 4], per_request, taken: 0, left: blocks }
+    }
+
+    /// The next offsets, with blocks of the tag beside.
+    #[inline(always)]
+    pub(super) fn next<H: Sha256>(&mut self, sha: H, offsets: &mut [Digest], tag: &mut TagHash<H>) {
+        if self.per_request == 1 {
+            for offset in offsets {
+                *offset = self.request(sha, tag);
+            }
+        } else {
+            let mut pairs = offsets.chunks_exact_mut(2);
+            for pair in &mut pairs {
+                let outputs = self.outputs::<_, 2>(sha, tag);
+                pair[0] = self.add(outputs[0]);
+                pair[1] = self.add(outputs[1]);
+            }
+            for offset in pairs.into_remainder() {
+                let outputs = self.outputs::<_, 1>(sha, tag);
+                *offset = self.add(outputs[0]);
+            }
+        }
+    }
+
+    /// The offset after this output.
+    #[inline(always)]
+    fn add(&mut self, output: Digest) -> Digest {
+        for (sum, output) in self.offset.iter_mut().zip(output) {
+            *sum ^= output;
+        }
+        self.offset
+    }
+
+    /// A whole request of one output.
+    #[inline(always)]
+    fn request<H: Sha256>(&mut self, sha: H, tag: &mut TagHash<H>) -> Digest {
+        self.left -= 1;
+        if self.left == 0 {
+            let mut states = [sha.start()];
+            sha.compress(&mut states, &[output_message(&self.v)]);
+            return self.add(sha.digest(states[0]));
+        }
+        let mut states = [sha.start(); 2];
+        sha.compress(&mut states, &[update_message(&self.v), output_message(&self.v)]);
+        self.finish_update(sha, states[0], tag);
+        self.add(sha.digest(states[1]))
+    }
+
+    /// The second half of the update, with a block of the tag beside if one waits.
+    #[inline(always)]
+    fn finish_update<H: Sha256>(&mut self, sha: H, half: H::State, tag: &mut TagHash<H>) {
+        // All of the sum but the hash is there while the hash is not.
+        let rest = sum(&sum(&self.v, &self.c), &[self.counter, 0, 0, 0, 0, 0, 0]);
+        self.counter += 1;
+        let hash = tag.beside(sha, half, &AFTER_UPDATE);
+        self.v = sum(&rest, &widened(sha.digest(hash)));
+    }
+
+    /// `N` outputs of a long request, hashes of V + 0, V + 1, …; both or neither of a pair are left of a request.
+    #[inline(always)]
+    fn outputs<H: Sha256, const N: usize>(&mut self, sha: H, tag: &mut TagHash<H>) -> [Digest; N] {
+        if self.taken == self.per_request {
+            let mut states = [sha.start()];
+            sha.compress(&mut states, &[update_message(&self.v)]);
+            self.finish_update(sha, states[0], tag);
+            self.taken = 0;
+        }
+        let (mut messages, mut states) = ([[0; 8]; N], [sha.start(); N]);
+        for message in &mut messages {
+            *message = output_message(&sum(&self.v, &[self.taken, 0, 0, 0, 0, 0, 0]));
+            self.taken += 1;
+        }
+        sha.compress(&mut states, &messages);
+        let mut outputs = [[0; 4]; N];
+        for (output, state) in outputs.iter_mut().zip(states) {
+            *output = sha.digest(state);
+        }
+        outputs
+    }
+}

@@ -1,0 +1,264 @@
+//! **Research only: broken.** Random Key Chaining (Kaushal, Sobti and Geetha, 2012; Kaushal, Sobti and Rathore,
+//! "Comparative Study of RKC and GCM Mode of Operation", section 2.2): AES-256 with a fresh key for every block.
+//!
+//!     R_i = output i of Hash_DRBG seeded with S        K_i = K_(i-1) xor R_i
+//!     C_i = AES-256_(K_i)(P_i)                         X_i = C_i xor P_i
+//!     T = SHA-256(X_1 || X_2 || … || X_n)              wire: S || C || T
+//!
+//! Why nobody may protect anything with it: T is a hash of public things and of the plaintext, without a key. Who knows
+//! the plaintext of one message forges its every prefix; who guesses a plaintext sees whether it is right. S travels in
+//! the open, so that all R_i are public and any one K_i gives all others; two messages with one S encrypt equal blocks
+//! at equal places alike. [`RkcHmac`] mends the tag and nothing else. For real use there is [`Suite`](crate::Suite).
+//!
+//! The paper leaves open how S seeds the DRBG and how the R_i are drawn, what happens to a partial block, and how long
+//! a message may be. Here, as RKC-R: S, 55 bytes and so exactly as long as the DRBG's V, *is* V, with C =
+//! Hash_df(0x00 || V) and a reseed counter of 1; each R_i is a Generate of 256 bits; texts are whole blocks, fewer than
+//! 2^32. [`Reading`] has the alternatives. There is no associated data.
+//!
+//! What is fast about it: hashing never goes alone (`chain`), and keys are scheduled in the lanes of registers, each lane
+//! another key (`block::own_keys`). `docs/RKC.md` says all of this at length.
+
+mod blocks;
+mod chain;
+mod hmac;
+mod tag;
+mod wire;
+
+pub use crate::drbg::SEED_BYTES;
+pub use hmac::RkcHmac;
+
+use crate::{
+    aead::{Aead, NotAuthentic, SealError, Tag, release},
+    simd::{
+        Isa,
+        sha::{Digest, Hashing, Sha256},
+    },
+};
+use blocks::{Batch, Blocks};
+use chain::Chain;
+use core::fmt;
+use tag::TagHash;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// S: public, and another for every message under a key.
+pub type Seed = [u8; SEED_BYTES];
+
+/// The most blocks in a message.
+pub const MAX_BLOCKS: u64 = (1 << 32) - 1;
+
+/// Blocks whose keys are made together.
+const BATCH: usize = 16;
+
+/// A reading of what the paper leaves open. The default is RKC-R; C_1 does not depend on `draw`, so that one block tells
+/// no two draws apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reading {
+    /// What S becomes.
+    pub seed: SeedUse,
+    /// How the R_i are drawn.
+    pub draw: Draw,
+}
+
+/// What the seed S becomes in Hash_DRBG.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SeedUse {
+    /// S is V: it has V's length.
+    #[default]
+    V,
+    /// S is the seed material of Instantiate, and V its Hash_df.
+    Df,
+}
+
+/// How the R_i are drawn from Hash_DRBG.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Draw {
+    /// One Generate of 256 bits for each block.
+    #[default]
+    Block,
+    /// One Generate for all blocks, as many bits as a request may have (2^19), then another.
+    All,
+}
+
+/// **Research only: broken.** RKC under one key. See the [module](self).
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Rkc {
+    #[zeroize(skip)]
+    isa: Isa,
+    key: Digest,
+    #[zeroize(skip)]
+    reading: Reading,
+}
+
+/// K_i xor K_0 for the first blocks of messages with one seed, computed before there is a key or a message: the paper's
+/// pre-processing. Like the seed it is public, and like the seed it is for one message.
+#[derive(Clone, Debug)]
+pub struct Offsets(Vec<Digest>);
+
+/// Where a message's offsets come from.
+enum Source<'a> {
+    Chain { reading: Reading, seed: &'a Seed },
+    Ahead(&'a [Digest]),
+}
+
+impl Rkc {
+    /// RKC-R.
+    pub fn research_only(isa: Isa, key: &[u8; 32]) -> Self {
+        Self::research_only_reading(isa, key, Reading::default())
+    }
+
+    /// RKC as another reading has it.
+    pub fn research_only_reading(isa: Isa, key: &[u8; 32], reading: Reading) -> Self {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<8>().0) {
+            *word = u64::from_be_bytes(*bytes);
+        }
+        Rkc { isa, key: words, reading }
+    }
+
+    /// Encrypts `text` in place and returns T.
+    ///
+    /// # Errors
+    /// Refuses a text that is not whole blocks, or has more than [`MAX_BLOCKS`]; it is then as it was.
+    pub fn seal(&self, seed: &Seed, text: &mut [u8]) -> Result<Tag, SealError> {
+        whole_blocks(text)?;
+        Ok(self.apply::<true>(Source::Chain { reading: self.reading, seed }, text, true))
+    }
+
+    /// [`Rkc::seal`] with offsets computed before.
+    ///
+    /// # Errors
+    /// Refuses a text that is not whole blocks, or has more than there are offsets; it is then as it was.
+    pub fn seal_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<Tag, SealError> {
+        whole_blocks(text)?;
+        if text.len() / 16 > offsets.0.len() {
+            return Err(SealError::TextTooLong);
+        }
+        Ok(self.apply::<true>(Source::Ahead(&offsets.0), text, true))
+    }
+
+    /// Decrypts `text` in place if `tag` is its T, which only the plaintext shows.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`] otherwise; `text` is then all zero.
+    pub fn open(&self, seed: &Seed, text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        let genuine = whole_blocks(text).is_ok() && {
+            let ours = self.apply::<false>(Source::Chain { reading: self.reading, seed }, text, true);
+            ours.matches(tag)
+        };
+        release(text, genuine)
+    }
+
+    /// Encrypts or decrypts whole blocks; T is of nothing unless `tagged`.
+    fn apply<const SEAL: bool>(&self, source: Source<'_>, text: &mut [u8], tagged: bool) -> Tag {
+        let hash = self.isa.hash(Message::<SEAL> { isa: self.isa, key: &self.key, source, text, tagged });
+        let mut tag = [0; 32];
+        for (bytes, word) in tag.as_chunks_mut::<8>().0.iter_mut().zip(hash) {
+            *bytes = word.to_be_bytes();
+        }
+        Tag::new(&tag)
+    }
+}
+
+impl Offsets {
+    /// The offsets of the first `blocks` blocks.
+    pub fn new(isa: Isa, reading: Reading, seed: &Seed, blocks: u32) -> Self {
+        Offsets(isa.hash(Ahead { reading, seed, blocks }))
+    }
+}
+
+/// One message through everything.
+struct Message<'a, const SEAL: bool> {
+    isa: Isa,
+    key: &'a Digest,
+    source: Source<'a>,
+    text: &'a mut [u8],
+    tagged: bool,
+}
+
+impl<const SEAL: bool> Hashing for Message<'_, SEAL> {
+    type Output = Digest;
+
+    #[inline(always)]
+    fn run<H: Sha256>(self, sha: H) -> Digest {
+        let blocks = self.text.len() as u64 / 16;
+        let (mut chain, mut ahead) = match self.source {
+            Source::Chain { reading, seed } => (Some(Chain::new(sha, reading, seed, blocks)), [].iter()),
+            Source::Ahead(offsets) => (None, offsets.iter()),
+        };
+        let (mut tag, mut batch, mut offsets) = (TagHash::new(sha), Batch::new(), [[0; 4]; BATCH]);
+        for text in self.text.chunks_mut(16 * BATCH) {
+            let blocks = text.len() / 16;
+            if let Some(chain) = &mut chain {
+                chain.next(sha, &mut offsets[..blocks], &mut tag);
+            } else {
+                for (offset, ahead) in offsets.iter_mut().zip(ahead.by_ref().take(blocks)) {
+                    *offset = *ahead;
+                }
+            }
+            for (i, offset) in offsets[..blocks].iter().enumerate() {
+                batch.key(i, self.key, offset);
+            }
+            self.isa.run(Blocks::<SEAL> { batch: &mut batch, text: &mut *text });
+            if self.tagged {
+                tag.take(sha, &batch.x[..text.len()]);
+            }
+        }
+        tag.finish(sha)
+    }
+}
+
+/// Offsets without a message.
+struct Ahead<'a> {
+    reading: Reading,
+    seed: &'a Seed,
+    blocks: u32,
+}
+
+impl Hashing for Ahead<'_> {
+    type Output = Vec<Digest>;
+
+    #[inline(always)]
+    fn run<H: Sha256>(self, sha: H) -> Vec<Digest> {
+        let mut chain = Chain::new(sha, self.reading, self.seed, u64::from(self.blocks));
+        let (mut tag, mut offsets) = (TagHash::new(sha), vec![[0; 4]; self.blocks as usize]);
+        chain.next(sha, &mut offsets, &mut tag);
+        offsets
+    }
+}
+
+fn whole_blocks(text: &[u8]) -> Result<(), SealError> {
+    if !text.len().is_multiple_of(16) {
+        return Err(SealError::PartialBlock);
+    }
+    if text.len() as u64 / 16 > MAX_BLOCKS { Err(SealError::TextTooLong) } else { Ok(()) }
+}
+
+/// The seed that an [`Aead`]'s nonce is.
+fn as_seed(nonce: &[u8]) -> Option<&Seed> {
+    nonce.try_into().ok()
+}
+
+/// As an [`Aead`], RKC takes S as nonce and no associated data.
+impl Aead for Rkc {
+    fn tag_len(&self) -> usize {
+        32
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let seed = as_seed(nonce).ok_or(SealError::NonceLength)?;
+        if ad.is_empty() { self.seal(seed, text) } else { Err(SealError::AdTooLong) }
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        match as_seed(nonce) {
+            Some(seed) if ad.is_empty() => self.open(seed, text, tag),
+            _ => release(text, false),
+        }
+    }
+}
+
+impl fmt::Debug for Rkc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rkc").field("isa", &self.isa).field("reading", &self.reading).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,92 @@
+//! T = SHA-256(X_1 || X_2 || …), taken in as other hashing leaves room beside it.
+
+use super::BATCH;
+use crate::simd::sha::{Digest, Message, Sha256};
+
+/// Hash blocks in a batch.
+const WAITING: usize = BATCH / 4;
+
+/// The tag of one message so far.
+pub(super) struct TagHash<H: Sha256> {
+    state: H::State,
+    /// Hash blocks of the last batch, from `next` to before `end` not hashed yet.
+    waiting: [Message; WAITING],
+    next: usize,
+    end: usize,
+    /// What the last batch left over, and how much of it.
+    tail: [u8; 64],
+    tail_len: usize,
+    /// Bytes taken in.
+    bytes: u64,
+}
+
+impl<H: Sha256> TagHash<H> {
+    /// Of nothing yet.
+    #[inline(always)]
+    pub(super) fn new(sha: H) -> Self {
+        let waiting = [[0; 8]; WAITING];
+        TagHash { state: sha.start(), waiting, next: 0, end: 0, tail: [0; 64], tail_len: 0, bytes: 0 }
+    }
+
+    /// Compresses `message` into another chain, and a waiting hash block into this one beside it.
+    #[inline(always)]
+    pub(super) fn beside(&mut self, sha: H, other: H::State, message: &Message) -> H::State {
+        if self.next == self.end {
+            let mut states = [other];
+            sha.compress(&mut states, &[*message]);
+            return states[0];
+        }
+        let mut states = [other, self.state];
+        sha.compress(&mut states, &[*message, self.waiting[self.next]]);
+        self.next += 1;
+        self.state = states[1];
+        states[0]
+    }
+
+    /// Takes in the X of a batch of blocks; only the last batch may be shorter than [`BATCH`].
+    #[inline(always)]
+    pub(super) fn take(&mut self, sha: H, x: &[u8]) {
+        self.settle(sha);
+        let (blocks, tail) = x.as_chunks::<64>();
+        for (message, block) in self.waiting.iter_mut().zip(blocks) {
+            *message = words(block);
+        }
+        (self.next, self.end) = (0, blocks.len());
+        self.tail[..tail.len()].copy_from_slice(tail);
+        self.tail_len = tail.len();
+        self.bytes += x.len() as u64;
+    }
+
+    /// Hashes what still waits.
+    #[inline(always)]
+    fn settle(&mut self, sha: H) {
+        let mut states = [self.state];
+        for message in &self.waiting[self.next..self.end] {
+            sha.compress(&mut states, &[*message]);
+        }
+        self.next = self.end;
+        self.state = states[0];
+    }
+
+    /// The tag. X are whole blocks, so that end and length fit behind the tail.
+    #[inline(always)]
+    pub(super) fn finish(mut self, sha: H) -> Digest {
+        self.settle(sha);
+        self.tail[self.tail_len..].fill(0);
+        self.tail[self.tail_len] = 0x80;
+        self.tail[56..].copy_from_slice(&(8 * self.bytes).to_be_bytes());
+        let mut states = [self.state];
+        sha.compress(&mut states, &[words(&self.tail)]);
+        sha.digest(states[0])
+    }
+}
+
+/// Bytes as a hash takes them.
+#[inline(always)]
+fn words(block: &[u8; 64]) -> Message {
+    let mut message = [0; 8];
+    for (word, bytes) in message.iter_mut().zip(block.as_chunks::<8>().0) {
+        *word = u64::from_be_bytes(*bytes);
+    }
+    message
+}

@@ -1,0 +1,34 @@
+//! A whole message as it travels: S || C || T.
+
+use super::{Rkc, SEED_BYTES, Seed};
+use crate::aead::{NotAuthentic, SealError};
+
+/// Bytes of T.
+const TAG: usize = 32;
+
+impl Rkc {
+    /// Seals `plaintext` as S || C || T: 87 bytes more.
+    ///
+    /// # Errors
+    /// As of [`Rkc::seal`].
+    pub fn seal_wire(&self, seed: &Seed, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
+        let mut wire = Vec::with_capacity(SEED_BYTES + plaintext.len() + TAG);
+        wire.extend_from_slice(seed);
+        wire.extend_from_slice(plaintext);
+        let tag = self.seal(seed, &mut wire[SEED_BYTES..])?;
+        wire.extend_from_slice(tag.as_ref());
+        Ok(wire)
+    }
+
+    /// The plaintext of S || C || T.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`] unless T is the plaintext's.
+    pub fn open_wire(&self, wire: &[u8]) -> Result<Vec<u8>, NotAuthentic> {
+        let (seed, rest) = wire.split_first_chunk().ok_or(NotAuthentic)?;
+        let (ciphertext, tag) = rest.split_last_chunk::<TAG>().ok_or(NotAuthentic)?;
+        let mut text = ciphertext.to_vec();
+        self.open(seed, &mut text, tag)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,149 @@
+//! SHA-256's compression function (FIPS 180-4, 6.2.2) over messages side by side: by instruction, or in plain Rust.
+//!
+//! One message is a chain: each of its rounds waits for the last. The instructions take their operands every second
+//! cycle and answer after four, so that two messages together take hardly longer than one. That gain needs both in one
+//! stream of instructions; a core does not find it across two calls.
+
+use super::sha_plain::Plain;
+
+/// A message block: sixteen big-endian words, two in each.
+pub(crate) type Message = [u64; 8];
+/// A hash: eight words, two in each.
+pub(crate) type Digest = [u64; 4];
+
+/// The first state (5.3.3).
+pub(crate) const START: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
+
+/// The round constants (4.2.2).
+#[rustfmt::skip]
+pub(crate) const K: [u32; 64] = [
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+];
+
+/// A computation over SHA-256, specialised for what hashes.
+pub(crate) trait Hashing {
+    /// What it computes.
+    type Output;
+    /// Computes with `sha`.
+    fn run<H: Sha256>(self, sha: H) -> Self::Output;
+}
+
+/// The compression function.
+pub(crate) trait Sha256: Copy {
+    /// A state between blocks.
+    type State: Copy;
+    /// The state before the first block.
+    fn start(self) -> Self::State;
+    /// Takes one block into each of `N` states.
+    fn compress<const N: usize>(self, states: &mut [Self::State; N], messages: &[Message; N]);
+    /// The state as a hash.
+    fn digest(self, state: Self::State) -> Digest;
+}
+
+/// Runs `kernel` in plain Rust.
+pub(super) fn plain<K: Hashing>(kernel: K) -> K::Output {
+    kernel.run(Plain)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod instructions {
+    use super::{Digest, Hashing, K, Message, START, Sha256};
+    use core::arch::x86_64::*;
+
+    /// Proof that the SHA instructions exist, and SSE4.1.
+    #[derive(Clone, Copy)]
+    pub(in crate::simd) struct Instructions(());
+
+    /// The words A, B, E, F and C, D, G, H, from the high end of each, as the instructions have them.
+    #[derive(Clone, Copy)]
+    pub(in crate::simd) struct Halves(__m128i, __m128i);
+
+    /// Runs `kernel` with the SHA instructions.
+    ///
+    /// # Safety
+    /// The machine must have SHA, SSSE3 and SSE4.1.
+    #[target_feature(enable = "sha,ssse3,sse4.1")]
+    pub(in crate::simd) unsafe fn run<K: Hashing>(kernel: K) -> K::Output {
+        kernel.run(Instructions(()))
+    }
+
+    /// Groups of four rounds from `$group`, once each, so that everything about a group is a constant.
+    macro_rules! groups {
+        ($group:ident => $body:block) => {
+            groups!($group => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+        };
+        ($group:ident => $body:block; $($n:literal)*) => {
+            $({
+                const $group: usize = $n;
+                $body
+            })*
+        };
+    }
+
+    impl Sha256 for Instructions {
+        type State = Halves;
+
+        #[inline(always)]
+        fn start(self) -> Halves {
+            let [a, b, c, d, e, f, g, h] = START.map(|word| word as i32);
+            // SAFETY: the token proves the instructions.
+            unsafe { Halves(_mm_set_epi32(a, b, e, f), _mm_set_epi32(c, d, g, h)) }
+        }
+
+        #[inline(always)]
+        fn compress<const N: usize>(self, states: &mut [Halves; N], messages: &[Message; N]) {
+            // SAFETY: the token proves the instructions; `K` has four words at each group.
+            unsafe {
+                let mut w = [[_mm_setzero_si128(); 4]; N];
+                for (w, message) in w.iter_mut().zip(messages) {
+                    for (w, pair) in w.iter_mut().zip(message.as_chunks::<2>().0) {
+                        // Two words in 64 bits stand the wrong way round for a little-endian register.
+                        *w = _mm_shuffle_epi32::<0xb1>(_mm_set_epi64x(pair[1] as i64, pair[0] as i64));
+                    }
+                }
+                let before = *states;
+                groups!(G => {
+                    for n in 0..N {
+                        let Halves(abef, cdgh) = &mut states[n];
+                        let w = &mut w[n];
+                        let sum = _mm_add_epi32(w[G % 4], _mm_loadu_si128(K.as_ptr().add(4 * G).cast()));
+                        *cdgh = _mm_sha256rnds2_epu32(*cdgh, *abef, sum);
+                        if (3..15).contains(&G) {
+                            let middle = _mm_alignr_epi8::<4>(w[G % 4], w[(G + 3) % 4]);
+                            w[(G + 1) % 4] = _mm_sha256msg2_epu32(_mm_add_epi32(w[(G + 1) % 4], middle), w[G % 4]);
+                        }
+                        *abef = _mm_sha256rnds2_epu32(*abef, *cdgh, _mm_shuffle_epi32::<0x0e>(sum));
+                        if (1..13).contains(&G) {
+                            w[(G + 3) % 4] = _mm_sha256msg1_epu32(w[(G + 3) % 4], w[G % 4]);
+                        }
+                    }
+                });
+                for (state, before) in states.iter_mut().zip(before) {
+                    state.0 = _mm_add_epi32(state.0, before.0);
+                    state.1 = _mm_add_epi32(state.1, before.1);
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn digest(self, Halves(abef, cdgh): Halves) -> Digest {
+            // SAFETY: the token proves the instructions.
+            unsafe {
+                // Of each register the high half is A, B or C, D, the low one E, F or G, H, first word higher.
+                let (ab, cd) = (_mm_extract_epi64::<1>(abef), _mm_extract_epi64::<1>(cdgh));
+                let (ef, gh) = (_mm_cvtsi128_si64(abef), _mm_cvtsi128_si64(cdgh));
+                [ab, cd, ef, gh].map(|pair| pair as u64)
+            }
+        }
+    }
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use instructions::run as by_instructions;
