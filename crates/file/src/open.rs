@@ -85,7 +85,6 @@ impl<'a> Opening<'a> {
             (From::File { file, meta }, To::File { path, place }) => {
                 let text = job.prove_length(file, meta.len())?;
                 let draft = Draft::create(&path, place)?;
-                draft.reserve(text)?;
                 job.file_to_file(file, &draft, text)?;
                 draft.commit(mode(place.preserve))?;
                 text

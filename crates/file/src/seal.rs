@@ -104,7 +104,7 @@ impl<'a> Sealing<'a> {
                     return Err(Error::TooLong);
                 }
                 let draft = Draft::create(&path, place)?;
-                draft.reserve(sealed_len(header, meta.len()))?;
+                draft.room_for(sealed_len(header, meta.len()))?;
                 job.file_to_file(&file, &draft, &meta)?;
                 draft.commit(mode)?;
                 meta.len()

@@ -3,7 +3,7 @@
 use super::Place;
 use crate::{Error, key::random};
 use rustix::{
-    fs::{Advice, CWD, FallocateFlags, RenameFlags, fadvise, renameat_with},
+    fs::{Advice, CWD, RenameFlags, fadvise, renameat_with},
     io::Errno,
 };
 use std::{
@@ -92,15 +92,17 @@ impl Draft {
         Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
     }
 
-    /// Takes room for `len` bytes, so that a full disk says so before the work and not after it.
-    pub(crate) fn reserve(&self, len: u64) -> Result<(), Error> {
-        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), 0, len) {
-            Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-                Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full.into() })
-            }
-            // Not every file system can; then it shows when writing.
-            _ => Ok(()),
+    /// Whether the disk has room for `len` bytes that no file system can squeeze, so that a full one says so before the
+    /// work and not after it. Nothing is taken: `fallocate` would fill all of a tmpfs with zeros first, on one core, and
+    /// that took as long as sealing did.
+    pub(crate) fn room_for(&self, len: u64) -> Result<(), Error> {
+        let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };
+        // A file system without limits counts no blocks.
+        if disk.f_blocks > 0 && disk.f_bfree.saturating_mul(disk.f_frsize) < len {
+            let full = Errno::NOSPC.into();
+            return Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full });
         }
+        Ok(())
     }
 
     /// Notes that `len` bytes were written, up to offset `end`. Now and then the disk is set to work on what is there, so

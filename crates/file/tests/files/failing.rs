@@ -57,6 +57,22 @@ fn the_full_device() {
     assert_eq!(error.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
 }
 
+/// A file longer than what is free on the disk is refused before the work: a sparse one, which itself takes no room.
+#[test]
+fn no_room_for_all_of_it() {
+    let dir = Dir::new();
+    let disk = rustix::fs::statvfs(dir.0.path()).unwrap();
+    let plain = File::create(dir.path("plain")).unwrap();
+    if let Err(error) = plain.set_len(disk.f_bfree * disk.f_frsize + (1 << 40)) {
+        println!("skipped: no such long file on this file system: {error}");
+        return;
+    }
+    let error = seal_file(&Sealing::new(&key256()), &dir.path("plain"), &dir.path("sealed")).unwrap_err();
+    assert!(error.to_string().ends_with("No space left on device (os error 28)"), "{error}");
+    assert_eq!(error.exit_code(), 1);
+    assert_eq!(dir.names(), ["plain"]);
+}
+
 /// A limit on file sizes stands for the full disk: the same calls fail.
 #[test]
 fn a_full_disk() {
