@@ -2,23 +2,13 @@
 #![cfg(feature = "rustcrypto")]
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use aead::{AeadInOut, Buffer, Nonce, Tag, array::Array, consts::U12, inout::InOutBuf};
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, KeyInit, KeySizeUser, consts::U16};
 use sealwright::compat;
+use support::bytes;
 use zeroize::ZeroizeOnDrop;
-
-/// `n` bytes without a short period.
-fn bytes(n: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..n)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 32) as u8
-        })
-        .collect()
-}
 
 /// The key of `C` made from `seed`.
 fn keyed<C: KeyInit>(seed: u64) -> C {

@@ -1,24 +1,14 @@
 //! Agreement with RustCrypto's aes-gcm, an independent implementation, at every level.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use aes_gcm::{
     AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit,
     aead::{array::Array, inout::InOutBuf},
 };
 use sealwright::{Aead, Isa, Suite};
-
-/// Bytes without a pattern that a mistake of 16 or 64 would repeat.
-fn bytes(n: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..n)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 32) as u8
-        })
-        .collect()
-}
+use support::bytes;
 
 /// What RustCrypto makes of a text: ciphertext and tag.
 fn theirs(suite: Suite, key: &[u8], nonce: &[u8], ad: &[u8], text: &[u8]) -> (Vec<u8>, Vec<u8>) {

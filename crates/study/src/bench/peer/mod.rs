@@ -2,7 +2,6 @@
 //!
 //! A new suite is a new line in the tables of the peers that know it; a new peer is a new file and a line in [`all`].
 
-mod aws_lc;
 mod graviola;
 pub mod openssl;
 mod ours;
@@ -63,7 +62,7 @@ impl std::error::Error for Refused {}
 
 /// The libraries compiled in.
 pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![Box::new(aws_lc::AwsLc), Box::new(ring::Ring), Box::new(graviola::Graviola), Box::new(rustcrypto::RustCrypto)]
+    vec![Box::new(ring::AwsLc), Box::new(ring::Ring), Box::new(graviola::Graviola), Box::new(rustcrypto::RustCrypto)]
 }
 
 /// The tag's length in every suite so far of every peer so far.
