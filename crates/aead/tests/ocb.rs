@@ -4,32 +4,15 @@
 mod support;
 
 use aes::{
-    Aes128, Aes192, Aes256,
-    cipher::{BlockCipherEncrypt, KeyInit, consts},
+    Aes256,
+    cipher::{KeyInit, consts},
 };
-use ocb3::{AeadInOut, Ocb3, aead::array::Array, aead::inout::InOutBuf};
+use ocb3::{AeadInOut, Ocb3, aead::inout::InOutBuf};
 use sealwright::{
     Isa,
     mode::ocb::{TagLen, by_key},
 };
-use support::{agree, bytes, slow_ocb};
-
-/// A block encrypted by RustCrypto's AES.
-fn aes_block(key: &[u8]) -> Box<dyn Fn([u8; 16]) -> [u8; 16]> {
-    fn of<C: KeyInit + BlockCipherEncrypt + 'static>(key: &[u8]) -> Box<dyn Fn([u8; 16]) -> [u8; 16]> {
-        let cipher = C::new_from_slice(key).unwrap();
-        Box::new(move |block| {
-            let mut out = Array::try_from(block.as_slice()).unwrap();
-            cipher.encrypt_block(&mut out);
-            out.as_slice().try_into().unwrap()
-        })
-    }
-    match key.len() {
-        16 => of::<Aes128>(key),
-        24 => of::<Aes192>(key),
-        _ => of::<Aes256>(key),
-    }
-}
+use support::{aes_block, agree, bytes, slow_ocb};
 
 #[test]
 fn every_length_to_700_by_the_letter_of_the_rfc() {

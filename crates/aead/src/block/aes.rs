@@ -94,6 +94,18 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
 }
 
 impl<K: RoundKeys> Aes<K> {
+    /// AES with these round keys.
+    #[inline(always)]
+    pub(super) fn with(keys: K) -> Self {
+        Aes { keys }
+    }
+
+    /// Where the round keys come from.
+    #[inline(always)]
+    pub(super) fn round_keys(&self) -> &K {
+        &self.keys
+    }
+
     /// The whole cipher.
     #[inline(always)]
     fn rounds<S: Simd, const W: usize, B: Beside<S>, M: Masks<S>>(

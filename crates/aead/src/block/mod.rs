@@ -1,6 +1,7 @@
 //! Block ciphers over batches of registers.
 
 pub mod aes;
+pub mod aes2s;
 pub(crate) mod own_keys;
 mod round_keys;
 

@@ -5,5 +5,6 @@ pub mod cbc_hmac;
 pub mod ctr;
 pub mod ecb;
 pub mod gcm;
+pub mod gscm;
 pub mod ocb;
 pub mod rkc;

@@ -1,6 +1,10 @@
 //! What tests of several modes share.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+use aes::{
+    Aes128, Aes192, Aes256,
+    cipher::{Array, BlockCipherEncrypt, KeyInit},
+};
 use sealwright::Aead;
 
 /// Bytes without a pattern that a mistake of 16 or 64 would repeat.
@@ -108,4 +112,68 @@ pub(crate) fn slow_ocb(
     }
     let tag = encrypt(checksum ^ offset ^ dollar) ^ sum;
     (out, tag.to_be_bytes()[..tag_len].to_vec())
+}
+
+/// A block encrypted by RustCrypto's AES.
+pub(crate) fn aes_block(key: &[u8]) -> Box<dyn Fn([u8; 16]) -> [u8; 16]> {
+    fn of<C: KeyInit + BlockCipherEncrypt + 'static>(key: &[u8]) -> Box<dyn Fn([u8; 16]) -> [u8; 16]> {
+        let cipher = C::new_from_slice(key).unwrap();
+        Box::new(move |block| {
+            let mut out = Array::try_from(block.as_slice()).unwrap();
+            cipher.encrypt_block(&mut out);
+            out.as_slice().try_into().unwrap()
+        })
+    }
+    match key.len() {
+        16 => of::<Aes128>(key),
+        24 => of::<Aes192>(key),
+        _ => of::<Aes256>(key),
+    }
+}
+
+/// GHASH as SP 800-38D, 6.3 and 6.4, says it, of whole blocks.
+pub(crate) fn slow_ghash(h: [u8; 16], blocks: &[u8]) -> u128 {
+    let h = u128::from_be_bytes(h);
+    blocks.chunks(16).fold(0, |sum, block| {
+        let x = sum ^ u128::from_be_bytes(block.try_into().unwrap());
+        let (mut product, mut power) = (0, h);
+        for bit in (0..128).rev() {
+            product ^= if x >> bit & 1 == 1 { power } else { 0 };
+            power = (power >> 1) ^ if power & 1 == 1 { 0xe1 << 120 } else { 0 };
+        }
+        product
+    })
+}
+
+/// Associated data and ciphertext as GHASH takes them: filled up with zero, and both lengths.
+pub(crate) fn hashed(ad: &[u8], ciphertext: &[u8]) -> Vec<u8> {
+    let mut blocks = Vec::new();
+    for part in [ad, ciphertext] {
+        blocks.extend(part);
+        blocks.resize(blocks.len().next_multiple_of(16), 0);
+    }
+    blocks.extend((ad.len() as u64 * 8).to_be_bytes());
+    blocks.extend((ciphertext.len() as u64 * 8).to_be_bytes());
+    blocks
+}
+
+/// GCM sealing as SP 800-38D, 7.1, says it, a block at a time: ciphertext and 16 bytes of tag.
+pub(crate) fn slow_gcm(
+    cipher: &dyn Fn([u8; 16]) -> [u8; 16],
+    h: [u8; 16],
+    nonce: &[u8],
+    ad: &[u8],
+    text: &[u8],
+) -> (Vec<u8>, Vec<u8>) {
+    let first = match nonce.len() {
+        12 => u128::from_be_bytes([nonce, &[0, 0, 0, 1]].concat().try_into().unwrap()),
+        _ => slow_ghash(h, &hashed(&[], nonce)),
+    };
+    let counted = |i: u32| cipher((first >> 32 << 32 | u128::from((first as u32).wrapping_add(i))).to_be_bytes());
+    let mut ciphertext = Vec::new();
+    for (i, chunk) in text.chunks(16).enumerate() {
+        ciphertext.extend(chunk.iter().zip(counted(i as u32 + 1)).map(|(x, pad)| x ^ pad));
+    }
+    let tag = slow_ghash(h, &hashed(ad, &ciphertext)) ^ u128::from_be_bytes(counted(0));
+    (ciphertext, tag.to_be_bytes().to_vec())
 }

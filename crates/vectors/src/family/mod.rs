@@ -4,6 +4,7 @@ mod cbc_hmac;
 mod chain;
 mod drbg;
 mod gcm;
+mod gscm;
 mod ocb;
 mod raw;
 mod rkc;
@@ -36,8 +37,16 @@ pub enum Outcome {
 }
 
 /// Every family.
-const FAMILIES: &[&dyn Family] =
-    &[&gcm::Gcm, &ocb::Ocb, &cbc_hmac::CbcHmac, &raw::Raw, &chain::MonteCarlo, &drbg::Drbg, &rkc::RandomKeyChaining];
+const FAMILIES: &[&dyn Family] = &[
+    &gcm::Gcm,
+    &gscm::Gscm,
+    &ocb::Ocb,
+    &cbc_hmac::CbcHmac,
+    &raw::Raw,
+    &chain::MonteCarlo,
+    &drbg::Drbg,
+    &rkc::RandomKeyChaining,
+];
 
 /// The family that has `alg`.
 pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {

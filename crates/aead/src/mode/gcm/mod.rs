@@ -10,7 +10,7 @@ use crate::{
         aes::{Aes128, Aes192, Aes256},
     },
     ghash::{Clmul, Ghash},
-    simd::{Kernel, Simd},
+    simd::{Kernel, Reg, Simd},
 };
 use core::fmt;
 use kernel::Fused;
@@ -73,28 +73,13 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     }
 
     fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
-        let mut h = isa.run(HashKey(&cipher));
-        let ghash = G::new(isa, &h);
-        h.zeroize();
+        let ghash = hash_key(isa, &cipher);
         Gcm { isa, cipher, ghash, tag_len }
     }
 
-    fn fused<'a, const SEAL: bool>(
-        &'a self,
-        nonce: &'a [u8],
-        ad: &'a [u8],
-        text: &'a mut [u8],
-    ) -> Result<Tag, SealError> {
-        if nonce.is_empty() || nonce.len() as u64 > MAX_AD {
-            return Err(SealError::NonceLength);
-        }
-        if text.len() as u64 > MAX_TEXT {
-            return Err(SealError::TextTooLong);
-        }
-        if ad.len() as u64 > MAX_AD {
-            return Err(SealError::AdTooLong);
-        }
-        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher: &self.cipher, ghash: &self.ghash, nonce, ad, text });
+    #[inline]
+    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let tag = fused::<C, G, SEAL>(self.isa, &self.cipher, &self.ghash, nonce, ad, text)?;
         Ok(Tag::new(&tag[..self.tag_len]))
     }
 }
@@ -123,19 +108,50 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
     }
 }
 
-/// Encrypts the zero block: h of GHASH.
-struct HashKey<'a, C>(&'a C);
-
-impl<C: BlockCipher> Kernel for HashKey<'_, C> {
-    type Output = Block;
-
-    #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-        use crate::simd::Reg;
-        let mut zero = [simd.zero()];
-        self.0.encrypt(simd, &mut zero);
-        zero[0].first_block()
+/// Refuses the lengths in bytes that SP 800-38D, 5.2.1.1, does not allow.
+#[inline]
+fn limits(nonce: u64, ad: u64, text: u64) -> Result<(), SealError> {
+    match (nonce, ad, text) {
+        (0, _, _) => Err(SealError::NonceLength),
+        (nonce, _, _) if nonce > MAX_AD => Err(SealError::NonceLength),
+        (_, _, text) if text > MAX_TEXT => Err(SealError::TextTooLong),
+        (_, ad, _) if ad > MAX_AD => Err(SealError::AdTooLong),
+        _ => Ok(()),
     }
+}
+
+/// Seals (or opens) `text` in place under a cipher and a GHASH key that need not belong together; all 16 bytes of the
+/// tag.
+#[inline]
+pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
+    isa: Isa,
+    cipher: &C,
+    ghash: &G,
+    nonce: &[u8],
+    ad: &[u8],
+    text: &mut [u8],
+) -> Result<Block, SealError> {
+    limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
+    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
+}
+
+/// The GHASH key that belongs to a cipher: its encryption of the zero block.
+pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
+    struct Zero<'a, C>(&'a C);
+    impl<C: BlockCipher> Kernel for Zero<'_, C> {
+        type Output = Block;
+
+        #[inline(always)]
+        fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+            let mut zero = [simd.zero()];
+            self.0.encrypt(simd, &mut zero);
+            zero[0].first_block()
+        }
+    }
+    let mut h = isa.run(Zero(cipher));
+    let ghash = G::new(isa, &h);
+    h.zeroize();
+    ghash
 }
 
 /// AES-GCM by length of key: 16, 24 or 32 bytes.

@@ -1,0 +1,110 @@
+//! AES2S: AES with two round keys of a client's own in the place of the schedule's (El-Fotouh and Diepold, "The Analysis
+//! of Galois Substitution Counter Mode", 2009, table 1). Encryption only: counter mode needs no more.
+//!
+//! Many clients share one schedule; each keeps 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is a type:
+//! [`AsPrinted`] is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
+//! between two secret keys. `docs/GSCM.md` tells why.
+
+use super::{Expanded, RoundKeys, aes::Aes};
+use crate::{
+    aead::Block,
+    simd::{Isa, Reg, Simd},
+};
+use core::{fmt, marker::PhantomData};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A client's own part of AES2S: 32 bytes.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub struct SecondaryKeys {
+    /// K1, in the place of round key 0.
+    pub k1: Block,
+    /// K2, in the place that a [`Place`] names.
+    pub k2: Block,
+}
+
+impl fmt::Debug for SecondaryKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecondaryKeys").finish_non_exhaustive()
+    }
+}
+
+/// Which round key K2 replaces.
+pub trait Place: Copy + Send + Sync + 'static {
+    /// Its number, in a cipher of `rounds` rounds.
+    fn of_second(rounds: usize) -> usize;
+}
+
+/// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. Whoever knows the schedule finds K1 and K2
+/// behind 5 rounds from 256 blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct AsPrinted;
+
+/// The last round key: the hardened form, all of AES between K1 and K2.
+#[derive(Clone, Copy, Debug)]
+pub struct LastRound;
+
+impl Place for AsPrinted {
+    #[inline(always)]
+    fn of_second(rounds: usize) -> usize {
+        if rounds == 10 { 5 } else { 9 }
+    }
+}
+
+impl Place for LastRound {
+    #[inline(always)]
+    fn of_second(rounds: usize) -> usize {
+        rounds
+    }
+}
+
+/// A schedule of `KEYS` round keys, two of them replaced.
+#[derive(Clone, Copy)]
+pub struct Substituted<'a, const KEYS: usize, P> {
+    schedule: &'a Expanded<KEYS>,
+    client: &'a SecondaryKeys,
+    place: PhantomData<P>,
+}
+
+impl<const KEYS: usize, P> fmt::Debug for Substituted<'_, KEYS, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Substituted").finish_non_exhaustive()
+    }
+}
+
+impl<const KEYS: usize, P: Place> RoundKeys for Substituted<'_, KEYS, P> {
+    const ROUNDS: usize = KEYS - 1;
+    /// The client's part; the schedule is the cluster's.
+    const STATE_BYTES: usize = size_of::<SecondaryKeys>();
+    type Carry<R: Reg> = ();
+
+    #[inline(always)]
+    fn start<S: Simd>(&self, _: S) {}
+    #[inline(always)]
+    fn key<S: Simd>(&self, simd: S, round: usize, carry: &mut ()) -> S::Reg {
+        if round == 0 {
+            simd.splat(&self.client.k1)
+        } else if round == P::of_second(Self::ROUNDS) {
+            simd.splat(&self.client.k2)
+        } else {
+            self.schedule.key(simd, round, carry)
+        }
+    }
+}
+
+/// AES2S on a schedule of `KEYS` round keys. **Research only** as [`AsPrinted`].
+pub type Aes2s<'a, const KEYS: usize, P> = Aes<Substituted<'a, KEYS, P>>;
+
+impl<const KEYS: usize> Aes<Expanded<KEYS>> {
+    /// AES2S: this schedule, `client`'s keys in the places of round key 0 and of the one that `P` names.
+    #[inline(always)]
+    pub fn substituted<'a, P: Place>(&'a self, client: &'a SecondaryKeys) -> Aes2s<'a, KEYS, P> {
+        Aes::with(Substituted { schedule: self.round_keys(), client, place: PhantomData })
+    }
+}
+
+impl<const KEYS: usize, P: Place> Aes2s<'_, KEYS, P> {
+    /// The same cipher with all its round keys in memory.
+    pub(crate) fn expanded(&self, isa: Isa) -> Aes<Expanded<KEYS>> {
+        Aes::with(Expanded::new(isa, self.round_keys()))
+    }
+}

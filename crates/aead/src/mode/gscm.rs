@@ -1,0 +1,212 @@
+//! Galois Substitution Counter Mode: GCM for very many clients, whose keys are 32 bytes each (El-Fotouh and Diepold, "The
+//! Analysis of Galois Substitution Counter Mode", 2009). Keystream and tag mask come from AES2S ([`aes2s`]), whose
+//! schedule the clients of a cluster share; the counter block is the 12 bytes of the nonce (32 bits of nonce, 64 of IV)
+//! and a counter of 32 bits, 1 for the mask.
+//!
+//! * [`ResearchOnlyCluster`] is the paper's, where clients share the GHASH key too. **Broken against members of the
+//!   cluster**: one packet of another client lets a member forge, 256 packets with AES-128 yield the client's keys.
+//! * [`Cluster`] is the hardened GSCM-H: K2 in the last round, and a GHASH key a client, the client's encryption of the
+//!   zero block. Members of a cluster are still weaker enemies than strangers: `docs/GSCM.md` gives the bounds.
+//!
+//! ```
+//! use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::Cluster};
+//!
+//! let cluster = Cluster::new(Isa::best(), Aes128::new(Isa::best(), &[7; 16])); // once, for all clients
+//! let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+//! let ghash: Clmul = cluster.hash_key(&keys); // kept, or made anew for each packet
+//! let mut text = *b"to client 1";
+//! cluster.client(&keys, &ghash).seal_in_place(&[0; 12], b"header", &mut text)?;
+//! # Ok::<(), sealwright::SealError>(())
+//! ```
+
+use super::gcm;
+use crate::{
+    Isa, KeyLength,
+    aead::{Aead, NotAuthentic, SealError, Tag, release},
+    block::{
+        BlockCipher, Expanded,
+        aes::{Aes, Aes128, Aes192, Aes256},
+        aes2s::{Aes2s, AsPrinted, LastRound, Place, SecondaryKeys},
+    },
+    ghash::{Clmul, Ghash},
+};
+use core::{fmt, ops::Deref};
+use zeroize::ZeroizeOnDrop;
+
+#[cfg(doc)]
+use crate::block::aes2s;
+
+/// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
+pub const NONCE: usize = 12;
+/// Bytes of a tag.
+pub const TAG: usize = 16;
+
+/// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction, as
+/// the paper has it: E_c and T_c1, or D_c and T_c2.
+#[derive(Clone)]
+pub struct ResearchOnlyCluster<const KEYS: usize, G> {
+    isa: Isa,
+    schedule: Aes<Expanded<KEYS>>,
+    ghash: G,
+}
+
+/// What the clients of a cluster of GSCM-H share in one direction: the schedule.
+#[derive(Clone)]
+pub struct Cluster<const KEYS: usize> {
+    isa: Isa,
+    schedule: Aes<Expanded<KEYS>>,
+}
+
+/// One client's GCM over AES2S: a cipher `C`, and what leads to a GHASH key. Making one that borrows both costs nothing.
+#[derive(Clone)]
+pub struct Client<C, G> {
+    isa: Isa,
+    cipher: C,
+    ghash: G,
+}
+
+/// **Research only: broken against members of the cluster.** A client as the paper has it, borrowed from its cluster and
+/// its record.
+pub type ResearchOnlyGscm<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, AsPrinted>, &'a G>;
+/// A client of GSCM-H, borrowed from its cluster and its record.
+pub type GscmH<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, LastRound>, &'a G>;
+
+impl<const KEYS: usize, G: Ghash> ResearchOnlyCluster<KEYS, G> {
+    /// Bytes kept for a cluster and direction.
+    pub const STATE_BYTES: usize = size_of::<Aes<Expanded<KEYS>>>() + G::STATE_BYTES;
+
+    /// The cluster whose main key `schedule` expands.
+    pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
+        let ghash = gcm::hash_key(isa, &schedule);
+        ResearchOnlyCluster { isa, schedule, ghash }
+    }
+
+    /// The client with these keys.
+    #[inline]
+    pub fn client<'a>(&'a self, keys: &'a SecondaryKeys) -> ResearchOnlyGscm<'a, KEYS, G> {
+        Client { isa: self.isa, cipher: self.schedule.substituted(keys), ghash: &self.ghash }
+    }
+}
+
+impl<const KEYS: usize> Cluster<KEYS> {
+    /// Bytes kept for a cluster and direction.
+    pub const STATE_BYTES: usize = size_of::<Aes<Expanded<KEYS>>>();
+
+    /// The cluster whose main key `schedule` expands.
+    pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
+        Cluster { isa, schedule }
+    }
+
+    /// The GHASH key of the client with these keys. Kept beside them it costs `G::STATE_BYTES`; computed for each packet,
+    /// time.
+    pub fn hash_key<G: Ghash>(&self, keys: &SecondaryKeys) -> G {
+        gcm::hash_key(self.isa, &self.schedule.substituted::<LastRound>(keys))
+    }
+
+    /// The client with these keys, and their [`Cluster::hash_key`].
+    #[inline]
+    pub fn client<'a, G: Ghash>(&'a self, keys: &'a SecondaryKeys, ghash: &'a G) -> GscmH<'a, KEYS, G> {
+        Client { isa: self.isa, cipher: self.schedule.substituted(keys), ghash }
+    }
+}
+
+impl<C: BlockCipher, G: Deref<Target: Ghash>> Client<C, G> {
+    #[inline]
+    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        if nonce.len() != NONCE {
+            return Err(SealError::NonceLength);
+        }
+        let tag = gcm::fused::<_, _, SEAL>(self.isa, &self.cipher, &*self.ghash, nonce, ad, text)?;
+        Ok(Tag::of_block(&tag, TAG))
+    }
+}
+
+impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G> {
+    fn tag_len(&self) -> usize {
+        TAG
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.fused::<true>(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        release(text, genuine)
+    }
+}
+
+/// GSCM-H for one client alone, by length of the cluster's key: 16, 24 or 32 bytes. Nothing is shared: all round keys and
+/// powers of h are the client's.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+    alone::<LastRound>(isa, key, keys)
+}
+
+/// **Research only: broken against members of the cluster.** GSCM as the paper has it, likewise.
+///
+/// # Errors
+/// [`KeyLength`] unless the key has 16, 24 or 32 bytes.
+pub fn research_only_by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+    alone::<AsPrinted>(isa, key, keys)
+}
+
+fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+    /// GCM's own kernel, with the cipher's round keys replaced in memory.
+    fn client<const KEYS: usize, P: HashedBy>(
+        isa: Isa,
+        schedule: &Aes<Expanded<KEYS>>,
+        keys: &SecondaryKeys,
+    ) -> Box<dyn Aead> {
+        let cipher = schedule.substituted::<P>(keys).expanded(isa);
+        let hashed = if P::CLUSTER { schedule } else { &cipher };
+        let ghash: Box<Clmul> = Box::new(gcm::hash_key(isa, hashed));
+        Box::new(Client { isa, cipher, ghash })
+    }
+    if let Ok(key) = key.try_into() {
+        return Ok(client::<_, P>(isa, &Aes128::new(isa, key), keys));
+    }
+    if let Ok(key) = key.try_into() {
+        return Ok(client::<_, P>(isa, &Aes192::new(isa, key), keys));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(client::<_, P>(isa, &Aes256::new(isa, key), keys)),
+        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+    }
+}
+
+/// Whose GHASH key a form of GSCM takes.
+trait HashedBy: Place {
+    /// The cluster's, not the client's.
+    const CLUSTER: bool;
+}
+impl HashedBy for AsPrinted {
+    const CLUSTER: bool = true;
+}
+impl HashedBy for LastRound {
+    const CLUSTER: bool = false;
+}
+
+// Schedule and strategy wipe themselves.
+impl<const KEYS: usize, G: ZeroizeOnDrop> ZeroizeOnDrop for ResearchOnlyCluster<KEYS, G> {}
+impl<const KEYS: usize> ZeroizeOnDrop for Cluster<KEYS> {}
+
+impl<const KEYS: usize, G> fmt::Debug for ResearchOnlyCluster<KEYS, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResearchOnlyCluster").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
+
+impl<const KEYS: usize> fmt::Debug for Cluster<KEYS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
+
+impl<C, G> fmt::Debug for Client<C, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
