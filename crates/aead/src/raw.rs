@@ -1,5 +1,5 @@
-//! Unauthenticated AES by length of key: ECB, CBC and CTR as other tools have them. Material for compatibility and for
-//! studies; whoever protects data wants a [`Suite`](crate::Suite).
+//! Unauthenticated AES and Serpent by length of key: ECB, CBC and CTR as other tools have them. Material for
+//! compatibility and for studies; whoever protects data wants a [`Suite`](crate::Suite).
 
 pub use crate::mode::{
     cbc::{BadPadding, pkcs7_pad, pkcs7_unpad},
@@ -9,7 +9,7 @@ pub use crate::mode::{
 use crate::{
     Isa, KeyLength,
     aead::Block,
-    block::{BlockCipher, Inverse, aes::BothWays},
+    block::{BlockCipher, Inverse, aes::BothWays, serpent::Serpent},
     mode::{cbc, ctr, ecb},
 };
 
@@ -67,4 +67,12 @@ pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLength> {
         Ok(key) => Ok(Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) })),
         Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
     }
+}
+
+/// Serpent under a key of 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn serpent(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLength> {
+    Ok(Box::new(Cipher { isa, cipher: Serpent::new(key)? }))
 }

@@ -4,6 +4,7 @@ pub mod aes;
 pub mod aes2s;
 pub(crate) mod own_keys;
 mod round_keys;
+pub mod serpent;
 
 pub use round_keys::{Expanded, InverseKeys, OnTheFly, RoundKeys};
 
@@ -14,7 +15,8 @@ pub trait BlockCipher: Send + Sync {
     /// Bytes of key material that a client of this cipher keeps.
     const STATE_BYTES: usize;
 
-    /// Encrypts every block of `blocks`, doing the steps of `beside` between the rounds.
+    /// Encrypts every block of `blocks`, doing the steps of `beside` between the rounds, or as many as pay: the caller
+    /// does what is left.
     fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B);
 
     /// Encrypts every block of `blocks`.

@@ -1,6 +1,6 @@
 //! 256-bit registers: AVX2, VAES, VPCLMULQDQ. Two blocks a register.
 
-use super::{KEEP, Kernel, Reg, Simd};
+use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
 use core::arch::x86_64::*;
 use core::ops::Not;
@@ -22,6 +22,13 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 8>(Avx2(()))
 }
 
+/// Runs `part` at this level, not inlined.
+#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1")]
+#[inline(never)]
+fn apart<P: Part<Avx2>>(simd: Avx2, part: P) -> P::Output {
+    part.run(simd)
+}
+
 impl Avx2 {
     #[inline(always)]
     fn both(self, lane: __m128i) -> X2 {
@@ -36,6 +43,11 @@ impl Simd for Avx2 {
 
     tie!(X2, ymm_reg, "avx2");
 
+    #[inline(always)]
+    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+        // SAFETY: the token proves the level.
+        unsafe { apart(self, part) }
+    }
     #[inline(always)]
     fn zero(self) -> X2 {
         // SAFETY: the token proves the level.
@@ -67,6 +79,11 @@ impl Simd for Avx2 {
         self.both(unsafe { _mm_cvtsi32_si128(n as i32) })
     }
     #[inline(always)]
+    fn splat_words(self, word: u32) -> X2 {
+        // SAFETY: the token proves the level.
+        X2(unsafe { _mm256_set1_epi32(word as i32) })
+    }
+    #[inline(always)]
     fn lane_numbers(self) -> X2 {
         // SAFETY: the token proves the level.
         X2(unsafe { _mm256_set_epi32(0, 0, 0, 1, 0, 0, 0, 0) })
@@ -74,6 +91,8 @@ impl Simd for Avx2 {
 }
 
 operators!(X2: BitXor bitxor _mm256_xor_si256, BitAnd bitand _mm256_and_si256, BitOr bitor _mm256_or_si256);
+
+impl Logic for X2 {}
 
 impl Not for X2 {
     type Output = X2;
@@ -95,6 +114,12 @@ impl Reg for X2 {
     const BLOCKS: usize = 2;
 
     store!(32, _mm256_storeu_si256);
+    #[inline(always)]
+    fn rotate32<const N: i32>(self) -> X2 {
+        // SAFETY: a register proves the level.
+        let down = unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(32 - N)) };
+        self.shift32::<N>() | X2(down)
+    }
     #[inline(always)]
     fn store_partial(self, bytes: &mut [u8]) {
         if bytes.len() >= 32 {
@@ -125,6 +150,8 @@ impl Reg for X2 {
         swap_halves(self) = _mm256_shuffle_epi32::<0x4e>(self.0);
         unpack_low(self, other) = _mm256_unpacklo_epi64(self.0, other.0);
         unpack_high(self, other) = _mm256_unpackhi_epi64(self.0, other.0);
+        unpack_low_words(self, other) = _mm256_unpacklo_epi32(self.0, other.0);
+        unpack_high_words(self, other) = _mm256_unpackhi_epi32(self.0, other.0);
         splat_last_word(self) = _mm256_shuffle_epi32::<0xff>(self.0);
         rotate_words(self) = shuffle!(self.0, 12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
         aesenc(self, key) = _mm256_aesenc_epi128(self.0, key.0);
@@ -138,6 +165,7 @@ impl Reg for X2 {
         };
     }
     immediates! { X2:
+        shift32<N>(self) = _mm256_slli_epi32::<N>(self.0);
         shift_up<N>(self) = _mm256_bslli_epi128::<N>(self.0);
         clmul<H>(self, other) = _mm256_clmulepi64_epi128::<H>(self.0, other.0);
     }

@@ -1,6 +1,6 @@
 //! 512-bit registers: AVX-512 F, BW, DQ, VL, VAES, VPCLMULQDQ. Four blocks a register.
 
-use super::{Kernel, Reg, Simd};
+use super::{Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
 use core::arch::x86_64::*;
 use core::ops::Not;
@@ -24,6 +24,15 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 16>(Avx512(()))
 }
 
+/// Runs `part` at this level, not inlined.
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
+)]
+#[inline(never)]
+fn apart<P: Part<Avx512>>(simd: Avx512, part: P) -> P::Output {
+    part.run(simd)
+}
+
 /// A mask of the first `bytes` of 64 bytes.
 #[inline(always)]
 fn first_bytes(bytes: usize) -> __mmask64 {
@@ -44,6 +53,11 @@ impl Simd for Avx512 {
 
     tie!(X4, zmm_reg, "avx512f");
 
+    #[inline(always)]
+    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+        // SAFETY: the token proves the level.
+        unsafe { apart(self, part) }
+    }
     #[inline(always)]
     fn zero(self) -> X4 {
         // SAFETY: the token proves the level.
@@ -71,6 +85,11 @@ impl Simd for Avx512 {
         self.all(unsafe { _mm_cvtsi32_si128(n as i32) })
     }
     #[inline(always)]
+    fn splat_words(self, word: u32) -> X4 {
+        // SAFETY: the token proves the level.
+        X4(unsafe { _mm512_set1_epi32(word as i32) })
+    }
+    #[inline(always)]
     fn lane_numbers(self) -> X4 {
         // SAFETY: the token proves the level.
         X4(unsafe { _mm512_set_epi32(0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0) })
@@ -78,6 +97,14 @@ impl Simd for Avx512 {
 }
 
 operators!(X4: BitXor bitxor _mm512_xor_si512, BitAnd bitand _mm512_and_si512, BitOr bitor _mm512_or_si512);
+
+impl Logic for X4 {
+    #[inline(always)]
+    fn ternary<const TABLE: i32>(self, y: X4, z: X4) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_ternarylogic_epi32::<TABLE>(self.0, y.0, z.0) })
+    }
+}
 
 impl Not for X4 {
     type Output = X4;
@@ -99,6 +126,11 @@ impl Reg for X4 {
     const BLOCKS: usize = 4;
 
     store!(64, _mm512_storeu_si512);
+    #[inline(always)]
+    fn shift32<const N: i32>(self) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_sllv_epi32(self.0, _mm512_set1_epi32(N)) })
+    }
     #[inline(always)]
     fn store_partial(self, bytes: &mut [u8]) {
         // SAFETY: the mask lets no byte beyond the slice be touched; a register proves the level.
@@ -129,6 +161,8 @@ impl Reg for X4 {
         swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);
         unpack_low(self, other) = _mm512_unpacklo_epi64(self.0, other.0);
         unpack_high(self, other) = _mm512_unpackhi_epi64(self.0, other.0);
+        unpack_low_words(self, other) = _mm512_unpacklo_epi32(self.0, other.0);
+        unpack_high_words(self, other) = _mm512_unpackhi_epi32(self.0, other.0);
         splat_last_word(self) = _mm512_shuffle_epi32::<0xff>(self.0);
         rotate_words(self) = shuffle!(self.0, 12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
         aesenc(self, key) = _mm512_aesenc_epi128(self.0, key.0);
@@ -142,6 +176,7 @@ impl Reg for X4 {
         };
     }
     immediates! { X4:
+        rotate32<N>(self) = _mm512_rol_epi32::<N>(self.0);
         shift_up<N>(self) = _mm512_bslli_epi128::<N>(self.0);
         clmul<H>(self, other) = _mm512_clmulepi64_epi128::<H>(self.0, other.0);
     }

@@ -25,6 +25,7 @@ mod avx2;
 mod avx512;
 pub(crate) mod bitslice;
 mod isa;
+mod logic;
 mod portable;
 pub(crate) mod sha;
 mod sha_plain;
@@ -32,9 +33,9 @@ mod sha_plain;
 mod sse;
 
 pub use isa::{Isa, UnknownIsa};
+pub use logic::Logic;
 
 use crate::aead::Block;
-use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
 #[cfg(target_arch = "x86_64")]
@@ -56,6 +57,14 @@ pub trait Kernel {
     fn run<S: Simd, const W: usize>(self, simd: S) -> Self::Output;
 }
 
+/// A part of kernels that is a function of its own ([`Simd::apart`]).
+pub trait Part<S: Simd> {
+    /// What it computes.
+    type Output;
+    /// Computes with the registers of `simd`.
+    fn run(self, simd: S) -> Self::Output;
+}
+
 /// Proof that a set of instructions exists, and the maker of its registers.
 pub trait Simd: Copy {
     /// The register of this level.
@@ -66,6 +75,8 @@ pub trait Simd: Copy {
     /// Leaves the registers as they are, at one place in the order of instructions: what makes them comes before it,
     /// what takes them after. Compilers else put all of a cipher before all of what was written between its rounds.
     fn tie(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
+    /// Runs a part of a kernel as a function of its own, for large parts that many kernels share.
+    fn apart<P: Part<Self>>(self, part: P) -> P::Output;
     /// Every bit zero.
     fn zero(self) -> Self::Reg;
     /// The first [`Reg::BYTES`] of `bytes`, which must have as many.
@@ -78,14 +89,14 @@ pub trait Simd: Copy {
     fn first(self, block: &Block) -> Self::Reg;
     /// The 32-bit word `n` at the start of every lane, zero elsewhere.
     fn splat_word(self, n: u32) -> Self::Reg;
+    /// The same 32-bit word everywhere.
+    fn splat_words(self, word: u32) -> Self::Reg;
     /// The lane's number as 32-bit word at the start of every lane, zero elsewhere.
     fn lane_numbers(self) -> Self::Reg;
 }
 
 /// One register: [`Reg::BLOCKS`] lanes of 128 bits. Byte 0 of a lane is the first in memory.
-pub trait Reg:
-    Copy + BitXor<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
-{
+pub trait Reg: Logic {
     /// Blocks of 16 bytes in a register.
     const BLOCKS: usize;
     /// Bytes in a register.
@@ -114,6 +125,14 @@ pub trait Reg:
     fn unpack_low(self, other: Self) -> Self;
     /// The high halves of `self` and `other`, lane by lane.
     fn unpack_high(self, other: Self) -> Self;
+    /// The first two 32-bit words of `self` and of `other` in turn, lane by lane.
+    fn unpack_low_words(self, other: Self) -> Self;
+    /// The last two 32-bit words of `self` and of `other` in turn, lane by lane.
+    fn unpack_high_words(self, other: Self) -> Self;
+    /// Rotates each 32-bit word up by `N` bits.
+    fn rotate32<const N: i32>(self) -> Self;
+    /// Shifts each 32-bit word up by `N` bits.
+    fn shift32<const N: i32>(self) -> Self;
     /// Shifts each lane up by `N` bytes: byte `i` moves to `i + N`.
     fn shift_up<const N: i32>(self) -> Self;
     /// The last 32-bit word of each lane in every word of the lane.

@@ -1,7 +1,7 @@
 //! Plain Rust, constant time, on any machine: the reference for the other levels. Four blocks a register, so that AES in
 //! bit slices has four blocks to slice.
 
-use super::{Reg, Simd, bitslice::Slices};
+use super::{Logic, Part, Reg, Simd, bitslice::Slices};
 use crate::aead::Block;
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -37,6 +37,10 @@ impl Simd for Portable {
     #[inline(always)]
     fn tie(self, _: [&mut P4; 2], _: [&mut P4; 3]) {}
 
+    #[inline(never)]
+    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+        part.run(self)
+    }
     #[inline(always)]
     fn zero(self) -> P4 {
         P4([[0; 2]; 4])
@@ -66,6 +70,10 @@ impl Simd for Portable {
     #[inline(always)]
     fn splat_word(self, n: u32) -> P4 {
         P4([[u64::from(n), 0]; 4])
+    }
+    #[inline(always)]
+    fn splat_words(self, word: u32) -> P4 {
+        P4([[u64::from(word) | (u64::from(word) << 32); 2]; 4])
     }
     #[inline(always)]
     fn lane_numbers(self) -> P4 {
@@ -125,6 +133,7 @@ impl BitOr for P4 {
         self.zip(other, |x, y| x | y)
     }
 }
+impl Logic for P4 {}
 impl Not for P4 {
     type Output = P4;
     #[inline(always)]
@@ -155,6 +164,12 @@ fn clmul_low(x: u64, y: u64) -> u64 {
 #[inline(always)]
 fn clmul(x: u64, y: u64) -> [u64; 2] {
     [clmul_low(x, y), clmul_low(x.reverse_bits(), y.reverse_bits()).reverse_bits() >> 1]
+}
+
+/// The low words of both.
+#[inline(always)]
+fn interleave(x: u64, y: u64) -> u64 {
+    u64::from(x as u32) | (y << 32)
 }
 
 impl Reg for P4 {
@@ -218,6 +233,22 @@ impl Reg for P4 {
     #[inline(always)]
     fn unpack_high(self, other: P4) -> P4 {
         self.lanes(other, |x, y| [x[1], y[1]])
+    }
+    #[inline(always)]
+    fn unpack_low_words(self, other: P4) -> P4 {
+        self.lanes(other, |x, y| [interleave(x[0], y[0]), interleave(x[0] >> 32, y[0] >> 32)])
+    }
+    #[inline(always)]
+    fn unpack_high_words(self, other: P4) -> P4 {
+        self.lanes(other, |x, y| [interleave(x[1], y[1]), interleave(x[1] >> 32, y[1] >> 32)])
+    }
+    #[inline(always)]
+    fn rotate32<const N: i32>(self) -> P4 {
+        self.words(|word| word.rotate_left(N as u32))
+    }
+    #[inline(always)]
+    fn shift32<const N: i32>(self) -> P4 {
+        self.words(|word| word << N)
     }
     #[inline(always)]
     fn shift_up<const N: i32>(self) -> P4 {

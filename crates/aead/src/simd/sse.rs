@@ -1,6 +1,6 @@
 //! 128-bit registers: SSE4.1, AES-NI, PCLMULQDQ. One block a register.
 
-use super::{KEEP, Kernel, Reg, Simd};
+use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
 use core::arch::x86_64::*;
 use core::ops::Not;
@@ -22,6 +22,13 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 8>(Sse(()))
 }
 
+/// Runs `part` at this level, not inlined.
+#[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1")]
+#[inline(never)]
+fn apart<P: Part<Sse>>(simd: Sse, part: P) -> P::Output {
+    part.run(simd)
+}
+
 impl Simd for Sse {
     type Reg = X1;
     const AES: bool = true;
@@ -30,6 +37,11 @@ impl Simd for Sse {
     #[inline(always)]
     fn tie(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 
+    #[inline(always)]
+    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+        // SAFETY: the token proves the level.
+        unsafe { apart(self, part) }
+    }
     #[inline(always)]
     fn zero(self) -> X1 {
         // SAFETY: the token proves the level.
@@ -59,12 +71,19 @@ impl Simd for Sse {
         X1(unsafe { _mm_cvtsi32_si128(n as i32) })
     }
     #[inline(always)]
+    fn splat_words(self, word: u32) -> X1 {
+        // SAFETY: the token proves the level.
+        X1(unsafe { _mm_set1_epi32(word as i32) })
+    }
+    #[inline(always)]
     fn lane_numbers(self) -> X1 {
         self.zero()
     }
 }
 
 operators!(X1: BitXor bitxor _mm_xor_si128, BitAnd bitand _mm_and_si128, BitOr bitor _mm_or_si128);
+
+impl Logic for X1 {}
 
 impl Not for X1 {
     type Output = X1;
@@ -79,6 +98,12 @@ impl Reg for X1 {
     const BLOCKS: usize = 1;
 
     store!(16, _mm_storeu_si128);
+    #[inline(always)]
+    fn rotate32<const N: i32>(self) -> X1 {
+        // SAFETY: a register proves the level.
+        let down = unsafe { _mm_srl_epi32(self.0, _mm_cvtsi32_si128(32 - N)) };
+        self.shift32::<N>() | X1(down)
+    }
     #[inline(always)]
     fn store_partial(self, bytes: &mut [u8]) {
         if bytes.len() >= 16 {
@@ -114,6 +139,8 @@ impl Reg for X1 {
         swap_halves(self) = _mm_shuffle_epi32::<0x4e>(self.0);
         unpack_low(self, other) = _mm_unpacklo_epi64(self.0, other.0);
         unpack_high(self, other) = _mm_unpackhi_epi64(self.0, other.0);
+        unpack_low_words(self, other) = _mm_unpacklo_epi32(self.0, other.0);
+        unpack_high_words(self, other) = _mm_unpackhi_epi32(self.0, other.0);
         splat_last_word(self) = _mm_shuffle_epi32::<0xff>(self.0);
         rotate_words(self) = _mm_shuffle_epi8(self.0, _mm_set_epi8(12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1));
         aesenc(self, key) = _mm_aesenc_si128(self.0, key.0);
@@ -123,6 +150,7 @@ impl Reg for X1 {
         aesimc(self) = _mm_aesimc_si128(self.0);
     }
     immediates! { X1:
+        shift32<N>(self) = _mm_slli_epi32::<N>(self.0);
         shift_up<N>(self) = _mm_slli_si128::<N>(self.0);
         clmul<H>(self, other) = _mm_clmulepi64_si128::<H>(self.0, other.0);
     }

@@ -1,6 +1,7 @@
-//! NIST's Monte Carlo chains (AESAVS, 6.4): a thousand encryptions, each of what came of the ones before.
+//! NIST's Monte Carlo chains (AESAVS, 6.4), over any cipher: a thousand encryptions, each of what came of the ones
+//! before. In ECB that is NESSIE's "iterated 1000 times" too.
 
-use super::{Family, Outcome, equal, judge};
+use super::{Family, Outcome, equal, judge, raw::Make};
 use crate::{Case, Expected};
 use sealwright::{Block, Isa, raw};
 
@@ -9,24 +10,35 @@ pub(super) struct MonteCarlo;
 /// Links of a chain.
 const LINKS: usize = 1000;
 
+/// The cipher in a name, and whether the chain is CBC's.
+fn parts(alg: &str) -> Option<(Make, bool)> {
+    let (cipher, mode) = super::raw::cipher(alg)?;
+    match mode {
+        "ECB-MCT" => Some((cipher, false)),
+        "CBC-MCT" => Some((cipher, true)),
+        _ => None,
+    }
+}
+
 impl Family for MonteCarlo {
     fn has(&self, alg: &str) -> bool {
-        ["AES-ECB-MCT", "AES-CBC-MCT"].contains(&alg)
+        parts(alg).is_some()
     }
 
     fn needs(&self, alg: &str) -> &'static [&'static str] {
-        let cbc = alg == "AES-CBC-MCT";
+        let cbc = matches!(parts(alg), Some((_, true)));
         if cbc { &["key", "nonce", "msg", "ct", "op"] } else { &["key", "msg", "ct", "op"] }
     }
 
     fn run(&self, case: &Case, isa: Isa) -> Outcome {
-        let Ok(cipher) = raw::aes(isa, &case.key) else {
+        let Some((make, cbc)) = parts(&case.alg) else { return Outcome::Skipped };
+        let Ok(cipher) = make(isa, &case.key) else {
             return judge(refusal(case, "the key's length is refused".into()));
         };
-        judge(match blocks(case) {
+        judge(match blocks(case, cbc) {
             Err(what) => refusal(case, what),
             Ok(_) if case.expected == Expected::Invalid => Err("accepted, but must be refused".into()),
-            Ok((start, iv, end)) => equal("end of the chain", &chain(case, &*cipher, start, iv), &end),
+            Ok((start, iv, end)) => equal("end of the chain", &chain(case, cbc, &*cipher, start, iv), &end),
         })
     }
 }
@@ -37,10 +49,10 @@ fn refusal(case: &Case, what: String) -> Result<(), String> {
 }
 
 /// The block that a chain starts with, the IV of CBC, and the block at its end.
-fn blocks(case: &Case) -> Result<(Block, Block, Block), String> {
+fn blocks(case: &Case, cbc: bool) -> Result<(Block, Block, Block), String> {
     let block = |bytes: &[u8]| Block::try_from(bytes).map_err(|_| "a chain takes one block".to_owned());
     let (msg, ct) = (block(&case.msg)?, block(&case.ct)?);
-    let iv = if case.alg == "AES-CBC-MCT" { block(&case.nonce)? } else { [0; 16] };
+    let iv = if cbc { block(&case.nonce)? } else { [0; 16] };
     match case.text("op") {
         "ENCRYPT" => Ok((msg, iv, ct)),
         "DECRYPT" => Ok((ct, iv, msg)),
@@ -49,8 +61,8 @@ fn blocks(case: &Case) -> Result<(Block, Block, Block), String> {
 }
 
 /// The block at the end of the chain.
-fn chain(case: &Case, cipher: &dyn raw::Raw, start: Block, mut iv: Block) -> Block {
-    let (cbc, encrypt) = (case.alg == "AES-CBC-MCT", case.text("op") == "ENCRYPT");
+fn chain(case: &Case, cbc: bool, cipher: &dyn raw::Raw, start: Block, mut iv: Block) -> Block {
+    let encrypt = case.text("op") == "ENCRYPT";
     // In CBC a link takes the output of the link before the last; of the first two, the start and the IV.
     let (mut input, mut before) = (start, iv);
     for _ in 0..LINKS {

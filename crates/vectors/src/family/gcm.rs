@@ -1,17 +1,17 @@
-//! AES-GCM, every key, nonce and tag length of SP 800-38D.
+//! GCM, every key, nonce and tag length of SP 800-38D.
 
 use super::{Family, Outcome, aead, judge};
 use crate::{Case, Expected};
 use sealwright::{
     Isa,
-    mode::gcm::{ShortTagLen, TagLen, by_key, short_tag_by_key},
+    mode::gcm::{ShortTagLen, TagLen, by_key, serpent_by_key, short_tag_by_key},
 };
 
 pub(super) struct Gcm;
 
 impl Family for Gcm {
     fn has(&self, alg: &str) -> bool {
-        alg == "AES-GCM"
+        ["AES-GCM", "Serpent-GCM"].contains(&alg)
     }
 
     fn needs(&self, _: &str) -> &'static [&'static str] {
@@ -19,14 +19,16 @@ impl Family for Gcm {
     }
 
     fn run(&self, case: &Case, isa: Isa) -> Outcome {
+        let serpent = case.alg == "Serpent-GCM";
+        let make = if serpent { serpent_by_key } else { by_key };
         let made = match case.tag_bits {
-            128 => by_key(isa, &case.key, TagLen::T16),
-            120 => by_key(isa, &case.key, TagLen::T15),
-            112 => by_key(isa, &case.key, TagLen::T14),
-            104 => by_key(isa, &case.key, TagLen::T13),
-            96 => by_key(isa, &case.key, TagLen::T12),
-            64 => short_tag_by_key(isa, &case.key, ShortTagLen::T8),
-            32 => short_tag_by_key(isa, &case.key, ShortTagLen::T4),
+            128 => make(isa, &case.key, TagLen::T16),
+            120 => make(isa, &case.key, TagLen::T15),
+            112 => make(isa, &case.key, TagLen::T14),
+            104 => make(isa, &case.key, TagLen::T13),
+            96 => make(isa, &case.key, TagLen::T12),
+            64 if !serpent => short_tag_by_key(isa, &case.key, ShortTagLen::T8),
+            32 if !serpent => short_tag_by_key(isa, &case.key, ShortTagLen::T4),
             // No key can be made for such a tag: a refusal, which only a valid case would mind.
             _ if case.expected == Expected::Invalid => return Outcome::Passed,
             _ => return Outcome::Skipped,

@@ -29,6 +29,7 @@ fn parts(alg: &str) -> Option<(Make, Test)> {
     let (cipher, rest) = alg.split_once('-')?;
     let make: Make = match cipher {
         "AES" => ocb::by_key,
+        "Serpent" => ocb::serpent_by_key,
         _ => return None,
     };
     let test = match rest {

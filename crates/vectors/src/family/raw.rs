@@ -10,15 +10,21 @@ use sealwright::{
 pub(super) struct Raw;
 
 /// Makes the cipher of a name's first part.
-type Make = fn(Isa, &[u8]) -> Result<Box<dyn raw::Raw>, KeyLength>;
+pub(super) type Make = fn(Isa, &[u8]) -> Result<Box<dyn raw::Raw>, KeyLength>;
+
+/// The cipher of a name's first part, and the rest.
+pub(super) fn cipher(alg: &str) -> Option<(Make, &str)> {
+    let (cipher, rest) = alg.split_once('-')?;
+    match cipher {
+        "AES" => Some((raw::aes, rest)),
+        "Serpent" => Some((raw::serpent, rest)),
+        _ => None,
+    }
+}
 
 /// The cipher and the mode in a name.
 fn parts(alg: &str) -> Option<(Make, &str)> {
-    let (cipher, mode) = alg.split_once('-')?;
-    let make: Make = match cipher {
-        "AES" => raw::aes,
-        _ => return None,
-    };
+    let (make, mode) = cipher(alg)?;
     // Wycheproof names the padding by the older standard that PKCS#7 extends.
     let mode = if mode == "CBC-PKCS5" { "CBC-PKCS7" } else { mode };
     ["ECB", "CBC", "CBC-PKCS7", "CTR"].contains(&mode).then_some((make, mode))

@@ -8,6 +8,7 @@ use crate::{
     block::{
         BlockCipher,
         aes::{Aes128, Aes192, Aes256},
+        serpent::Serpent,
     },
     ghash::{Clmul, Ghash},
     simd::{Kernel, Reg, Simd},
@@ -168,6 +169,14 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 /// [`KeyLength`] unless the key has 16, 24 or 32 bytes.
 pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLength> {
     with_tag_bytes(isa, key, tag_len as usize)
+}
+
+/// Serpent-GCM under a key of 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
+    Ok(Box::new(Gcm::<_, Clmul>::new(isa, Serpent::new(key)?, tag_len)))
 }
 
 fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>, KeyLength> {

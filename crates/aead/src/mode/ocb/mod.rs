@@ -14,7 +14,7 @@ mod offsets;
 use crate::{
     Isa, KeyLength,
     aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
-    block::{BlockCipher, Inverse, aes::BothWays},
+    block::{BlockCipher, Inverse, aes::BothWays, serpent::Serpent},
 };
 use core::fmt;
 use kernel::Fused;
@@ -122,4 +122,12 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
         Ok(key) => Ok(Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len))),
         Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
     }
+}
+
+/// Serpent-OCB under a key of 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLength`] for any other.
+pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
+    Ok(Box::new(Ocb::new(isa, Serpent::new(key)?, tag_len)))
 }

@@ -1,0 +1,118 @@
+//! Serpent (Anderson, Biham and Knudsen, 1998) for a batch of registers, bit slices across blocks.
+//!
+//! Serpent computes with the 32-bit words of a block, bit by bit in its S-boxes. Four registers hold four words of as
+//! many blocks as their lanes have words, once transposed: a **group**. Groups go side by side, so that one computes while
+//! another waits. No table, no branch on data: constant time at every level.
+
+mod boxes;
+mod rounds;
+
+use super::{Beside, BlockCipher, Inverse};
+use crate::{
+    KeyLength,
+    simd::{Reg, Simd},
+};
+use core::fmt;
+use rounds::Rounds;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Serpent under a key of 128, 192 or 256 bits, in both directions.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Serpent {
+    keys: [[u32; 4]; 33],
+}
+
+impl fmt::Debug for Serpent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serpent").finish_non_exhaustive()
+    }
+}
+
+impl Serpent {
+    /// Expands `key`, of 16, 24 or 32 bytes.
+    ///
+    /// # Errors
+    /// [`KeyLength`] for any other.
+    pub fn new(key: &[u8]) -> Result<Self, KeyLength> {
+        if ![16, 24, 32].contains(&key.len()) {
+            return Err(KeyLength { wanted: 32, given: key.len() });
+        }
+        // A short key is followed by one bit and zeros.
+        let mut padded = [0; 32];
+        padded[..key.len()].copy_from_slice(key);
+        if let Some(next) = padded.get_mut(key.len()) {
+            *next = 1;
+        }
+        let mut words = [0; 140];
+        for (word, bytes) in words.iter_mut().zip(padded.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        for i in 8..words.len() {
+            let word = words[i - 8] ^ words[i - 5] ^ words[i - 3] ^ words[i - 1];
+            // The golden ratio, and the word's number.
+            words[i] = (word ^ 0x9e37_79b9 ^ (i - 8) as u32).rotate_left(11);
+        }
+        let mut keys = [[0; 4]; 33];
+        for (i, (key, words)) in keys.iter_mut().zip(words[8..].as_chunks().0).enumerate() {
+            *key = boxes::by_number((35 - i) % 8, *words);
+        }
+        padded.zeroize();
+        words.zeroize();
+        Ok(Serpent { keys })
+    }
+
+    /// All rounds, of a batch in as few groups as it fills.
+    #[inline(always)]
+    fn batch<S: Simd, const W: usize, const FORWARD: bool>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        const { assert!(W <= 20, "five groups") }
+        if const { W <= 4 } {
+            self.groups::<S, W, 1, FORWARD>(simd, blocks);
+        } else if const { W <= 8 } {
+            self.groups::<S, W, 2, FORWARD>(simd, blocks);
+        } else if const { W <= 12 } {
+            self.groups::<S, W, 3, FORWARD>(simd, blocks);
+        } else if const { W <= 16 } {
+            self.groups::<S, W, 4, FORWARD>(simd, blocks);
+        } else {
+            self.groups::<S, W, 5, FORWARD>(simd, blocks);
+        }
+    }
+
+    #[inline(always)]
+    fn groups<S: Simd, const W: usize, const G: usize, const FORWARD: bool>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        let mut groups = [[simd.zero(); 4]; G];
+        for (x, block) in groups.as_flattened_mut().iter_mut().zip(blocks.iter()) {
+            *x = *block;
+        }
+        simd.apart(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
+        for (x, block) in groups.as_flattened().iter().zip(blocks.iter_mut()) {
+            *block = *x;
+        }
+    }
+}
+
+impl BlockCipher for Serpent {
+    const STATE_BYTES: usize = size_of::<Serpent>();
+
+    /// Leaves all of `beside` to the caller: the rounds fill the registers and every port, so that anything between them
+    /// would only make room for itself.
+    #[inline(always)]
+    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], _: &mut B) {
+        self.batch::<S, W, true>(simd, blocks);
+    }
+}
+
+impl Inverse for Serpent {
+    #[inline(always)]
+    fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        self.batch::<S, W, false>(simd, blocks);
+    }
+}
+
+/// The words of four registers' lanes, or back.
+#[inline(always)]
+fn transpose<R: Reg>([a, b, c, d]: [R; 4]) -> [R; 4] {
+    let (low_ab, low_cd) = (a.unpack_low_words(b), c.unpack_low_words(d));
+    let (high_ab, high_cd) = (a.unpack_high_words(b), c.unpack_high_words(d));
+    [low_ab.unpack_low(low_cd), low_ab.unpack_high(low_cd), high_ab.unpack_low(high_cd), high_ab.unpack_high(high_cd)]
+}

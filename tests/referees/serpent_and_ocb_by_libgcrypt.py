@@ -1,0 +1,186 @@
+"""Serpent in every mode, and OCB, by libgcrypt: random cases, which `sealwright vectors check` must pass at every level.
+
+    python serpent_and_ocb_by_libgcrypt.py PATH_TO_SEALWRIGHT
+    python serpent_and_ocb_by_libgcrypt.py --write VECTORS     # writes serpent_gcm.json and others there
+
+No other wide-spread library has Serpent-GCM and Serpent-OCB, and no standard prints vectors of them. Says "skipped" and
+stops where libgcrypt.so.20 is missing, which nearly every Debian has.
+"""
+
+import ctypes
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+
+CIPHERS = {"AES": {16: 7, 24: 8, 32: 9}, "Serpent": {16: 304, 24: 305, 32: 306}}
+MODES = {"ECB": 1, "CBC": 3, "CTR": 6, "GCM": 9, "OCB": 11}
+AEADS = ["GCM", "OCB"]
+FINALIZE, SET_TAG_LENGTH = 5, 75
+
+
+def load():
+    try:
+        library = ctypes.CDLL("libgcrypt.so.20")
+    except OSError:
+        return None
+    library.gcry_check_version.restype = ctypes.c_char_p
+    return library
+
+
+def crypt(library, cipher, mode, key, nonce, ad, text, tag_len, decrypt=False):
+    """What becomes of the text, and the tag."""
+    handle = ctypes.c_void_p()
+    size = ctypes.c_size_t
+
+    def must(error):
+        if error:
+            raise RuntimeError(f"libgcrypt: error {error}")
+
+    must(library.gcry_cipher_open(ctypes.byref(handle), CIPHERS[cipher][len(key)], MODES[mode], 0))
+    must(library.gcry_cipher_setkey(handle, key, size(len(key))))
+    if mode == "OCB":
+        length = ctypes.c_int(tag_len)
+        must(library.gcry_cipher_ctl(handle, SET_TAG_LENGTH, ctypes.byref(length), size(ctypes.sizeof(length))))
+    if mode == "CTR":
+        must(library.gcry_cipher_setctr(handle, nonce, size(16)))
+    elif mode != "ECB":
+        must(library.gcry_cipher_setiv(handle, nonce, size(len(nonce))))
+    if mode in AEADS:
+        must(library.gcry_cipher_authenticate(handle, ad, size(len(ad))))
+        must(library.gcry_cipher_ctl(handle, FINALIZE, None, size(0)))
+    out = ctypes.create_string_buffer(max(len(text), 1))
+    turn = library.gcry_cipher_decrypt if decrypt else library.gcry_cipher_encrypt
+    must(turn(handle, out, size(len(text)), text, size(len(text))))
+    tag = ctypes.create_string_buffer(16)
+    if mode in AEADS:
+        must(library.gcry_cipher_gettag(handle, tag, size(16 if mode == "GCM" else tag_len)))
+    library.gcry_cipher_close(handle)
+    return out.raw[: len(text)], tag.raw[: tag_len if mode in AEADS else 0]
+
+
+def case(library, rng, cipher, mode, size, forge=True):
+    """One case; of an AEAD, one in four has a bit of its tag flipped and must be refused."""
+    tag_len = {"GCM": rng.choice([16, 15, 14, 13, 12]), "OCB": rng.choice([16, 12, 8])}.get(mode, 0)
+    # libgcrypt takes no OCB nonce shorter than 8 bytes.
+    nonce_len = {"GCM": 12 if rng.random() < 0.5 else rng.randrange(1, 65), "OCB": rng.randrange(8, 16), "ECB": 0}
+    key, nonce = rng.randbytes(rng.choice([16, 24, 32])), rng.randbytes(nonce_len.get(mode, 16))
+    ad = rng.randbytes(rng.randrange(80)) if mode in AEADS else b""
+    msg = rng.randbytes(size if mode not in ["ECB", "CBC"] else size // 16 * 16)
+    ct, tag = crypt(library, cipher, mode, key, nonce, ad, msg, tag_len)
+    forged = forge and mode in AEADS and rng.random() < 0.25
+    if forged:
+        place = rng.randrange(tag_len)
+        tag = tag[:place] + bytes([tag[place] ^ 1 << rng.randrange(8)]) + tag[place + 1 :]
+    names = {"key": key, "nonce": nonce, "aad": ad, "msg": msg, "ct": ct, "tag": tag}
+    return {
+        "alg": f"{cipher}-{mode}",
+        **{name: value.hex() for name, value in names.items()},
+        "taglen": 8 * tag_len,
+        "result": "invalid" if forged else "valid",
+        "comment": f"libgcrypt, {len(msg)} bytes",
+    }
+
+
+def iterated(library, cipher, key_len, tag_len):
+    """RFC 7253, appendix A: every length to 127 as text and associated data, and all of that as associated data."""
+    key = bytes(key_len - 1) + bytes([8 * tag_len])
+
+    def seal(number, ad, msg):
+        return b"".join(crypt(library, cipher, "OCB", key, number.to_bytes(12, "big"), ad, msg, tag_len))
+
+    sealed = b""
+    for n in range(128):
+        zeros = bytes(n)
+        sealed += seal(3 * n + 1, zeros, zeros) + seal(3 * n + 2, b"", zeros) + seal(3 * n + 3, zeros, b"")
+    names = {"key": key, "tag": seal(385, sealed, b"")}
+    return {
+        "alg": f"{cipher}-OCB-ITER",
+        **{name: value.hex() for name, value in names.items()},
+        "taglen": 8 * tag_len,
+        "result": "valid",
+        "comment": "RFC 7253, appendix A",
+    }
+
+
+def chain(library, rng, mode, key_len, decrypt):
+    """NIST's Monte Carlo chain (AESAVS, 6.4) of Serpent: 1000 links."""
+    key, iv, block = rng.randbytes(key_len), rng.randbytes(16 if mode == "CBC" else 0), rng.randbytes(16)
+    first, chained, before = block, iv, iv
+    for _ in range(1000):
+        out, _ = crypt(library, "Serpent", mode, key, chained, b"", block, 0, decrypt)
+        if mode == "CBC":
+            chained, block, before = block if decrypt else out, before, out
+        else:
+            block = before = out
+    msg, ct = (before, first) if decrypt else (first, before)
+    names = {"key": key, "iv": iv, "msg": msg, "ct": ct}
+    return {
+        "alg": f"Serpent-{mode}-MCT",
+        **{name: value.hex() for name, value in names.items()},
+        "op": "DECRYPT" if decrypt else "ENCRYPT",
+        "result": "valid",
+        "comment": "1000 links",
+    }
+
+
+def check(library, binary):
+    rng = random.Random(20261121)
+    algs = [("AES", "OCB")] + [("Serpent", mode) for mode in MODES]
+    cases = [case(library, rng, *alg, size) for alg in algs for size in [*range(300), *rng.choices(range(5000), k=50)]]
+    cases += [iterated(library, *alg) for alg in product(CIPHERS, [16, 24, 32], [16, 12, 8])]
+    cases += [chain(library, rng, *one) for one in product(["ECB", "CBC"], [16, 24, 32], [False, True])]
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        for one in cases:
+            print(json.dumps(one), file=file)
+        file.flush()
+        run = subprocess.run([binary, "vectors", "check", "--isa", "all", file.name], capture_output=True, text=True)
+    print(run.stdout[-2000:], run.stderr[-2000:], sep="")
+    wanted = f"{len(cases)} passed, 0 failed, 0 skipped"
+    if run.returncode != 0 or wanted not in run.stdout:
+        sys.exit(f"expected: {wanted}")
+    print(f"serpent_and_ocb_by_libgcrypt: {len(cases)} cases of libgcrypt agree at every level")
+
+
+def write(library, room):
+    """Vectors for the repository: every length of key and tag, texts around the edges of blocks and batches."""
+    origin = f"Origin: libgcrypt {library.gcry_check_version(None).decode()}, by tests/referees/{Path(__file__).name}."
+    rng = random.Random(7253)
+    sizes = {"GCM": [0, 1, 15, 16, 17, 31, 32, 64, 100, 255, 256, 257, 600, 1025, 1500]}
+    sizes |= {"OCB": sizes["GCM"], "CBC": [16, 32, 160, 400, 1040], "CTR": [1, 16, 33, 300, 1037]}
+    sets = {mode: [case(library, rng, "Serpent", mode, n, forge=False) for n in sizes[mode]] for mode in sizes}
+    sets["OCB-ITER"] = [iterated(library, "Serpent", key, tag) for tag, key in product([16, 12, 8], [16, 24, 32])]
+    for mode in ["ECB", "CBC"]:
+        sets[f"{mode}-MCT"] = [chain(library, rng, mode, *one) for one in product([16, 24, 32], [False, True])]
+    for mode, cases in sets.items():
+        groups = {}
+        for number, one in enumerate(cases, 1):
+            bits = one.pop("taglen", 0)
+            test = {"tcId": number, "comment": one.pop("comment"), "key": one.pop("key")}
+            iv = {"iv": one.pop("nonce", "") or one.pop("iv", "")}
+            fields = {name: value for name, value in (iv | one).items() if name != "alg"}
+            if mode not in AEADS:
+                fields = {name: value for name, value in fields.items() if value}
+            groups.setdefault(bits, []).append({**test, **fields})
+        kind = "AeadTest" if "GCM" in mode or "OCB" in mode else "IndCpaTest"
+        groups = [{"type": kind, **({"tagSize": bits} if bits else {}), "tests": tests} for bits, tests in groups.items()]
+        document = {"algorithm": f"Serpent-{mode}", "numberOfTests": len(cases), "header": [origin], "testGroups": groups}
+        name = f"serpent_{mode.lower()}.json".replace("-", "_").replace("iter", "iterated")
+        (Path(room) / name).write_text(json.dumps(document, indent=1) + "\n")
+
+
+def main():
+    library = load()
+    if library is None:
+        print("serpent_and_ocb_by_libgcrypt: skipped, since libgcrypt.so.20 is not here")
+    elif sys.argv[1] == "--write":
+        write(library, sys.argv[2])
+    else:
+        check(library, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
