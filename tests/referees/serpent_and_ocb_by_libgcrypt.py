@@ -1,4 +1,5 @@
-"""Serpent in every mode, and OCB, by libgcrypt: random cases, which `sealwright vectors check` must pass at every level.
+"""Serpent in every mode, and OCB, by libgcrypt: random cases, which `sealwright vectors check` must pass at every level,
+and sealed files of these suites, which are opened by what docs/FORMAT.md says.
 
     python serpent_and_ocb_by_libgcrypt.py PATH_TO_SEALWRIGHT
     python serpent_and_ocb_by_libgcrypt.py --write VECTORS     # writes serpent_gcm.json and others there
@@ -8,6 +9,7 @@ stops where libgcrypt.so.20 is missing, which nearly every Debian has.
 """
 
 import ctypes
+import hmac
 import json
 import random
 import subprocess
@@ -20,6 +22,13 @@ CIPHERS = {"AES": {16: 7, 24: 8, 32: 9}, "Serpent": {16: 304, 24: 305, 32: 306}}
 MODES = {"ECB": 1, "CBC": 3, "CTR": 6, "GCM": 9, "OCB": 11}
 AEADS = ["GCM", "OCB"]
 FINALIZE, SET_TAG_LENGTH = 5, 75
+# Number, AEAD's name, cipher, mode and key length of the suites that docs/FORMAT.md lists beside AES-GCM.
+SUITES = {
+    "aes-256-ocb": (3, b"AEAD_AES_256_OCB_TAGLEN128", "AES", "OCB", 32),
+    "serpent-256-gcm": (4, b"SEALWRIGHT_SERPENT_256_GCM", "Serpent", "GCM", 32),
+    "serpent-256-ocb": (5, b"SEALWRIGHT_SERPENT_256_OCB_TAGLEN128", "Serpent", "OCB", 32),
+    "aes-128-ocb": (6, b"AEAD_AES_128_OCB_TAGLEN128", "AES", "OCB", 16),
+}
 
 
 def load():
@@ -145,6 +154,43 @@ def check(library, binary):
     print(f"serpent_and_ocb_by_libgcrypt: {len(cases)} cases of libgcrypt agree at every level")
 
 
+def seal_file(library, suite, key, salt, ad, text):
+    """A whole sealed file, by docs/FORMAT.md."""
+    number, name, cipher, mode, key_len = SUITES[suite]
+    preamble = bytes.fromhex("895345414c0d0a1a") + bytes([1, number, 0, 0, 0, 0, 0, 0])
+    info = b"c2sp.org/chunked-encryption@v1+" + name + b"\0" + salt + preamble + ad
+    first = hmac.digest(key, info + b"\1", "sha512")
+    okm = first + hmac.digest(key, first + info + b"\2", "sha512")
+    file_key, base, commitment = okm[:key_len], okm[key_len : key_len + 12], okm[key_len + 12 : key_len + 44]
+    sealed = preamble + salt + commitment
+    for i in range(len(text) // 16384 + 1):
+        nonce = (int.from_bytes(base, "big") ^ i).to_bytes(12, "big")
+        sealed += b"".join(crypt(library, cipher, mode, file_key, nonce, b"", text[16384 * i :][:16384], 16))
+    return sealed
+
+
+def check_files(library, binary):
+    rng = random.Random(11)
+    checks = 0
+    with tempfile.TemporaryDirectory() as home:
+        plain, sealed, out, key_file = (Path(home) / name for name in ["plain", "sealed", "out", "key"])
+        for suite, length in product(SUITES, [0, 1, 16383, 16384, 50_000, 1_100_000]):
+            key, text, ad = rng.randbytes(SUITES[suite][4]), rng.randbytes(length), rng.choice([b"", b"invoice 7"])
+            key_file.unlink(missing_ok=True)
+            key_file.touch(mode=0o600)
+            key_file.write_bytes(key)
+            plain.write_bytes(text)
+            words = ["--key-file", key_file, "-f", *(["--ad", ad.decode()] if ad else [])]
+            subprocess.run([binary, "seal", "--suite", suite, *words, plain, "-o", sealed], check=True)
+            ours = sealed.read_bytes()
+            assert ours == seal_file(library, suite, key, ours[16:40], ad, text), f"{suite}, {length} bytes: seal"
+            sealed.write_bytes(seal_file(library, suite, key, rng.randbytes(24), ad, text))
+            subprocess.run([binary, "open", *words, sealed, "-o", out], check=True)
+            assert out.read_bytes() == text, f"{suite}, {length} bytes: open"
+            checks += 2
+    print(f"serpent_and_ocb_by_libgcrypt: {checks} sealed files agree")
+
+
 def write(library, room):
     """Vectors for the repository: every length of key and tag, texts around the edges of blocks and batches."""
     origin = f"Origin: libgcrypt {library.gcry_check_version(None).decode()}, by tests/referees/{Path(__file__).name}."
@@ -180,6 +226,7 @@ def main():
         write(library, sys.argv[2])
     else:
         check(library, sys.argv[1])
+        check_files(library, sys.argv[1])
 
 
 if __name__ == "__main__":

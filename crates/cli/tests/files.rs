@@ -187,6 +187,25 @@ fn a_key_is_never_replaced() {
 }
 
 #[test]
+fn every_suite_seals_and_says_its_name() {
+    let desk = Desk::new();
+    desk.write("a", text(40_000));
+    for suite in sealwright::Suite::ALL {
+        desk.ok(&format!("key new --suite {suite} -o {suite}"));
+        desk.ok(&format!("seal --key-file {suite} --suite {suite} a -o {suite}.seal"));
+        let seen = String::from_utf8(desk.run(&format!("inspect {suite}.seal")).out).unwrap();
+        assert!(seen.contains(&format!("suite    {suite}\n")), "{seen}");
+        // the file says which suite it is
+        desk.ok(&format!("open --key-file {suite} {suite}.seal -o {suite}.open"));
+        assert!(desk.read(&format!("{suite}.open")) == text(40_000), "{suite}");
+        let mut bytes = desk.read(&format!("{suite}.seal"));
+        bytes[20_000] ^= 1;
+        desk.write("b.seal", bytes);
+        desk.fails(&format!("open --key-file {suite} b.seal -o b"), 3, "not authentic");
+    }
+}
+
+#[test]
 fn associated_data_must_be_the_same() {
     let desk = Desk::new();
     desk.write("a", "text");

@@ -151,6 +151,7 @@ pub fn aead_name(suite: Suite) -> Option<&'static str> {
         3 => "AEAD_AES_256_OCB_TAGLEN128",
         4 => "SEALWRIGHT_SERPENT_256_GCM",
         5 => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
+        6 => "AEAD_AES_128_OCB_TAGLEN128",
         _ => return None,
     })
 }

@@ -44,9 +44,17 @@ fn assert_on_page(bytes: &[u8]) {
 #[test]
 fn raw_key() {
     let bytes: Vec<u8> = (0..32).collect();
-    let key = Key::raw(bytes.clone());
     let preamble = Preamble { suite: Suite::Aes256Gcm, source: KeySource::Raw };
     assert_on_page(&derived(&preamble, &bytes, 32 + 12 + 32));
+    raw_key_with(Suite::Aes256Gcm);
+    raw_key_with(Suite::Serpent256Ocb);
+}
+
+/// The example under a raw key is on the page, and opens.
+fn raw_key_with(suite: Suite) {
+    let bytes: Vec<u8> = (0..32).collect();
+    let key = Key::raw(bytes.clone());
+    let preamble = Preamble { suite, source: KeySource::Raw };
     let sealed = seal_example(&preamble, &key, &Secret::new(bytes));
     assert_on_page(&sealed);
     let mut text = Shared::default();

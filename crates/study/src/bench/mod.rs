@@ -119,7 +119,7 @@ fn entrants(suite: Suite, peers: &[Box<dyn Peer>]) -> Vec<Entrant> {
 
 /// Everybody who can take part beside us, with versions.
 fn participants(peers: &[Box<dyn Peer>], openssl: Option<&OpenSsl>) -> Vec<Participant> {
-    let compiled = peers.iter().map(|peer| (peer.name(), version::of(peer.package())));
+    let compiled = peers.iter().map(|peer| (peer.name(), version::of(&peer.packages())));
     let system = openssl.map(|openssl| (peer::openssl::NAME, openssl.version().to_owned()));
     compiled.chain(system).map(|(name, version)| Participant { name: name.to_owned(), version }).collect()
 }

@@ -1,7 +1,15 @@
 //! Which releases of the peers are compiled in, from the lock file that this was built with.
 
-/// The version of `package`; of several, all of them.
-pub(super) fn of(package: &str) -> String {
+/// The version of the only one of `packages`; of several, each with its name.
+pub(super) fn of(packages: &[&str]) -> String {
+    match packages {
+        [package] => one(package),
+        _ => packages.iter().map(|package| format!("{package} {}", one(package))).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The version of `package`; where the lock file has several, all of them.
+fn one(package: &str) -> String {
     let versions: Vec<&str> = versions(include_str!("../../../../Cargo.lock"), package).collect();
     if versions.is_empty() { "unknown".to_owned() } else { versions.join(", ") }
 }
@@ -33,8 +41,11 @@ mod tests {
     #[test]
     fn every_peer_has_a_version() {
         for peer in super::super::peer::all() {
-            let version = of(peer.package());
-            assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{}: {version}", peer.name());
+            for package in peer.packages() {
+                let version = of(&[package]);
+                assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{}: {package} {version}", peer.name());
+            }
         }
+        assert!(of(&["ring", "aes-gcm"]).contains(", aes-gcm 0."));
     }
 }

@@ -24,9 +24,9 @@ pub trait Peer: Send + Sync {
         "auto"
     }
 
-    /// The crate whose version says which release this is.
-    fn package(&self) -> &'static str {
-        self.name()
+    /// The crates whose versions say which release this is.
+    fn packages(&self) -> Vec<&'static str> {
+        vec![self.name()]
     }
 
     /// This library under `key`, or `None` where it does not know the suite or cannot run on this processor.

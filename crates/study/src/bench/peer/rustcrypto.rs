@@ -1,11 +1,14 @@
-//! RustCrypto's `aes-gcm`: generic Rust over intrinsics.
+//! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them.
 
 use super::{Peer, Refused, Sealing, parts};
+use aes::{Aes128, Aes256};
 use aes_gcm::{
-    Aes128Gcm, Aes256Gcm,
-    aead::{AeadInOut, KeyInit, Nonce, Tag},
+    AesGcm,
+    aead::{AeadInOut, KeyInit, Nonce, Tag, consts::U12},
 };
+use ocb3::Ocb3;
 use sealwright::Suite;
+use serpent::Serpent;
 
 pub(super) struct RustCrypto;
 
@@ -14,21 +17,29 @@ impl Peer for RustCrypto {
         "rustcrypto"
     }
 
-    fn package(&self) -> &'static str {
-        "aes-gcm"
+    fn packages(&self) -> Vec<&'static str> {
+        vec!["aes-gcm", "ocb3", "aes", "serpent"]
     }
 
     fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        if key.len() != suite.key_len() {
+            return None;
+        }
         match suite {
-            Suite::Aes256Gcm => keyed::<Aes256Gcm>(key),
-            Suite::Aes128Gcm => keyed::<Aes128Gcm>(key),
+            Suite::Aes256Gcm => keyed::<Aes256, AesGcm<Aes256, U12>>(key),
+            Suite::Aes128Gcm => keyed::<Aes128, AesGcm<Aes128, U12>>(key),
+            Suite::Aes256Ocb => keyed::<Aes256, Ocb3<Aes256>>(key),
+            Suite::Aes128Ocb => keyed::<Aes128, Ocb3<Aes128>>(key),
+            Suite::Serpent256Gcm => keyed::<Serpent, AesGcm<Serpent, U12>>(key),
+            Suite::Serpent256Ocb => keyed::<Serpent, Ocb3<Serpent>>(key),
             _ => None,
         }
     }
 }
 
-fn keyed<A: AeadInOut + KeyInit + Send + Sync + 'static>(key: &[u8]) -> Option<Box<dyn Sealing>> {
-    Some(Box::new(Key(A::new_from_slice(key).ok()?)))
+/// The mode `A` over the cipher `C`.
+fn keyed<C: KeyInit, A: AeadInOut + From<C> + Send + Sync + 'static>(key: &[u8]) -> Option<Box<dyn Sealing>> {
+    Some(Box::new(Key(A::from(C::new_from_slice(key).ok()?))))
 }
 
 struct Key<A>(A);
