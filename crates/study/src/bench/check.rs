@@ -1,15 +1,11 @@
 //! Before anything is timed: does everybody compute the same?
 
 use super::{
-    Error,
+    Error, Subject,
     peer::{Peer, Sealing},
     window::Nonces,
 };
-use sealwright::Suite;
 use sealwright_measure::random::Random;
-
-/// 13 bytes, as TLS 1.2 has them.
-pub(super) const AD: [u8; 13] = *b"sealwright ad";
 
 /// One implementation under a key, with the names its rows carry.
 pub(super) struct Entrant {
@@ -19,9 +15,9 @@ pub(super) struct Entrant {
 }
 
 impl Entrant {
-    /// `peer` under `key`, if it knows the suite.
-    pub(super) fn new(peer: &dyn Peer, suite: Suite, key: &[u8]) -> Option<Entrant> {
-        let sealing = peer.make(suite, key)?;
+    /// `peer` under `key`, if it knows the subject.
+    pub(super) fn new(peer: &dyn Peer, subject: Subject, key: &[u8]) -> Option<Entrant> {
+        let sealing = peer.make(subject, key)?;
         Some(Entrant { implementation: peer.name().to_owned(), level: peer.level().to_owned(), sealing })
     }
 
@@ -33,24 +29,24 @@ impl Entrant {
 
 /// Checks that all `entrants` seal the same random text to the same message as the first does, open it again, and
 /// refuse it when a bit of the text or of the tag has changed.
-pub(super) fn agreement(suite: Suite, bytes: usize, entrants: &[Entrant]) -> Result<(), Error> {
+pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) -> Result<(), Error> {
     let Some(first) = entrants.first() else { return Ok(()) };
-    let nonces = Nonces::new(suite.nonce_len());
+    let nonces = Nonces::new(subject.nonce_len());
     let nonce = nonces.nonce(5);
     let mut random = Random::new(bytes as u64);
-    let mut plain = vec![0; bytes + suite.tag_len()];
+    let mut plain = vec![0; bytes + subject.tag_len()];
     plain[..bytes].fill_with(|| random.bits() as u8);
 
     let mut expected = plain.clone();
     let disagrees = |entrant: &Entrant, how: &'static str| {
-        Err(Error::Disagrees { who: entrant.name(), suite: suite.name(), bytes, how, with: first.name() })
+        Err(Error::Disagrees { who: entrant.name(), suite: subject.name(), bytes, how, with: first.name() })
     };
-    if first.sealing.seal(nonce, &AD, &mut expected).is_err() {
+    if first.sealing.seal(nonce, subject.ad(), &mut expected).is_err() {
         return disagrees(first, "does not seal");
     }
     for entrant in entrants {
         let mut message = plain.clone();
-        if entrant.sealing.seal(nonce, &AD, &mut message).is_err() {
+        if entrant.sealing.seal(nonce, subject.ad(), &mut message).is_err() {
             return disagrees(entrant, "does not seal");
         }
         if message[..bytes] != expected[..bytes] {
@@ -59,14 +55,14 @@ pub(super) fn agreement(suite: Suite, bytes: usize, entrants: &[Entrant]) -> Res
         if message != expected {
             return disagrees(entrant, "makes another tag");
         }
-        for flipped in [0, bytes / 2, bytes + suite.tag_len() - 1] {
+        for flipped in [0, bytes / 2, bytes + subject.tag_len() - 1] {
             let mut forged = message.clone();
             forged[flipped] ^= 1;
-            if entrant.sealing.open(nonce, &AD, &mut forged).is_ok() {
+            if entrant.sealing.open(nonce, subject.ad(), &mut forged).is_ok() {
                 return disagrees(entrant, "opens a forged message");
             }
         }
-        if entrant.sealing.open(nonce, &AD, &mut message).is_err() {
+        if entrant.sealing.open(nonce, subject.ad(), &mut message).is_err() {
             return disagrees(entrant, "does not open an authentic message");
         }
         if message[..bytes] != plain[..bytes] {
@@ -80,6 +76,7 @@ pub(super) fn agreement(suite: Suite, bytes: usize, entrants: &[Entrant]) -> Res
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::{super::peer::Refused, *};
+    use sealwright::Suite;
 
     /// XOR with 0x5a and a tag that adds everything up; the flaws are what a broken peer might do.
     #[derive(Clone, Copy, PartialEq)]
@@ -126,7 +123,7 @@ mod tests {
             level: "auto".to_owned(),
             sealing: Box::new(toy) as Box<dyn Sealing>,
         };
-        agreement(Suite::Aes256Gcm, 100, &[entrant(Toy::Sound, "sound"), entrant(toy, "other")])
+        agreement(Suite::Aes256Gcm.into(), 100, &[entrant(Toy::Sound, "sound"), entrant(toy, "other")])
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! One comparison: everybody at one suite, size and direction, and the rows it yields.
 
 use super::{
-    Error, Options,
-    check::{AD, Entrant},
+    Error, Options, Subject,
+    check::Entrant,
     peer::{OpenSsl, Refused, openssl},
     row::{Copying, Direction, Row},
     timed::{Copy, Ground, Timed},
     window::{Nonces, Share, Window},
 };
-use sealwright::Suite;
 use sealwright_measure::{Candidate, Comparison, Interval, Meter};
 use std::{cell::RefCell, time::Duration};
 
@@ -23,7 +22,7 @@ pub(super) struct Pace {
 impl Pace {
     /// Quick: 20 s shared among all comparisons, at most 1 s for each. Full: 5 s for each.
     pub(super) fn of(options: &Options) -> Pace {
-        let comparisons = (options.suites.len() * options.bytes.len() * Direction::BOTH.len()).max(1);
+        let comparisons = (options.pairs().count() * Direction::BOTH.len()).max(1);
         let sample = Duration::from_millis(1);
         if options.quick {
             let budget = (Duration::from_secs(20) / comparisons as u32).min(Duration::from_secs(1));
@@ -37,7 +36,7 @@ impl Pace {
 
 /// Who meets on what.
 pub(super) struct Contest<'a> {
-    pub(super) suite: Suite,
+    pub(super) subject: Subject,
     pub(super) bytes: usize,
     pub(super) direction: Direction,
     pub(super) entrants: &'a [Entrant],
@@ -54,8 +53,8 @@ impl Contest<'_> {
         let mut copy = opens.then_some(Copy(&ground));
         let mut speed = self
             .openssl
-            .filter(|openssl| openssl.knows(self.suite))
-            .map(|openssl| openssl.speed(self.suite, self.bytes, self.direction, pace.process));
+            .filter(|openssl| openssl.knows(self.subject))
+            .map(|openssl| openssl.speed(self.subject, self.bytes, self.direction, pace.process));
         let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
         candidates.extend(copy.as_mut().map(|copy| copy as &mut dyn Candidate));
         candidates.extend(speed.as_mut().map(|speed| speed as &mut dyn Candidate));
@@ -66,15 +65,15 @@ impl Contest<'_> {
     /// Messages to work on, and for opening sealed ones to restore.
     fn ground(&self) -> Result<Ground, Error> {
         let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
-        let length = self.bytes + self.suite.tag_len();
+        let length = self.bytes + self.subject.tag_len();
         let (working, mut sealed) = (Window::new(length, share), Window::new(length, share));
-        let nonces = Nonces::new(self.suite.nonce_len());
+        let nonces = Nonces::new(self.subject.nonce_len());
         if let Some(first) = self.entrants.first() {
             sealed
-                .fill(|i, message| first.sealing.seal(nonces.nonce(i), &AD, message))
+                .fill(|i, message| first.sealing.seal(nonces.nonce(i), self.subject.ad(), message))
                 .map_err(|Refused| std::io::Error::other(format!("{}: refused to seal", first.name())))?;
         }
-        Ok(Ground { working: RefCell::new(working), sealed, nonces })
+        Ok(Ground { working: RefCell::new(working), sealed, nonces, ad: self.subject.ad() })
     }
 
     /// Everybody's row, ours first.
@@ -107,7 +106,7 @@ impl Contest<'_> {
             false => found.speedup(name, best),
         });
         Some(Row {
-            suite: self.suite.name().to_owned(),
+            suite: self.subject.name().to_owned(),
             bytes: self.bytes,
             direction: self.direction,
             implementation: implementation.to_owned(),
@@ -123,7 +122,7 @@ impl Contest<'_> {
 
     fn copying(&self, found: &Comparison) -> Option<Copying> {
         let gbps = found.trial(Copy::NAME)?.interval.gigabytes_per_second(self.bytes as u64);
-        Some(Copying { suite: self.suite.name().to_owned(), bytes: self.bytes, gbps })
+        Some(Copying { suite: self.subject.name().to_owned(), bytes: self.bytes, gbps })
     }
 }
 

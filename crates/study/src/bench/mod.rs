@@ -11,16 +11,18 @@ mod check;
 mod contest;
 pub mod peer;
 mod row;
+mod subject;
 mod timed;
 mod version;
 mod window;
 
 pub use row::{Copying, Direction, Participant, Report, Row};
+pub use subject::{Subject, UnknownSubject};
 
 use check::Entrant;
 use contest::{Contest, Pace};
 use peer::{OpenSsl, Ours, Peer};
-use sealwright::{Isa, Suite};
+use sealwright::Isa;
 use sealwright_measure::{Machine, random::Random};
 use std::{io, time::Instant};
 
@@ -30,8 +32,8 @@ const OURS: &str = "sealwright";
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The suites; all of them by default.
-    pub suites: Vec<Suite>,
+    /// What to bench; by default everything that is not for research only.
+    pub subjects: Vec<Subject>,
     /// Bytes of text in a message.
     pub bytes: Vec<usize>,
     /// About 20 seconds in all instead of some minutes, with wider intervals.
@@ -40,7 +42,16 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { suites: Suite::ALL.to_vec(), bytes: vec![64, 256, 1500, 16384, 1 << 20], quick: false }
+        let subjects = Subject::all().filter(|subject| !subject.research_only()).collect();
+        Options { subjects, bytes: vec![64, 256, 1500, 16384, 1 << 20], quick: false }
+    }
+}
+
+impl Options {
+    /// Subjects with the sizes that they take.
+    fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
+        let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));
+        self.subjects.iter().flat_map(sizes).filter(|(subject, bytes)| subject.takes(*bytes))
     }
 }
 
@@ -91,30 +102,28 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Er
         copying: Vec::new(),
         seconds: 0.0,
     };
-    for &suite in &options.suites {
-        let entrants = entrants(suite, &peers);
-        for &bytes in &options.bytes {
-            check::agreement(suite, bytes, &entrants)?;
-            for direction in Direction::BOTH {
-                let contest = Contest { suite, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
-                let (rows, copying) = contest.run(&pace)?;
-                rows.iter().for_each(&mut *on_row);
-                report.rows.extend(rows);
-                report.copying.extend(copying);
-            }
+    for (subject, bytes) in options.pairs() {
+        let entrants = entrants(subject, &peers);
+        check::agreement(subject, bytes, &entrants)?;
+        for direction in Direction::BOTH {
+            let contest = Contest { subject, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
+            let (rows, copying) = contest.run(&pace)?;
+            rows.iter().for_each(&mut *on_row);
+            report.rows.extend(rows);
+            report.copying.extend(copying);
         }
     }
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// Ours at each level, then the peers that know the suite, all under one key.
-fn entrants(suite: Suite, peers: &[Box<dyn Peer>]) -> Vec<Entrant> {
+/// Ours at each level, then the peers that know the subject, all under one key.
+fn entrants(subject: Subject, peers: &[Box<dyn Peer>]) -> Vec<Entrant> {
     let mut random = Random::new(1);
-    let key: Vec<u8> = (0..suite.key_len()).map(|_| random.bits() as u8).collect();
+    let key: Vec<u8> = (0..subject.key_len()).map(|_| random.bits() as u8).collect();
     let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
     let everybody = ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref));
-    everybody.filter_map(|peer| Entrant::new(peer, suite, &key)).collect()
+    everybody.filter_map(|peer| Entrant::new(peer, subject, &key)).collect()
 }
 
 /// Everybody who can take part beside us, with versions.
@@ -132,18 +141,19 @@ mod tests {
     #[test]
     fn all_libraries_agree_at_every_kind_of_length() {
         let peers = peer::all();
-        for &suite in Suite::ALL {
-            let entrants = entrants(suite, &peers);
+        for subject in Subject::all() {
+            let entrants = entrants(subject, &peers);
             assert!(entrants.iter().any(|entrant| entrant.implementation == OURS));
-            for bytes in [1, 15, 16, 17, 64, 256, 1500, 16384, 100_001] {
-                check::agreement(suite, bytes, &entrants).unwrap();
+            let sizes = [1, 15, 16, 17, 64, 256, 1500, 16384, 100_001].into_iter();
+            for bytes in sizes.filter(|&bytes| subject.takes(bytes)) {
+                check::agreement(subject, bytes, &entrants).unwrap();
             }
         }
     }
 
     #[test]
     fn every_peer_knows_the_default_suite() {
-        let default = Options::default().suites[0];
+        let default = Options::default().subjects[0];
         for peer in peer::all() {
             assert!(peer.make(default, &vec![1; default.key_len()]).is_some(), "{}", peer.name());
             assert!(peer.make(default, &[1; 5]).is_none(), "{} takes a key of 5 bytes", peer.name());

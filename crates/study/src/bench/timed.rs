@@ -1,7 +1,7 @@
 //! The loops that are timed.
 
 use super::{
-    check::{AD, Entrant},
+    check::Entrant,
     peer::Refused,
     row::Direction,
     window::{Nonces, Window},
@@ -16,6 +16,7 @@ pub(super) struct Ground {
     pub(super) working: RefCell<Window>,
     pub(super) sealed: Window,
     pub(super) nonces: Nonces,
+    pub(super) ad: &'static [u8],
 }
 
 /// One implementation at work on the ground.
@@ -39,16 +40,16 @@ impl Candidate for Timed<'_> {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        let Ground { working, sealed, nonces } = self.ground;
+        let Ground { working, sealed, nonces, ad } = self.ground;
         let working = &mut *working.borrow_mut();
         let sealing = &*self.entrant.sealing;
         let took = match self.direction {
             Direction::Seal => timed(iterations, working, |working, slot, turn| {
-                sealing.seal(nonces.nonce(turn), &AD, black_box(working.message(slot)))
+                sealing.seal(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
             // a nonce belongs to its message
             Direction::Open => timed(iterations, working, |working, slot, _| {
-                sealing.open(nonces.nonce(slot), &AD, black_box(working.restore(slot, sealed)))
+                sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
             }),
         };
         took.map_err(|Refused| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))

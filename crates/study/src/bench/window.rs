@@ -78,25 +78,27 @@ pub(super) enum Share {
 #[derive(Clone, Debug)]
 pub(super) struct Nonces {
     length: usize,
-    all: Vec<[u8; 16]>,
+    /// From one to the next: aligned, and no more than it takes.
+    stride: usize,
+    all: Vec<u8>,
 }
 
 impl Nonces {
-    /// [`MESSAGES`] nonces of `length` bytes, at most 16.
+    /// [`MESSAGES`] nonces of `length` bytes.
     pub(super) fn new(length: usize) -> Nonces {
-        let nonce = |i: usize| {
-            let mut nonce = [0; 16];
-            nonce[..length].rchunks_mut(8).zip((i as u64).to_be_bytes().rchunks(8)).for_each(|(to, from)| {
-                to.copy_from_slice(&from[from.len() - to.len()..]);
-            });
-            nonce
-        };
-        Nonces { length, all: (0..MESSAGES).map(nonce).collect() }
+        let stride = length.next_power_of_two().max(16);
+        let mut all = vec![0; stride * MESSAGES];
+        for (i, nonce) in all.chunks_mut(stride).enumerate() {
+            let count = (i as u64).to_be_bytes();
+            let digits = length.min(count.len());
+            nonce[length - digits..length].copy_from_slice(&count[count.len() - digits..]);
+        }
+        Nonces { length, stride, all }
     }
 
     /// Nonce number `i`, counted round.
     pub(super) fn nonce(&self, i: usize) -> &[u8] {
-        &self.all[i % MESSAGES][..self.length]
+        &self.all[i % MESSAGES * self.stride..][..self.length]
     }
 }
 
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn nonces_count() {
-        for length in [8, 12, 15] {
+        for length in [1, 8, 12, 15, 16, 55] {
             let nonces = Nonces::new(length);
             let all: HashSet<_> = (0..MESSAGES).map(|i| nonces.nonce(i).to_vec()).collect();
             assert_eq!((all.len(), nonces.nonce(0).len()), (MESSAGES, length));

@@ -1,11 +1,11 @@
 //! graviola: formally checked assembly for the curves, Rust intrinsics for AES-GCM.
 
-use super::{Peer, Refused, Sealing, parts};
+use super::{super::Subject, Peer, Refused, Sealing, parts};
 use graviola::aead::AesGcm;
 use sealwright::Suite;
 use std::panic::catch_unwind;
 
-const SUITES: &[Suite] = &[Suite::Aes256Gcm, Suite::Aes128Gcm];
+const SUITES: &[Subject] = &[Subject::Suite(Suite::Aes256Gcm), Subject::Suite(Suite::Aes128Gcm)];
 
 pub(super) struct Graviola;
 
@@ -14,8 +14,8 @@ impl Peer for Graviola {
         "graviola"
     }
 
-    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
-        if !SUITES.contains(&suite) || key.len() != suite.key_len() {
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        if !SUITES.contains(&subject) || key.len() != subject.key_len() {
             return None;
         }
         // it refuses a processor that lacks its instructions by a panic: then it is not here

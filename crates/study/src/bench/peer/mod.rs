@@ -2,6 +2,7 @@
 //!
 //! A new suite is a new line in the tables of the peers that know it; a new peer is a new file and a line in [`all`].
 
+mod composed;
 mod graviola;
 pub mod openssl;
 mod ours;
@@ -11,7 +12,7 @@ mod rustcrypto;
 pub use openssl::OpenSsl;
 pub use ours::Ours;
 
-use sealwright::Suite;
+use super::Subject;
 use std::fmt;
 
 /// A library that seals, at one level of the processor.
@@ -29,8 +30,8 @@ pub trait Peer: Send + Sync {
         vec![self.name()]
     }
 
-    /// This library under `key`, or `None` where it does not know the suite or cannot run on this processor.
-    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>>;
+    /// This library under `key`, or `None` where it does not know the subject or cannot run on this processor.
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>>;
 }
 
 /// A key ready to seal and open messages that lie in one buffer: the text, and behind it the tag.

@@ -10,12 +10,11 @@
 //! at that signal (the wall clock where a system has no CPU clocks of other processes). The two ends are late by some
 //! 50 µs each, so the speed is right to about 0.2 % of a sample of 40 ms.
 
-use super::super::row::Direction;
+use super::super::{Subject, row::Direction};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use sealwright::Suite;
 use sealwright_measure::{Candidate, clock::child_cpu};
 use std::{
     io::{self, BufRead, BufReader, Read},
@@ -50,17 +49,17 @@ impl OpenSsl {
         &self.version
     }
 
-    /// Whether it knows the suite's cipher; both go by the same names.
-    pub fn knows(&self, suite: Suite) -> bool {
-        self.ciphers.iter().any(|cipher| cipher == suite.name())
+    /// Whether it knows the subject's cipher; both go by the same names.
+    pub fn knows(&self, subject: Subject) -> bool {
+        self.ciphers.iter().any(|cipher| cipher == subject.name())
     }
 
-    /// A candidate that counts `suite` messages of `bytes` bytes for `span`.
-    pub fn speed(&self, suite: Suite, bytes: usize, direction: Direction, span: Duration) -> Speed {
+    /// A candidate that counts messages of `bytes` bytes for `span`.
+    pub fn speed(&self, subject: Subject, bytes: usize, direction: Direction, span: Duration) -> Speed {
         let (bytes, seconds) = (bytes.to_string(), ((span * PATIENCE).as_secs() + 2).to_string());
         let options = ["speed", "-elapsed", "-mr", "-aead", "-seconds", &seconds, "-bytes", &bytes, "-evp"];
         let mut arguments: Vec<String> = options.map(str::to_owned).into();
-        arguments.push(suite.name().to_owned());
+        arguments.push(subject.name().to_owned());
         if direction == Direction::Open {
             arguments.push("-decrypt".to_owned());
         }
@@ -159,6 +158,7 @@ fn broken(what: &str) -> io::Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use sealwright::Suite;
 
     #[test]
     fn reads_the_count_of_a_machine_readable_run() {
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn counts_messages_where_openssl_is_installed() {
         let Some(openssl) = OpenSsl::find() else { return };
-        assert!(openssl.knows(Suite::Aes256Gcm));
+        assert!(openssl.knows(Suite::Aes256Gcm.into()));
         let span = Duration::from_millis(20);
         for direction in Direction::BOTH {
-            let mut one = openssl.speed(Suite::Aes256Gcm, 1024, direction, span);
+            let mut one = openssl.speed(Suite::Aes256Gcm.into(), 1024, direction, span);
             let each = one.run(1).unwrap();
             // a kilobyte takes between 10 ns (100 GB/s) and the whole span
             assert!(each > Duration::from_nanos(10) && each <= 2 * span, "{direction:?} {each:?}");

@@ -1,7 +1,7 @@
 //! Sealwright itself, at one level.
 
-use super::{Peer, Refused, Sealing};
-use sealwright::{Aead, Isa, Suite};
+use super::{super::Subject, Peer, Refused, Sealing};
+use sealwright::{Aead, Isa};
 
 /// Sealwright held to a level.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +16,8 @@ impl Peer for Ours {
         self.0.name()
     }
 
-    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
-        Some(Box::new(Key(suite.aead_at(self.0, key).ok()?)))
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        Some(Box::new(Key(subject.aead_at(self.0, key)?)))
     }
 }
 

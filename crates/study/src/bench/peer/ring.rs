@@ -1,6 +1,6 @@
 //! ring, and aws-lc-rs behind ring's interface: the same code over either crate's `aead`.
 
-use super::{Peer, Refused, Sealing, parts};
+use super::{super::Subject, Peer, Refused, Sealing, parts};
 use sealwright::Suite;
 
 /// A peer with ring's interface.
@@ -14,10 +14,10 @@ macro_rules! ring_like {
                 $name
             }
 
-            fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
-                let algorithm = match suite {
-                    Suite::Aes256Gcm => &$library::aead::AES_256_GCM,
-                    Suite::Aes128Gcm => &$library::aead::AES_128_GCM,
+            fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+                let algorithm = match subject {
+                    Subject::Suite(Suite::Aes256Gcm) => &$library::aead::AES_256_GCM,
+                    Subject::Suite(Suite::Aes128Gcm) => &$library::aead::AES_128_GCM,
                     _ => return None,
                 };
                 let key = $library::aead::UnboundKey::new(algorithm, key).ok()?;

@@ -1,6 +1,6 @@
 //! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them.
 
-use super::{Peer, Refused, Sealing, parts};
+use super::{super::Subject, Peer, Refused, Sealing, composed::CbcHmac, parts};
 use aes::{Aes128, Aes256};
 use aes_gcm::{
     AesGcm,
@@ -18,13 +18,19 @@ impl Peer for RustCrypto {
     }
 
     fn packages(&self) -> Vec<&'static str> {
-        vec!["aes-gcm", "ocb3", "aes", "serpent"]
+        vec!["aes-gcm", "ocb3", "aes", "serpent", "hmac", "sha2"]
     }
 
-    fn make(&self, suite: Suite, key: &[u8]) -> Option<Box<dyn Sealing>> {
-        if key.len() != suite.key_len() {
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        if key.len() != subject.key_len() {
             return None;
         }
+        let suite = match subject {
+            Subject::Suite(suite) => suite,
+            Subject::Aes128CbcHmac => return composed::<Aes128>(key, subject.tag_len()),
+            Subject::Aes256CbcHmac => return composed::<Aes256>(key, subject.tag_len()),
+            _ => return None,
+        };
         match suite {
             Suite::Aes256Gcm => keyed::<Aes256, AesGcm<Aes256, U12>>(key),
             Suite::Aes128Gcm => keyed::<Aes128, AesGcm<Aes128, U12>>(key),
@@ -35,6 +41,14 @@ impl Peer for RustCrypto {
             _ => None,
         }
     }
+}
+
+fn composed<C>(key: &[u8], tag_len: usize) -> Option<Box<dyn Sealing>>
+where
+    CbcHmac<C>: Sealing + 'static,
+    C: KeyInit,
+{
+    Some(Box::new(CbcHmac::<C>::new(key, tag_len)?))
 }
 
 /// The mode `A` over the cipher `C`.

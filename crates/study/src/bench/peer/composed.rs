@@ -1,0 +1,76 @@
+//! CBC with HMAC-SHA-256 as a program composes it of RustCrypto's `aes`, `hmac` and `sha2`.
+
+use super::{Refused, Sealing};
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::Array, consts::U16};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+/// The composition under one key, the MAC's half first.
+pub(super) struct CbcHmac<C> {
+    cipher: C,
+    mac: Hmac<Sha256>,
+    tag_len: usize,
+}
+
+/// Blocks decrypted at once: decryption waits for nothing.
+const BATCH: usize = 16;
+
+impl<C: KeyInit> CbcHmac<C> {
+    pub(super) fn new(key: &[u8], tag_len: usize) -> Option<Self> {
+        let (mac_key, key) = key.split_at_checked(key.len() / 2)?;
+        let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(mac_key).ok()?;
+        Some(CbcHmac { cipher: C::new_from_slice(key).ok()?, mac, tag_len })
+    }
+
+    fn mac(&self, iv: &[u8], ad: &[u8], text: &[u8]) -> Hmac<Sha256> {
+        let bits = (8 * ad.len() as u64).to_be_bytes();
+        self.mac.clone().chain_update(ad).chain_update(iv).chain_update(text).chain_update(bits)
+    }
+
+    fn parts<'a>(&self, message: &'a mut [u8]) -> Result<(&'a mut [u8], &'a mut [u8]), Refused> {
+        let end = message.len().checked_sub(self.tag_len).filter(|end| end.is_multiple_of(16)).ok_or(Refused)?;
+        Ok(message.split_at_mut(end))
+    }
+}
+
+impl<C> Sealing for CbcHmac<C>
+where
+    C: BlockCipherEncrypt<BlockSize = U16> + BlockCipherDecrypt + KeyInit + Send + Sync,
+{
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, end) = self.parts(message)?;
+        let mut before: Array<u8, U16> = nonce.try_into().map_err(|_| Refused)?;
+        for block in text.as_chunks_mut::<16>().0 {
+            for (mixed, plain) in before.iter_mut().zip(&*block) {
+                *mixed ^= plain;
+            }
+            self.cipher.encrypt_block(&mut before);
+            block.copy_from_slice(&before);
+        }
+        let tag = self.mac(nonce, ad, text).finalize().into_bytes();
+        end.copy_from_slice(&tag[..self.tag_len]);
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, tag) = self.parts(message)?;
+        self.mac(nonce, ad, text).verify_truncated_left(tag).map_err(|_| Refused)?;
+        let mut before: [u8; 16] = nonce.try_into().map_err(|_| Refused)?;
+        for batch in text.chunks_mut(16 * BATCH) {
+            let mut blocks = [Array::<u8, U16>::default(); BATCH];
+            let blocks = &mut blocks[..batch.len() / 16];
+            for (block, bytes) in blocks.iter_mut().zip(batch.as_chunks::<16>().0) {
+                block.copy_from_slice(bytes);
+            }
+            self.cipher.decrypt_blocks(blocks);
+            for (bytes, block) in batch.as_chunks_mut::<16>().0.iter_mut().zip(blocks) {
+                let ciphertext = *bytes;
+                for (i, byte) in bytes.iter_mut().enumerate() {
+                    *byte = block[i] ^ before[i];
+                }
+                before = ciphertext;
+            }
+        }
+        Ok(())
+    }
+}

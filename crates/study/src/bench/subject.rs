@@ -1,0 +1,193 @@
+//! What can be benched: every suite, and modes that are no suite because no file should be sealed with them.
+
+use sealwright::{
+    Aead, Isa, Suite,
+    block::aes2s::SecondaryKeys,
+    mode::{
+        cbc_hmac, gscm,
+        rkc::{self, Rkc, RkcHmac},
+    },
+};
+use std::{fmt, str::FromStr};
+
+/// A suite, or a mode beside the suites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A suite of the library.
+    Suite(Suite),
+    /// AES-128-CBC, then HMAC-SHA-256 cut to 16 bytes: A128CBC-HS256 of RFC 7518.
+    Aes128CbcHmac,
+    /// AES-256-CBC, then HMAC-SHA-256.
+    Aes256CbcHmac,
+    /// GSCM-H with a cluster key of 128 bits.
+    Gscm128H,
+    /// GSCM-H with a cluster key of 256 bits.
+    Gscm256H,
+    /// **Research only.** GSCM as printed, with a cluster key of 128 bits.
+    Gscm128,
+    /// **Research only.** GSCM as printed, with a cluster key of 256 bits.
+    Gscm256,
+    /// **Research only.** RKC-R.
+    Rkc,
+    /// **Research only.** RKC-R's encryption under HMAC-SHA-256.
+    RkcHmac,
+}
+
+/// No subject has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownSubject;
+
+impl fmt::Display for UnknownSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Subject::all().map(Subject::name).collect();
+        write!(f, "unknown suite; known are {}", names.join(", "))
+    }
+}
+impl std::error::Error for UnknownSubject {}
+
+impl Subject {
+    const BESIDE: [Subject; 8] = [
+        Subject::Aes128CbcHmac,
+        Subject::Aes256CbcHmac,
+        Subject::Gscm128H,
+        Subject::Gscm256H,
+        Subject::Gscm128,
+        Subject::Gscm256,
+        Subject::Rkc,
+        Subject::RkcHmac,
+    ];
+
+    /// Every subject, suites first.
+    pub fn all() -> impl Iterator<Item = Subject> {
+        Suite::ALL.iter().copied().map(Subject::Suite).chain(Subject::BESIDE)
+    }
+
+    /// Whether it is broken, and here for comparison alone.
+    pub fn research_only(self) -> bool {
+        matches!(self, Subject::Gscm128 | Subject::Gscm256 | Subject::Rkc | Subject::RkcHmac)
+    }
+
+    /// The name on command lines and in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Subject::Suite(suite) => suite.name(),
+            Subject::Aes128CbcHmac => "aes-128-cbc-hmac",
+            Subject::Aes256CbcHmac => "aes-256-cbc-hmac",
+            Subject::Gscm128H => "gscm-h-128",
+            Subject::Gscm256H => "gscm-h-256",
+            Subject::Gscm128 => "gscm-128",
+            Subject::Gscm256 => "gscm-256",
+            Subject::Rkc => "rkc",
+            Subject::RkcHmac => "rkc-hmac",
+        }
+    }
+
+    /// Bytes of all its keys together: a cluster's key and two of 16 bytes in GSCM, two keys where there is an HMAC.
+    pub fn key_len(self) -> usize {
+        match self {
+            Subject::Suite(suite) => suite.key_len(),
+            Subject::Aes128CbcHmac | Subject::Rkc => 32,
+            Subject::Gscm128H | Subject::Gscm128 => 48,
+            Subject::Aes256CbcHmac | Subject::Gscm256H | Subject::Gscm256 | Subject::RkcHmac => 64,
+        }
+    }
+
+    /// Bytes of the nonce, IV or seed.
+    pub fn nonce_len(self) -> usize {
+        match self {
+            Subject::Suite(suite) => suite.nonce_len(),
+            Subject::Aes128CbcHmac | Subject::Aes256CbcHmac => 16,
+            Subject::Rkc | Subject::RkcHmac => rkc::SEED_BYTES,
+            _ => gscm::NONCE,
+        }
+    }
+
+    /// Bytes of the tag.
+    pub fn tag_len(self) -> usize {
+        match self {
+            Subject::Suite(suite) => suite.tag_len(),
+            Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac => 32,
+            _ => 16,
+        }
+    }
+
+    /// Whether it takes a text of so many bytes as it is; some take whole blocks.
+    pub fn takes(self, bytes: usize) -> bool {
+        let whole_blocks =
+            matches!(self, Subject::Aes128CbcHmac | Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac);
+        !whole_blocks || bytes.is_multiple_of(16)
+    }
+
+    /// The associated data of its messages; RKC has no place for any.
+    pub(super) fn ad(self) -> &'static [u8] {
+        if self == Subject::Rkc { b"" } else { b"sealwright ad" }
+    }
+
+    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes.
+    pub fn aead_at(self, isa: Isa, key: &[u8]) -> Option<Box<dyn Aead>> {
+        match self {
+            Subject::Suite(suite) => suite.aead_at(isa, key).ok(),
+            Subject::Aes128CbcHmac | Subject::Aes256CbcHmac if key.len() == self.key_len() => {
+                cbc_hmac::by_key(isa, key).ok()
+            }
+            Subject::Gscm128H | Subject::Gscm256H | Subject::Gscm128 | Subject::Gscm256 => {
+                let (key, client) = key.split_at_checked(self.key_len() - 32)?;
+                let (k1, k2) = client.split_first_chunk()?;
+                let client = SecondaryKeys { k1: *k1, k2: k2.try_into().ok()? };
+                let make = if self.research_only() { gscm::research_only_by_key } else { gscm::by_key };
+                make(isa, key, &client).ok()
+            }
+            Subject::Rkc => Some(Box::new(Rkc::research_only(isa, key.try_into().ok()?))),
+            Subject::RkcHmac => {
+                let (key, mac_key) = key.split_first_chunk()?;
+                Some(Box::new(RkcHmac::research_only(isa, key, mac_key.try_into().ok()?)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl From<Suite> for Subject {
+    fn from(suite: Suite) -> Self {
+        Subject::Suite(suite)
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Subject {
+    type Err = UnknownSubject;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSubject> {
+        Subject::all().find(|subject| subject.name().eq_ignore_ascii_case(name)).ok_or(UnknownSubject)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_subject_goes_by_its_name_and_lengths() {
+        for subject in Subject::all() {
+            assert_eq!(subject.name().parse(), Ok(subject));
+            let aead = subject.aead_at(Isa::best(), &vec![1; subject.key_len()]).unwrap();
+            let mut text = [0; 32];
+            let tag = aead.seal_in_place(&vec![2; subject.nonce_len()], subject.ad(), &mut text).unwrap();
+            assert_eq!(tag.as_ref().len(), subject.tag_len(), "{subject}");
+            let part = aead.seal_in_place(&vec![2; subject.nonce_len()], subject.ad(), &mut text[..31]);
+            assert_eq!(part.is_ok(), subject.takes(31), "{subject}");
+            for len in [0, 5, subject.key_len() - 1, subject.key_len() + 1, 2 * subject.key_len()] {
+                assert!(subject.aead_at(Isa::best(), &vec![1; len]).is_none(), "{subject} takes a key of {len} bytes");
+            }
+        }
+        let unknown = "des".parse::<Subject>().unwrap_err().to_string();
+        assert!(unknown.contains("aes-256-gcm") && unknown.contains("rkc-hmac"), "{unknown}");
+    }
+}
