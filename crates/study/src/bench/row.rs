@@ -113,11 +113,13 @@ pub struct Report {
 }
 
 impl Report {
-    /// Two tables a suite, of speeds and of ratios to the best peer: a row an implementation and direction, a column
-    /// a size.
+    /// Two tables a suite, of speeds and, where there are peers, of ratios to the best: a row an implementation and
+    /// direction, a column a size.
     pub fn tables(&self) -> Vec<Table> {
         let suites = unique(self.rows.iter().map(|row| &row.suite));
-        suites.into_iter().flat_map(|suite| [self.speeds(suite), self.ratios(suite)]).collect()
+        let has_peers = |suite: &str| self.rows.iter().any(|row| row.suite == suite && row.ratio().is_some());
+        let tables = |suite| [Some(self.speeds(suite)), has_peers(suite).then(|| self.ratios(suite))];
+        suites.into_iter().flat_map(|suite| tables(suite)).flatten().collect()
     }
 
     fn speeds(&self, suite: &str) -> Table {
@@ -220,5 +222,7 @@ Median";
         assert!(text.starts_with(expected), "{text}");
         assert!(tables[1].to_text().contains("seal       sealwright avx2  1.50 [1.50, 1.50]  2.00 [2.00, 2.00]"));
         assert!(tables[1].to_text().contains("(no peer)"));
+        let alone = report.rows.iter().map(|row| Row { ratio_to_best_peer: None, ..row.clone() }).collect();
+        assert_eq!(Report { rows: alone, ..report }.tables().len(), 1);
     }
 }
