@@ -53,7 +53,7 @@ impl Contest<'_> {
         let mut copy = opens.then_some(Copy(&ground));
         let mut speed = self
             .openssl
-            .filter(|openssl| openssl.knows(self.subject))
+            .filter(|openssl| openssl.times(self.subject, self.bytes, self.direction))
             .map(|openssl| openssl.speed(self.subject, self.bytes, self.direction, pace.process));
         let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
         candidates.extend(copy.as_mut().map(|copy| copy as &mut dyn Candidate));

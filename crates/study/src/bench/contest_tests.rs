@@ -111,10 +111,13 @@ fn everybody_is_timed_in_both_directions() {
     let openssl = OpenSsl::find();
     for subject in Subject::all() {
         let entrants = entrants(subject, &peer::all());
-        for direction in Direction::BOTH {
-            let contest = Contest { subject, bytes: 304, direction, entrants: &entrants, openssl: openssl.as_ref() };
+        for (bytes, direction) in [(304_usize, Direction::Seal), (304, Direction::Open), (1500, Direction::Open)] {
+            if !bytes.is_multiple_of(16) && !matches!(subject, Subject::Suite(_)) {
+                continue;
+            }
+            let contest = Contest { subject, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
             let (rows, copying) = contest.run(&pace).unwrap();
-            let system = openssl.as_ref().is_some_and(|openssl| openssl.knows(subject));
+            let system = openssl.as_ref().is_some_and(|openssl| openssl.times(subject, bytes, direction));
             assert_eq!(rows.len(), entrants.len() + usize::from(system));
             assert!(rows.iter().all(|row| 0.0 < row.low && row.low <= row.gbps && row.gbps <= row.high));
             let peers = rows.iter().filter(|row| row.implementation != OURS);
