@@ -165,8 +165,12 @@ fn offsets_made_before_give_the_same() {
             for blocks in [0, 1, 15, 16, 17, 44, 45] {
                 let (mut ours, mut theirs) = (text[..16 * blocks].to_vec(), text[..16 * blocks].to_vec());
                 let tags = (rkc.seal_ahead(&offsets, &mut ours).unwrap(), rkc.seal(&seed, &mut theirs).unwrap());
-                assert_eq!((ours, tags.0), (theirs, tags.1), "{isa} {reading:?} {blocks}");
+                assert_eq!((&ours, tags.0), (&theirs, tags.1), "{isa} {reading:?} {blocks}");
+                let mut untagged = text[..16 * blocks].to_vec();
+                rkc.encrypt_ahead(&offsets, &mut untagged).unwrap();
+                assert_eq!(untagged, theirs, "{isa} {reading:?} {blocks}");
             }
+            assert_eq!(offsets.heap_bytes(), 45 * 32);
             let mut longer = vec![7; 16 * 46];
             assert_eq!(rkc.seal_ahead(&offsets, &mut longer), Err(SealError::TextTooLong));
             assert!(longer.iter().all(|&byte| byte == 7), "a refused text stays");

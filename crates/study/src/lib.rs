@@ -17,6 +17,7 @@ pub mod corpus;
 pub mod figure;
 mod files;
 pub mod judgement;
+mod messages;
 pub mod paper;
 mod plot;
 pub mod report;

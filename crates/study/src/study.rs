@@ -21,7 +21,7 @@ pub trait Study: Sync {
 }
 
 /// Every study that exists, in the order of their chapters.
-pub static STUDIES: &[&dyn Study] = &[&crate::files::Files];
+pub static STUDIES: &[&dyn Study] = &[&crate::files::Files, &crate::messages::Messages];
 
 /// The names of every study that exists.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -129,11 +129,18 @@ impl Rkc {
     /// # Errors
     /// Refuses a text that is not whole blocks, or has more than there are offsets; it is then as it was.
     pub fn seal_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<Tag, SealError> {
-        whole_blocks(text)?;
-        if text.len() / 16 > offsets.0.len() {
-            return Err(SealError::TextTooLong);
-        }
-        Ok(self.apply::<true>(Source::Ahead(&offsets.0), text, true))
+        let source = offsets.source(text)?;
+        Ok(self.apply::<true>(source, text, true))
+    }
+
+    /// Encrypts `text` in place with offsets computed before, and makes no T: the confidentiality-only variant.
+    ///
+    /// # Errors
+    /// As of [`Rkc::seal_ahead`].
+    pub fn encrypt_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<(), SealError> {
+        let source = offsets.source(text)?;
+        self.apply::<true>(source, text, false);
+        Ok(())
     }
 
     /// Decrypts `text` in place if `tag` is its T, which only the plaintext shows.
@@ -163,6 +170,17 @@ impl Offsets {
     /// The offsets of the first `blocks` blocks.
     pub fn new(isa: Isa, reading: Reading, seed: &Seed, blocks: u32) -> Self {
         Offsets(isa.hash(Ahead { reading, seed, blocks }))
+    }
+
+    /// Bytes of memory that they take: 32 for each block.
+    pub fn heap_bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+
+    /// These, if they are enough for `text`.
+    fn source(&self, text: &[u8]) -> Result<Source<'_>, SealError> {
+        whole_blocks(text)?;
+        if text.len() / 16 > self.0.len() { Err(SealError::TextTooLong) } else { Ok(Source::Ahead(&self.0)) }
     }
 }
 
@@ -203,7 +221,7 @@ impl<const SEAL: bool> Hashing for Message<'_, SEAL> {
                 tag.take(sha, &batch.x[..text.len()]);
             }
         }
-        tag.finish(sha)
+        if self.tagged { tag.finish(sha) } else { [0; 4] }
     }
 }
 

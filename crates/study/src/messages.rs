@@ -1,0 +1,202 @@
+//! `sealwright study messages`: RKC against GCM on messages of 128 bytes to 10 KB, and from 16 bytes to 1 MiB around.
+
+mod claims;
+mod crossing;
+mod figures;
+mod grid;
+mod notes;
+mod parts;
+mod plain;
+mod tables;
+mod timed;
+
+use crate::{
+    paper::Paper,
+    study::{Failure, Options, Outcome, Progress, Study},
+};
+use grid::{Grid, SIZES, Size};
+use parts::{Opening, Parts};
+use sealwright::Isa;
+use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+use std::{collections::BTreeMap, io, sync::LazyLock, time::Duration};
+use timed::Way;
+
+/// The study of single messages.
+#[derive(Debug)]
+pub(crate) struct Messages;
+
+/// What the paper printed.
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/messages.toml")));
+
+/// The circumstance of the paper's own figures.
+const PRINTED: &str = "the paper's own table";
+
+/// Everything measured.
+struct Measured {
+    printed: Grid,
+    /// RKC against GCM by level, slowest first, the GCM key made beforehand.
+    levels: Vec<(Isa, Grid)>,
+    /// At the lowest level, with GHASH bit by bit as the paper writes it down.
+    bitwise: Grid,
+    /// At the best level, with a new GCM key for every message.
+    new_key: Grid,
+    /// At the best level, with RKC's offsets made beforehand.
+    prepared: Grid,
+    /// Time of a plain composition of the crates `aes` and `sha2` over ours at the best level; and over ours with
+    /// offsets made beforehand.
+    plain: BTreeMap<Size, [Interval; 2]>,
+    parts: Vec<Parts>,
+    /// Time of four keys in a register over one, encrypting with offsets made beforehand.
+    lanes: Option<Interval>,
+    opening: Vec<Opening>,
+    /// What RKC prepares over GCM's keystream, in bytes, for the largest message of the paper.
+    prepared_bytes: (usize, usize),
+}
+
+impl Measured {
+    fn best(&self) -> Option<&(Isa, Grid)> {
+        self.levels.last()
+    }
+
+    /// The lowest level, where there is more than one: without any special instruction.
+    fn portable(&self) -> Option<&(Isa, Grid)> {
+        self.levels.first().filter(|_| self.levels.len() > 1)
+    }
+
+    /// Every circumstance, the paper's first.
+    fn grids(&self) -> impl Iterator<Item = &Grid> {
+        let levels = self.levels.iter().map(|(_, grid)| grid);
+        [&self.printed].into_iter().chain(levels).chain([&self.bitwise, &self.new_key, &self.prepared])
+    }
+}
+
+impl Study for Messages {
+    fn name(&self) -> &'static str {
+        "messages"
+    }
+
+    fn paper(&self) -> &'static Paper {
+        &PAPER
+    }
+
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
+        let measured = measure(options.quick, progress).map_err(Failure::io("study messages"))?;
+        Ok(Outcome {
+            summary: notes::summary(&measured),
+            claims: claims::judge(&PAPER, &measured),
+            figures: figures::figures(&measured),
+            tables: tables::tables(&measured),
+            notes: notes::notes(&measured),
+        })
+    }
+}
+
+fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
+    let levels = Isa::available();
+    let (Some(&lowest), Some(&best)) = (levels.first(), levels.last()) else {
+        return Err(io::Error::other("no instruction-set level"));
+    };
+    progress.expect(SIZES.len() + 2 * parts::SIZES.len());
+    let meter = if quick { Meter::quick().rounds(5, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
+    let meter = meter.budget(Duration::from_millis(if quick { 170 } else { 2000 }));
+    let mut measured = Measured {
+        printed: Grid::printed(&PAPER, PRINTED),
+        levels: levels.iter().map(|&isa| (isa, Grid::new(isa.name()))).collect(),
+        bitwise: Grid::new(format!("{lowest}, GHASH bit by bit")),
+        new_key: Grid::new(format!("{best}, a new GCM key each message")),
+        prepared: Grid::new(format!("{best}, RKC prepared")),
+        plain: BTreeMap::new(),
+        parts: Vec::new(),
+        lanes: None,
+        opening: Vec::new(),
+        prepared_bytes: timed::prepared_bytes(best, grid::LARGEST_PRINTED),
+    };
+    for size in SIZES {
+        progress.step(&format!("messages of {size}"));
+        timed::check(&levels, size).map_err(io::Error::other)?;
+        let extra = [Way::RkcPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
+        let bitwise = [(Way::GcmBitwise, lowest)];
+        let both = |isa: &Isa| [(Way::Rkc, *isa), (Way::Gcm, *isa)];
+        // The level without instructions is measured apart, so that it does not hold up the others' rounds.
+        let (slow, fast) = levels.split_at(usize::from(levels.len() > 1));
+        let mut found = Vec::new();
+        for ways in [
+            fast.iter().flat_map(both).chain(extra).chain(bitwise.into_iter().filter(|_| slow.is_empty())).collect(),
+            slow.iter().flat_map(both).chain(bitwise.into_iter().filter(|_| !slow.is_empty())).collect::<Vec<_>>(),
+        ] {
+            if !ways.is_empty() {
+                found.push(compare(&meter, &ways, size)?);
+            }
+        }
+        measured.take(size, &found, lowest, best);
+    }
+    for size in parts::SIZES {
+        progress.step(&format!("the parts of RKC, {size}"));
+        let (parts, lanes) = parts::measure(&meter.clone().budget(budget(quick)), &levels, size)?;
+        measured.parts.extend(parts);
+        measured.lanes = lanes;
+        progress.step(&format!("opening, {size}"));
+        for isa in if levels.len() > 1 { vec![lowest, best] } else { vec![best] } {
+            measured.opening.push(parts::opening(&meter, isa, size)?);
+        }
+    }
+    Ok(measured)
+}
+
+/// For the comparisons of parts, whose differences must be told apart.
+fn budget(quick: bool) -> Duration {
+    Duration::from_millis(if quick { 700 } else { 6000 })
+}
+
+fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size) -> io::Result<Comparison> {
+    let mut candidates: Vec<Box<dyn Candidate>> =
+        ways.iter().map(|&(way, isa)| timed::candidate(way, isa, size)).collect::<io::Result<_>>()?;
+    let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| &mut **c as &mut dyn Candidate).collect();
+    meter.compare(&mut refs, &mut |_| {})
+}
+
+impl Measured {
+    /// Takes in what was found at `size`.
+    fn take(&mut self, size: Size, found: &[Comparison], lowest: Isa, best: Isa) {
+        let add = |grid: &mut Grid, rkc: (Way, Isa), gcm: (Way, Isa)| {
+            let (rkc, gcm) = (timed::name(rkc.0, rkc.1), timed::name(gcm.0, gcm.1));
+            found.iter().for_each(|found| grid.add(size, found, &rkc, &gcm));
+        };
+        for (isa, grid) in &mut self.levels {
+            add(grid, (Way::Rkc, *isa), (Way::Gcm, *isa));
+        }
+        add(&mut self.bitwise, (Way::Rkc, lowest), (Way::GcmBitwise, lowest));
+        add(&mut self.new_key, (Way::Rkc, best), (Way::GcmNewKey, best));
+        add(&mut self.prepared, (Way::RkcPrepared, best), (Way::Gcm, best));
+        let plain = timed::name(Way::RkcPlain, best);
+        let ratios = [Way::Rkc, Way::RkcPrepared]
+            .map(|way| found.iter().find_map(|found| found.ratio(&plain, &timed::name(way, best))));
+        if let [Some(ours), Some(prepared)] = ratios {
+            self.plain.insert(size, [ours, prepared]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_paper_is_transcribed_whole() {
+        let times = PAPER.table("times").unwrap();
+        let sum = |column: usize| -> f64 { times.rows.iter().map(|row| row.values[column]).sum() };
+        assert!((sum(0) - 3042.1).abs() < 1e-6, "{}", sum(0));
+        assert!((sum(1) - 1883.59).abs() < 1e-6, "{}", sum(1));
+        assert_eq!(times.rows.len(), 13);
+        for row in &times.rows {
+            let [rkc, gcm, difference] = row.values[..] else { panic!("{}", row.label) };
+            // The paper subtracted 304.25 from 466.75 and printed 161.75.
+            let slip = if row.label == "8 KiB" { 0.75 } else { 0.0 };
+            assert!((rkc - gcm - difference - slip).abs() < 0.006, "{}", row.label);
+        }
+        let printed = Grid::printed(&PAPER, PRINTED);
+        let sizes: Vec<Size> = printed.points().map(|(size, _)| size).collect();
+        assert_eq!(sizes, SIZES.into_iter().filter(|size| size.printed()).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,173 @@
+//! What a byte of RKC costs, in cycles, by what it is spent on; and whether opening costs what sealing does.
+
+use super::{
+    grid::{LARGEST_PRINTED, Size},
+    timed::{KEY, Timed, gcm, messages, nonces, offsets, seeds},
+};
+use sealwright::{
+    Isa,
+    mode::rkc::{Offsets, Rkc},
+    raw,
+};
+use sealwright_measure::{Candidate, Clock, Comparison, Interval, Meter, clock::ThreadCpu};
+use std::{hint::black_box, io, time::Duration};
+
+/// The sizes that are taken apart.
+pub(super) const SIZES: [Size; 2] = [Size::kib(1), LARGEST_PRINTED];
+
+/// Cycles a byte. A part is what it adds to a message on top of those below it: DRBG over tag over key schedule over
+/// cipher; so they sum up to the whole, and what runs side by side counts for the one that comes on top.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    pub(super) isa: Isa,
+    pub(super) size: Size,
+    /// Seal less seal with offsets made beforehand.
+    pub(super) drbg: Interval,
+    /// That less the same without T.
+    pub(super) tag: Interval,
+    /// That less encrypting the same blocks under one key.
+    pub(super) schedule: Interval,
+    /// Encrypting the blocks under one key.
+    pub(super) cipher: Interval,
+    pub(super) total: Interval,
+    /// All of GCM, for comparison.
+    pub(super) gcm: Interval,
+}
+
+/// Time of opening over time of sealing.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    pub(super) isa: Isa,
+    pub(super) size: Size,
+    pub(super) rkc: Interval,
+    pub(super) gcm: Interval,
+}
+
+/// The core's clock: a chain of rotations and additions, each of which takes one cycle and waits for the one before.
+struct CoreClock;
+
+const CORE_CLOCK: &str = "core clock";
+/// Links of the chain in an iteration, each of two cycles.
+const LINKS: u32 = 1000;
+
+impl Candidate for CoreClock {
+    fn name(&self) -> &str {
+        CORE_CLOCK
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let clock = ThreadCpu.now();
+        let mut x = black_box(1u64);
+        for _ in 0..iterations {
+            for _ in 0..LINKS {
+                x = x.rotate_left(7).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            }
+            x = black_box(x);
+        }
+        Ok(ThreadCpu.now() - clock)
+    }
+}
+
+const STEPS: [&str; 5] = ["seal", "prepared", "untagged", "one key", "GCM"];
+
+fn name(step: &str, isa: Isa) -> String {
+    format!("{step}, {isa}")
+}
+
+fn candidates(isa: Isa, size: Size) -> io::Result<[Box<dyn Candidate>; 5]> {
+    let [seal, prepared, untagged, one_key, all_gcm] = STEPS.map(|step| name(step, isa));
+    let (seeds, nonces, gcm) = (seeds(), nonces(), gcm(isa)?);
+    let made =
+        || -> Vec<Offsets> { seeds[..messages(size.0 as usize)].iter().map(|seed| offsets(isa, seed, size)).collect() };
+    let (made, made_again) = (made(), made());
+    let [whole, tagged, bare] = [(); 3].map(|()| Rkc::research_only(isa, &KEY));
+    let aes = raw::aes(isa, &KEY).map_err(io::Error::other)?;
+    Ok([
+        Box::new(Timed::new(seal, size, move |i, text| whole.seal(&seeds[i], text))),
+        Box::new(Timed::new(prepared, size, move |i, text| tagged.seal_ahead(&made[i], text))),
+        Box::new(Timed::new(untagged, size, move |i, text| bare.encrypt_ahead(&made_again[i], text))),
+        Box::new(Timed::new(one_key, size, move |_, text| aes.ecb_encrypt(text))),
+        Box::new(Timed::new(all_gcm, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text))),
+    ])
+}
+
+/// Takes RKC apart at every level; and how long four keys in a register take of what one takes, where there are such
+/// levels.
+pub(super) fn measure(meter: &Meter, levels: &[Isa], size: Size) -> io::Result<(Vec<Parts>, Option<Interval>)> {
+    let mut all: Vec<Box<dyn Candidate>> = vec![Box::new(CoreClock)];
+    for &isa in levels {
+        all.extend(candidates(isa, size)?);
+    }
+    let mut refs: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| &mut **one as &mut dyn Candidate).collect();
+    let found = meter.compare(&mut refs, &mut |_| {})?;
+    let parts = levels.iter().filter_map(|&isa| apart(&found, isa, size)).collect();
+    let level = |name: &str| levels.iter().find(|isa| isa.name() == name);
+    let lanes = level("avx512").zip(level("sse"));
+    Ok((parts, lanes.and_then(|(four, one)| found.ratio(&name(STEPS[2], *four), &name(STEPS[2], *one)))))
+}
+
+/// Differences within each round, in cycles of the same round.
+fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
+    let samples = |name: &str| found.trial(name).map(|trial| &trial.samples[..]);
+    let clock = samples(CORE_CLOCK)?;
+    let cycles = |step: &str, less: Option<&str>| {
+        let less = less.map(|less| samples(&name(less, isa)));
+        let figures = samples(&name(step, isa))?.iter().zip(clock).enumerate().map(|(round, (time, clock))| {
+            let less = less.flatten().map_or(0.0, |less| less[round]);
+            (time - less) / clock * f64::from(2 * LINKS) / size.0 as f64
+        });
+        Interval::of(&figures.collect::<Vec<_>>(), found.seed)
+    };
+    let [seal, prepared, untagged, one_key, gcm] = STEPS;
+    Some(Parts {
+        isa,
+        size,
+        drbg: cycles(seal, Some(prepared))?,
+        tag: cycles(prepared, Some(untagged))?,
+        schedule: cycles(untagged, Some(one_key))?,
+        cipher: cycles(one_key, None)?,
+        total: cycles(seal, None)?,
+        gcm: cycles(gcm, None)?,
+    })
+}
+
+/// Seals and opens copies of the same messages; the copying is in both.
+pub(super) fn opening(meter: &Meter, isa: Isa, size: Size) -> io::Result<Opening> {
+    let bytes = size.0 as usize;
+    let plain = vec![0x5a; bytes * messages(bytes)];
+    let (seeds, nonces) = (seeds(), nonces());
+    let (rkc, gcm_key) = (Rkc::research_only(isa, &KEY), gcm(isa)?);
+    let (mut by_rkc, mut by_gcm, mut tags) = (plain.clone(), plain.clone(), Vec::new());
+    let texts = by_rkc.chunks_exact_mut(bytes).zip(by_gcm.chunks_exact_mut(bytes));
+    for (i, (first, second)) in texts.enumerate() {
+        let t = rkc.seal(&seeds[i], first).map_err(io::Error::other)?;
+        tags.push((t, gcm_key.seal_in_place(&nonces[i], &[], second).map_err(io::Error::other)?));
+    }
+    let (opener, opener_gcm) = (Rkc::research_only(isa, &KEY), gcm(isa)?);
+    let (open_seeds, open_nonces, open_tags) = (seeds.clone(), nonces.clone(), tags.clone());
+    let mut refused = [0u64; 2];
+    let [refused_rkc, refused_gcm] = &mut refused;
+    let mut seal = Timed::new("RKC seal", size, |i, text| rkc.seal(&seeds[i], text));
+    let mut open = Timed::new("RKC open", size, |i, text| {
+        *refused_rkc += u64::from(opener.open(&open_seeds[i], text, open_tags[i].0.as_ref()).is_err());
+    });
+    let mut seal_gcm = Timed::new("GCM seal", size, |i, text| gcm_key.seal_in_place(&nonces[i], &[], text));
+    let mut open_gcm = Timed::new("GCM open", size, |i, text| {
+        let opened = opener_gcm.open_in_place(&open_nonces[i], &[], text, open_tags[i].1.as_ref());
+        *refused_gcm += u64::from(opened.is_err());
+    });
+    seal = seal.restored(plain.clone());
+    open = open.restored(by_rkc);
+    seal_gcm = seal_gcm.restored(plain);
+    open_gcm = open_gcm.restored(by_gcm);
+    let found = meter.compare(&mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm], &mut |_| {})?;
+    let ratio = |mode: &str| found.ratio(&format!("{mode} open"), &format!("{mode} seal"));
+    let (Some(rkc), Some(gcm)) = (ratio("RKC"), ratio("GCM")) else {
+        return Err(io::Error::other("sealing took no time"));
+    };
+    drop((seal, open, seal_gcm, open_gcm));
+    if refused != [0, 0] {
+        return Err(io::Error::other(format!("refused what was sealed before, at {size}, {isa}")));
+    }
+    Ok(Opening { isa, size, rkc, gcm })
+}

@@ -1,0 +1,70 @@
+//! RKC as one writes it down with the crates `aes` and `sha2`: a new key schedule and a Generate for every block. What
+//! ours must agree with before it is timed, and what it is compared with.
+
+use aes::{
+    Aes256,
+    cipher::{BlockCipherEncrypt, KeyInit, array::Array},
+};
+use sealwright::mode::rkc::Seed;
+use sha2::{Digest, Sha256};
+
+/// Hash_DRBG (SP 800-90A, 10.1.1) from the seed on, as RKC-R has it.
+struct Drbg {
+    v: Seed,
+    c: Seed,
+    counter: u64,
+}
+
+/// Adds a shorter number, modulo 2^440; all big endian.
+fn add(v: &mut Seed, number: &[u8]) {
+    let mut carry = 0;
+    let padded = number.iter().rev().copied().chain(std::iter::repeat(0));
+    for (v, n) in v.iter_mut().rev().zip(padded) {
+        let sum = u16::from(*v) + u16::from(n) + carry;
+        (*v, carry) = (sum as u8, sum >> 8);
+    }
+}
+
+fn hash_df(prefix: &[u8], v: &Seed) -> Seed {
+    let mut seed = [0; 55];
+    for (out, counter) in seed.chunks_mut(32).zip(1u8..) {
+        let hash = Sha256::new().chain_update([counter]).chain_update(440u32.to_be_bytes());
+        out.copy_from_slice(&hash.chain_update(prefix).chain_update(v).finalize()[..out.len()]);
+    }
+    seed
+}
+
+impl Drbg {
+    fn new(seed: &Seed) -> Drbg {
+        Drbg { v: *seed, c: hash_df(&[0], seed), counter: 1 }
+    }
+
+    fn generate(&mut self) -> [u8; 32] {
+        let out = Sha256::digest(self.v).into();
+        let update = Sha256::new().chain_update([3]).chain_update(self.v).finalize();
+        add(&mut self.v, &update);
+        add(&mut self.v, &self.c);
+        add(&mut self.v, &self.counter.to_be_bytes());
+        self.counter += 1;
+        out
+    }
+}
+
+/// Encrypts whole blocks in place and returns T.
+pub(super) fn seal(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
+    let (mut drbg, mut key, mut tag) = (Drbg::new(seed), *key, Sha256::new());
+    for block in text.as_chunks_mut::<16>().0 {
+        for (key, r) in key.iter_mut().zip(drbg.generate()) {
+            *key ^= r;
+        }
+        let mut x = Array(*block);
+        Aes256::new(&key.into()).encrypt_block(&mut x);
+        for (x, p) in x.iter_mut().zip(block) {
+            let c = *x;
+            *x ^= *p;
+            *p = c;
+        }
+        tag.update(x);
+    }
+    tag.finalize().into()
+}

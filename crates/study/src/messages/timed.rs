@@ -1,0 +1,235 @@
+//! Messages sealed and opened in memory: what must agree first, and what is timed then.
+
+use super::{grid::Size, plain};
+use sealwright::{
+    Aead, Isa, Suite,
+    block::aes::Aes256,
+    ghash::Bitwise,
+    mode::{
+        gcm::{Gcm, TagLen},
+        rkc::{Offsets, Reading, Rkc, Seed},
+    },
+};
+use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
+use std::{hint::black_box, io, time::Duration};
+
+/// A key that protects nothing.
+pub(super) const KEY: [u8; 32] = [0x42; 32];
+
+/// Bytes that small messages rotate over, so that none is read just after it was written.
+const WINDOW: usize = 32 * 1024;
+/// Most messages in the window; so many seeds and nonces there are.
+const MESSAGES: usize = 256;
+/// Messages start on cache lines.
+const LINE: usize = 64;
+
+/// How a message is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// RKC-R, everything from seed to tag.
+    Rkc,
+    /// RKC-R with the keys' offsets made beforehand.
+    RkcPrepared,
+    /// RKC-R composed of the crates `aes` and `sha2`; takes no level.
+    RkcPlain,
+    /// AES-256-GCM with a 96-bit IV.
+    Gcm,
+    /// The same with a key that has to be set up first.
+    GcmNewKey,
+    /// The same with GHASH bit by bit, as the paper writes the multiplication down.
+    GcmBitwise,
+}
+
+pub(super) fn name(way: Way, isa: Isa) -> String {
+    let way = match way {
+        Way::Rkc => "RKC",
+        Way::RkcPrepared => "RKC prepared",
+        Way::RkcPlain => "RKC by crates",
+        Way::Gcm => "GCM",
+        Way::GcmNewKey => "GCM new key",
+        Way::GcmBitwise => "GCM bit by bit",
+    };
+    format!("{way}, {isa}")
+}
+
+/// Work on messages in a window; each may be restored from another first, which is timed.
+pub(super) struct Timed<F> {
+    name: String,
+    bytes: usize,
+    memory: Vec<u8>,
+    start: usize,
+    source: Option<Vec<u8>>,
+    work: F,
+}
+
+/// Bytes from a message to the next.
+fn stride(bytes: usize) -> usize {
+    bytes.next_multiple_of(LINE)
+}
+
+/// Messages in the window.
+pub(super) fn messages(bytes: usize) -> usize {
+    (WINDOW / stride(bytes)).clamp(1, MESSAGES)
+}
+
+impl<R, F: FnMut(usize, &mut [u8]) -> R> Timed<F> {
+    /// `work` gets the message's number and text.
+    pub(super) fn new(name: impl Into<String>, size: Size, work: F) -> Timed<F> {
+        let bytes = size.0 as usize;
+        let memory = vec![0x5a; stride(bytes) * messages(bytes) + LINE];
+        let start = memory.as_ptr().align_offset(LINE).min(LINE);
+        Timed { name: name.into(), bytes, memory, start, source: None, work }
+    }
+
+    /// Copies the message of the same number out of `source` before each work; messages stand there side by side.
+    pub(super) fn restored(self, source: Vec<u8>) -> Timed<F> {
+        Timed { source: Some(source), ..self }
+    }
+}
+
+impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let (messages, stride) = (messages(self.bytes), stride(self.bytes));
+        let mut slot = 0;
+        let clock = ThreadCpu.now();
+        for _ in 0..iterations {
+            let text = &mut self.memory[self.start + slot * stride..][..self.bytes];
+            if let Some(source) = &self.source {
+                text.copy_from_slice(&source[slot * self.bytes..][..self.bytes]);
+            }
+            black_box((self.work)(slot, black_box(text)));
+            slot = if slot + 1 == messages { 0 } else { slot + 1 };
+        }
+        Ok(ThreadCpu.now() - clock)
+    }
+}
+
+/// A seed for each message, written beforehand.
+pub(super) fn seeds() -> Vec<Seed> {
+    let seed = |i: usize| std::array::from_fn(|at| (i * 31 + at * 7) as u8);
+    (0..MESSAGES).map(seed).collect()
+}
+
+/// A nonce for each message.
+pub(super) fn nonces() -> Vec<[u8; 12]> {
+    (0..MESSAGES as u64)
+        .map(|i| std::array::from_fn(|at| if at < 4 { 7 } else { (i >> (8 * (11 - at))) as u8 }))
+        .collect()
+}
+
+/// AES-256-GCM under [`KEY`].
+pub(super) fn gcm(isa: Isa) -> io::Result<Box<dyn Aead>> {
+    Suite::Aes256Gcm.aead_at(isa, &KEY).map_err(io::Error::other)
+}
+
+fn bitwise(isa: Isa) -> Gcm<Aes256, Bitwise> {
+    Gcm::new(isa, Aes256::new(isa, &KEY), TagLen::T16)
+}
+
+/// Offsets of a seed for messages of `size`.
+pub(super) fn offsets(isa: Isa, seed: &Seed, size: Size) -> Offsets {
+    Offsets::new(isa, Reading::default(), seed, (size.0 / 16) as u32)
+}
+
+/// Bytes of what RKC prepares for a message, and of the keystream that GCM would.
+pub(super) fn prepared_bytes(isa: Isa, size: Size) -> (usize, usize) {
+    (offsets(isa, &seeds()[0], size).heap_bytes(), size.0 as usize)
+}
+
+/// One way at one level to be timed.
+pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Candidate>> {
+    let name = name(way, isa);
+    let (seeds, nonces) = (seeds(), nonces());
+    // Lengths are whole blocks within all limits: that nothing is refused was checked before.
+    Ok(match way {
+        Way::Rkc => {
+            let rkc = Rkc::research_only(isa, &KEY);
+            Box::new(Timed::new(name, size, move |i, text| rkc.seal(&seeds[i], text)))
+        }
+        Way::RkcPrepared => {
+            let rkc = Rkc::research_only(isa, &KEY);
+            let made = seeds[..messages(size.0 as usize)].iter().map(|seed| offsets(isa, seed, size));
+            let made: Vec<Offsets> = made.collect();
+            Box::new(Timed::new(name, size, move |i, text| rkc.seal_ahead(&made[i], text)))
+        }
+        Way::RkcPlain => Box::new(Timed::new(name, size, move |i, text| plain::seal(&KEY, &seeds[i], text))),
+        Way::Gcm => {
+            let gcm = gcm(isa)?;
+            Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
+        }
+        Way::GcmNewKey => Box::new(Timed::new(name, size, move |i, text| {
+            gcm(isa).map(|gcm| gcm.seal_in_place(&nonces[i], &[], text))
+        })),
+        Way::GcmBitwise => {
+            let gcm = bitwise(isa);
+            Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
+        }
+    })
+}
+
+/// That every way computes the same at this size, and opens what it sealed.
+pub(super) fn check(levels: &[Isa], size: Size) -> Result<(), String> {
+    let (seed, nonce) = (seeds()[3], nonces()[5]);
+    let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
+    let mut by_crates = text.clone();
+    let tag = plain::seal(&KEY, &seed, &mut by_crates);
+    let mut sealed: Option<(Vec<u8>, sealwright::Tag)> = None;
+    for &isa in levels {
+        let wrong = |what: &str| Err(format!("{what} differs at {size}, {isa}"));
+        let rkc = Rkc::research_only(isa, &KEY);
+        let mut ours = text.clone();
+        let t = rkc.seal(&seed, &mut ours).map_err(|error| error.to_string())?;
+        if ours != by_crates || t.as_ref() != tag {
+            return wrong("RKC");
+        }
+        if rkc.open(&seed, &mut ours, t.as_ref()).is_err() || ours != text {
+            return wrong("opened RKC");
+        }
+        let t = rkc.seal_ahead(&offsets(isa, &seed, size), &mut ours).map_err(|error| error.to_string())?;
+        if ours != by_crates || t.as_ref() != tag {
+            return wrong("prepared RKC");
+        }
+        let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(|error| error.to_string())?, Box::new(bitwise(isa))];
+        for gcm in &aeads[..if isa == levels[0] { 2 } else { 1 }] {
+            let mut ours = text.clone();
+            let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(|error| error.to_string())?;
+            let ours = (ours, t);
+            if *sealed.get_or_insert_with(|| ours.clone()) != ours {
+                return wrong("GCM");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::{super::grid::SIZES, *};
+
+    #[test]
+    fn every_way_agrees_at_the_papers_sizes() {
+        for size in SIZES.into_iter().filter(|size| size.0 <= 2048) {
+            check(&Isa::available(), size).unwrap();
+        }
+    }
+
+    #[test]
+    fn every_message_of_the_window_has_its_turn() {
+        let size = Size(1024);
+        let mut seen = vec![0; messages(1024)];
+        let source: Vec<u8> = (0..1024 * messages(1024)).map(|i| (i / 1024) as u8).collect();
+        let work = |i: usize, text: &mut [u8]| {
+            assert!(text.iter().all(|&byte| byte == i as u8), "message {i} was not restored");
+            text.fill(0xff);
+            seen[i] += 1;
+        };
+        Timed::new("window", size, work).restored(source).run(2 * messages(1024) as u64).unwrap();
+        assert!(seen.len() == 32 && seen.iter().all(|&turns| turns == 2), "{seen:?}");
+        assert_eq!((messages(16), messages(1 << 20)), (256, 1));
+    }
+}
