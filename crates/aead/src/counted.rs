@@ -86,3 +86,24 @@ macro_rules! hidden {
     };
 }
 hidden!(Sealer, Opener);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn no_nonce_comes_twice_at_the_end() {
+        let aead = || Suite::Aes256Gcm.aead(&[1; 32]).unwrap();
+        let mut sealer = Sealer { aead: aead(), count: Count(u64::MAX - 1) };
+        let mut opener = Opener { aead: aead(), count: Count(u64::MAX - 1) };
+        let mut text = *b"the last";
+        let tag = sealer.seal_in_place(b"", &mut text).unwrap();
+        opener.open_in_place(b"", &mut text, tag.as_ref()).unwrap();
+        assert_eq!(&text, b"the last");
+        assert_eq!(sealer.seal_in_place(b"", &mut text), Err(SealError::NonceLength));
+        assert_eq!(&text, b"the last");
+        assert!(opener.open_in_place(b"", &mut text, tag.as_ref()).is_err());
+        assert_eq!(text, [0; 8]);
+    }
+}

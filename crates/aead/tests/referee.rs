@@ -22,27 +22,10 @@ fn theirs(suite: Suite, key: &[u8], nonce: &[u8], ad: &[u8], text: &[u8]) -> (Ve
     (text, tag.unwrap().to_vec())
 }
 
-/// Seals, opens and fails to open one text, inside a larger buffer at `offset` whose other bytes must stay.
+/// Holds one text against RustCrypto.
 fn agree(aead: &dyn Aead, suite: Suite, key: &[u8], ad: &[u8], text: &[u8], offset: usize, what: &str) {
     let nonce = bytes(12, text.len() as u64 + 77);
-    let (ciphertext, tag) = theirs(suite, key, &nonce, ad, text);
-    let mut buffer = vec![0xa5; text.len() + 256];
-    let place = offset..offset + text.len();
-    buffer[place.clone()].copy_from_slice(text);
-
-    let ours = aead.seal_in_place(&nonce, ad, &mut buffer[place.clone()]).unwrap();
-    assert!(buffer[place.clone()] == ciphertext, "{what}: ciphertext");
-    assert_eq!(ours.as_ref(), tag, "{what}: tag");
-    aead.open_in_place(&nonce, ad, &mut buffer[place.clone()], &tag).unwrap_or_else(|e| panic!("{what}: {e}"));
-    assert!(buffer[place.clone()] == *text, "{what}: plaintext");
-
-    buffer[place.clone()].copy_from_slice(&ciphertext);
-    let mut wrong = tag.clone();
-    wrong[text.len() % 16] ^= 1 << (text.len() % 8);
-    assert!(aead.open_in_place(&nonce, ad, &mut buffer[place.clone()], &wrong).is_err(), "{what}: a wrong tag");
-    assert!(buffer[place.clone()].iter().all(|&b| b == 0), "{what}: text after a wrong tag");
-    buffer[place].fill(0xa5);
-    assert!(buffer.iter().all(|&b| b == 0xa5), "{what}: bytes outside the text");
+    support::agree(aead, &nonce, ad, text, &theirs(suite, key, &nonce, ad, text), offset, what);
 }
 
 #[test]

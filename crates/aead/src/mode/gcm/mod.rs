@@ -192,3 +192,20 @@ fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>,
         Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: the check alone is asked.
+    #[test]
+    fn the_limits_of_sp_800_38d() {
+        let (text, other) = ((1 << 36) - 32, (1 << 61) - 1);
+        assert_eq!(limits(1, 0, text), Ok(()));
+        assert_eq!(limits(other, other, 0), Ok(()));
+        assert_eq!(limits(0, 0, 0), Err(SealError::NonceLength));
+        assert_eq!(limits(other + 1, 0, 0), Err(SealError::NonceLength));
+        assert_eq!(limits(12, 0, text + 1), Err(SealError::TextTooLong));
+        assert_eq!(limits(12, other + 1, 0), Err(SealError::AdTooLong));
+    }
+}

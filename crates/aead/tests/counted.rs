@@ -1,0 +1,93 @@
+//! Keys that count their own nonces.
+#![allow(clippy::unwrap_used)]
+
+use sealwright::{Isa, KeyLength, Opener, Sealer, Suite};
+
+fn pair(suite: Suite) -> (Sealer, Opener) {
+    let key = vec![5; suite.key_len()];
+    (Sealer::new(suite, &key).unwrap(), Opener::new(suite, &key).unwrap())
+}
+
+#[test]
+fn nonces_are_numbers_from_zero() {
+    for &suite in Suite::ALL {
+        let (mut sealer, mut opener) = pair(suite);
+        let plain = suite.aead(&vec![5; suite.key_len()]).unwrap();
+        for i in 0..300_u64 {
+            let mut text = format!("message {i}").into_bytes();
+            let mut theirs = text.clone();
+            let tag = sealer.seal_in_place(b"ad", &mut text).unwrap();
+            let nonce = [&[0; 4], &i.to_be_bytes()[..]].concat();
+            let their_tag = plain.seal_in_place(&nonce, b"ad", &mut theirs).unwrap();
+            assert_eq!((&text, tag), (&theirs, their_tag), "{suite}: message {i}");
+            opener.open_in_place(b"ad", &mut text, tag.as_ref()).unwrap();
+            assert_eq!(text, format!("message {i}").into_bytes());
+        }
+    }
+}
+
+/// Out of order, twice or changed: refused and wiped, and the next one opens all the same.
+#[test]
+fn only_the_next_message_opens() {
+    let (mut sealer, mut opener) = pair(Suite::Aes256Gcm);
+    let sealed: Vec<_> = (0..4)
+        .map(|i| {
+            let mut text = vec![i; 20];
+            let tag = sealer.seal_in_place(b"", &mut text).unwrap();
+            (text, tag)
+        })
+        .collect();
+    let mut open = |i: usize, flip: u8| {
+        let (mut text, tag) = sealed[i].clone();
+        text[0] ^= flip;
+        let opened = opener.open_in_place(b"", &mut text, tag.as_ref()).is_ok();
+        assert_eq!(text, if opened { vec![i as u8; 20] } else { vec![0; 20] });
+        opened
+    };
+    let story = [(1, 0, false), (0, 1, false), (0, 0, true), (0, 0, false), (2, 0, false), (1, 0, true), (2, 0, true)];
+    for (i, flip, opens) in story {
+        assert_eq!(open(i, flip), opens, "message {i}, flip {flip}");
+    }
+}
+
+#[test]
+fn keys_of_other_suites_are_refused() {
+    let wrong = Some(KeyLength { wanted: 32, given: 16 });
+    assert_eq!(Sealer::new(Suite::Aes256Gcm, &[1; 16]).err(), wrong);
+    assert_eq!(Opener::new(Suite::Aes256Gcm, &[1; 16]).err(), wrong);
+}
+
+#[test]
+fn debug_shows_the_count_and_no_key() {
+    let (mut sealer, opener) = pair(Suite::Aes128Gcm);
+    sealer.seal_in_place(b"", &mut []).unwrap();
+    assert_eq!(format!("{sealer:?} {opener:?}"), "Sealer { count: 1, .. } Opener { count: 0, .. }");
+}
+
+/// Run as a child of [`the_environment_only_lowers_the_level`]: tells the best level.
+#[test]
+#[ignore = "tells its level to the test that starts it"]
+fn level_child() {
+    println!("best={} of {}", Isa::best(), Isa::available().len());
+}
+
+#[test]
+fn the_environment_only_lowers_the_level() {
+    let told = |asked: Option<&str>| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "level_child", "--ignored", "--nocapture"]).env_remove("SEALWRIGHT_ISA");
+        let output = child.envs(asked.map(|asked| ("SEALWRIGHT_ISA", asked))).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (_, told) = text.split_once("best=").unwrap_or_else(|| panic!("nothing told: {text}"));
+        told.lines().next().unwrap().to_owned()
+    };
+    let all = told(None);
+    let (best, count) = all.split_once(" of ").unwrap();
+    let levels = ["portable", "sse", "avx2", "avx512"];
+    let top = levels.iter().position(|level| *level == best).unwrap();
+    for (i, level) in levels.into_iter().enumerate() {
+        let lowered = if i < top { format!("{level} of {}", i + 1) } else { format!("{best} of {count}") };
+        assert_eq!(told(Some(level)), lowered, "asked for {level} where {best} is the best");
+    }
+    assert_eq!(told(Some("neon")), all);
+}

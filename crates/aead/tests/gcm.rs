@@ -1,0 +1,174 @@
+//! GCM in all its choices against SP 800-38D written down: strategies, round keys, nonces, counters, tags, limits.
+//! Lengths are `referee.rs`'s matter.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use sealwright::{
+    Isa, SealError,
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes128OnTheFly, Aes256OnTheFly},
+    },
+    ghash::{Bitwise, Clmul, Ghash, Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime},
+    mode::gcm::{self, Gcm, ShortTagLen, TagLen},
+};
+use support::{aes_block, agree, bytes, hashed, slow_gcm, slow_ghash};
+
+fn key<const N: usize>() -> [u8; N] {
+    bytes(N, 1).try_into().unwrap()
+}
+
+/// One choice of cipher and strategy, around every edge of blocks, registers and batches. The carry-less product over kept
+/// round keys, of every key size, is in all other tests.
+fn choice<C: BlockCipher, G: Ghash>(isa: Isa, key: &[u8], cipher: C) {
+    let slow = aes_block(key);
+    let gcm: Gcm<C, G> = Gcm::new(isa, cipher, TagLen::T16);
+    let edges = [0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1025, 1300, 2500];
+    for (i, n) in edges.into_iter().enumerate() {
+        let (nonce, ad, text) = (bytes(12, n as u64), bytes([0, 20, 16, 300][i % 4], 3), bytes(n, 2));
+        let theirs = slow_gcm(&slow, slow([0; 16]), &nonce, &ad, &text);
+        let what = format!("{isa}, {}, {n} bytes", core::any::type_name::<Gcm<C, G>>());
+        agree(&gcm, &nonce, &ad, &text, &theirs, n % 61, &what);
+    }
+}
+
+#[test]
+fn every_strategy() {
+    for isa in Isa::available() {
+        let key = key();
+        let cipher = || Aes128::new(isa, &key);
+        choice::<_, Bitwise>(isa, &key, cipher());
+        choice::<_, Table256_vartime>(isa, &key, cipher());
+        choice::<_, Table4k_vartime>(isa, &key, cipher());
+        choice::<_, Table8k_vartime>(isa, &key, cipher());
+        choice::<_, Table64k_vartime>(isa, &key, cipher());
+    }
+}
+
+#[test]
+fn round_keys_on_the_fly() {
+    for isa in Isa::available() {
+        choice::<_, Table4k_vartime>(isa, &key::<16>(), Aes128OnTheFly::new(&key()));
+        choice::<_, Clmul>(isa, &key::<16>(), Aes128OnTheFly::new(&key()));
+        choice::<_, Clmul>(isa, &key::<32>(), Aes256OnTheFly::new(&key()));
+    }
+}
+
+#[test]
+fn what_is_secret_takes_constant_time_unless_its_name_says_otherwise() {
+    fn constant<G: Ghash>() -> bool {
+        G::CONSTANT_TIME
+    }
+    assert!(constant::<Clmul>() && constant::<Bitwise>());
+    assert!(!constant::<Table256_vartime>() && !constant::<Table4k_vartime>());
+    assert!(!constant::<Table8k_vartime>() && !constant::<Table64k_vartime>());
+}
+
+#[test]
+fn nonces_of_every_length() {
+    let slow = aes_block(&key::<24>());
+    for isa in Isa::available() {
+        let gcm = gcm::by_key(isa, &key::<24>(), TagLen::T16).unwrap();
+        for n in (1..=150).chain([256, 1024, 1100, 5000, 66_000]) {
+            let (nonce, text) = (bytes(n, n as u64), bytes(n % 90, 2));
+            let theirs = slow_gcm(&slow, slow([0; 16]), &nonce, b"ad", &text);
+            agree(&*gcm, &nonce, b"ad", &text, &theirs, 0, &format!("{isa}, nonce of {n} bytes"));
+        }
+        let mut text = *b"stays";
+        assert_eq!(gcm.seal_in_place(&[], b"", &mut text), Err(SealError::NonceLength), "{isa}");
+        assert_eq!(&text, b"stays");
+        assert!(gcm.open_in_place(&[], b"", &mut text, &[0; 16]).is_err());
+        assert_eq!(text, [0; 5]);
+    }
+}
+
+/// The nonce of 16 bytes whose counter starts at `first`: GHASH of one block and a length can be solved for the block.
+fn nonce_for(h: [u8; 16], first: u128) -> [u8; 16] {
+    let times = |x: u128, y: u128| slow_ghash(y.to_be_bytes(), &x.to_be_bytes());
+    // In a field of 2^128 elements, h^(2^128 - 2) is the inverse of h: all bits of the exponent are set but the last.
+    let (mut inverse, mut square) = (1 << 127, u128::from_be_bytes(h));
+    for _ in 1..128 {
+        square = times(square, square);
+        inverse = times(inverse, square);
+    }
+    let length = u128::from_be_bytes(hashed(&[], &[0; 16])[16..].try_into().unwrap());
+    times(times(first, inverse) ^ length, inverse).to_be_bytes()
+}
+
+#[test]
+fn counters_wrap_in_32_bits() {
+    let slow = aes_block(&key::<32>());
+    let h = slow([0; 16]);
+    for isa in Isa::available() {
+        let gcm = gcm::by_key(isa, &key::<32>(), TagLen::T16).unwrap();
+        // So many blocks before the wrap, which also ends all 96 bits above in ones.
+        for before in [1, 2, 3, 4, 5, 15, 16, 17, 40, 63, 64, 65, 200, 256, 257, 300] {
+            let nonce = nonce_for(h, u128::MAX - before);
+            assert_eq!(slow_ghash(h, &hashed(&[], &nonce)), u128::MAX - before);
+            let text = bytes(16 * 310 + 5, 2);
+            let theirs = slow_gcm(&slow, h, &nonce, b"", &text);
+            agree(&*gcm, &nonce, b"", &text, &theirs, 1, &format!("{isa}, wrap after {before} blocks"));
+        }
+    }
+}
+
+/// Shorter tags are the first bytes of the longest; none other than the key's length opens.
+#[test]
+fn tags_of_every_length() {
+    let slow = aes_block(&key::<16>());
+    let (nonce, text) = (bytes(12, 7), bytes(100, 2));
+    let (ciphertext, whole) = slow_gcm(&slow, slow([0; 16]), &nonce, b"ad", &text);
+    for isa in Isa::available() {
+        let full = [TagLen::T16, TagLen::T15, TagLen::T14, TagLen::T13, TagLen::T12];
+        let full = full.map(|len| (len as usize, gcm::by_key(isa, &key::<16>(), len).unwrap()));
+        let short = [ShortTagLen::T8, ShortTagLen::T4];
+        let short = short.map(|len| (len as usize, gcm::short_tag_by_key(isa, &key::<16>(), len).unwrap()));
+        for (len, gcm) in full.into_iter().chain(short) {
+            assert_eq!(gcm.tag_len(), len);
+            let theirs = (ciphertext.clone(), whole[..len].to_vec());
+            agree(&*gcm, &nonce, b"ad", &text, &theirs, 0, &format!("{isa}, {len} bytes of tag"));
+            for other in (0..=16).filter(|&other| other != len) {
+                let mut text = ciphertext.clone();
+                let opened = gcm.open_in_place(&nonce, b"ad", &mut text, &whole[..other]);
+                assert!(opened.is_err() && text.iter().all(|&b| b == 0), "{isa}: {other} bytes of tag for {len}");
+            }
+        }
+    }
+    assert_eq!(TagLen::default() as usize, 16);
+}
+
+#[test]
+fn every_bit_of_a_message_counts() {
+    for isa in Isa::available() {
+        let gcm = gcm::by_key(isa, &key::<16>(), TagLen::T16).unwrap();
+        let (nonce, ad) = (bytes(12, 7), bytes(21, 8));
+        let mut text = bytes(37, 2);
+        let tag = gcm.seal_in_place(&nonce, &ad, &mut text).unwrap();
+        let parts = [&nonce[..], &ad, &text, tag.as_ref()].map(<[u8]>::to_vec);
+        for part in 0..4 {
+            for bit in 0..8 * parts[part].len() {
+                let mut parts = parts.clone();
+                parts[part][bit / 8] ^= 1 << (bit % 8);
+                let [nonce, ad, mut text, tag] = parts;
+                assert!(gcm.open_in_place(&nonce, &ad, &mut text, &tag).is_err(), "{isa}: bit {bit} of part {part}");
+                assert!(text.iter().all(|&b| b == 0), "{isa}: text after bit {bit} of part {part}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_of_other_lengths_are_refused() {
+    for len in (0..=64).filter(|len| ![16, 24, 32].contains(len)) {
+        let refused = gcm::by_key(Isa::best(), &vec![1; len], TagLen::T16).map(|_| ()).unwrap_err();
+        assert_eq!(refused.given, len);
+    }
+}
+
+#[test]
+fn debug_shows_no_key() {
+    let gcm: Gcm<_, Table4k_vartime> = Gcm::new(Isa::best(), Aes128::new(Isa::best(), &[0xab; 16]), TagLen::T16);
+    let shown = format!("{gcm:?}");
+    assert!(shown.starts_with("Gcm") && !shown.contains("ab") && !shown.contains("171"), "{shown}");
+}
