@@ -19,6 +19,7 @@ mod files;
 pub mod judgement;
 mod messages;
 pub mod paper;
+mod plain_rkc;
 mod plot;
 pub mod report;
 pub mod results;

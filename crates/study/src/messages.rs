@@ -6,7 +6,6 @@ mod figures;
 mod grid;
 mod notes;
 mod parts;
-mod plain;
 mod tables;
 mod timed;
 

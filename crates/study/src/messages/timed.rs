@@ -1,6 +1,7 @@
 //! Messages sealed and opened in memory: what must agree first, and what is timed then.
 
-use super::{grid::Size, plain};
+use super::grid::Size;
+use crate::plain_rkc;
 use sealwright::{
     Aead, Isa, Suite,
     block::aes::Aes256,
@@ -156,7 +157,7 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
             let made: Vec<Offsets> = made.collect();
             Box::new(Timed::new(name, size, move |i, text| rkc.seal_ahead(&made[i], text)))
         }
-        Way::RkcPlain => Box::new(Timed::new(name, size, move |i, text| plain::seal(&KEY, &seeds[i], text))),
+        Way::RkcPlain => Box::new(Timed::new(name, size, move |i, text| plain_rkc::seal(&KEY, &seeds[i], text))),
         Way::Gcm => {
             let gcm = gcm(isa)?;
             Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
@@ -176,7 +177,7 @@ pub(super) fn check(levels: &[Isa], size: Size) -> Result<(), String> {
     let (seed, nonce) = (seeds()[3], nonces()[5]);
     let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
     let mut by_crates = text.clone();
-    let tag = plain::seal(&KEY, &seed, &mut by_crates);
+    let tag = plain_rkc::seal(&KEY, &seed, &mut by_crates);
     let mut sealed: Option<(Vec<u8>, sealwright::Tag)> = None;
     for &isa in levels {
         let wrong = |what: &str| Err(format!("{what} differs at {size}, {isa}"));

@@ -1,6 +1,8 @@
-//! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them.
+//! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them. And
+//! compositions of its `aes`, `hmac` and `sha2`: CBC with HMAC, RKC.
 
 use super::{super::Subject, Peer, Refused, Sealing, composed::CbcHmac, parts};
+use crate::plain_rkc;
 use aes::{Aes128, Aes256};
 use aes_gcm::{
     AesGcm,
@@ -29,6 +31,7 @@ impl Peer for RustCrypto {
             Subject::Suite(suite) => suite,
             Subject::Aes128CbcHmac => return composed::<Aes128>(key, subject.tag_len()),
             Subject::Aes256CbcHmac => return composed::<Aes256>(key, subject.tag_len()),
+            Subject::Rkc => return Some(Box::new(PlainRkc(key.try_into().ok()?))),
             _ => return None,
         };
         match suite {
@@ -72,5 +75,22 @@ impl<A: AeadInOut + Send + Sync> Sealing for Key<A> {
         let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| Refused)?;
         let tag = <&Tag<A>>::try_from(tag.as_slice()).map_err(|_| Refused)?;
         self.0.decrypt_inout_detached(nonce, ad, text.into(), tag).map_err(|_| Refused)
+    }
+}
+
+/// RKC-R composed of `aes` and `sha2`.
+struct PlainRkc([u8; 32]);
+
+impl Sealing for PlainRkc {
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, end) = message.split_last_chunk_mut().ok_or(Refused)?;
+        *end = plain_rkc::seal(&self.0, nonce.try_into().map_err(|_| Refused)?, text);
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        let (text, tag) = message.split_last_chunk_mut().ok_or(Refused)?;
+        let ours = plain_rkc::open(&self.0, nonce.try_into().map_err(|_| Refused)?, text);
+        if ours == *tag { Ok(()) } else { Err(Refused) }
     }
 }

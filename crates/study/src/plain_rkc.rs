@@ -1,9 +1,9 @@
-//! RKC as one writes it down with the crates `aes` and `sha2`: a new key schedule and a Generate for every block. What
-//! ours must agree with before it is timed, and what it is compared with.
+//! RKC-R as one writes it down with the crates `aes` and `sha2`: a new key schedule and a Generate for every block. What
+//! ours must agree with before it is timed, and what it is compared with, in `bench` and in the messages study.
 
 use aes::{
     Aes256,
-    cipher::{BlockCipherEncrypt, KeyInit, array::Array},
+    cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, KeyInit, array::Array},
 };
 use sealwright::mode::rkc::Seed;
 use sha2::{Digest, Sha256};
@@ -51,14 +51,25 @@ impl Drbg {
 }
 
 /// Encrypts whole blocks in place and returns T.
-pub(super) fn seal(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
+pub(crate) fn seal(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
+    each_block(key, seed, text, Aes256::encrypt_block)
+}
+
+/// Decrypts whole blocks in place and returns what T must be.
+pub(crate) fn open(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
+    each_block(key, seed, text, Aes256::decrypt_block)
+}
+
+type Block = Array<u8, <Aes256 as BlockSizeUser>::BlockSize>;
+
+fn each_block(key: &[u8; 32], seed: &Seed, text: &mut [u8], cipher: fn(&Aes256, &mut Block)) -> [u8; 32] {
     let (mut drbg, mut key, mut tag) = (Drbg::new(seed), *key, Sha256::new());
     for block in text.as_chunks_mut::<16>().0 {
         for (key, r) in key.iter_mut().zip(drbg.generate()) {
             *key ^= r;
         }
         let mut x = Array(*block);
-        Aes256::new(&key.into()).encrypt_block(&mut x);
+        cipher(&Aes256::new(&key.into()), &mut x);
         for (x, p) in x.iter_mut().zip(block) {
             let c = *x;
             *x ^= *p;
