@@ -25,8 +25,8 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LowArgs {
-    /// Only this suite; may be given several times [default: all but gscm-128, gscm-256, rkc and rkc-hmac, which are
-    /// broken and for research only]
+    /// Only this suite; may be given several times [default: all but what is for
+    /// research only]
     #[arg(long, value_name = "SUITE")]
     suite: Vec<Subject>,
     /// Bytes in a message [default: 64,256,1500,16KiB,1MiB]
