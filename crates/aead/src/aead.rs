@@ -35,7 +35,14 @@ impl Tag {
 
     /// Whether `other` is this tag, of the same length and value, in constant time for a given length.
     pub fn matches(&self, other: &[u8]) -> bool {
-        bool::from(self.as_ref().ct_eq(other))
+        // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
+        match (self.as_ref().try_into(), other.try_into()) {
+            (Ok(ours), Ok(theirs)) => {
+                let differing = u128::from_ne_bytes(ours) ^ u128::from_ne_bytes(theirs);
+                (differing as u64 | (differing >> 64) as u64).ct_eq(&0).into()
+            }
+            _ => self.as_ref().ct_eq(other).into(),
+        }
     }
 }
 

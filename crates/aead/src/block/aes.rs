@@ -1,7 +1,10 @@
 //! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
 
 use super::{Bare, Beside, BlockCipher, Expanded, Inverse, InverseKeys, Masks, Nothing, OnTheFly, RoundKeys, mask};
-use crate::simd::{Isa, Reg, Simd, bitslice::Slices};
+use crate::simd::{
+    Isa, Reg, Simd,
+    bitslice::{Key, Slices},
+};
 use zeroize::ZeroizeOnDrop;
 
 /// AES with the round keys `K`.
@@ -143,16 +146,12 @@ impl<K: RoundKeys> Aes<K> {
     fn encrypt_sliced<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
         let mut state = pack(blocks);
         let mut carry = self.keys.start(simd);
-        state.add(&everywhere(self.keys.key(simd, 0, &mut carry)));
-        for round in 1..=K::ROUNDS {
-            state.sub_bytes();
-            state.shift_rows();
-            if round < K::ROUNDS {
-                state.mix_columns();
-                beside.step(simd, blocks, round, K::ROUNDS - 1);
-            }
-            state.add(&everywhere(self.keys.key(simd, round, &mut carry)));
+        state.add_key(&sliced(self.keys.key(simd, 0, &mut carry)));
+        for round in 1..K::ROUNDS {
+            state.round(&sliced(self.keys.key(simd, round, &mut carry)));
+            beside.step(simd, blocks, round, K::ROUNDS - 1);
         }
+        state.last_round(&sliced(self.keys.key(simd, K::ROUNDS, &mut carry)));
         unpack(simd, &state, blocks);
     }
 }
@@ -212,15 +211,11 @@ impl<const KEYS: usize> BothWays<KEYS> {
     #[inline(always)]
     fn decrypt_sliced<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
         let mut state = pack(blocks);
-        state.add(&everywhere(self.inverse.key(simd, 0)));
-        for round in 1..KEYS {
-            state.inverse_shift_rows();
-            state.inverse_sub_bytes();
-            if round < KEYS - 1 {
-                state.inverse_mix_columns();
-            }
-            state.add(&everywhere(self.inverse.key(simd, round)));
+        state.add_key(&sliced(self.inverse.key(simd, 0)));
+        for round in 1..KEYS - 1 {
+            state.inverse_round(&sliced(self.inverse.key(simd, round)));
         }
+        state.inverse_last_round(&sliced(self.inverse.key(simd, KEYS - 1)));
         unpack(simd, &state, blocks);
     }
 }
@@ -245,10 +240,10 @@ pub(super) fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
     Slices::pack(&blocks.map(group))
 }
 
-/// One register's slices in every group.
+/// The slices of a round key, which is the same in every lane.
 #[inline(always)]
-fn everywhere<R: Reg, const W: usize>(key: R) -> Slices<W> {
-    Slices::<1>::pack(&[group(key)]).everywhere()
+fn sliced<R: Reg>(key: R) -> Key {
+    Key::new(&key.first_block())
 }
 
 #[inline(always)]

@@ -56,22 +56,22 @@ impl fmt::Debug for Powers<'_> {
 /// x^128 mod the polynomial, and x^64, in reversed bits: the constant of both folding steps.
 const FOLD: Block = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Reduces a product of 256 bits in each lane.
+/// Reduces a product of 256 bits in each of the first `lanes` lanes.
 #[inline(always)]
-fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg) -> S::Reg {
+fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg, lanes: usize) -> S::Reg {
     let zero = simd.zero();
     let fold = simd.splat(&FOLD);
     let low = low ^ zero.unpack_low(middle);
     let high = high ^ middle.unpack_high(zero);
-    let low = low.swap_halves() ^ low.clmul::<0x00>(fold);
-    high ^ low.swap_halves() ^ low.clmul::<0x00>(fold)
+    let low = low.swap_halves() ^ low.clmul_first::<0x00>(fold, lanes);
+    high ^ low.swap_halves() ^ low.clmul_first::<0x00>(fold, lanes)
 }
 
 /// The product of two elements, lane by lane.
 #[inline(always)]
 fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
     let middle = x.clmul::<0x01>(y) ^ x.clmul::<0x10>(y);
-    reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y))
+    reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y), S::Reg::BLOCKS)
 }
 
 /// An element in the kept form: bytes reversed, times x.
@@ -151,13 +151,13 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn single<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, register: S::Reg, _: usize) {
-        let x = register.reverse_bytes();
+    fn single<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, one: S::Reg, count: usize) {
+        let x = one.reverse_bytes();
         let power = simd.load(key.powers[at..].as_flattened());
         let middle = simd.load(key.middles[at..].as_flattened());
-        sum.low = sum.low ^ x.clmul::<0x00>(power);
-        sum.high = sum.high ^ x.clmul::<0x11>(power);
-        sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul::<0x00>(middle);
+        sum.low = sum.low ^ x.clmul_first::<0x00>(power, count);
+        sum.high = sum.high ^ x.clmul_first::<0x11>(power, count);
+        sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul_first::<0x00>(middle, count);
     }
 
     #[inline(always)]
@@ -171,10 +171,10 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
         // group waits for the group before.
         let power = simd.first(&self.powers[Self::GROUP - blocks]);
         let middle = simd.first(&self.middles[Self::GROUP - blocks]);
-        let low = (sum.low ^ sum.hash.clmul::<0x00>(power)).fold();
-        let high = (sum.high ^ sum.hash.clmul::<0x11>(power)).fold();
-        let middle = sum.middle ^ (sum.hash ^ sum.hash.swap_halves()).clmul::<0x00>(middle);
-        sum.hash = reduce(simd, low, middle.fold() ^ low ^ high, high);
+        let low = (sum.low ^ sum.hash.clmul_first::<0x00>(power, 1)).fold();
+        let high = (sum.high ^ sum.hash.clmul_first::<0x11>(power, 1)).fold();
+        let middle = sum.middle ^ (sum.hash ^ sum.hash.swap_halves()).clmul_first::<0x00>(middle, 1);
+        sum.hash = reduce(simd, low, middle.fold() ^ low ^ high, high, 1);
         (sum.low, sum.middle, sum.high) = (simd.zero(), simd.zero(), simd.zero());
     }
 

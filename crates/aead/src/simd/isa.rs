@@ -101,7 +101,7 @@ impl Isa {
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
-            Level::Portable => kernel.run::<_, 4>(Portable::new()),
+            Level::Portable => kernel.run::<_, 8>(Portable::new()),
             // SAFETY: an `Isa` of these levels comes only from `detected`, above.
             #[cfg(target_arch = "x86_64")]
             Level::Sse => unsafe { super::sse::run(kernel) },

@@ -143,6 +143,12 @@ pub trait Reg: Logic {
     /// Carry-less product of one half of each lane with one half of the other's: `H` = 0x00 low, low; 0x11 high, high;
     /// 0x01 high half of `self`, low of `other`; 0x10 low half of `self`, high of `other`.
     fn clmul<const H: i32>(self, other: Self) -> Self;
+    /// The same where only the first `lanes` lanes can be other than zero: a level without the instruction leaves the rest
+    /// out.
+    #[inline(always)]
+    fn clmul_first<const H: i32>(self, other: Self, _lanes: usize) -> Self {
+        self.clmul::<H>(other)
+    }
 
     /// One AES round with the round key `key`: ShiftRows, SubBytes, MixColumns, AddRoundKey (FIPS 197, 5.1).
     fn aesenc(self, key: Self) -> Self;

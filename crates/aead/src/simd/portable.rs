@@ -142,28 +142,35 @@ impl Not for P4 {
     }
 }
 
-/// The low half of the carry-less product. Integer products of every fourth bit leave three bits of room for carries,
-/// which the masks then drop; in the low 64 bits no sum reaches its neighbour.
+/// The carry-less product of two words. Integer products of every fourth bit leave three bits of room for carries, which
+/// the masks then drop: room enough for 15 terms, so the last four bits of `x` are added by themselves.
 #[inline(always)]
-fn clmul_low(x: u64, y: u64) -> u64 {
-    const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
-    let mask = |k: u32| EVERY_FOURTH << k;
-    let (xs, ys) = ([0, 1, 2, 3].map(|k| x & mask(k)), [0, 1, 2, 3].map(|k| y & mask(k)));
+fn clmul(x: u64, y: u64) -> [u64; 2] {
+    const EVERY_FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
+    let every_fourth = |x: u64| [0, 1, 2, 3].map(|k| x & (EVERY_FOURTH as u64) << k);
+    let (xs, ys) = (every_fourth(x & (u64::MAX >> 4)), every_fourth(y));
     let mut product = 0;
     for k in 0..4 {
         let mut sum = 0;
         for i in 0..4 {
-            sum ^= xs[i].wrapping_mul(ys[(4 + k - i) % 4]);
+            sum ^= u128::from(xs[i]) * u128::from(ys[(4 + k - i) % 4]);
         }
-        product |= sum & mask(k as u32);
+        product |= sum & (EVERY_FOURTH << k);
     }
-    product
+    for bit in 60..64 {
+        product ^= u128::from(y & 0u64.wrapping_sub((x >> bit) & 1)) << bit;
+    }
+    [product as u64, (product >> 64) as u64]
 }
 
-/// The carry-less product of two words: its high half is the low half of the product of the reversed words, reversed.
-#[inline(always)]
-fn clmul(x: u64, y: u64) -> [u64; 2] {
-    [clmul_low(x, y), clmul_low(x.reverse_bits(), y.reverse_bits()).reverse_bits() >> 1]
+/// The carry-less products of the first `lanes` of four pairs of words; zero for the others.
+#[inline(never)]
+fn clmul_lanes(x: &[u64; 4], y: &[u64; 4], lanes: usize) -> [[u64; 2]; 4] {
+    let mut products = [[0; 2]; 4];
+    for i in 0..lanes.min(4) {
+        products[i] = clmul(x[i], y[i]);
+    }
+    products
 }
 
 /// The low words of both.
@@ -267,8 +274,14 @@ impl Reg for P4 {
     }
     #[inline(always)]
     fn clmul<const H: i32>(self, other: P4) -> P4 {
+        self.clmul_first::<H>(other, 4)
+    }
+    #[inline(always)]
+    fn clmul_first<const H: i32>(self, other: P4, lanes: usize) -> P4 {
         let (mine, theirs) = ((H & 1) as usize, ((H >> 4) & 1) as usize);
-        self.lanes(other, |x, y| clmul(x[mine], y[theirs]))
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        let (x, y) = ([a[mine], b[mine], c[mine], d[mine]], [e[theirs], f[theirs], g[theirs], h[theirs]]);
+        P4(clmul_lanes(&x, &y, lanes))
     }
 
     #[inline(always)]
@@ -308,5 +321,33 @@ impl Reg for P4 {
     #[inline(always)]
     fn aesimc(self) -> P4 {
         self.sliced(Slices::inverse_mix_columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bit_by_bit(x: u64, y: u64) -> [u64; 2] {
+        let product = (0..64).fold(0, |sum, bit| sum ^ if x >> bit & 1 == 1 { u128::from(y) << bit } else { 0 });
+        [product as u64, (product >> 64) as u64]
+    }
+
+    #[test]
+    fn products_carry_nothing() {
+        let mut words: Vec<u64> = (0..64).flat_map(|bit| [1 << bit, u64::MAX << bit, u64::MAX >> bit]).collect();
+        words.extend([0, 0x1111_1111_1111_1111, 0x8888_8888_8888_8888, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
+        for &x in &words {
+            for &y in &words {
+                assert_eq!(clmul(x, y), bit_by_bit(x, y), "{x:x} times {y:x}");
+            }
+        }
+        let (x, y) = ([1, 2, 3, u64::MAX], [5, u64::MAX, 7, u64::MAX]);
+        for lanes in 0..=4 {
+            let products = clmul_lanes(&x, &y, lanes);
+            for i in 0..4 {
+                assert_eq!(products[i], if i < lanes { bit_by_bit(x[i], y[i]) } else { [0; 2] });
+            }
+        }
     }
 }

@@ -33,7 +33,9 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         let ad_blocks = self.ad.len().div_ceil(16);
         let blocks = self.text.len().div_ceil(16) + 1;
         let mut mask = [simd.first(&first)];
-        self.cipher.encrypt(simd, &mut mask);
+        if S::AES {
+            self.cipher.encrypt(simd, &mut mask);
+        }
         let mut counter = Counter32::new(simd, &first, 1);
         let short = self.text.len() < W * S::Reg::BYTES && ad_blocks + blocks <= G::GROUP;
         let bulk = if short {
@@ -47,13 +49,13 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         };
         let last = Last { fused: self, simd, hash, counter, at: bulk, lengths: &lengths, mask: mask[0] };
         let tag = match (last.fused.text.len() - bulk).div_ceil(S::Reg::BYTES) {
-            0 | 1 => last.batch::<1>(),
-            2 => last.batch::<2>(),
-            _ if W <= 4 => last.batch::<4>(),
-            3 | 4 => last.batch::<4>(),
-            _ if W <= 8 => last.batch::<8>(),
-            5..=8 => last.batch::<8>(),
-            _ => last.batch::<16>(),
+            0 | 1 => last.batch::<1, 2>(),
+            2 => last.batch::<2, 3>(),
+            _ if W <= 4 => last.batch::<4, 5>(),
+            3 | 4 => last.batch::<4, 5>(),
+            _ if W <= 8 => last.batch::<8, 9>(),
+            5..=8 => last.batch::<8, 9>(),
+            _ => last.batch::<16, 17>(),
         };
         tag.first_block()
     }
@@ -269,7 +271,8 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut 
     }
 }
 
-/// The text from `at` on, less than a batch of it, and the lengths; `mask` is the encryption of the first counter.
+/// The text from `at` on, less than a batch of it, and the lengths. `mask` is the encryption of the first counter; in bit
+/// slices it is still to be encrypted, because there one more register costs less than one by itself.
 struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     fused: Fused<'a, C, G, SEAL>,
     simd: S,
@@ -282,7 +285,7 @@ struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
     #[inline(always)]
-    fn batch<const W: usize>(mut self) -> S::Reg {
+    fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
         let (simd, row) = (self.simd, S::Reg::BYTES);
         let text = &mut self.fused.text[self.at..];
         let blocks = text.len().div_ceil(16);
@@ -291,7 +294,15 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
             hash.open(blocks + 1);
         }
         let mut keystream: [S::Reg; W] = self.counter.take(simd);
-        self.fused.cipher.encrypt(simd, &mut keystream);
+        if S::AES {
+            self.fused.cipher.encrypt(simd, &mut keystream);
+        } else {
+            let mut all = [self.mask; MASKED];
+            all[1..].copy_from_slice(&keystream);
+            self.fused.cipher.encrypt(simd, &mut all);
+            keystream.copy_from_slice(&all[1..]);
+            self.mask = all[0];
+        }
         let mut ciphertext = [simd.zero(); W];
         for i in 0..W {
             let key = keystream[i];

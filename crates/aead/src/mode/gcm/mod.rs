@@ -81,7 +81,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     #[inline]
     fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let tag = fused::<C, G, SEAL>(self.isa, &self.cipher, &self.ghash, nonce, ad, text)?;
-        Ok(Tag::new(&tag[..self.tag_len]))
+        Ok(Tag::of_block(&tag, self.tag_len))
     }
 }
 
