@@ -1,9 +1,11 @@
 //! **Research only: broken.** Random Key Chaining (Kaushal, Sobti and Geetha, 2012; Kaushal, Sobti and Rathore,
 //! "Comparative Study of RKC and GCM Mode of Operation", section 2.2): AES-256 with a fresh key for every block.
 //!
-//!     R_i = output i of Hash_DRBG seeded with S        K_i = K_(i-1) xor R_i
-//!     C_i = AES-256_(K_i)(P_i)                         X_i = C_i xor P_i
-//!     T = SHA-256(X_1 || X_2 || … || X_n)              wire: S || C || T
+//! ```text
+//! R_i = output i of Hash_DRBG seeded with S        K_i = K_(i-1) xor R_i
+//! C_i = AES-256_(K_i)(P_i)                         X_i = C_i xor P_i
+//! T = SHA-256(X_1 || X_2 || … || X_n)              wire: S || C || T
+//! ```
 //!
 //! Why nobody may protect anything with it: T is a hash of public things and of the plaintext, without a key. Who knows
 //! the plaintext of one message forges its every prefix; who guesses a plaintext sees whether it is right. S travels in
