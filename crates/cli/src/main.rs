@@ -30,10 +30,11 @@ mod vectors;
 use std::process::ExitCode;
 
 use clap::Parser;
+use sealwright::Isa;
 
 use crate::args::{LowArgs, Verb};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, printable};
 
 fn main() -> ExitCode {
     let words = enc::openssl_words(std::env::args_os().collect());
@@ -47,7 +48,19 @@ fn main() -> ExitCode {
     exit.into()
 }
 
+/// A level that nobody knows would lower nothing, unnoticed.
+fn level_asked() -> Result<(), Failure> {
+    match std::env::var("SEALWRIGHT_ISA") {
+        Ok(name) if !name.is_empty() && !Isa::NAMES.contains(&name.as_str()) => {
+            let names = Isa::NAMES.join(", ");
+            Err(Failure::usage(format_args!("SEALWRIGHT_ISA={}: not one of {names}", printable(&name))))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
+    level_asked()?;
     interrupt::listen()?;
     match verb {
         Verb::Seal(args) => seal::run(args),

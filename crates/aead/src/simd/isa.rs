@@ -76,6 +76,9 @@ impl Level {
 }
 
 impl Isa {
+    /// The names of all levels, those of other machines too.
+    pub const NAMES: [&str; 4] = ["portable", "sse", "avx2", "avx512"];
+
     /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
