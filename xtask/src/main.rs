@@ -1,6 +1,7 @@
 //! The only automation language: `cargo xtask test` and the checks it is made of.
 
 mod house;
+mod levels;
 mod steps;
 mod storeys;
 mod symbols;
@@ -59,7 +60,7 @@ fn main() -> ExitCode {
             "unit" => {
                 steps.cargo("tests", &["test", "--workspace", "--all-features"], &[]);
             }
-            "levels" => levels(&mut steps),
+            "levels" => levels::run(&mut steps),
             "release" => {
                 steps.cargo("release binary", &["build", "--release", "--package", "sealwright-cli"], &[]);
             }
@@ -69,37 +70,6 @@ fn main() -> ExitCode {
         }
     }
     steps.close()
-}
-
-/// The cryptographic rooms again, at the levels below the best. A level that the machine lacks is skipped.
-fn levels(steps: &mut Steps) {
-    let binary = ["--package", "sealwright", "--package", "sealwright-file"];
-    for level in ["portable", "sse", "avx2"] {
-        let name = format!("tests at level {level}");
-        if !levels_here().contains(&level) {
-            steps.skip(&name, "this machine has no such level");
-            continue;
-        }
-        let words: Vec<&str> = ["test", "--all-features"].into_iter().chain(binary).collect();
-        steps.cargo(&name, &words, &[("SEALWRIGHT_ISA", level)]);
-    }
-}
-
-/// Levels of this machine that lie below its best, as far as the processor's flags tell.
-fn levels_here() -> Vec<&'static str> {
-    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
-    let mut levels = Vec::new();
-    if has("aes") && has("pclmulqdq") {
-        levels.push("portable");
-    }
-    if has("vaes") && has("vpclmulqdq") && has("avx2") {
-        levels.push("sse");
-    }
-    if levels.len() == 2 && has("avx512bw") && has("avx512vl") {
-        levels.push("avx2");
-    }
-    levels
 }
 
 /// `sealwright vectors check` over our own vectors.

@@ -58,7 +58,7 @@ impl Steps {
     }
 
     /// Runs a check of our own: nothing wrong, or what is.
-    pub(crate) fn check(&mut self, name: &str, check: fn(&Steps) -> Checked) {
+    pub(crate) fn check(&mut self, name: &str, check: impl FnOnce(&Steps) -> Checked) {
         announce(name);
         match check(self) {
             Checked::Right(what) => {

@@ -168,7 +168,7 @@ fn keys_of_other_lengths_are_refused() {
 
 #[test]
 fn debug_shows_no_key() {
-    let gcm: Gcm<_, Table4k_vartime> = Gcm::new(Isa::best(), Aes128::new(Isa::best(), &[0xab; 16]), TagLen::T16);
+    let gcm: Gcm<_, Table4k_vartime> = Gcm::new(Isa::best(), Aes128::new(Isa::best(), &[0xe5; 16]), TagLen::T16);
     let shown = format!("{gcm:?}");
-    assert!(shown.starts_with("Gcm") && !shown.contains("ab") && !shown.contains("171"), "{shown}");
+    assert!(shown.starts_with("Gcm") && !shown.contains("e5") && !shown.contains("229"), "{shown}");
 }
