@@ -1,0 +1,92 @@
+//! The tests of the cryptographic rooms again, at the levels below the best.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::steps::{Checked, Steps};
+use serde_json::Value;
+
+/// The rooms that hold a kernel or choose one.
+const ROOMS: [&str; 2] = ["crates/aead", "crates/file"];
+
+/// Runs them level by level. A level that the machine lacks is skipped.
+pub(crate) fn run(steps: &mut Steps) {
+    let tests = match built(steps.root()) {
+        Ok(tests) if !tests.is_empty() => tests,
+        Ok(_) => return steps.fail("tests at lower levels", "no test was built"),
+        Err(why) => return steps.fail("tests at lower levels", &why),
+    };
+    let here = here();
+    for level in ["portable", "sse", "avx2"] {
+        let name = format!("tests at level {level}");
+        if !here.contains(&level) {
+            steps.skip(&name, "this machine has no such level");
+            continue;
+        }
+        steps.check(&name, |_| {
+            let failing = |test: &&Test| !test.passes(level);
+            let wrong: Vec<String> = tests.iter().filter(failing).map(|test| test.name()).collect();
+            Checked::of(wrong, format!("{} test programs", tests.len()))
+        });
+    }
+}
+
+/// A test program and the folder that cargo would start it in.
+struct Test {
+    program: PathBuf,
+    room: PathBuf,
+}
+
+impl Test {
+    fn passes(&self, level: &str) -> bool {
+        println!("   {}", self.name());
+        let mut command = Command::new(&self.program);
+        command.arg("--quiet").current_dir(&self.room).env("SEALWRIGHT_ISA", level);
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    fn name(&self) -> String {
+        self.program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// The test programs of [`ROOMS`], built with the features of the whole workspace: those that `unit` has just
+/// built. A choice of packages would have features of its own, and everything would be built again.
+fn built(root: &Path) -> Result<Vec<Test>, String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let words = ["test", "--workspace", "--all-features", "--no-run", "--message-format=json-render-diagnostics"];
+    let built = Command::new(cargo).args(words).current_dir(root).stderr(std::process::Stdio::inherit()).output();
+    let built = built.map_err(|error| error.to_string())?;
+    if !built.status.success() {
+        return Err(built.status.to_string());
+    }
+    let rooms = ROOMS.map(|room| root.join(room));
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let of_a_room = |message: Value| {
+        let program = PathBuf::from(message["executable"].as_str()?);
+        let manifest = Path::new(message["manifest_path"].as_str()?);
+        let room = rooms.iter().find(|room| manifest.parent() == Some(room))?.clone();
+        message["profile"]["test"].as_bool()?.then_some(Test { program, room })
+    };
+    Ok(messages.lines().filter_map(|line| serde_json::from_str(line).ok()).filter_map(of_a_room).collect())
+}
+
+/// Levels of this machine that lie below its best, as far as the processor's flags tell.
+fn here() -> Vec<&'static str> {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+    let mut levels = Vec::new();
+    if has("aes") && has("pclmulqdq") {
+        levels.push("portable");
+    }
+    if has("vaes") && has("vpclmulqdq") && has("avx2") {
+        levels.push("sse");
+    }
+    if levels.len() == 2 && has("avx512bw") && has("avx512vl") {
+        levels.push("avx2");
+    }
+    levels
+}
