@@ -175,9 +175,9 @@ fn a_client_keeps_32_bytes_and_shows_none() {
     assert!(size_of::<GscmH<'_, 15, Clmul>>() <= 4 * size_of::<usize>());
     assert_eq!(Cluster::<11>::STATE_BYTES, 176);
     assert_eq!(ResearchOnlyCluster::<15, Table4k_vartime>::STATE_BYTES, 240 + 4096);
-    let keys = SecondaryKeys { k1: [0xab; 16], k2: [0xcd; 16] };
+    let keys = SecondaryKeys { k1: [0xe5; 16], k2: [0xcd; 16] };
     let shown = format!("{keys:?} {:?}", Cluster::new(Isa::best(), Aes128::new(Isa::best(), &[0xef; 16])));
-    for secret in ["171", "205", "239", "ab", "cd", "ef"] {
+    for secret in ["229", "205", "239", "e5", "cd", "ef"] {
         assert!(!shown.contains(secret), "{shown}");
     }
 }
