@@ -179,7 +179,7 @@ def check_format_examples() -> int:
     """The worked examples of docs/FORMAT.md, read from the page."""
     blocks = re.findall(r"```\n((?:[0-9a-f]{4}  [0-9a-f ]+\n)+)```", FORMAT.read_text(encoding="utf-8"))
     blocks = [bytes.fromhex("".join(row[6:] for row in block.splitlines())) for block in blocks]
-    derived, raw, input_key, by_passphrase = blocks
+    derived, raw, input_key, by_passphrase, _serpent = blocks  # the last: serpent_and_ocb_by_libgcrypt.py
     text, ad = b"A tiny sealed file.\n", b"greeting"
     assert open_body(Cobblestone256Decryptor, bytes(range(32)), raw[:16] + ad, raw[16:]) == text, "raw key"
     assert AESGCM(derived[:32]).decrypt(derived[32:44], raw[72:], None) == text, "derived key and nonce"

@@ -12,12 +12,14 @@ import ctypes
 import hmac
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from itertools import product
 from pathlib import Path
 
+FORMAT = Path(__file__).parents[2] / "docs" / "FORMAT.md"
 CIPHERS = {"AES": {16: 7, 24: 8, 32: 9}, "Serpent": {16: 304, 24: 305, 32: 306}}
 MODES = {"ECB": 1, "CBC": 3, "CTR": 6, "GCM": 9, "OCB": 11}
 AEADS = ["GCM", "OCB"]
@@ -191,6 +193,16 @@ def check_files(library, binary):
     print(f"serpent_and_ocb_by_libgcrypt: {checks} sealed files agree")
 
 
+def check_format_example(library):
+    """The Serpent file that docs/FORMAT.md shows, read from the page: its last example."""
+    rows = re.findall(r"```\n((?:[0-9a-f]{4}  [0-9a-f ]+\n)+)```", FORMAT.read_text(encoding="utf-8"))[-1]
+    shown = bytes.fromhex("".join(row[6:] for row in rows.splitlines()))
+    salt = bytes(range(0x40, 0x58))
+    sealed = seal_file(library, "serpent-256-ocb", bytes(range(32)), salt, b"greeting", b"A tiny sealed file.\n")
+    assert sealed == shown, "the Serpent example of docs/FORMAT.md"
+    print("the Serpent example of docs/FORMAT.md agrees")
+
+
 def write(library, room):
     """Vectors for the repository: every length of key and tag, texts around the edges of blocks and batches."""
     origin = f"Origin: libgcrypt {library.gcry_check_version(None).decode()}, by tests/referees/{Path(__file__).name}."
@@ -227,6 +239,7 @@ def main():
     else:
         check(library, sys.argv[1])
         check_files(library, sys.argv[1])
+        check_format_example(library)
 
 
 if __name__ == "__main__":
