@@ -99,13 +99,19 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
 impl<K: RoundKeys> Aes<K> {
     /// AES with these round keys.
     #[inline(always)]
-    pub(super) fn with(keys: K) -> Self {
+    pub(crate) fn with(keys: K) -> Self {
         Aes { keys }
+    }
+
+    /// The round keys, to replace some.
+    #[inline(always)]
+    pub(crate) fn round_keys_mut(&mut self) -> &mut K {
+        &mut self.keys
     }
 
     /// Where the round keys come from.
     #[inline(always)]
-    pub(super) fn round_keys(&self) -> &K {
+    pub(crate) fn round_keys(&self) -> &K {
         &self.keys
     }
 

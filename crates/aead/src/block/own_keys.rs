@@ -1,5 +1,5 @@
-//! AES-256 with another key in every lane, for modes that never use a key twice: the schedule runs in the lanes that the
-//! blocks stand in, so that a key costs as little as a few blocks.
+//! AES with another key in every lane, for modes that never use a key twice and for packets of many clients: the
+//! schedule runs in the lanes that the blocks stand in, so that a key costs as little as a few blocks.
 
 use super::{
     aes::{pack, rounds, unpack},
@@ -19,43 +19,124 @@ fn advance<S: Simd, const W: usize>(simd: S, round: usize, keys: &mut Keys<S::Re
     if round < 2 {
         return;
     }
-    let mut words = keys[(round + 1) % 2];
-    if S::AES {
-        for word in &mut words {
-            *word = match round % 2 {
-                0 => sub_last_word::<S, true>(simd, *word, RCON[round / 2 - 1]),
-                _ => sub_last_word::<S, false>(simd, *word, 0),
-            };
-        }
+    let words = if round.is_multiple_of(2) {
+        sub_last_words::<S, W, true>(simd, keys[1], RCON[round / 2 - 1])
     } else {
-        sub_last_words(simd, round, &mut words);
-    }
+        sub_last_words::<S, W, false>(simd, keys[0], 0)
+    };
     for (key, word) in keys[round % 2].iter_mut().zip(words) {
         *key = prefix_xor(*key) ^ word;
     }
 }
 
-/// [`sub_last_word`] of all registers in one go through the bit slices.
+/// [`sub_last_word`] of all registers, where there are no instructions for it in one go through the bit slices.
 #[inline(always)]
-fn sub_last_words<S: Simd, const W: usize>(simd: S, round: usize, words: &mut [S::Reg; W]) {
-    for word in words.iter_mut() {
+fn sub_last_words<S: Simd, const W: usize, const ROTATE: bool>(
+    simd: S,
+    mut words: [S::Reg; W],
+    constant: u8,
+) -> [S::Reg; W] {
+    if S::AES {
+        for word in &mut words {
+            *word = sub_last_word::<S, ROTATE>(simd, *word, constant);
+        }
+        return words;
+    }
+    for word in &mut words {
         *word = word.splat_last_word();
-        if round.is_multiple_of(2) {
+        if ROTATE {
             *word = word.rotate_words();
         }
     }
-    let mut slices = pack(words);
+    let mut slices = pack(&words);
     slices.sub_bytes();
-    unpack(simd, &slices, words);
-    if round.is_multiple_of(2) {
-        let mut constant = [0; 16];
-        for column in constant.chunks_exact_mut(4) {
-            column[0] = RCON[round / 2 - 1];
+    unpack(simd, &slices, &mut words);
+    let constant = simd.splat_word(u32::from(constant));
+    let constant = constant ^ constant.shift_up::<4>();
+    let constant = constant ^ constant.shift_up::<8>();
+    words.map(|word| word ^ constant)
+}
+
+/// All round keys of every lane, each in its place: of AES-128 (11) from the first half, of AES-256 (15) from both.
+#[inline(always)]
+pub(crate) fn expand<S: Simd, const W: usize, const KEYS: usize>(
+    simd: S,
+    halves: Keys<S::Reg, W>,
+    keys: &mut [[S::Reg; W]; KEYS],
+) {
+    const { assert!(KEYS == 11 || KEYS == ROUNDS + 1) };
+    let mut pair = halves;
+    keys[0] = pair[0];
+    if KEYS == 11 {
+        let [last, _] = &mut pair;
+        rounds!(round < 11 => {
+            let words = sub_last_words::<S, W, true>(simd, *last, RCON[round - 1]);
+            for (key, word) in last.iter_mut().zip(words) {
+                *key = prefix_xor(*key) ^ word;
+            }
+            keys[round] = *last;
+        });
+        return;
+    }
+    keys[1] = pair[1];
+    rounds!(round < KEYS => {
+        advance(simd, round, &mut pair);
+        keys[round] = pair[round % 2];
+    });
+    advance(simd, ROUNDS, &mut pair);
+    keys[KEYS - 1] = pair[ROUNDS % 2];
+}
+
+/// Encrypts rows of blocks, each lane of them with that lane's round keys.
+#[inline(always)]
+pub(crate) fn encrypt_rows<S: Simd, const W: usize, const KEYS: usize, const ROWS: usize>(
+    simd: S,
+    keys: &[[S::Reg; W]; KEYS],
+    rows: &mut [[S::Reg; W]; ROWS],
+) {
+    if !S::AES {
+        for row in rows {
+            encrypt_row_sliced(simd, keys, row);
         }
-        for word in words {
-            *word = *word ^ simd.splat(&constant);
+        return;
+    }
+    for row in rows.iter_mut() {
+        for (x, key) in row.iter_mut().zip(keys[0]) {
+            *x = *x ^ key;
         }
     }
+    rounds!(round < KEYS - 1 => {
+        for row in rows.iter_mut() {
+            for (x, key) in row.iter_mut().zip(keys[round]) {
+                *x = x.aesenc(key);
+            }
+        }
+    });
+    for row in rows.iter_mut() {
+        for (x, key) in row.iter_mut().zip(keys[KEYS - 1]) {
+            *x = x.aesenclast(key);
+        }
+    }
+}
+
+/// One row, in bit slices.
+#[inline(never)]
+fn encrypt_row_sliced<S: Simd, const W: usize, const KEYS: usize>(
+    simd: S,
+    keys: &[[S::Reg; W]; KEYS],
+    row: &mut [S::Reg; W],
+) {
+    let mut state = pack(row);
+    state.add(&pack(&keys[0]));
+    for (round, key) in keys.iter().enumerate().skip(1) {
+        state.sub_bytes();
+        state.shift_rows();
+        if round < KEYS - 1 {
+            state.mix_columns();
+        }
+        state.add(&pack(key));
+    }
+    unpack(simd, &state, row);
 }
 
 /// Encrypts the block of every lane with the lane's key.

@@ -62,6 +62,21 @@ impl<const KEYS: usize> RoundKeys for Expanded<KEYS> {
 }
 
 impl<const KEYS: usize> Expanded<KEYS> {
+    /// Round keys that were expanded before.
+    pub(crate) fn of(blocks: &[Block; KEYS]) -> Self {
+        Expanded(*blocks)
+    }
+
+    /// The round keys, the first first.
+    pub(crate) fn blocks(&self) -> &[Block; KEYS] {
+        &self.0
+    }
+
+    /// The same, to replace some.
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Block; KEYS] {
+        &mut self.0
+    }
+
     /// Expands what `schedule` computes.
     pub(crate) fn new<K: RoundKeys>(isa: Isa, schedule: &K) -> Self {
         struct Expand<'a, K, const KEYS: usize>(&'a K);

@@ -75,10 +75,42 @@ fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
 }
 
 /// An element in the kept form: bytes reversed, times x.
-fn reversed(h: &Block) -> Block {
+const fn reversed(h: &Block) -> Block {
     let h = u128::from_be_bytes(*h);
     let carry = 0u128.wrapping_sub(h >> 127);
     ((h << 1) ^ (carry & 0xc200_0000_0000_0000_0000_0000_0000_0001)).to_le_bytes()
+}
+
+/// What makes the kept form of an element by multiplication: the element that the kept form of 1 is.
+const TO_KEPT: Block = {
+    let mut one = [0; 16];
+    one[0] = 0x80;
+    reversed(&u128::from_le_bytes(reversed(&one)).to_be_bytes())
+};
+
+/// Another key h in every lane, for hashing one block after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneKeys<R> {
+    h: R,
+    middle: R,
+}
+
+impl<R: Reg> LaneKeys<R> {
+    /// The keys whose blocks these are.
+    #[inline(always)]
+    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, h: R) -> Self {
+        let h = multiply(simd, h.reverse_bytes(), simd.splat(&TO_KEPT));
+        LaneKeys { h, middle: h ^ h.swap_halves() }
+    }
+
+    /// The hash `sum`, bytes reversed, with one block more in every lane.
+    #[inline(always)]
+    pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, block: R) -> R {
+        let x = sum ^ block.reverse_bytes();
+        let (low, high) = (x.clmul::<0x00>(self.h), x.clmul::<0x11>(self.h));
+        let middle = (x ^ x.swap_halves()).clmul::<0x00>(self.middle);
+        reduce(simd, low, middle ^ low ^ high, high, R::BLOCKS)
+    }
 }
 
 impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {

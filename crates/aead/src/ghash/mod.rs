@@ -9,6 +9,7 @@ mod table;
 
 pub use bitwise::Bitwise;
 pub use clmul::Clmul;
+pub(crate) use clmul::LaneKeys;
 pub use table::{Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime};
 
 use crate::{
@@ -63,6 +64,30 @@ pub trait Ghash: Send + Sync + Sized {
     fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
     /// The hash, outside a group, in the first lane.
     fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
+}
+
+/// A strategy that takes one block after the other in plain code, wherever a whole text is at hand.
+pub trait Serial: Ghash {
+    /// `x` times h.
+    fn times(&self, x: u128) -> u128;
+
+    /// The hash of `ad` and `text`, each filled up with zero to whole blocks, and of both lengths in bits.
+    fn hash(&self, ad: &[u8], text: &[u8]) -> Block {
+        let mut sum = 0;
+        for part in [ad, text] {
+            let (blocks, rest) = part.as_chunks::<16>();
+            for block in blocks {
+                sum = self.times(sum ^ u128::from_be_bytes(*block));
+            }
+            if !rest.is_empty() {
+                let mut last = [0; 16];
+                last[..rest.len()].copy_from_slice(rest);
+                sum = self.times(sum ^ u128::from_be_bytes(last));
+            }
+        }
+        let lengths = ((ad.len() as u128 * 8) << 64) | (text.len() as u128 * 8);
+        self.times(sum ^ lengths).to_be_bytes()
+    }
 }
 
 /// What [`Ghash`] asks, for strategies that take one block after the other: `$multiply(self, x)` is x times h.

@@ -1,7 +1,7 @@
 //! Tables of multiples of h, as software without carry-less multiplication uses them (Shoup 1996; the GCM
 //! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, hence the names.
 
-use super::{Ghash, serial, times_x};
+use super::{Ghash, Serial, serial, times_x};
 use crate::{aead::Block, simd::Isa};
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -76,6 +76,13 @@ macro_rules! table {
                 $name { $field: Box::new(new(u128::from_be_bytes(*h))) }
             }
             serial!(times_h);
+        }
+
+        impl Serial for $name {
+            #[inline]
+            fn times(&self, x: u128) -> u128 {
+                self.times_h(x)
+            }
         }
     };
 }

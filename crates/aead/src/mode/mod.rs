@@ -1,5 +1,6 @@
 //! Modes of operation over any [`BlockCipher`](crate::block::BlockCipher).
 
+pub mod agile;
 pub mod cbc;
 pub mod cbc_hmac;
 pub mod ctr;

@@ -69,6 +69,12 @@ impl Simd for Avx2 {
         self.both(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })
     }
     #[inline(always)]
+    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> X2 {
+        let (a, b) = (frames[0][row].as_ptr(), frames[1][row].as_ptr());
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        X2(unsafe { _mm256_loadu2_m128i(b.cast(), a.cast()) })
+    }
+    #[inline(always)]
     fn first(self, block: &Block) -> X2 {
         // SAFETY: a block has 16 bytes; the token proves the level.
         X2(unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(block.as_ptr().cast())) })
@@ -133,6 +139,12 @@ impl Reg for X2 {
     #[inline(always)]
     fn keep(self, bytes: usize) -> X2 {
         self & Avx2(()).load(&KEEP[32 - bytes.min(32)..])
+    }
+    #[inline(always)]
+    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
+        let (a, b) = (frames[0][row].as_mut_ptr(), frames[1][row].as_mut_ptr());
+        // SAFETY: a block has 16 bytes; a register proves the level.
+        unsafe { _mm256_storeu2_m128i(b.cast(), a.cast(), self.0) }
     }
     #[inline(always)]
     fn first_block(self) -> Block {

@@ -75,6 +75,18 @@ impl Simd for Avx512 {
         self.all(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })
     }
     #[inline(always)]
+    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> X4 {
+        let frames = &frames[..4];
+        let (a, b) = (frames[0][row].as_ptr(), frames[1][row].as_ptr());
+        let (c, d) = (frames[2][row].as_ptr(), frames[3][row].as_ptr());
+        // SAFETY: a block has 16 bytes; the token proves the level.
+        X4(unsafe {
+            let low = _mm256_loadu2_m128i(b.cast(), a.cast());
+            let high = _mm256_loadu2_m128i(d.cast(), c.cast());
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        })
+    }
+    #[inline(always)]
     fn first(self, block: &Block) -> X4 {
         // SAFETY: a block has 16 bytes; the token proves the level.
         X4(unsafe { _mm512_zextsi128_si512(_mm_loadu_si128(block.as_ptr().cast())) })
@@ -140,6 +152,17 @@ impl Reg for X4 {
     fn keep(self, bytes: usize) -> X4 {
         // SAFETY: a register proves the level.
         X4(unsafe { _mm512_maskz_mov_epi8(first_bytes(bytes), self.0) })
+    }
+    #[inline(always)]
+    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
+        let [a, b, c, d, ..] = frames else { panic!("a frame a lane") };
+        let (a, b) = (a[row].as_mut_ptr(), b[row].as_mut_ptr());
+        let (c, d) = (c[row].as_mut_ptr(), d[row].as_mut_ptr());
+        // SAFETY: a block has 16 bytes; a register proves the level.
+        unsafe {
+            _mm256_storeu2_m128i(b.cast(), a.cast(), _mm512_castsi512_si256(self.0));
+            _mm256_storeu2_m128i(d.cast(), c.cast(), _mm512_extracti64x4_epi64::<1>(self.0));
+        }
     }
     #[inline(always)]
     fn first_block(self) -> Block {

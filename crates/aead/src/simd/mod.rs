@@ -49,6 +49,22 @@ static KEEP: [u8; 64] = {
     mask
 };
 
+/// Asks for the cache lines of `place`, without waiting for them.
+#[inline(always)]
+pub fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..size_of::<T>().div_ceil(64) {
+        // SAFETY: every x86-64 has the instruction, which reads nothing and faults at no address.
+        unsafe {
+            core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(
+                core::ptr::from_ref(place).cast::<i8>().wrapping_add(64 * line),
+            );
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// A computation written once, specialised for each instruction set.
 pub trait Kernel {
     /// What it computes.
@@ -85,6 +101,8 @@ pub trait Simd: Copy {
     fn load_partial(self, bytes: &[u8]) -> Self::Reg;
     /// One block in every lane.
     fn splat(self, block: &Block) -> Self::Reg;
+    /// Block `row` of as many frames as a register has lanes, one a lane.
+    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> Self::Reg;
     /// One block in the first lane, zero in the others.
     fn first(self, block: &Block) -> Self::Reg;
     /// The 32-bit word `n` at the start of every lane, zero elsewhere.
@@ -108,6 +126,8 @@ pub trait Reg: Logic {
     fn store_partial(self, bytes: &mut [u8]);
     /// Keeps the first `bytes` bytes of the register and zeroes the rest.
     fn keep(self, bytes: usize) -> Self;
+    /// Writes each lane to block `row` of its frame.
+    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize);
     /// The block in the first lane.
     fn first_block(self) -> Block;
     /// All lanes xored into the first; what the other lanes hold is not defined.

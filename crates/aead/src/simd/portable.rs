@@ -64,6 +64,14 @@ impl Simd for Portable {
         P4([halves(block); 4])
     }
     #[inline(always)]
+    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> P4 {
+        let mut lanes = [[0; 2]; 4];
+        for (lane, frame) in lanes.iter_mut().zip(frames) {
+            *lane = halves(&frame[row]);
+        }
+        P4(lanes)
+    }
+    #[inline(always)]
     fn first(self, block: &Block) -> P4 {
         P4([halves(block), [0; 2], [0; 2], [0; 2]])
     }
@@ -201,6 +209,14 @@ impl Reg for P4 {
         self.store(&mut whole);
         whole[bytes.min(64)..].fill(0);
         Portable(()).load(&whole)
+    }
+    #[inline(always)]
+    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
+        let mut blocks = [[0; 16]; 4];
+        self.store(blocks.as_flattened_mut());
+        for (frame, block) in frames.iter_mut().zip(blocks) {
+            frame[row] = block;
+        }
     }
     #[inline(always)]
     fn first_block(self) -> Block {

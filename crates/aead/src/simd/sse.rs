@@ -62,6 +62,10 @@ impl Simd for Sse {
         self.load(block)
     }
     #[inline(always)]
+    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> X1 {
+        self.load(&frames[0][row])
+    }
+    #[inline(always)]
     fn first(self, block: &Block) -> X1 {
         self.load(block)
     }
@@ -116,6 +120,10 @@ impl Reg for X1 {
     #[inline(always)]
     fn keep(self, bytes: usize) -> X1 {
         self & Sse(()).load(&KEEP[32 - bytes.min(16)..])
+    }
+    #[inline(always)]
+    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
+        self.store(&mut frames[0][row]);
     }
     #[inline(always)]
     fn first_block(self) -> Block {

@@ -26,7 +26,16 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
     type Output = Block;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(mut self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        // No batch may be longer than a group: few powers of h want short ones.
+        if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.whole::<S, W>(simd) } else { self.whole::<S, 8>(simd) }
+    }
+}
+
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
+    /// The whole text, in batches of `W` registers.
+    #[inline(always)]
+    fn whole<S: Simd, const W: usize>(mut self, simd: S) -> Block {
         let first = first_counter::<S, G>(simd, self.ghash, self.nonce);
         let lengths = lengths(self.ad.len(), self.text.len());
         let mut hash = Hash::new(simd, self.ghash);

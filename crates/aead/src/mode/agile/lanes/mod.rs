@@ -1,0 +1,232 @@
+//! Packets of many clients side by side: one packet a lane, each under its own key.
+//!
+//! Packet `p` has place `p` of every row, so that a register loaded from a row holds as many packets' keys. Texts stay
+//! where they are: row `r` of the texts is block `r` of every packet, block 0 being the associated data. A text ends with
+//! the last row, whatever its length; before a shorter packet's associated data is zero, which leaves a hash of nothing
+//! as it is. So lanes of different lengths need no different steps.
+
+mod kernel;
+mod row;
+
+use super::{NONCE, Schedule, Size};
+use crate::{aead::Block, simd::Isa};
+use core::fmt;
+use kernel::{Run, Source};
+use row::Row;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Packets that fit side by side.
+pub const PACKETS: usize = 32;
+
+/// Where the round keys of the lanes come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Keys<'a> {
+    /// From each packet's key, of 16 bytes, in the first half.
+    Own16,
+    /// From each packet's key, of 32 bytes, in both halves.
+    Own32,
+    /// From each packet's round keys, 11 of them.
+    Kept11,
+    /// From each packet's round keys, 15 of them.
+    Kept15,
+    /// From a schedule that all share, but round key 0 and this one, which are each packet's halves: AES2S.
+    Shared(&'a Schedule, usize),
+}
+
+/// Where the GHASH keys of the lanes come from.
+#[derive(Clone, Copy, Debug)]
+pub enum HashKeys<'a> {
+    /// Each lane encrypts the zero block.
+    Made,
+    /// Each packet brought its own.
+    Kept,
+    /// All packets share this one.
+    Shared(&'a Block),
+}
+
+/// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Lanes {
+    /// Packets there are.
+    count: usize,
+    /// Blocks of the longest text.
+    most: usize,
+    lens: [usize; PACKETS],
+    /// The row of a packet's associated data, and the last of these rows.
+    first: [usize; PACKETS],
+    latest: usize,
+    halves: [Row; 2],
+    rounds: [Row; 15],
+    h: Row,
+    /// Counter block 0.
+    counters: Row,
+    tags: Row,
+    /// Where texts are not all of one length: minus the first row, as a word of a reversed block; which bytes of the last
+    /// row are text; both lengths.
+    skew: Row,
+    keep: Row,
+    lengths: Row,
+}
+
+impl fmt::Debug for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lanes").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// A block whose first `bytes` bytes, at most 16, are 0xff, the others 0.
+#[inline(always)]
+fn first_bytes(bytes: usize) -> Block {
+    let kept = if bytes >= 16 { !0 } else { (1u128 << (8 * bytes)) - 1 };
+    kept.to_le_bytes()
+}
+
+/// Both lengths in bits, the associated data being one block.
+#[inline(always)]
+fn lengths(text: usize) -> Block {
+    ((128 << 64) | (8 * text as u128)).to_be_bytes()
+}
+
+/// A packet in its frame's buffer, as blocks: the associated data, one block, then the text. Enough bytes lie behind the
+/// text that its last block is whole.
+pub type Frame<'a> = &'a mut [Block];
+
+impl Lanes {
+    /// Empty ones. They take some 10 KiB.
+    pub fn boxed() -> Box<Self> {
+        Box::new(Lanes {
+            count: 0,
+            most: 0,
+            lens: [0; PACKETS],
+            first: [0; PACKETS],
+            latest: 0,
+            halves: [Row::ZERO; 2],
+            rounds: [Row::ZERO; 15],
+            h: Row::ZERO,
+            counters: Row::ZERO,
+            tags: Row::ZERO,
+            skew: Row::ZERO,
+            keep: Row::ZERO,
+            lengths: Row::ZERO,
+        })
+    }
+
+    /// Starts over.
+    #[inline]
+    pub fn start(&mut self) {
+        self.count = 0;
+    }
+
+    /// Packets there are.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes a packet with `len` bytes of text: the next, counted from 0.
+    ///
+    /// # Panics
+    /// If there are [`PACKETS`] already.
+    #[inline]
+    pub fn push(&mut self, nonce: &[u8; NONCE], len: usize) {
+        let packet = self.count;
+        assert!(packet < PACKETS, "there is room for {PACKETS} packets");
+        self.count += 1;
+        self.lens[packet] = len;
+        self.counters.0[packet][..NONCE].copy_from_slice(nonce);
+    }
+
+    /// Both halves of a packet's key: of AES, or of AES2S.
+    #[inline]
+    pub fn key(&mut self, packet: usize, halves: [&Block; 2]) {
+        for (row, half) in self.halves.iter_mut().zip(halves) {
+            row.0[packet] = *half;
+        }
+    }
+
+    /// The first half of the keys of all packets, or the second: to be made in place.
+    pub fn halves(&mut self, half: usize) -> &mut [Block] {
+        &mut self.halves[half].0[..self.count]
+    }
+
+    /// The round keys of a packet.
+    #[inline]
+    pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
+        for (row, block) in self.rounds.iter_mut().zip(blocks) {
+            row.0[packet] = *block;
+        }
+    }
+
+    /// Puts the halves of a packet's key into its round keys, as round key 0 and this one: AES2S.
+    #[inline]
+    pub fn substitute(&mut self, packet: usize, second: usize) {
+        for (round, half) in [0, second].into_iter().zip(&self.halves) {
+            self.rounds[round].0[packet] = half.0[packet];
+        }
+    }
+
+    /// The GHASH key of a packet.
+    #[inline]
+    pub fn hash_key(&mut self, packet: usize, h: &Block) {
+        self.h.0[packet] = *h;
+    }
+
+    /// Seals all packets in their frames, or opens them **without having checked their tags**. Frames are in the order
+    /// in which packets were pushed; those behind them are not looked at.
+    ///
+    /// # Panics
+    /// If a frame has not all blocks of its text.
+    pub fn run(&mut self, isa: Isa, frames: &mut [Frame<'_>; PACKETS], keys: Keys<'_>, hash: HashKeys<'_>, seal: bool) {
+        let even = self.measure(frames);
+        let (source, long) = match keys {
+            Keys::Own16 => (Source::Own, false),
+            Keys::Own32 => (Source::Own, true),
+            Keys::Kept11 => (Source::Kept, false),
+            Keys::Kept15 => (Source::Kept, true),
+            Keys::Shared(schedule, second) => {
+                (Source::Shared(schedule.blocks(), second), matches!(schedule.0, Size::Long(_)))
+            }
+        };
+        if long {
+            isa.run(Run::<15> { lanes: self, frames, source, hash, even, seal });
+        } else {
+            isa.run(Run::<11> { lanes: self, frames, source, hash, even, seal });
+        }
+    }
+
+    /// The mask of the last row and the lengths, if they are the same in all lanes; else rows for both are made.
+    fn measure(&mut self, frames: &[Frame<'_>; PACKETS]) -> Option<[Block; 2]> {
+        let lens = &self.lens[..self.count];
+        let len = lens.first().copied().unwrap_or_default();
+        let (mut most, mut even) = (0, true);
+        for (&this, frame) in lens.iter().zip(frames) {
+            let blocks = this.div_ceil(16);
+            assert!(frame.len() > blocks, "a frame has all blocks of its text");
+            most = most.max(blocks);
+            even &= this == len;
+        }
+        self.most = most;
+        self.latest = 0;
+        if even {
+            self.first = [0; PACKETS];
+            return Some([first_bytes(len - 16 * most.saturating_sub(1)), lengths(len)]);
+        }
+        for (packet, &len) in lens.iter().enumerate() {
+            let blocks = len.div_ceil(16);
+            let first = most - blocks;
+            self.first[packet] = first;
+            self.latest = self.latest.max(first);
+            self.skew.0[packet][..4].copy_from_slice(&(first as u32).wrapping_neg().to_le_bytes());
+            self.lengths.0[packet] = lengths(len);
+            // An empty text's last row is its associated data.
+            self.keep.0[packet] = first_bytes(if len == 0 { 16 } else { len - 16 * (blocks - 1) });
+        }
+        None
+    }
+
+    /// The tag of a packet.
+    #[inline]
+    pub fn tag(&self, packet: usize) -> &Block {
+        &self.tags.0[packet]
+    }
+}

@@ -1,0 +1,156 @@
+//! GCM for keys that change with every packet, as a server of very many clients meets them.
+//!
+//! A [`Schedule`] is made (or copied from a client's record), serves one packet and is wiped. Only the few powers of h
+//! are computed that pay for themselves within a packet. The modes are GCM's and GSCM's own; the kernel is GCM's.
+
+pub mod lanes;
+
+use super::gcm;
+use crate::{
+    Isa, KeyLength,
+    aead::{Block, NotAuthentic, SealError, Tag, release},
+    block::{
+        Expanded,
+        aes::{Aes, Aes128, Aes256},
+    },
+    ghash::{Clmul, Ghash},
+    mode::{ctr, ecb},
+};
+use core::fmt;
+use zeroize::ZeroizeOnDrop;
+
+/// Bytes of a nonce.
+pub const NONCE: usize = 12;
+/// Bytes of a tag.
+pub const TAG: usize = 16;
+
+/// 36 powers of h, and the padding: more cost a packet more time than they save it.
+type Powers = Clmul<44>;
+
+/// The round keys of AES-128 or AES-256 for a short while, not bound to any mode. Wiped when dropped.
+#[derive(Clone)]
+pub struct Schedule(Size);
+
+#[derive(Clone)]
+enum Size {
+    Short(Aes128),
+    Long(Aes256),
+}
+
+impl ZeroizeOnDrop for Schedule {}
+
+impl fmt::Debug for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schedule").field("keys", &self.blocks().len()).finish_non_exhaustive()
+    }
+}
+
+/// `$body` for the cipher of either size.
+macro_rules! either {
+    ($schedule:expr, $cipher:ident => $body:expr) => {
+        match &$schedule.0 {
+            Size::Short($cipher) => $body,
+            Size::Long($cipher) => $body,
+        }
+    };
+}
+
+impl Schedule {
+    /// Expands a key of 16 or 32 bytes.
+    ///
+    /// # Errors
+    /// [`KeyLength`] for any other.
+    pub fn expand(isa: Isa, key: &[u8]) -> Result<Self, KeyLength> {
+        if let Ok(key) = key.try_into() {
+            return Ok(Schedule(Size::Short(Aes128::new(isa, key))));
+        }
+        match key.try_into() {
+            Ok(key) => Ok(Schedule(Size::Long(Aes256::new(isa, key)))),
+            Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+        }
+    }
+
+    /// Round keys that were expanded before: 11 or 15 of them.
+    ///
+    /// # Errors
+    /// [`KeyLength`], in bytes of round keys, for any other number.
+    pub fn of(blocks: &[Block]) -> Result<Self, KeyLength> {
+        if let Ok(blocks) = blocks.try_into() {
+            return Ok(Schedule(Size::Short(Aes::with(Expanded::of(blocks)))));
+        }
+        match blocks.try_into() {
+            Ok(blocks) => Ok(Schedule(Size::Long(Aes::with(Expanded::of(blocks))))),
+            Err(_) => Err(KeyLength { wanted: 16 * 15, given: 16 * blocks.len() }),
+        }
+    }
+
+    /// The round keys, the first first.
+    pub fn blocks(&self) -> &[Block] {
+        either!(self, cipher => cipher.round_keys().blocks())
+    }
+
+    /// The same schedule with `key` in the place of round key `round`, as AES2S has it twice.
+    ///
+    /// # Panics
+    /// If there is no such round.
+    #[must_use]
+    pub fn replaced(mut self, round: usize, key: &Block) -> Self {
+        match &mut self.0 {
+            Size::Short(cipher) => cipher.round_keys_mut().blocks_mut()[round] = *key,
+            Size::Long(cipher) => cipher.round_keys_mut().blocks_mut()[round] = *key,
+        }
+        self
+    }
+
+    /// Encrypts each block by itself.
+    pub fn encrypt(&self, isa: Isa, blocks: &mut [Block]) {
+        either!(self, cipher => ecb::encrypt(isa, cipher, blocks.as_flattened_mut()))
+    }
+
+    /// Encrypts or decrypts `text`, counting from `counter` in all 128 bits.
+    pub fn ctr(&self, isa: Isa, counter: &Block, text: &mut [u8]) {
+        either!(self, cipher => ctr::apply(isa, cipher, counter, text))
+    }
+
+    /// The encryption of the zero block: h of GHASH.
+    pub fn hash_key(&self, isa: Isa) -> Block {
+        let mut h = [[0; 16]];
+        self.encrypt(isa, &mut h);
+        h[0]
+    }
+
+    /// Seals `text` in place with the GHASH key `h`; returns the tag.
+    ///
+    /// # Errors
+    /// [`SealError`] for lengths that GCM does not take.
+    pub fn seal(
+        &self,
+        isa: Isa,
+        h: &Block,
+        nonce: &[u8; NONCE],
+        ad: &[u8],
+        text: &mut [u8],
+    ) -> Result<Block, SealError> {
+        let powers = Powers::new(isa, h);
+        either!(self, cipher => gcm::fused::<_, _, true>(isa, cipher, &powers, nonce, ad, text))
+    }
+
+    /// Opens `text` in place with the GHASH key `h`, if `tag` holds.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`] otherwise; `text` is then all zero.
+    pub fn open(
+        &self,
+        isa: Isa,
+        h: &Block,
+        nonce: &[u8; NONCE],
+        ad: &[u8],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<(), NotAuthentic> {
+        let powers = Powers::new(isa, h);
+        let ours = either!(self, cipher => gcm::fused::<_, _, false>(isa, cipher, &powers, nonce, ad, text));
+        let genuine = ours.is_ok_and(|ours| Tag::of_block(&ours, TAG).matches(tag));
+        release(text, genuine)
+    }
+}

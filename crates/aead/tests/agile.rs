@@ -1,0 +1,190 @@
+//! Keys that change with every packet: one packet at a time against GCM and GSCM, many side by side against one at a time.
+#![allow(clippy::unwrap_used)]
+
+use sealwright::{
+    Aead, Block, Isa,
+    block::aes2s::SecondaryKeys,
+    mode::{
+        agile::{
+            Schedule,
+            lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+        },
+        gcm, gscm,
+    },
+};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        std::array::from_fn(|_| self.below(256) as u8)
+    }
+}
+
+#[test]
+fn one_packet_at_a_time_is_gcm_and_gscm() {
+    let mut random = Random(1);
+    for isa in Isa::available() {
+        for len in [0, 1, 16, 40, 300, 511, 512, 529, 600, 1500, 5000] {
+            for bytes in [16, 32] {
+                let (key, nonce, ad) = (random.bytes::<32>(), random.bytes::<12>(), random.bytes::<16>());
+                let keys = SecondaryKeys { k1: random.bytes(), k2: random.bytes() };
+                let (second, last) = if bytes == 16 { (5, 10) } else { (9, 14) };
+                let text: Vec<u8> = (0..len).map(|_| random.below(256) as u8).collect();
+                let shared = Schedule::expand(isa, &key[..bytes]).unwrap();
+                let theirs = shared.clone().replaced(0, &keys.k1).replaced(second, &keys.k2);
+                let hardened = shared.clone().replaced(0, &keys.k1).replaced(last, &keys.k2);
+                let h = shared.hash_key(isa);
+                let cases: [(Box<dyn Aead>, &Schedule, Block); 3] = [
+                    (gcm::by_key(isa, &key[..bytes], gcm::TagLen::T16).unwrap(), &shared, h),
+                    (gscm::research_only_by_key(isa, &key[..bytes], &keys).unwrap(), &theirs, h),
+                    (gscm::by_key(isa, &key[..bytes], &keys).unwrap(), &hardened, hardened.hash_key(isa)),
+                ];
+                for (aead, schedule, h) in cases {
+                    let (mut ours, mut expected) = (text.clone(), text.clone());
+                    let tag = schedule.seal(isa, &h, &nonce, &ad, &mut ours).unwrap();
+                    assert_eq!(aead.seal_in_place(&nonce, &ad, &mut expected).unwrap().as_ref(), tag, "{isa} {len}");
+                    assert_eq!(ours, expected, "{isa} {len}");
+                    let mut forged = ours.clone();
+                    assert!(schedule.open(isa, &h, &nonce, &ad, &mut forged, &[tag[0] ^ 1; 16]).is_err());
+                    assert!(forged.iter().all(|&byte| byte == 0));
+                    schedule.open(isa, &h, &nonce, &ad, &mut ours, &tag).unwrap();
+                    assert_eq!(ours, text);
+                }
+            }
+        }
+    }
+}
+
+/// A packet's frame (header, text, place of the tag) and what it is sealed with.
+struct Packet {
+    schedule: Schedule,
+    h: Block,
+    nonce: [u8; 12],
+    len: usize,
+    frame: Vec<u8>,
+}
+
+/// Where keys come from, by number; what all share.
+struct Case<'a> {
+    kind: usize,
+    long: bool,
+    shared: &'a Schedule,
+    h: &'a Block,
+}
+
+impl Case<'_> {
+    fn sources(&self) -> (Keys<'_>, HashKeys<'_>) {
+        let (second, last) = if self.long { (9, 14) } else { (5, 10) };
+        match (self.kind, self.long) {
+            (0, false) => (Keys::Own16, HashKeys::Made),
+            (0, true) => (Keys::Own32, HashKeys::Kept),
+            (1, false) => (Keys::Kept11, HashKeys::Kept),
+            (1, true) => (Keys::Kept15, HashKeys::Made),
+            (2, _) => (Keys::Shared(self.shared, second), HashKeys::Shared(self.h)),
+            _ => (Keys::Shared(self.shared, last), HashKeys::Made),
+        }
+    }
+
+    /// Puts the keys of a packet into its lane.
+    fn stage(&self, lanes: &mut Lanes, packet: usize, of: &Packet) {
+        let blocks = of.schedule.blocks();
+        lanes.hash_key(packet, &of.h);
+        match self.sources().0 {
+            Keys::Own16 | Keys::Own32 => lanes.key(packet, [&blocks[0], &blocks[1]]),
+            Keys::Kept11 => lanes.schedule(packet, blocks),
+            Keys::Kept15 => {
+                // By way of the halves, as secondary keys come.
+                lanes.schedule(packet, self.shared.blocks());
+                for (round, block) in blocks.iter().enumerate() {
+                    lanes.key(packet, [&blocks[0], block]);
+                    lanes.substitute(packet, round.max(1));
+                }
+            }
+            Keys::Shared(_, second) => lanes.key(packet, [&blocks[0], &blocks[second]]),
+        }
+    }
+
+    fn schedule(&self, isa: Isa, key: &[u8; 32]) -> (Schedule, Block) {
+        let own = Schedule::expand(isa, if self.long { key } else { &key[..16] }).unwrap();
+        match self.sources() {
+            (Keys::Shared(shared, second), hash) => {
+                let (k1, k2) = key.split_at(16);
+                let schedule =
+                    shared.clone().replaced(0, k1.try_into().unwrap()).replaced(second, k2.try_into().unwrap());
+                let h = if let HashKeys::Shared(h) = hash { *h } else { schedule.hash_key(isa) };
+                (schedule, h)
+            }
+            _ => {
+                let h = own.hash_key(isa);
+                (own, h)
+            }
+        }
+    }
+}
+
+/// Runs packets side by side; what their frames are then, and their tags.
+fn side_by_side(isa: Isa, case: &Case<'_>, lanes: &mut Lanes, packets: &[Packet], seal: bool) -> Vec<(Vec<u8>, Block)> {
+    lanes.start();
+    let mut buffers: Vec<Vec<u8>> = packets.iter().map(|packet| packet.frame.clone()).collect();
+    for (i, packet) in packets.iter().enumerate() {
+        lanes.push(&packet.nonce, packet.len);
+        case.stage(lanes, i, packet);
+    }
+    let mut frames: [Frame<'_>; PACKETS] = std::array::from_fn(|_| Default::default());
+    for (frame, buffer) in frames.iter_mut().zip(&mut buffers) {
+        *frame = buffer.as_chunks_mut().0;
+    }
+    let (keys, hash) = case.sources();
+    lanes.run(isa, &mut frames, keys, hash, seal);
+    assert_eq!(lanes.count(), packets.len());
+    buffers.into_iter().enumerate().map(|(i, buffer)| (buffer, *lanes.tag(i))).collect()
+}
+
+#[test]
+fn packets_side_by_side_are_packets_one_at_a_time() {
+    let mut random = Random(2);
+    let mut lanes = Lanes::boxed();
+    for isa in Isa::available() {
+        for longest in 0..=300 {
+            for number in 0..16 {
+                let (kind, long, mixed) = (number % 4, number / 4 % 2 == 1, number / 8 == 1);
+                let shared = Schedule::expand(isa, &random.bytes::<32>()[..if long { 32 } else { 16 }]).unwrap();
+                let h = shared.hash_key(isa);
+                let case = Case { kind, long, shared: &shared, h: &h };
+                let count = [1, 5, PACKETS][longest % 3];
+                let mut packets: Vec<Packet> = (0..count)
+                    .map(|_| {
+                        let len = if mixed { random.below(longest + 1) } else { longest };
+                        let (schedule, h) = case.schedule(isa, &random.bytes());
+                        let frame = (0..16 + len + 16).map(|_| random.below(256) as u8).collect();
+                        Packet { schedule, h, nonce: random.bytes(), len, frame }
+                    })
+                    .collect();
+                let sealed = side_by_side(isa, &case, &mut lanes, &packets, true);
+                for (packet, (frame, tag)) in packets.iter_mut().zip(&sealed) {
+                    let before = packet.frame.clone();
+                    let (header, rest) = packet.frame.split_at_mut(16);
+                    let text = &mut rest[..packet.len];
+                    let expected = packet.schedule.seal(isa, &packet.h, &packet.nonce, header, text).unwrap();
+                    assert_eq!(tag, &expected, "{isa} {longest} {number}");
+                    assert_eq!(frame, &packet.frame, "{isa} {longest} {number}");
+                    packet.frame.clone_from(&before);
+                }
+                let plain: Vec<Vec<u8>> = packets.iter().map(|packet| packet.frame.clone()).collect();
+                for (packet, (frame, _)) in packets.iter_mut().zip(&sealed) {
+                    packet.frame.clone_from(frame);
+                }
+                let opened = side_by_side(isa, &case, &mut lanes, &packets, false);
+                for (i, (frame, tag)) in opened.iter().enumerate() {
+                    assert_eq!((frame, tag), (&plain[i], &sealed[i].1), "{isa} {longest} {number}");
+                }
+            }
+        }
+    }
+}
