@@ -10,7 +10,7 @@ use crate::steps::{Checked, Steps};
 use serde_json::Value;
 
 /// The rooms that hold a kernel or choose one.
-const ROOMS: [&str; 2] = ["crates/aead", "crates/file"];
+const ROOMS: [&str; 3] = ["crates/aead", "crates/file", "crates/session"];
 
 /// Runs them level by level. A level that the machine lacks is skipped.
 pub(crate) fn run(steps: &mut Steps) {

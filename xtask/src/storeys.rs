@@ -10,6 +10,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sealwright-measure", &[]),
     ("sealwright-vectors", &["sealwright"]),
     ("sealwright-file", &["sealwright"]),
+    ("sealwright-session", &["sealwright"]),
     ("sealwright-study", &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-vectors"]),
     (
         "sealwright-cli",

@@ -1,0 +1,48 @@
+//! No encryption and no tag, but all the rest: frames, numbers, records. What the other schemes are compared with.
+
+use crate::{
+    Refused,
+    material::{Flow, Material},
+    packet::{Keyed, Packet},
+    record::{Numbers, Record},
+    scheme::{End, Scheme, Seat, Stream},
+};
+use sealwright::{Block, Isa};
+
+pub(crate) struct Clear {
+    pub(crate) isa: Isa,
+}
+
+impl Scheme for Clear {
+    type Client = Numbers;
+
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], Refused> {
+        let flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
+        Ok([flow.clone(), flow])
+    }
+
+    fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}
+
+    #[inline]
+    fn stream(&self, client: &Numbers, _: End) -> Stream {
+        Stream::of_epoch(client.life().epoch)
+    }
+
+    fn keyed<'a>(&'a self, _: u32, _: &'a Numbers, _: End) -> Keyed<'a> {
+        unreachable!("nothing is encrypted")
+    }
+
+    #[inline]
+    fn seal(&self, _: u32, _: &Numbers, _: Packet<'_>) -> Block {
+        [0; 16]
+    }
+
+    #[inline]
+    fn open(&self, _: u32, _: &Numbers, _: Packet<'_>, tag: &Block) -> bool {
+        *tag == [0; 16]
+    }
+}

@@ -1,0 +1,166 @@
+//! A client's end of one session, as an object.
+
+use crate::{
+    Grant, Refused,
+    frame::{self, HEADER, Header, Kind},
+    material::{Flow, Way},
+    packet::{Keyed, Packet, blocks},
+    replay::Ring,
+    scheme::{INVARIANT, Stream},
+    strategy::Hash,
+};
+use core::fmt;
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use zeroize::Zeroize;
+
+/// One direction, ready.
+struct Direction {
+    /// None in the clear.
+    keyed: Option<(Schedule, Block)>,
+    stream: Stream,
+    blocks: u32,
+    packets: u32,
+}
+
+impl Drop for Direction {
+    fn drop(&mut self) {
+        if let Some((_, h)) = &mut self.keyed {
+            h.zeroize();
+        }
+    }
+}
+
+impl Direction {
+    fn new(isa: Isa, grant: &Grant, flow: &Flow) -> Self {
+        let spec = grant.spec;
+        let keyed = (spec.kind != crate::Kind::Clear).then(|| {
+            let shared = Schedule::expand(isa, &flow.key[..spec.key_len()]).expect(INVARIANT);
+            let schedule = match spec.second() {
+                None => shared.clone(),
+                Some(second) => shared.clone().replaced(0, &flow.secondary[0]).replaced(second, &flow.secondary[1]),
+            };
+            let h = if spec.hashes_by_cluster() { shared.hash_key(isa) } else { schedule.hash_key(isa) };
+            (schedule, h)
+        });
+        Direction { keyed, stream: Stream { prefix: flow.prefix, base: flow.base }, blocks: 0, packets: 0 }
+    }
+}
+
+/// A client's end of a session: seals what goes to others through the relay, opens what comes from them.
+///
+/// ```
+/// use sealwright_session::{Client, Material, Plan, Spec, frame, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse::<Spec>()?, 1000))?;
+/// let [mut alice, mut bob] = [7, 8].map(|slot| {
+///     // The grant travels within TLS.
+///     let grant = relay.admit(slot, slot, &Material::random().unwrap()).unwrap();
+///     Client::new(&grant)
+/// });
+/// let mut frame = alice.seal(8, b"hello, bob")?;
+///
+/// relay.open(7, &mut frame)?;
+/// let (to, _) = frame::address(frame::payload(&frame)).unwrap();
+/// frame[16..20].copy_from_slice(&7u32.to_be_bytes()); // bob is to know whom it is from
+/// relay.seal(to, to, &mut frame)?;
+///
+/// assert_eq!(bob.open(&mut frame)?, (7, &b"hello, bob"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Client {
+    isa: Isa,
+    session: u32,
+    epoch: u16,
+    up: Direction,
+    down: Direction,
+    highest: u32,
+    seen: Box<[u8; Client::RING]>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("session", &self.session).field("epoch", &self.epoch).finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Bytes of the ring of numbers seen: a window of 8,184 packets.
+    const RING: usize = 1024;
+
+    /// A new session. A grant must serve one client, once.
+    pub fn new(grant: &Grant) -> Self {
+        let isa = Isa::best();
+        let [up, down] = [Way::Up, Way::Down].map(|way| Direction::new(isa, grant, &grant.flows[way as usize]));
+        Client { isa, session: grant.session, epoch: grant.epoch, up, down, highest: 0, seen: Box::new(Ring::new()) }
+    }
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// How many of 2^32 blocks the keys have left, the lesser number of both directions.
+    pub fn blocks_left(&self) -> u64 {
+        u64::from(u32::MAX - self.up.blocks.max(self.down.blocks))
+    }
+
+    /// A frame with data for the client `to`.
+    ///
+    /// # Errors
+    /// [`Refused::Oversize`], [`Refused::Exhausted`].
+    pub fn seal(&mut self, to: u32, data: &[u8]) -> Result<Vec<u8>, Refused> {
+        if data.len() > frame::MAX_PAYLOAD - frame::ADDRESS {
+            return Err(Refused::Oversize);
+        }
+        let mut frame = frame::unsealed(to, data);
+        let (ad, text, tag) = crate::table::parts(&mut frame)?;
+        let up = &mut self.up;
+        up.blocks = up.blocks.checked_add(blocks(text.len())).ok_or(Refused::Exhausted)?;
+        up.packets += 1;
+        let seq = up.stream.base + u64::from(up.packets);
+        let phase = (self.epoch & 15) as u8;
+        *ad = Header { kind: Kind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
+        if let Some((schedule, h)) = &up.keyed {
+            let keyed = Keyed { schedule: schedule.clone(), hash: Hash::Kept(h) };
+            *tag = keyed.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
+        }
+        Ok(frame)
+    }
+
+    /// Opens a frame in place: whom it is from, and the data.
+    ///
+    /// # Errors
+    /// [`Refused`]; no payload can then be read from it.
+    pub fn open<'a>(&mut self, frame: &'a mut [u8]) -> Result<(u32, &'a [u8]), Refused> {
+        let (ad, text, tag) = crate::table::parts(frame)?;
+        let header = Header::read(ad).map_err(|_| Refused::Malformed)?;
+        if usize::from(header.len) != text.len() {
+            return Err(Refused::Short);
+        }
+        if header.session != self.session {
+            return Err(Refused::Unknown);
+        }
+        if u16::from(header.phase) != self.epoch & 15 {
+            return Err(Refused::Stale);
+        }
+        let down = &mut self.down;
+        let n = u32::try_from(header.seq.wrapping_sub(down.stream.base)).map_err(|_| Refused::Stale)?;
+        if !self.seen.is_new(self.highest, n) {
+            return Err(Refused::Replayed);
+        }
+        let after = down.blocks.checked_add(blocks(text.len())).ok_or(Refused::Exhausted)?;
+        let genuine = match &down.keyed {
+            None => *tag == [0; 16],
+            Some((schedule, h)) => {
+                let keyed = Keyed { schedule: schedule.clone(), hash: Hash::Kept(h) };
+                keyed.open(self.isa, Packet { nonce: &down.stream.nonce(header.seq), ad, text }, tag)
+            }
+        };
+        if !genuine {
+            return Err(Refused::Forged);
+        }
+        down.blocks = after;
+        self.highest = self.seen.mark(self.highest, n);
+        frame::address(&frame[HEADER..frame.len() - frame::TAG]).ok_or(Refused::Short)
+    }
+}

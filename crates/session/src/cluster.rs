@@ -1,0 +1,181 @@
+//! Clusters: what the clients of GSCM share. Two main keys, one a way (CEK and CDK of the paper, seen from the server),
+//! and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
+
+use crate::{
+    Refused, Spec,
+    material::{Secret, Way, counter, purpose},
+    scheme::{INVARIANT, Seat},
+    spec::Strategy,
+    strategy::{Hash, Table},
+};
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use zeroize::{Zeroize, Zeroizing};
+
+/// One direction of a cluster.
+pub(crate) struct Shared {
+    pub(crate) schedule: Schedule,
+    pub(crate) h: Block,
+    table: Option<Table>,
+    /// The main key, which clients are told.
+    pub(crate) key: Zeroizing<[u8; 32]>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.h.zeroize();
+    }
+}
+
+impl Shared {
+    fn new(isa: Isa, spec: Spec, strategy: Strategy, key: Zeroizing<[u8; 32]>) -> Self {
+        let schedule = Schedule::expand(isa, &key[..spec.key_len()]).expect(INVARIANT);
+        let h = schedule.hash_key(isa);
+        Shared { table: Table::new(isa, strategy, &h), schedule, h, key }
+    }
+
+    pub(crate) fn hash(&self, strategy: Strategy) -> Hash<'_> {
+        Hash::of(strategy, &self.h, self.table.as_ref())
+    }
+}
+
+/// Blocks of clients that are gone, after which a cluster's main keys serve no newcomer: those that are there may double
+/// them. 2^49 blocks under one key keep strangers' odds below 2^-31.
+const BUDGET: u64 = 1 << 48;
+
+/// The keys of one cluster. Clients that know the main keys are all alike to it: it is one domain of trust.
+pub(crate) struct Cluster {
+    /// Blocks of clients that are gone, and of keys that were replaced.
+    spent: u64,
+    /// Up, down.
+    pub(crate) ways: [Shared; 2],
+    users: Schedule,
+}
+
+impl Cluster {
+    /// K1 and K2 of a client, one way. Its number in the cluster, its epoch and the way make them unique.
+    pub(crate) fn secondary(&self, isa: Isa, number: u32, epoch: u16, way: Way) -> [Block; 2] {
+        let mut keys = [0, 1].map(|j| counter(purpose::SECONDARY, number, u32::from(epoch), way, j));
+        self.users.encrypt(isa, &mut keys);
+        keys
+    }
+}
+
+/// The clusters of a table: slots `n c` to `n c + n - 1` are cluster `c`. A cluster has keys when its first client comes.
+pub(crate) struct Clusters {
+    isa: Isa,
+    spec: Spec,
+    strategy: Strategy,
+    /// The most clients of one.
+    most: u32,
+    clusters: Vec<Option<Box<Cluster>>>,
+    /// Where main keys come from: counter mode under a known secret, or the system's random bytes.
+    secret: Option<Schedule>,
+    /// How many times keys were made.
+    made: u32,
+}
+
+impl Clusters {
+    pub(crate) fn new(
+        isa: Isa,
+        spec: Spec,
+        strategy: Strategy,
+        slots: u32,
+        most: u32,
+        secret: Option<&Secret>,
+    ) -> Self {
+        let most = most.max(1);
+        let clusters = (0..slots.div_ceil(most)).map(|_| None).collect();
+        Clusters { isa, spec, strategy, most, clusters, secret: secret.map(|secret| secret.schedule(isa)), made: 0 }
+    }
+
+    /// The cluster of a slot, and the slot's number in it.
+    #[inline]
+    pub(crate) fn place(&self, slot: u32) -> (usize, u32) {
+        ((slot / self.most) as usize, slot % self.most)
+    }
+
+    /// The cluster of a slot that was admitted.
+    #[inline]
+    pub(crate) fn of(&self, slot: u32) -> &Cluster {
+        self.clusters[self.place(slot).0]
+            .as_deref()
+            .expect("a client's cluster has keys as long as the client is there")
+    }
+
+    /// The cluster of a slot to be admitted.
+    pub(crate) fn join(&mut self, seat: Seat) -> Result<&Cluster, Refused> {
+        let (at, _) = self.place(seat.slot);
+        if self.clusters[at].is_none() {
+            self.clusters[at] = Some(Box::new(self.fresh()?));
+        }
+        let cluster = self.of(seat.slot);
+        if cluster.spent >= BUDGET { Err(Refused::Exhausted) } else { Ok(cluster) }
+    }
+
+    /// Notes blocks that a client's keys encrypted, before they are forgotten.
+    pub(crate) fn spend(&mut self, slot: u32, blocks: u64) {
+        let (at, _) = self.place(slot);
+        if let Some(Some(cluster)) = self.clusters.get_mut(at) {
+            cluster.spent += blocks;
+        }
+    }
+
+    /// Wipes the keys of the cluster of a slot; which slots it has. Who comes next comes under new ones.
+    pub(crate) fn forget(&mut self, slot: u32) -> core::ops::Range<u32> {
+        let (at, number) = self.place(slot);
+        let Some(cluster) = self.clusters.get_mut(at) else { return 0..0 };
+        *cluster = None;
+        let first = slot - number;
+        first..first.saturating_add(self.most)
+    }
+
+    fn fresh(&mut self) -> Result<Cluster, Refused> {
+        let mut bytes = Zeroizing::new([[[0u8; 16]; 2]; 3]);
+        if let Some(secret) = &self.secret {
+            for (key, halves) in bytes.iter_mut().enumerate() {
+                *halves = [0, 1].map(|j| counter(purpose::CLUSTER, key as u32, self.made, Way::Up, j));
+            }
+            secret.encrypt(self.isa, bytes.as_flattened_mut());
+        } else {
+            getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| Refused::NoRandom)?;
+        }
+        self.made += 1;
+        let key = |i: usize| {
+            let mut key = Zeroizing::new([0; 32]);
+            key.copy_from_slice(bytes[i].as_flattened());
+            key
+        };
+        let ways = [0, 1].map(|way| Shared::new(self.isa, self.spec, self.strategy, key(way)));
+        let users = Schedule::expand(self.isa, key(2).as_slice()).expect(INVARIANT);
+        Ok(Cluster { spent: 0, ways, users })
+    }
+
+    /// Bytes of all clusters.
+    pub(crate) fn bytes(&self) -> u64 {
+        let one = size_of::<Cluster>() + 2 * self.strategy.table_bytes();
+        let there = self.clusters.iter().flatten().count();
+        (self.clusters.len() * size_of::<Option<Box<Cluster>>>() + there * one) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUDGET, Clusters};
+    use crate::{Refused, Strategy, scheme::Seat};
+    use sealwright::Isa;
+
+    #[test]
+    fn a_worn_cluster_takes_nobody_until_it_has_new_keys() {
+        let spec = "gscm-h".parse().expect("a scheme");
+        let mut clusters = Clusters::new(Isa::best(), spec, Strategy::Clmul, 20, 8, None);
+        let seat = Seat { slot: 9, epoch: 1 };
+        let old = clusters.join(seat).map(|cluster| cluster.ways[0].h);
+        clusters.spend(10, BUDGET - 1);
+        assert_eq!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
+        clusters.spend(11, 1);
+        assert_eq!(clusters.join(seat).err(), Some(Refused::Exhausted));
+        assert!(clusters.join(Seat { slot: 7, epoch: 1 }).is_ok());
+        assert_eq!(clusters.forget(9), 8..16);
+        assert_ne!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
+    }
+}

@@ -1,0 +1,95 @@
+//! GCM whose keys are not kept at all: they are the server's secret in counter mode, made anew for each packet. Half a
+//! cache line a client. Whoever learns the server's secret knows every session's keys, past ones too.
+
+use crate::{
+    Refused, Side, Spec,
+    material::{Flow, Material, Secret, Way, counter, purpose},
+    packet::Keyed,
+    record::{Numbers, Record},
+    scheme::{End, INVARIANT, Scheme, Seat, Stream},
+    strategy::Hash,
+};
+use sealwright::{
+    Block, Isa,
+    mode::agile::{
+        Schedule,
+        lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+    },
+};
+use zeroize::Zeroize;
+
+pub(crate) struct Derived {
+    isa: Isa,
+    spec: Spec,
+    side: Side,
+    master: Schedule,
+}
+
+impl Derived {
+    pub(crate) fn new(isa: Isa, spec: Spec, side: Side, secret: &Secret) -> Self {
+        Derived { isa, spec, side, master: secret.schedule(isa) }
+    }
+
+    /// The key of one direction: the first 16 bytes, or all.
+    fn key(&self, seat: Seat, way: Way) -> [Block; 2] {
+        let mut key = [0, 1].map(|j| counter(purpose::DERIVED, seat.slot, u32::from(seat.epoch), way, j));
+        self.master.encrypt(self.isa, &mut key[..self.spec.key_len() / 16]);
+        key
+    }
+}
+
+impl Scheme for Derived {
+    type Client = Numbers;
+
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], Refused> {
+        Ok([Way::Up, Way::Down].map(|way| {
+            let mut flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
+            let mut key = self.key(seat, way);
+            flow.key[..self.spec.key_len()].copy_from_slice(&key.as_flattened()[..self.spec.key_len()]);
+            key.zeroize();
+            flow
+        }))
+    }
+
+    fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}
+
+    #[inline]
+    fn stream(&self, client: &Numbers, _: End) -> Stream {
+        Stream::of_epoch(client.life().epoch)
+    }
+
+    fn keyed<'a>(&'a self, slot: u32, client: &'a Numbers, end: End) -> Keyed<'a> {
+        let seat = Seat { slot, epoch: client.life().epoch };
+        let mut key = self.key(seat, self.side.ways()[end as usize]);
+        let schedule = Schedule::expand(self.isa, &key.as_flattened()[..self.spec.key_len()]).expect(INVARIANT);
+        key.zeroize();
+        Keyed { schedule, hash: Hash::Own }
+    }
+
+    fn side_by_side(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn stage(&self, slot: u32, client: &Numbers, end: End, lanes: &mut Lanes, packet: usize) {
+        let (epoch, way) = (u32::from(client.life().epoch), self.side.ways()[end as usize]);
+        let [first, second] = [0, 1].map(|j| counter(purpose::DERIVED, slot, epoch, way, j));
+        lanes.key(packet, [&first, &second]);
+    }
+
+    fn run(&self, _: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
+        for half in 0..self.spec.key_len() / 16 {
+            self.master.encrypt(self.isa, lanes.halves(half));
+        }
+        let keys = if self.spec.long { Keys::Own32 } else { Keys::Own16 };
+        lanes.run(self.isa, frames, keys, HashKeys::Made, end == End::Send);
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        size_of::<Self>() as u64
+    }
+}

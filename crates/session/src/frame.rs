@@ -1,0 +1,148 @@
+//! Frames: what travels between a client and a relay.
+//!
+//! ```text
+//!  0         1            2       4           8                16
+//!  | ver kind | flags phase | len   | session   | seq            | payload: address 4, data | tag 16 |
+//!  '----------- header, associated data: one block of GHASH -----'---- sealed: len bytes ---'--------'
+//! ```
+//! Numbers are big endian. `ver` is 1 and stands in the high half of its byte, `kind` in the low; `flags` is 0. The phase
+//! is the low four bits of the session's epoch: it tells frames under old keys from forged ones. `len` counts the payload,
+//! whose first word says where the data goes, or on the way to a client where it came from. A stream is frames one behind
+//! the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
+
+use core::fmt;
+
+/// Bytes of a header.
+pub const HEADER: usize = 16;
+/// Bytes of a tag.
+pub const TAG: usize = 16;
+/// Bytes of the address in front of the data.
+pub const ADDRESS: usize = 4;
+/// The most bytes of a frame.
+pub const MAX_FRAME: usize = 65_535;
+/// The most bytes of a payload: address and data.
+pub const MAX_PAYLOAD: usize = MAX_FRAME - HEADER - TAG;
+
+/// The version that this is.
+const VERSION: u8 = 1;
+
+/// What a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Data from one client for another.
+    Data = 1,
+}
+
+/// The header of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the frame is for.
+    pub kind: Kind,
+    /// The low four bits of the session's epoch.
+    pub phase: u8,
+    /// Bytes of the payload, at most [`MAX_PAYLOAD`].
+    pub len: u16,
+    /// Whose frame it is: of the client that sent it, or that is to have it.
+    pub session: u32,
+    /// The packet's number, from which its nonce is made.
+    pub seq: u64,
+}
+
+/// Why bytes are no header. Nothing that follows them in a stream can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Another version of the format.
+    Version,
+    /// A kind that this version does not have.
+    Kind,
+    /// Flags that this version does not have.
+    Flags,
+    /// A payload that no frame can have.
+    Oversize,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Malformed::Version => "a frame of an unknown version",
+            Malformed::Kind => "a frame of an unknown kind",
+            Malformed::Flags => "a frame with unknown flags",
+            Malformed::Oversize => "a frame longer than frames may be",
+        })
+    }
+}
+impl core::error::Error for Malformed {}
+
+impl Header {
+    /// Reads a header that anybody may have made.
+    ///
+    /// # Errors
+    /// [`Malformed`] says what is wrong with it.
+    #[inline]
+    pub fn read(bytes: &[u8; HEADER]) -> Result<Header, Malformed> {
+        let bytes = u128::from_be_bytes(*bytes);
+        let (high, seq) = ((bytes >> 64) as u64, bytes as u64);
+        let [first, second] = ((high >> 48) as u16).to_be_bytes();
+        if first >> 4 != VERSION {
+            return Err(Malformed::Version);
+        }
+        if first & 15 != Kind::Data as u8 {
+            return Err(Malformed::Kind);
+        }
+        if second >> 4 != 0 {
+            return Err(Malformed::Flags);
+        }
+        let len = (high >> 32) as u16;
+        if usize::from(len) > MAX_PAYLOAD {
+            return Err(Malformed::Oversize);
+        }
+        Ok(Header { kind: Kind::Data, phase: second & 15, len, session: high as u32, seq })
+    }
+
+    /// The header's bytes.
+    #[inline]
+    pub fn write(&self) -> [u8; HEADER] {
+        let first = u64::from(VERSION << 4 | self.kind as u8) << 56 | u64::from(self.phase & 15) << 48;
+        let high = first | u64::from(self.len) << 32 | u64::from(self.session);
+        (u128::from(high) << 64 | u128::from(self.seq)).to_be_bytes()
+    }
+
+    /// Bytes of the whole frame.
+    pub fn frame_len(&self) -> usize {
+        HEADER + usize::from(self.len) + TAG
+    }
+}
+
+/// The header of the frame at the start of a stream, or nothing if its header is not there yet. The frame itself is
+/// there when the stream has its [`Header::frame_len`] bytes.
+///
+/// # Errors
+/// [`Malformed`] if no frame starts here.
+pub fn first(stream: &[u8]) -> Result<Option<Header>, Malformed> {
+    stream.first_chunk().map(Header::read).transpose()
+}
+
+/// The payload of a whole frame: opened or sealed, as the frame is. Empty if the frame is too short.
+pub fn payload(frame: &[u8]) -> &[u8] {
+    frame.get(HEADER..frame.len().saturating_sub(TAG)).unwrap_or_default()
+}
+
+/// The address in front of a payload, and the data.
+pub fn address(payload: &[u8]) -> Option<(u32, &[u8])> {
+    payload.split_first_chunk().map(|(address, data)| (u32::from_be_bytes(*address), data))
+}
+
+/// A frame with room for header and tag around address and data, to be sealed.
+///
+/// # Panics
+/// If the data is longer than a frame can take.
+pub fn unsealed(address: u32, data: &[u8]) -> Vec<u8> {
+    assert!(data.len() <= MAX_PAYLOAD - ADDRESS, "a frame takes {} bytes of data", MAX_PAYLOAD - ADDRESS);
+    let mut frame = Vec::with_capacity(HEADER + ADDRESS + data.len() + TAG);
+    frame.extend_from_slice(&[0; HEADER]);
+    frame.extend_from_slice(&address.to_be_bytes());
+    frame.extend_from_slice(data);
+    frame.extend_from_slice(&[0; TAG]);
+    frame
+}

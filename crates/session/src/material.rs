@@ -1,0 +1,212 @@
+//! Where keys come from: what a client and the server agree on, and what the server alone knows.
+
+use crate::Refused;
+use core::fmt;
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// One of the two directions of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the client to the server.
+    Up = 0,
+    /// From the server to the client.
+    Down = 1,
+}
+
+/// Which end of its sessions a table holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// The server's.
+    #[default]
+    Server,
+    /// The clients', as a load generator needs it.
+    Client,
+}
+
+impl Side {
+    /// The way of what this end receives, and of what it sends.
+    pub(crate) fn ways(self) -> [Way; 2] {
+        match self {
+            Side::Server => [Way::Up, Way::Down],
+            Side::Client => [Way::Down, Way::Up],
+        }
+    }
+}
+
+/// What both ends of a session make their keys of: random, or from a key exchange that both took part in. Wiped.
+///
+/// Per direction 32 bytes of key, 8 of IV, 4 of nonce; a scheme takes what it needs.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Material([u8; Material::LEN]);
+
+impl Material {
+    /// Bytes of it.
+    pub const LEN: usize = 88;
+
+    /// Fresh from the operating system.
+    ///
+    /// # Errors
+    /// [`Refused::NoRandom`] if it has none.
+    pub fn random() -> Result<Self, Refused> {
+        let mut material = Material([0; Self::LEN]);
+        getrandom::fill(&mut material.0).map_err(|_| Refused::NoRandom)?;
+        Ok(material)
+    }
+
+    /// What a key exchange gave, such as the exporter of TLS (RFC 8446, 7.5). It must never serve twice.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
+        Material(*bytes)
+    }
+
+    /// The key of one way, of at most 32 bytes.
+    pub(crate) fn key(&self, way: Way) -> &[u8] {
+        &self.0[32 * way as usize..][..32]
+    }
+
+    /// The IV of one way. Its highest bit is clear, so that it never wraps while a key lasts.
+    pub(crate) fn iv(&self, way: Way) -> u64 {
+        let mut iv = [0; 8];
+        iv.copy_from_slice(&self.0[64 + 8 * way as usize..][..8]);
+        u64::from_be_bytes(iv) >> 1
+    }
+
+    /// The nonce of one way.
+    pub(crate) fn nonce(&self, way: Way) -> [u8; 4] {
+        let mut nonce = [0; 4];
+        nonce.copy_from_slice(&self.0[80 + 4 * way as usize..][..4]);
+        nonce
+    }
+}
+
+/// The secret of a server, of which it derives what its clients need not bring along. Wiped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// Fresh from the operating system.
+    ///
+    /// # Errors
+    /// [`Refused::NoRandom`] if it has none.
+    pub fn random() -> Result<Self, Refused> {
+        let mut secret = Secret([0; 32]);
+        getrandom::fill(&mut secret.0).map_err(|_| Refused::NoRandom)?;
+        Ok(secret)
+    }
+
+    /// A known one: for a load generator in the place of the clients of a table.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Secret(bytes)
+    }
+
+    /// AES-256 under it, for counter mode.
+    pub(crate) fn schedule(&self, isa: Isa) -> Schedule {
+        Schedule::expand(isa, &self.0).expect("a secret has 32 bytes")
+    }
+}
+
+macro_rules! hidden {
+    ($($type:ident),*) => {
+        $(impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).finish_non_exhaustive()
+            }
+        })*
+    };
+}
+hidden!(Material, Secret, Flow, Grant);
+
+/// The counter block that key number `j` of a client is the encryption of (the paper's counter mode, 2.3).
+pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, way: Way, j: u8) -> Block {
+    let mut block = [0; 16];
+    block[0] = purpose;
+    block[1] = way as u8;
+    block[2] = j;
+    block[4..8].copy_from_slice(&of.to_be_bytes());
+    block[8..12].copy_from_slice(&epoch.to_be_bytes());
+    block
+}
+
+/// What the keys of counter mode are for, so that no two uses meet.
+pub(crate) mod purpose {
+    pub(crate) const DERIVED: u8 = 1;
+    pub(crate) const SECONDARY: u8 = 2;
+    pub(crate) const CLUSTER: u8 = 3;
+}
+
+/// One direction of a session, as both of its ends know it.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Flow {
+    /// The key, or the cluster's main key; 16 bytes of it, or all.
+    pub(crate) key: [u8; 32],
+    /// K1 and K2 of AES2S.
+    pub(crate) secondary: [Block; 2],
+    /// The first 4 bytes of each nonce.
+    pub(crate) prefix: [u8; 4],
+    /// The number before the first packet's.
+    pub(crate) base: u64,
+}
+
+/// What a client is told of its session: all it needs to seal and open. It holds the keys: send it through TLS only.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Grant {
+    #[zeroize(skip)]
+    pub(crate) spec: crate::Spec,
+    pub(crate) session: u32,
+    pub(crate) epoch: u16,
+    pub(crate) flows: [Flow; 2],
+}
+
+impl Grant {
+    /// Bytes of a grant.
+    pub const LEN: usize = 8 + 2 * 76;
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// How many times the session's keys were made anew.
+    pub fn epoch(&self) -> u16 {
+        self.epoch
+    }
+
+    /// The scheme.
+    pub fn spec(&self) -> crate::Spec {
+        self.spec
+    }
+
+    /// The grant's bytes.
+    pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
+        let mut bytes = Zeroizing::new([0; Self::LEN]);
+        bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
+        bytes[2..4].copy_from_slice(&self.epoch.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.session.to_be_bytes());
+        for (bytes, flow) in bytes[8..].chunks_exact_mut(76).zip(&self.flows) {
+            bytes[..32].copy_from_slice(&flow.key);
+            bytes[32..64].copy_from_slice(flow.secondary.as_flattened());
+            bytes[64..68].copy_from_slice(&flow.prefix);
+            bytes[68..].copy_from_slice(&flow.base.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a grant; none if it is of a scheme unknown here.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
+        let mut grant = Grant {
+            spec: crate::Spec::from_id(u16::from_be_bytes([bytes[0], bytes[1]]))?,
+            epoch: u16::from_be_bytes([bytes[2], bytes[3]]),
+            session: u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
+            flows: Default::default(),
+        };
+        for (bytes, flow) in bytes[8..].chunks_exact(76).zip(&mut grant.flows) {
+            flow.key.copy_from_slice(&bytes[..32]);
+            flow.secondary.as_flattened_mut().copy_from_slice(&bytes[32..64]);
+            flow.prefix.copy_from_slice(&bytes[64..68]);
+            let mut base = [0; 8];
+            base.copy_from_slice(&bytes[68..]);
+            flow.base = u64::from_be_bytes(base);
+        }
+        Some(grant)
+    }
+}

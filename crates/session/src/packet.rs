@@ -1,0 +1,83 @@
+//! One packet under the keys of one client.
+
+use crate::{frame::HEADER, strategy::Hash};
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use subtle::ConstantTimeEq;
+
+/// A packet in a frame's buffer.
+pub(crate) struct Packet<'a> {
+    pub(crate) nonce: &'a [u8; 12],
+    pub(crate) ad: &'a [u8; HEADER],
+    pub(crate) text: &'a mut [u8],
+}
+
+/// The keys for it.
+pub(crate) struct Keyed<'a> {
+    pub(crate) schedule: Schedule,
+    pub(crate) hash: Hash<'a>,
+}
+
+/// Whether two tags are the same, in constant time: as numbers, which takes a tenth of the time that bytes take.
+#[inline]
+pub(crate) fn same(ours: &Block, theirs: &Block) -> bool {
+    let differing = u128::from_ne_bytes(*ours) ^ u128::from_ne_bytes(*theirs);
+    (differing as u64 | (differing >> 64) as u64).ct_eq(&0).into()
+}
+
+/// Blocks that the cipher encrypts for a text of `len` bytes: those of the text, and the tag's mask.
+#[inline]
+pub(crate) fn blocks(len: usize) -> u32 {
+    len.div_ceil(16) as u32 + 1
+}
+
+impl Keyed<'_> {
+    /// Seals; returns the tag.
+    pub(crate) fn seal(&self, isa: Isa, packet: Packet<'_>) -> Block {
+        let Packet { nonce, ad, text } = packet;
+        if let Some(h) = self.powers(isa) {
+            return self.schedule.seal(isa, &h, nonce, ad, text).expect("a frame is shorter than GCM's limits");
+        }
+        self.schedule.ctr(isa, &counter(nonce, 2), text);
+        self.slow_tag(isa, nonce, ad, text)
+    }
+
+    /// Opens; else the text is wiped.
+    pub(crate) fn open(&self, isa: Isa, packet: Packet<'_>, tag: &Block) -> bool {
+        let Packet { nonce, ad, text } = packet;
+        if let Some(h) = self.powers(isa) {
+            return self.schedule.open(isa, &h, nonce, ad, text, tag).is_ok();
+        }
+        let genuine = same(&self.slow_tag(isa, nonce, ad, text), tag);
+        if genuine {
+            self.schedule.ctr(isa, &counter(nonce, 2), text);
+        } else {
+            text.fill(0);
+        }
+        genuine
+    }
+
+    /// The key of GCM's fused kernel, unless another strategy is asked for.
+    fn powers(&self, isa: Isa) -> Option<Block> {
+        match self.hash {
+            Hash::Own => Some(self.schedule.hash_key(isa)),
+            Hash::Kept(h) => Some(*h),
+            Hash::Bitwise(_) | Hash::Table(_) => None,
+        }
+    }
+
+    fn slow_tag(&self, isa: Isa, nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Block {
+        let hash = self.hash.plain(isa, ad, text).expect("only plain strategies come here");
+        let mut mask = [counter(nonce, 1)];
+        self.schedule.encrypt(isa, &mut mask);
+        (u128::from_ne_bytes(hash) ^ u128::from_ne_bytes(mask[0])).to_ne_bytes()
+    }
+}
+
+/// A counter block.
+#[inline]
+pub(crate) fn counter(nonce: &[u8; 12], n: u32) -> Block {
+    let mut block = [0; 16];
+    block[..12].copy_from_slice(nonce);
+    block[12..].copy_from_slice(&n.to_be_bytes());
+    block
+}

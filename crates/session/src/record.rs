@@ -1,0 +1,276 @@
+//! What a table keeps for one client: whole cache lines, or half of one. Plain bytes, so that records can lie in huge
+//! pages, be fetched ahead and be wiped.
+
+use crate::{Refused, replay::Ring, scheme::End};
+use bytemuck::{Pod, Zeroable};
+use sealwright::{Block, simd::prefetch};
+
+/// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
+const LIMIT: u32 = u32::MAX;
+
+/// Whether a client is here, and which of its keys.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Life {
+    /// How many times this slot's keys were made. Keys of an epoch are never used in another.
+    pub(crate) epoch: u16,
+    /// 1 if the session may be used.
+    pub(crate) live: u16,
+}
+
+/// What was received: in a window of 8 (`N` - 1) packets each number once.
+macro_rules! received {
+    ($name:ident, $n:literal) => {
+        #[repr(C)]
+        #[derive(Clone, Copy, Pod, Zeroable)]
+        pub(crate) struct $name {
+            highest: u32,
+            blocks: u32,
+            seen: [u8; $n],
+        }
+
+        impl Receive for $name {
+            fn new() -> Self {
+                $name { highest: 0, blocks: 0, seen: Ring::new() }
+            }
+            #[inline]
+            fn check(&self, n: u32, blocks: u32) -> Result<(), Refused> {
+                if !self.seen.is_new(self.highest, n) {
+                    return Err(Refused::Replayed);
+                }
+                self.blocks.checked_add(blocks).map(drop).ok_or(Refused::Exhausted)
+            }
+            #[inline]
+            fn accept(&mut self, n: u32, blocks: u32) {
+                self.highest = self.seen.mark(self.highest, n);
+                self.blocks = self.blocks.saturating_add(blocks);
+            }
+            fn blocks(&self) -> u32 {
+                self.blocks
+            }
+        }
+    };
+}
+received!(Received8, 8);
+received!(Received16, 16);
+
+/// What was received under a key.
+pub(crate) trait Receive: Pod {
+    /// Nothing yet.
+    fn new() -> Self;
+    /// Whether packet `n` of so many blocks may be opened.
+    fn check(&self, n: u32, blocks: u32) -> Result<(), Refused>;
+    /// Notes packet `n`, which was genuine.
+    fn accept(&mut self, n: u32, blocks: u32);
+    /// Blocks that the key has encrypted.
+    fn blocks(&self) -> u32;
+}
+
+/// What was sent under a key.
+#[repr(C)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+pub(crate) struct Sent {
+    packets: u32,
+    blocks: u32,
+}
+
+impl Sent {
+    /// The number of the next packet, which has so many blocks.
+    #[inline]
+    pub(crate) fn next(&mut self, blocks: u32) -> Result<u32, Refused> {
+        let after = self.blocks.checked_add(blocks).ok_or(Refused::Exhausted)?;
+        // A packet has a block at least, so that packets cannot outnumber blocks.
+        self.packets += 1;
+        self.blocks = after;
+        Ok(self.packets)
+    }
+
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks
+    }
+}
+
+/// What every record has.
+pub(crate) trait Record: Pod {
+    /// Its part for what is received.
+    type Rx: Receive;
+
+    /// Whether it is used, where receiving looks.
+    fn life(&self) -> Life;
+    /// Whether it is used, where sending looks.
+    fn life_of_sent(&self) -> Life;
+    fn received(&self) -> &Self::Rx;
+    fn received_mut(&mut self) -> &mut Self::Rx;
+    fn sent(&self) -> &Sent;
+    fn sent_mut(&mut self) -> &mut Sent;
+    /// Nothing received or sent yet; wipes all but the epoch.
+    fn restart(&mut self, life: Life);
+
+    /// Asks for what an end needs of it, without waiting.
+    #[inline]
+    fn fetch(&self, _: End) {
+        prefetch(self);
+    }
+
+    /// Blocks left under its keys, the lesser number of both.
+    fn blocks_left(&self) -> u64 {
+        u64::from(LIMIT - self.received().blocks().max(self.sent().blocks()))
+    }
+}
+
+/// [`Record`] by its fields.
+macro_rules! record {
+    ($($type:ident: $rx:ident, $life:ident, $sent_life:ident $(, |$record:ident, $end:ident| $fetch:block)?;)*) => {
+        $(impl Record for $type {
+            type Rx = $rx;
+            $(#[inline]
+            fn fetch(&self, $end: End) {
+                let $record = self;
+                $fetch
+            })?
+            #[inline]
+            fn life(&self) -> Life {
+                self.$life
+            }
+            #[inline]
+            fn life_of_sent(&self) -> Life {
+                self.$sent_life
+            }
+            #[inline]
+            fn received(&self) -> &$rx {
+                &self.rx
+            }
+            #[inline]
+            fn received_mut(&mut self) -> &mut $rx {
+                &mut self.rx
+            }
+            #[inline]
+            fn sent(&self) -> &Sent {
+                &self.tx
+            }
+            #[inline]
+            fn sent_mut(&mut self) -> &mut Sent {
+                &mut self.tx
+            }
+            fn restart(&mut self, life: Life) {
+                zeroize::Zeroize::zeroize(bytemuck::bytes_of_mut(self));
+                self.$life = life;
+                self.$sent_life = life;
+                self.rx = Receive::new();
+            }
+        })*
+    };
+}
+
+/// Numbers alone: no key is kept. Half a cache line.
+#[repr(C, align(32))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Numbers {
+    rx: Received8,
+    tx: Sent,
+    life: Life,
+    reserved: [u8; 4],
+}
+
+/// Both keys of AES-128. One cache line.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Keys16 {
+    pub(crate) keys: [[u8; 16]; 2],
+    rx: Received8,
+    tx: Sent,
+    life: Life,
+    reserved: [u8; 4],
+}
+
+/// Both keys of AES-256. Two cache lines.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Keys32 {
+    pub(crate) keys: [[u8; 32]; 2],
+    rx: Received16,
+    tx: Sent,
+    life: Life,
+    reserved: [u8; 28],
+}
+
+/// Secondary keys of AES2S: a line for what is received, a line for what is sent.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Secondary {
+    rx: Received8,
+    life: Life,
+    pub(crate) rx_prefix: [u8; 4],
+    pub(crate) rx_base: u64,
+    pub(crate) rx_keys: [Block; 2],
+    tx: Sent,
+    sent_life: Life,
+    pub(crate) tx_prefix: [u8; 4],
+    pub(crate) tx_base: u64,
+    pub(crate) tx_keys: [Block; 2],
+    reserved: [u8; 8],
+}
+
+/// The paper's records for GCM: nonces and IVs, keys as `$key`, GHASH keys.
+macro_rules! paper {
+    ($($(#[$doc:meta])* $name:ident: [$key:ty; 2], $reserved:literal;)*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C, align(64))]
+            #[derive(Clone, Copy, Pod, Zeroable)]
+            pub(crate) struct $name {
+                rx: Received16,
+                tx: Sent,
+                pub(crate) prefixes: [[u8; 4]; 2],
+                pub(crate) bases: [u64; 2],
+                life: Life,
+                reserved: [u8; $reserved],
+                pub(crate) h: [Block; 2],
+                pub(crate) keys: [$key; 2],
+            }
+        )*
+    };
+}
+paper! {
+    /// GCM-On with 128-bit keys. Two cache lines.
+    On16: [[u8; 16]; 2], 4;
+    /// GCM-On with 256-bit keys. Three.
+    On32: [[u8; 32]; 2], 36;
+    /// GCM-Pre with 128-bit keys: 11 round keys a direction. Seven.
+    Pre16: [[Block; 11]; 2], 4;
+    /// GCM-Pre with 256-bit keys: 15 round keys a direction. Nine.
+    Pre32: [[Block; 15]; 2], 4;
+}
+
+record! {
+    Numbers: Received8, life, life;
+    Keys16: Received8, life, life;
+    Keys32: Received16, life, life;
+    Secondary: Received8, life, sent_life, |record, end| {
+        match end {
+            End::Receive => prefetch(&record.rx),
+            End::Send => prefetch(&record.tx),
+        }
+    };
+    On16: Received16, life, life;
+    On32: Received16, life, life;
+    Pre16: Received16, life, life, |record, end| {
+        prefetch(&record.rx);
+        prefetch(&record.keys[end as usize]);
+        prefetch(record.keys[end as usize].last().unwrap_or(&[0; 16]));
+    };
+    Pre32: Received16, life, life, |record, end| {
+        prefetch(&record.rx);
+        prefetch(&record.keys[end as usize]);
+        prefetch(record.keys[end as usize].last().unwrap_or(&[0; 16]));
+    };
+}
+
+const _: () = {
+    assert!(size_of::<Numbers>() == 32);
+    assert!(size_of::<Keys16>() == 64);
+    assert!(size_of::<Secondary>() == 128);
+    assert!(core::mem::offset_of!(Secondary, tx) == 64);
+    assert!(size_of::<On16>() == 128);
+    assert!(size_of::<Pre16>() == 448);
+};

@@ -1,0 +1,113 @@
+//! What a scheme is: where the keys of a client come from, and what of them is kept.
+
+use crate::{
+    Refused,
+    material::{Flow, Material},
+    packet::{Keyed, Packet},
+    record::Record,
+};
+use core::ops::Range;
+use sealwright::{
+    Block, Isa,
+    mode::agile::lanes::{Frame, Lanes, PACKETS},
+};
+
+pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15 round keys";
+
+/// One of the two ends of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Receive = 0,
+    Send = 1,
+}
+
+/// Which client, and which of its keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat {
+    pub(crate) slot: u32,
+    pub(crate) epoch: u16,
+}
+
+/// How the packets of one direction are numbered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    pub(crate) prefix: [u8; 4],
+    pub(crate) base: u64,
+}
+
+impl Stream {
+    /// Numbers that no two epochs share.
+    #[inline]
+    pub(crate) fn of_epoch(epoch: u16) -> Stream {
+        Stream { prefix: [0; 4], base: u64::from(epoch) << 32 }
+    }
+
+    /// The nonce of packet `seq`.
+    #[inline]
+    pub(crate) fn nonce(&self, seq: u64) -> [u8; 12] {
+        let mut nonce = [0; 12];
+        nonce[..4].copy_from_slice(&self.prefix);
+        nonce[4..].copy_from_slice(&seq.to_be_bytes());
+        nonce
+    }
+}
+
+/// A way to keep the secrets of many sessions.
+pub(crate) trait Scheme: Send {
+    /// What is kept for a client.
+    type Client: Record;
+
+    /// The level that it computes at.
+    fn isa(&self) -> Isa;
+
+    /// Both directions of a new client, up and down, as the client is told them.
+    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], Refused>;
+
+    /// Keeps what is received and what is sent in a record.
+    fn keep(&mut self, seat: Seat, client: &mut Self::Client, flows: [&Flow; 2]);
+
+    /// How packets are numbered.
+    fn stream(&self, client: &Self::Client, end: End) -> Stream;
+
+    /// The keys for one packet.
+    fn keyed<'a>(&'a self, slot: u32, client: &'a Self::Client, end: End) -> Keyed<'a>;
+
+    /// Seals a packet; returns the tag.
+    fn seal(&self, slot: u32, client: &Self::Client, packet: Packet<'_>) -> Block {
+        self.keyed(slot, client, End::Send).seal(self.isa(), packet)
+    }
+
+    /// Opens a packet; else its text is wiped.
+    fn open(&self, slot: u32, client: &Self::Client, packet: Packet<'_>, tag: &Block) -> bool {
+        self.keyed(slot, client, End::Receive).open(self.isa(), packet, tag)
+    }
+
+    /// Whether its packets can go side by side.
+    fn side_by_side(&self) -> bool {
+        false
+    }
+
+    /// Puts the keys for a packet into its lane.
+    fn stage(&self, _slot: u32, _client: &Self::Client, _end: End, _lanes: &mut Lanes, _packet: usize) {}
+
+    /// Seals or opens what was staged, of the clients in these slots; tags are not checked.
+    fn run(&self, _slots: &[u32], _end: End, _lanes: &mut Lanes, _frames: &mut [Frame<'_>; PACKETS]) {}
+
+    /// Forgets what it kept beside the record of a client whose keys encrypted so many blocks.
+    fn remove(&mut self, _slot: u32, _blocks: u64) {}
+
+    /// Forgets the keys that a client shared with others; returns their slots.
+    fn revoke(&mut self, _slot: u32) -> Range<u32> {
+        0..0
+    }
+
+    /// Bytes on the heap for clients, all of them.
+    fn heap_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Bytes that clients share.
+    fn shared_bytes(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,193 @@
+//! Every scheme at every level: what one end seals the other opens, once, and nothing else opens.
+#![allow(clippy::unwrap_used)]
+
+use sealwright::Isa;
+use sealwright_session::{
+    Client, Grant, Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec, Strategy, frame, table,
+};
+
+/// Every scheme, but of tables only two: the others differ in GHASH alone, which has its own tests.
+fn specs() -> Vec<Spec> {
+    let few = |x| matches!(x, Strategy::Zero | Strategy::T256 | Strategy::Clmul);
+    Spec::all()
+        .into_iter()
+        .filter(|spec| match spec.kind {
+            Kind::GcmPre(x) | Kind::GcmOn(x) | Kind::Gscm(x) => few(x),
+            _ => true,
+        })
+        .collect()
+}
+
+fn plan(spec: Spec, isa: Isa) -> Plan {
+    Plan { isa, cluster: 8, ..Plan::new(spec, 40) }
+}
+
+fn data(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i * 7 + len) as u8).collect()
+}
+
+fn admit(table: &mut dyn Sessions, slot: u32) -> Client {
+    let grant = table.admit(slot, 100 + slot, &Material::random().unwrap()).unwrap();
+    let grant = Grant::from_bytes(&grant.to_bytes()).unwrap();
+    Client::new(&grant)
+}
+
+#[test]
+fn packets_go_both_ways_at_every_level() {
+    for spec in specs() {
+        for isa in Isa::available() {
+            let mut relay = table(plan(spec, isa)).unwrap();
+            let (mut alice, mut bob) = (admit(&mut *relay, 3), admit(&mut *relay, 21));
+            for len in [0, 1, 11, 12, 13, 40, 300, 1500] {
+                let data = data(len);
+                let mut frame = alice.seal(121, &data).unwrap();
+                assert_eq!(frame.len(), 36 + len);
+                relay.open(3, &mut frame).unwrap();
+                assert_eq!(frame::address(frame::payload(&frame)), Some((121, &data[..])), "{spec} {isa} {len}");
+                relay.seal(21, 121, &mut frame).unwrap();
+                if spec.kind != Kind::Clear && len > 11 {
+                    assert_ne!(frame::payload(&frame)[4..], data);
+                }
+                assert_eq!(bob.open(&mut frame), Ok((121, &data[..])), "{spec} {isa} {len}");
+            }
+        }
+    }
+}
+
+#[test]
+fn forged_replayed_and_cut_frames_are_refused() {
+    for spec in specs() {
+        for isa in Isa::available() {
+            let mut relay = table(plan(spec, isa)).unwrap();
+            let (mut alice, mut bob) = (admit(&mut *relay, 3), admit(&mut *relay, 4));
+            let genuine = alice.seal(104, &data(50)).unwrap();
+            for len in 0..genuine.len() {
+                assert_eq!(relay.open(3, &mut genuine[..len].to_vec()), Err(Refused::Short), "{spec} {len}");
+            }
+            let mut long = genuine.clone();
+            long.push(0);
+            assert_eq!(relay.open(3, &mut long), Err(Refused::Short));
+            assert_eq!(relay.open(3, &mut vec![0; frame::MAX_FRAME + 1]), Err(Refused::Oversize));
+            assert_eq!(relay.open(5, &mut genuine.clone()), Err(Refused::Unknown));
+            assert_eq!(relay.open(40, &mut genuine.clone()), Err(Refused::Unknown));
+            if spec.kind == Kind::Clear {
+                continue;
+            }
+            for bit in 0..8 * genuine.len() {
+                let mut forged = genuine.clone();
+                forged[bit / 8] ^= 1 << (bit % 8);
+                let refused = relay.open(3, &mut forged).unwrap_err();
+                match bit / 8 {
+                    0 => assert_eq!(refused, Refused::Malformed),
+                    1 if bit % 8 >= 4 => assert_eq!(refused, Refused::Malformed),
+                    1 => assert_eq!(refused, Refused::Stale),
+                    2 | 3 => assert!(matches!(refused, Refused::Short | Refused::Malformed)),
+                    4..=7 => assert_eq!(refused, Refused::Forged),
+                    8..=15 => assert!(matches!(refused, Refused::Stale | Refused::Forged | Refused::Replayed)),
+                    _ => assert_eq!(refused, Refused::Forged),
+                }
+                if refused == Refused::Forged {
+                    assert!(frame::payload(&forged).iter().all(|&byte| byte == 0), "{spec}: not wiped");
+                }
+            }
+            assert_eq!(relay.open(4, &mut genuine.clone()).map_err(|refused| refused != Refused::Replayed), Err(true));
+            relay.open(3, &mut genuine.clone()).unwrap();
+            assert_eq!(relay.open(3, &mut genuine.clone()), Err(Refused::Replayed));
+            // Out of order within the window, and behind it.
+            let mut later: Vec<_> = (0..200).map(|i| alice.seal(104, &data(i % 3)).unwrap()).collect();
+            relay.open(3, &mut later[60].clone()).unwrap();
+            for i in (10..60).rev() {
+                relay.open(3, &mut later[i].clone()).unwrap();
+                assert_eq!(relay.open(3, &mut later[i]), Err(Refused::Replayed));
+            }
+            relay.open(3, &mut later[199].clone()).unwrap();
+            assert_eq!(relay.open(3, &mut later[0]), Err(Refused::Replayed));
+            // The other way.
+            let mut reply = frame::unsealed(103, &data(9));
+            relay.seal(4, 104, &mut reply).unwrap();
+            let mut forged = reply.clone();
+            forged[20] ^= 1;
+            assert_eq!(bob.open(&mut forged), Err(Refused::Forged));
+            assert_eq!(alice.open(&mut reply.clone()), Err(Refused::Unknown));
+            bob.open(&mut reply.clone()).unwrap();
+            assert_eq!(bob.open(&mut reply), Err(Refused::Replayed));
+        }
+    }
+}
+
+#[test]
+fn new_keys_refuse_what_was_sealed_under_the_old() {
+    for spec in specs() {
+        let mut relay = table(plan(spec, Isa::best())).unwrap();
+        let mut alice = admit(&mut *relay, 3);
+        let mut old = alice.seal(1, b"old").unwrap();
+        let mut anew = admit(&mut *relay, 3);
+        assert_eq!(relay.live(), 1);
+        assert_eq!(relay.open(3, &mut old.clone()), Err(Refused::Stale));
+        relay.open(3, &mut anew.seal(1, b"new").unwrap()).unwrap();
+        relay.remove(3);
+        assert_eq!((relay.live(), relay.blocks_left(3)), (0, None));
+        assert_eq!(relay.open(3, &mut anew.seal(1, b"gone").unwrap()), Err(Refused::Unknown));
+        assert_eq!(relay.seal(3, 103, &mut frame::unsealed(1, b"gone")), Err(Refused::Unknown));
+        // 16 epochs on, the phase is the same again: the keys are not.
+        for _ in 0..15 {
+            anew = admit(&mut *relay, 3);
+        }
+        let refused = relay.open(3, &mut old).unwrap_err();
+        assert!(spec.kind == Kind::Clear || matches!(refused, Refused::Forged | Refused::Stale), "{spec} {refused}");
+        relay.open(3, &mut anew.seal(1, b"new").unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_table_of_clients_is_the_other_end_of_a_table_of_a_server() {
+    for spec in specs() {
+        let secret = Some(Secret::from_bytes([7; 32]));
+        let server = Plan { secret: secret.clone(), ..plan(spec, Isa::best()) };
+        let mut relay = table(server.clone()).unwrap();
+        let mut clients = table(Plan { side: Side::Client, ..server }).unwrap();
+        for slot in 0..40 {
+            let material = Material::from_bytes(&[slot as u8; Material::LEN]);
+            relay.admit(slot, slot, &material).unwrap();
+            clients.admit(slot, slot, &material).unwrap();
+        }
+        for slot in 0..40 {
+            let mut frame = frame::unsealed(1, &data(40));
+            clients.seal(slot, slot, &mut frame).unwrap();
+            relay.open(slot, &mut frame).unwrap();
+            relay.seal(slot, slot, &mut frame).unwrap();
+            clients.open(slot, &mut frame).unwrap();
+            assert_eq!(frame::payload(&frame)[4..], data(40));
+        }
+    }
+}
+
+#[test]
+fn revoking_a_client_gives_its_cluster_new_keys() {
+    for kind in [Kind::Gscm(Strategy::Clmul), Kind::GscmH] {
+        let mut relay = table(plan(Spec { kind, long: false }, Isa::best())).unwrap();
+        let mut clients: Vec<_> = (0..20).map(|slot| admit(&mut *relay, slot)).collect();
+        let mut before = clients[9].seal(1, b"before").unwrap();
+        // Clusters of eight: 8 to 15 are together.
+        assert_eq!(relay.revoke(10), [8, 9, 11, 12, 13, 14, 15]);
+        assert_eq!(relay.live(), 12);
+        assert_eq!(relay.open(9, &mut before), Err(Refused::Unknown));
+        relay.open(7, &mut clients[7].seal(1, b"elsewhere").unwrap()).unwrap();
+        let mut nine = admit(&mut *relay, 9);
+        assert_eq!(relay.open(9, &mut before), Err(Refused::Stale));
+        relay.open(9, &mut nine.seal(1, b"after").unwrap()).unwrap();
+    }
+    let mut alone = table(plan("gcm-on64".parse().unwrap(), Isa::best())).unwrap();
+    admit(&mut *alone, 3);
+    assert!(alone.revoke(3).is_empty());
+    assert_eq!(alone.live(), 0);
+}
+
+#[test]
+fn names_are_read_as_they_are_written() {
+    for spec in Spec::all() {
+        assert_eq!(spec.to_string().parse(), Ok(spec));
+    }
+    assert_eq!("gcm-pre-256".parse::<Spec>().unwrap().to_string(), "gcm-pre(clmul)-256");
+    assert!("gcm-pre(5k)".parse::<Spec>().is_err());
+}
