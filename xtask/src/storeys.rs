@@ -11,7 +11,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sealwright-vectors", &["sealwright"]),
     ("sealwright-file", &["sealwright"]),
     ("sealwright-session", &["sealwright"]),
-    ("sealwright-study", &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-vectors"]),
+    (
+        "sealwright-study",
+        &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-session", "sealwright-vectors"],
+    ),
     (
         "sealwright-cli",
         &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-study", "sealwright-vectors"],
