@@ -11,13 +11,19 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sealwright-vectors", &["sealwright"]),
     ("sealwright-file", &["sealwright"]),
     ("sealwright-session", &["sealwright"]),
-    (
-        "sealwright-study",
-        &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-session", "sealwright-vectors"],
-    ),
+    ("sealwright-relay", &["sealwright-measure", "sealwright-session"]),
+    ("sealwright-study", &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-vectors"]),
     (
         "sealwright-cli",
-        &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-study", "sealwright-vectors"],
+        &[
+            "sealwright",
+            "sealwright-file",
+            "sealwright-measure",
+            "sealwright-relay",
+            "sealwright-session",
+            "sealwright-study",
+            "sealwright-vectors",
+        ],
     ),
     ("xtask", &[]),
 ];

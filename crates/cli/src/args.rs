@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{bench, enc, inspect, key, open, report, seal, study, vectors};
+use crate::{bench, client, enc, inspect, key, load, open, report, seal, serve, study, vectors};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:
@@ -40,6 +40,9 @@ pub(crate) enum Verb {
     Enc(enc::LowArgs),
     Vectors(vectors::LowArgs),
     Bench(bench::LowArgs),
+    Serve(serve::LowArgs),
+    Client(client::LowArgs),
+    Load(load::LowArgs),
     Study(study::LowArgs),
     Report(report::LowArgs),
 }

@@ -6,6 +6,7 @@ mod ad;
 mod args;
 mod bars;
 mod bench;
+mod client;
 mod enc;
 mod exit;
 mod failure;
@@ -13,6 +14,7 @@ mod inspect;
 mod interrupt;
 mod jobs;
 mod key;
+mod load;
 mod open;
 mod progress;
 mod prompt;
@@ -20,6 +22,7 @@ mod report;
 mod run;
 mod seal;
 mod secret;
+mod serve;
 mod size;
 mod status;
 mod stream;
@@ -61,7 +64,10 @@ fn level_asked() -> Result<(), Failure> {
 
 fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
     level_asked()?;
-    interrupt::listen()?;
+    // signals tell a relay to reload or to end in order, not to break off
+    if !matches!(verb, Verb::Serve(_)) {
+        interrupt::listen()?;
+    }
     match verb {
         Verb::Seal(args) => seal::run(args),
         Verb::Open(args) => open::run(args),
@@ -70,6 +76,9 @@ fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
         Verb::Enc(args) => enc::run(args),
         Verb::Vectors(args) => vectors::run(args),
         Verb::Bench(args) => bench::run(args),
+        Verb::Serve(args) => serve::run(args),
+        Verb::Client(args) => client::run(args),
+        Verb::Load(args) => load::run(args),
         Verb::Study(args) => study::run(args),
         Verb::Report(args) => report::run(args),
     }

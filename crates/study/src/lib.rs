@@ -24,7 +24,6 @@ mod plot;
 pub mod report;
 pub mod results;
 mod run;
-mod sessions;
 mod study;
 
 pub use figure::Figure;

@@ -1,0 +1,63 @@
+//! `sealwright client`: one session at a relay, as a pipe to another client.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use sealwright_relay::client::{ClientError, Identity, Pipe};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+const EXAMPLES: &str = "\
+Standard input goes to the other client, and what it sends to standard output, until both have said all and
+know that it arrived. Connections that break are made again; when the relay forgot the session, a new one is
+opened. Nothing is lost, or the exit code says so.
+
+Example:
+    sealwright serve --init trial --client alice --client bob
+    sealwright serve trial/relay.toml &
+    sealwright client trial/bob.toml --to alice > copy.txt < /dev/null &
+    sealwright client trial/alice.toml --to bob < letter.txt";
+
+/// Speak with another client through a relay
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LowArgs {
+    /// Who we are, and where the relay is
+    #[arg(value_name = "CLIENT.TOML")]
+    identity: PathBuf,
+    /// The other client
+    #[arg(long, value_name = "NAME")]
+    to: String,
+    /// Give up when nothing is heard for T seconds while something waits to be answered
+    #[arg(long, value_name = "T", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    wait: u32,
+    /// Say what happens to the connection
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+/// Pipes until both sides are done.
+pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let identity = Identity::read(&args.identity).map_err(failure)?;
+    let pipe = Pipe { identity: &identity, peer: &args.to, wait: Duration::from_secs(args.wait.into()) };
+    let watch = |what: &str| {
+        if args.verbose {
+            eprintln!("sealwright: {what}");
+        }
+    };
+    let moved = pipe.run(io::stdin(), io::stdout(), &watch).map_err(failure)?;
+    watch(&format!("{} bytes sent, {} received", moved.sent, moved.received));
+    Ok(Exit::Done)
+}
+
+fn failure(error: ClientError) -> Failure {
+    let hint = match &error {
+        ClientError::Absent(name) => Some(format!("is {name} running? --wait waits longer")),
+        ClientError::Relay { .. } => Some("is the relay running, and its name in its certificate?".to_owned()),
+        _ => None,
+    };
+    hint.into_iter().fold(Failure::failed(error), Failure::hint)
+}

@@ -1,0 +1,284 @@
+//! One connection: what was read of a cut frame, what waits to be written, and who waits for it to be.
+
+use std::io::{self, Read, Write};
+use std::time::Instant;
+
+use mio::net::TcpStream;
+
+use crate::data::settings::READ;
+
+/// A connection of one worker: its slot there and how often the slot was used before, so that a handle outliving
+/// its connection names none. Never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Handle(u32);
+
+/// From so many bad frames on, a connection is read in smaller pieces.
+const SUSPECT: u32 = 100;
+
+const SLOT_BITS: u32 = 18;
+
+impl Handle {
+    /// The most slots.
+    pub(crate) const SLOTS: usize = 1 << SLOT_BITS;
+
+    pub(crate) fn new(slot: usize, use_number: u32) -> Handle {
+        let uses = use_number % ((1 << (32 - SLOT_BITS)) - 1) + 1;
+        Handle(uses << SLOT_BITS | slot as u32)
+    }
+
+    pub(crate) fn slot(self) -> usize {
+        self.0 as usize & (Handle::SLOTS - 1)
+    }
+
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn from_number(number: u32) -> Option<Handle> {
+        (number != 0).then_some(Handle(number))
+    }
+}
+
+/// A connection as another worker names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) worker: usize,
+    pub(crate) handle: Handle,
+}
+
+/// What reading once gave.
+pub(crate) enum Got {
+    /// Bytes in the buffer, those of them that are new, and whether there may be more to read.
+    Bytes { all: usize, fresh: usize, more: bool },
+    /// Nothing now.
+    Nothing,
+    /// The other side is done, or the connection broke.
+    End,
+}
+
+/// What a turn has to know of a connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) stream: TcpStream,
+    pub(crate) handle: Handle,
+    pub(crate) since: Instant,
+    /// No frame came yet: it may still move to the worker of its first one.
+    pub(crate) fresh: bool,
+    /// An authentic frame came over it.
+    pub(crate) proved: bool,
+    pub(crate) bad: u32,
+    /// Bytes of an oversize frame still to be skipped.
+    pub(crate) skip: usize,
+    /// Destinations that hold up reading.
+    pub(crate) paused: u32,
+    /// It stands in the queue of those to read.
+    pub(crate) ready: bool,
+    /// It stands in the list of those to write.
+    pub(crate) dirty: bool,
+    /// The other side closed, maybe behind bytes that are still to be read.
+    pub(crate) closing: bool,
+    cut: Vec<u8>,
+    /// What is kept was not looked at yet: it came with the connection from another worker.
+    early: bool,
+    out: Vec<u8>,
+    sent: usize,
+    /// Those who wait until the queue is shorter.
+    pub(crate) waiters: Vec<Source>,
+    /// Since when the queue is long and somebody waits.
+    pub(crate) full: Option<Instant>,
+    /// Nobody waits for it any more, until then.
+    pub(crate) slow: Option<Instant>,
+    /// When it last took bytes, or had none to take.
+    pub(crate) moved: Instant,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: TcpStream, handle: Handle, early: Vec<u8>, now: Instant) -> Connection {
+        Connection {
+            stream,
+            handle,
+            since: now,
+            fresh: early.is_empty(),
+            proved: false,
+            bad: 0,
+            skip: 0,
+            paused: 0,
+            ready: false,
+            dirty: false,
+            closing: false,
+            early: !early.is_empty(),
+            cut: early,
+            out: Vec::new(),
+            sent: 0,
+            waiters: Vec::new(),
+            full: None,
+            slow: None,
+            moved: now,
+        }
+    }
+
+    /// Reads once into `buffer`, behind the cut frame of last time.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Got {
+        let kept = self.cut.len();
+        if std::mem::take(&mut self.early) {
+            buffer[..kept].copy_from_slice(&self.cut);
+            self.cut.clear();
+            return Got::Bytes { all: kept, fresh: 0, more: true };
+        }
+        // who has not proved itself, or sent much that is bad, gets less of a turn
+        let share = if self.proved && self.bad < SUSPECT { READ } else { READ / 8 };
+        let end = (kept + share).min(buffer.len());
+        loop {
+            match self.stream.read(&mut buffer[kept..end]) {
+                Ok(0) => return Got::End,
+                Ok(much) => {
+                    buffer[..kept].copy_from_slice(&self.cut);
+                    self.cut.clear();
+                    return Got::Bytes { all: kept + much, fresh: much, more: kept + much == end || self.closing };
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Got::Nothing,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Got::End,
+            }
+        }
+    }
+
+    /// Keeps the beginning of a frame whose end has not come.
+    pub(crate) fn keep(&mut self, cut: &[u8]) {
+        self.cut.extend_from_slice(cut);
+        if cut.is_empty() && self.cut.capacity() > 4096 {
+            self.cut = Vec::new();
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub(crate) fn queued(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    /// The queue's end, to append a frame to.
+    pub(crate) fn queue(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// Writes what waits, in one call if the system takes it; how much it took.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub(crate) fn flush(&mut self, now: Instant) -> io::Result<usize> {
+        let before = self.sent;
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(much) => self.sent += much,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let took = self.sent - before;
+        if self.sent == self.out.len() {
+            self.moved = now;
+            self.sent = 0;
+            self.out.clear();
+            if self.out.capacity() > READ {
+                self.out = Vec::new();
+            }
+        } else if took > 0 {
+            self.moved = now;
+            if self.sent >= READ {
+                self.out.drain(..self.sent);
+                self.sent = 0;
+            }
+        }
+        Ok(took)
+    }
+}
+
+/// The connections of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    slots: Vec<Option<Connection>>,
+    uses: Vec<u32>,
+    free: Vec<usize>,
+    live: usize,
+}
+
+impl Connections {
+    /// A handle for a newcomer, if there is a slot.
+    pub(crate) fn reserve(&mut self) -> Option<Handle> {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.slots.len() < Handle::SLOTS => {
+                self.slots.push(None);
+                self.uses.push(0);
+                self.slots.len() - 1
+            }
+            None => return None,
+        };
+        self.uses[slot] = self.uses[slot].wrapping_add(1);
+        Some(Handle::new(slot, self.uses[slot]))
+    }
+
+    pub(crate) fn put(&mut self, connection: Connection) {
+        let slot = connection.handle.slot();
+        self.slots[slot] = Some(connection);
+        self.live += 1;
+    }
+
+    /// Gives a reserved slot back, and the connection in it.
+    pub(crate) fn take(&mut self, handle: Handle) -> Option<Connection> {
+        let connection = self.slots.get_mut(handle.slot())?.take_if(|connection| connection.handle == handle)?;
+        self.free.push(handle.slot());
+        self.live -= 1;
+        Some(connection)
+    }
+
+    /// Gives a reserved slot back that was not used.
+    pub(crate) fn give_back(&mut self, handle: Handle) {
+        self.free.push(handle.slot());
+    }
+
+    pub(crate) fn named(&mut self, handle: Handle) -> Option<&mut Connection> {
+        self.slots.get_mut(handle.slot())?.as_mut().filter(|connection| connection.handle == handle)
+    }
+
+    pub(crate) fn at(&mut self, slot: usize) -> Option<&mut Connection> {
+        self.slots.get_mut(slot)?.as_mut()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
+        self.slots.iter().flatten()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_never_zero_and_names_one_use_of_its_slot() {
+        for use_number in [0, 1, 16_382, 16_383, 16_384, u32::MAX] {
+            let handle = Handle::new(Handle::SLOTS - 1, use_number);
+            assert_ne!(handle.number(), 0);
+            assert_eq!(handle.slot(), Handle::SLOTS - 1);
+            assert_eq!(Handle::from_number(handle.number()), Some(handle));
+        }
+        assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
+        assert_eq!(Handle::from_number(0), None);
+    }
+
+    #[test]
+    fn slots_are_used_again_under_other_handles() {
+        let mut connections = Connections::default();
+        let first = connections.reserve();
+        connections.give_back(first.expect("there is room"));
+        let second = connections.reserve();
+        assert_eq!(first.map(Handle::slot), second.map(Handle::slot));
+        assert_ne!(first, second);
+    }
+}

@@ -1,0 +1,205 @@
+//! What the data plane counts, without a lock: each worker counts for itself and publishes once a turn.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One thing that is counted. Bad frames are counted by what was wrong and dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// Frames that arrived whole, good or bad.
+    Arrived,
+    /// Frames that opened: authentic, fresh, of a session that is here.
+    Opened,
+    /// Frames sealed for their destination and queued on its connection.
+    Forwarded,
+    /// Bytes read from connections.
+    BytesIn,
+    /// Bytes written to connections.
+    BytesOut,
+    /// Bad: too short to hold a tag and a destination.
+    Short,
+    /// Bad: longer than this relay takes.
+    Oversize,
+    /// Bad: not a header of this wire format; the stream cannot be followed further and is closed.
+    Malformed,
+    /// Bad: no such session here.
+    Unknown,
+    /// Bad: a session of another shard; a connection carries sessions of one shard only.
+    Misplaced,
+    /// Bad: sealed before the session's keys were made anew.
+    Stale,
+    /// Bad: seen before, or too old to tell.
+    Replayed,
+    /// Bad: the tag does not fit.
+    Forged,
+    /// Bad: the destination is unknown, or has no connection now.
+    WrongDestination,
+    /// Dropped: the destination does not read fast enough.
+    Slow,
+    /// Dropped: the session's key has served its number of blocks and must be made anew.
+    Exhausted,
+    /// Connections taken.
+    Accepted,
+    /// Connections refused, because the memory budget or the descriptors are used up.
+    Refused,
+    /// Connections closed by this side: too many bad frames, no authentic frame in time, malformed, stalled.
+    Expelled,
+    /// Connections that ended, for whatever reason.
+    Closed,
+    /// Times that reading a connection was put off because a destination was full.
+    Paused,
+    /// Turns of the loop.
+    Turns,
+    /// Nanoseconds of CPU time the workers used.
+    CpuNanoseconds,
+}
+
+impl Count {
+    /// All of them, in the order of the declaration.
+    pub const ALL: [Count; 23] = [
+        Count::Arrived,
+        Count::Opened,
+        Count::Forwarded,
+        Count::BytesIn,
+        Count::BytesOut,
+        Count::Short,
+        Count::Oversize,
+        Count::Malformed,
+        Count::Unknown,
+        Count::Misplaced,
+        Count::Stale,
+        Count::Replayed,
+        Count::Forged,
+        Count::WrongDestination,
+        Count::Slow,
+        Count::Exhausted,
+        Count::Accepted,
+        Count::Refused,
+        Count::Expelled,
+        Count::Closed,
+        Count::Paused,
+        Count::Turns,
+        Count::CpuNanoseconds,
+    ];
+
+    /// Why a frame was dropped, for those counts that say so.
+    pub const DROPPED: [Count; 11] = [
+        Count::Short,
+        Count::Oversize,
+        Count::Malformed,
+        Count::Unknown,
+        Count::Misplaced,
+        Count::Stale,
+        Count::Replayed,
+        Count::Forged,
+        Count::WrongDestination,
+        Count::Slow,
+        Count::Exhausted,
+    ];
+
+    /// The name in metrics and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Count::Arrived => "arrived",
+            Count::Opened => "opened",
+            Count::Forwarded => "forwarded",
+            Count::BytesIn => "bytes_in",
+            Count::BytesOut => "bytes_out",
+            Count::Short => "short",
+            Count::Oversize => "oversize",
+            Count::Malformed => "malformed",
+            Count::Unknown => "unknown",
+            Count::Misplaced => "misplaced",
+            Count::Stale => "stale",
+            Count::Replayed => "replayed",
+            Count::Forged => "forged",
+            Count::WrongDestination => "wrong_destination",
+            Count::Slow => "slow",
+            Count::Exhausted => "exhausted",
+            Count::Accepted => "accepted",
+            Count::Refused => "refused",
+            Count::Expelled => "expelled",
+            Count::Closed => "closed",
+            Count::Paused => "paused",
+            Count::Turns => "turns",
+            Count::CpuNanoseconds => "cpu_nanoseconds",
+        }
+    }
+}
+
+/// Counts as numbers: one worker's own, or the sum of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts([u64; Count::ALL.len()]);
+
+impl Counts {
+    /// How often `what` was counted.
+    pub fn of(&self, what: Count) -> u64 {
+        self.0[what as usize]
+    }
+
+    /// Frames dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        Count::DROPPED.iter().map(|&what| self.of(what)).sum()
+    }
+
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &Counts) -> Counts {
+        Counts(std::array::from_fn(|at| self.0[at] - earlier.0[at]))
+    }
+
+    pub(crate) fn one(&mut self, what: Count) {
+        self.0[what as usize] += 1;
+    }
+
+    pub(crate) fn add(&mut self, what: Count, much: u64) {
+        self.0[what as usize] += much;
+    }
+
+    pub(crate) fn set(&mut self, what: Count, to: u64) {
+        self.0[what as usize] = to;
+    }
+}
+
+/// A worker's counts where other threads read them.
+#[derive(Debug, Default)]
+pub(crate) struct Published([AtomicU64; Count::ALL.len()]);
+
+impl Published {
+    pub(crate) fn publish(&self, counts: &Counts) {
+        for (there, here) in self.0.iter().zip(counts.0) {
+            there.store(here, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn add_to(&self, sum: &mut Counts) {
+        for (sum, here) in sum.0.iter_mut().zip(&self.0) {
+            *sum += here.load(Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_in_the_order_of_the_declaration() {
+        for (at, what) in Count::ALL.into_iter().enumerate() {
+            assert_eq!(what as usize, at, "{what:?}");
+        }
+    }
+
+    #[test]
+    fn published_counts_add_up_over_workers() {
+        let (a, b) = (Published::default(), Published::default());
+        let mut counts = Counts::default();
+        counts.one(Count::Forged);
+        a.publish(&counts);
+        counts.add(Count::Forged, 2);
+        b.publish(&counts);
+        let mut sum = Counts::default();
+        a.add_to(&mut sum);
+        b.add_to(&mut sum);
+        assert_eq!((sum.of(Count::Forged), sum.dropped(), sum.of(Count::Opened)), (4, 4, 0));
+        assert_eq!(sum.since(&counts).of(Count::Forged), 1);
+    }
+}

@@ -1,0 +1,18 @@
+//! The data plane: frames of many sessions over TCP connections, a thread a core.
+
+pub mod count;
+pub mod relay;
+pub mod settings;
+
+mod connection;
+mod forward;
+mod mail;
+mod waiting;
+mod worker;
+
+pub use count::{Count, Counts};
+pub use relay::{Relay, Stopped};
+pub use settings::Settings;
+
+pub(crate) use connection::{Connection, Got, Handle};
+pub(crate) use settings::READ;

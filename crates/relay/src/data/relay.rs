@@ -1,0 +1,168 @@
+//! A running relay: its workers, and what its owner may ask of them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpListener;
+use mio::{Poll, Waker};
+use sealwright_session::Sessions;
+use thiserror::Error;
+
+use crate::data::count::{Counts, Published};
+use crate::data::mail::{Letter, Mailbox};
+use crate::data::settings::Settings;
+use crate::data::worker::{BELL, Shared, Worker};
+use crate::place::Place;
+
+/// The relay has ended, or a worker of it.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the relay has stopped")]
+pub struct Stopped;
+
+/// A relay of frames. Dropping it stops its threads.
+pub struct Relay {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl std::fmt::Debug for Relay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").field("address", &self.address).field("workers", &self.shared.mailboxes.len()).finish()
+    }
+}
+
+impl Relay {
+    /// Starts a worker for each table of sessions: the sessions of node `node` are dealt to them by turns, so
+    /// session `index` is in table `index % tables`, slot `index / tables`.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, or the system gives no thread or descriptor.
+    ///
+    /// # Panics
+    /// When there is no table, or no such node.
+    pub fn start(
+        address: SocketAddr,
+        node: u32,
+        settings: Settings,
+        tables: Vec<Box<dyn Sessions>>,
+    ) -> io::Result<Relay> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let place = Place::new(node, u32::try_from(tables.len()).map_err(io::Error::other)?);
+        let polls = tables.iter().map(|_| Poll::new()).collect::<io::Result<Vec<_>>>()?;
+        let bells = polls.iter().map(|poll| Waker::new(poll.registry(), BELL)).collect::<io::Result<Vec<_>>>()?;
+        let shared = Arc::new(Shared {
+            place,
+            settings,
+            counts: bells.iter().map(|_| Published::default()).collect(),
+            mailboxes: bells.into_iter().map(Mailbox::new).collect(),
+            connections: AtomicUsize::new(0),
+        });
+        let relay = Relay { address, shared, threads: Mutex::default() };
+        let mut listener = Some(listener);
+        for (me, (poll, table)) in polls.into_iter().zip(tables).enumerate() {
+            let worker = Worker::new(me, relay.shared.clone(), poll, listener.take(), table)?;
+            let thread = std::thread::Builder::new().name(format!("relay {me}")).spawn(move || worker.run())?;
+            relay.threads().push(thread);
+        }
+        Ok(relay)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How its sessions are numbered.
+    pub fn place(&self) -> Place {
+        self.shared.place
+    }
+
+    /// What all workers counted so far.
+    pub fn counts(&self) -> Counts {
+        let mut sum = Counts::default();
+        self.shared.counts.iter().for_each(|counts| counts.add_to(&mut sum));
+        sum
+    }
+
+    /// Connections now.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Lets worker `shard` change sessions `slots` of its table, and waits for it. They lose their connections: each
+    /// is bound anew by its first authentic frame.
+    ///
+    /// # Errors
+    /// When the relay has stopped.
+    pub fn change<T: Send + 'static>(
+        &self,
+        shard: usize,
+        slots: Range<u32>,
+        change: impl FnOnce(&mut dyn Sessions) -> T + Send + 'static,
+    ) -> Result<T, Stopped> {
+        let (tell, hear) = mpsc::sync_channel(1);
+        let change = Box::new(move |sessions: &mut dyn Sessions| {
+            // nobody listens any more when the asker gave up
+            let _ = tell.send(change(sessions));
+        });
+        self.shared.mailboxes.get(shard).ok_or(Stopped)?.post(Letter::Change { slots, change });
+        loop {
+            match hear.recv_timeout(Duration::from_millis(100)) {
+                Ok(answer) => return Ok(answer),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Stopped),
+                // a letter that nobody reads: its worker is gone
+                Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(Stopped),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Takes no newcomers from now on; those who are here stay.
+    pub fn drain(&self) {
+        self.shared.mailboxes.iter().for_each(|mailbox| mailbox.post(Letter::Drain));
+    }
+
+    /// Takes no newcomers and waits until all connections have ended, at most `grace`; whether they have.
+    pub fn drained_within(&self, grace: Duration) -> bool {
+        self.drain();
+        let start = Instant::now();
+        while self.connections() > 0 {
+            if start.elapsed() > grace {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    /// Reads no more, writes what is queued, ends; what it had counted.
+    pub fn stop(&self) -> Counts {
+        self.shared.mailboxes.iter().for_each(|mailbox| mailbox.post(Letter::Stop));
+        for thread in self.threads().drain(..) {
+            // a worker that panicked has said so on standard error
+            let _ = thread.join();
+        }
+        self.counts()
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_ended(&self, shard: usize) -> bool {
+        self.threads().get(shard).is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

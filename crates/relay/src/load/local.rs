@@ -1,0 +1,58 @@
+//! A relay in this process, over real sockets, and both ends of every session.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use sealwright_measure::random::Random;
+use sealwright_session::{Material, Plan, Secret, Side, Spec, table};
+
+use crate::data::{Relay, Settings};
+use crate::load::generator::Generator;
+use crate::load::keys::Keys;
+use crate::load::order::Order;
+use crate::load::run::{LoadError, Rig};
+use crate::place::Place;
+
+/// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the order's seed: they
+/// keep nothing secret.
+///
+/// # Errors
+/// When memory, threads or connections run out.
+pub fn local(spec: Spec, order: &Order, workers: u32) -> Result<Rig, LoadError> {
+    let place = Place::new(0, workers);
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    let mut bytes = 0.0;
+    for shard in 0..workers {
+        let slots = place.slots(order.clients, shard);
+        let secret = Secret::random()?;
+        let mut server = table(Plan { secret: Some(secret.clone()), ..Plan::new(spec, slots) })?;
+        let mut clients = table(Plan { side: Side::Client, secret: Some(secret), ..Plan::new(spec, slots) })?;
+        for slot in 0..slots {
+            let index = slot * workers + shard;
+            let material = material(order.seed ^ u64::from(index) << 32);
+            let session = place.session(index);
+            server.admit(slot, session, &material)?;
+            clients.admit(slot, session, &material)?;
+        }
+        // the worker keeps beside each record the connection it is bound to
+        bytes += (server.memory().bytes_per_client() + 4.0) * f64::from(slots);
+        here.push(server);
+        there.push(clients);
+    }
+    let settings = Settings {
+        max_frame: Settings::default().max_frame.max(order.payload.largest() + 32),
+        max_bad: u32::MAX,
+        ..Settings::default()
+    };
+    let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 0, settings, here)?;
+    let generator = Generator::connect(relay.address(), Keys::Tables(place, there), order.clone())?;
+    Ok(Rig { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(order.clients) })
+}
+
+fn material(seed: u64) -> Material {
+    let mut random = Random::new(seed);
+    let mut bytes = [0; Material::LEN];
+    for part in bytes.chunks_mut(8) {
+        part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
+    }
+    Material::from_bytes(&bytes)
+}

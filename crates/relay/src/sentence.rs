@@ -1,0 +1,41 @@
+//! Other libraries' errors in one line each.
+
+use std::io;
+
+use serde::de::DeserializeOwned;
+
+/// An operating system error without the number that Rust puts behind it.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.find(" (os error").map_or(text.clone(), |end| text[..end].to_owned())
+}
+
+/// Reads TOML; what is wrong with it, and in which line.
+pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        match error.span() {
+            Some(span) => format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1),
+            None => message,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_one_line() {
+        assert_eq!(plain(&io::Error::from_raw_os_error(2)), "No such file or directory");
+        assert_eq!(plain(&io::Error::other("by itself")), "by itself");
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(deny_unknown_fields)]
+        struct One {
+            #[allow(dead_code)]
+            a: u32,
+        }
+        let why = toml::<One>("a = 1\nb = 2\n").expect_err("b is unknown");
+        assert!(why.starts_with("line 2: unknown field `b`") && !why.contains('\n'), "{why}");
+    }
+}

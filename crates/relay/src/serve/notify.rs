@@ -1,0 +1,71 @@
+//! systemd's way of hearing from a service: datagrams to the socket it names in the environment (sd_notify(3)).
+
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::time::Duration;
+
+/// The socket, if there is one.
+#[derive(Debug)]
+pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
+
+impl Notify {
+    /// The socket that `NOTIFY_SOCKET` names.
+    ///
+    /// # Errors
+    /// When it names none that can be used.
+    pub fn from_environment() -> io::Result<Notify> {
+        let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(Notify(None)) };
+        Notify::to(Path::new(&name))
+    }
+
+    /// A socket by its path; `@` in front stands for the abstract namespace.
+    ///
+    /// # Errors
+    /// When that is no name of a socket.
+    pub fn to(path: &Path) -> io::Result<Notify> {
+        let address = match path.as_os_str().as_bytes() {
+            [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+            _ => SocketAddr::from_pathname(path)?,
+        };
+        Ok(Notify(Some((UnixDatagram::unbound()?, address))))
+    }
+
+    /// Tells it.
+    pub fn say(&self, state: &str) {
+        if let Some((socket, address)) = &self.0 {
+            // who does not listen any more has no use for it
+            let _ = socket.send_to_addr(state.as_bytes(), address);
+        }
+    }
+
+    /// How often the watchdog wants to hear, if it does: half of the time it waits.
+    pub fn watchdog() -> Option<Duration> {
+        let micros: u64 = std::env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
+        (micros > 0).then(|| Duration::from_micros(micros / 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn datagrams_arrive_at_a_path_and_in_the_abstract_namespace() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("notify");
+        let at_path = UnixDatagram::bind(&path).unwrap();
+        let name = format!("@sealwright-{}", directory.path().display());
+        let abstract_name = SocketAddr::from_abstract_name(&name.as_bytes()[1..]).unwrap();
+        let abstracted = UnixDatagram::bind_addr(&abstract_name).unwrap();
+        for (there, name) in [(at_path, path.as_path()), (abstracted, Path::new(&name))] {
+            Notify::to(name).unwrap().say("READY=1");
+            let mut buffer = [0; 64];
+            let much = there.recv(&mut buffer).unwrap();
+            assert_eq!(&buffer[..much], b"READY=1");
+        }
+    }
+}

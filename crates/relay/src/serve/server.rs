@@ -1,0 +1,216 @@
+//! Data plane, control plane and metrics of one configuration.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sealwright_session::{Material, Memory, Plan, Refused, table};
+use thiserror::Error;
+
+use crate::control::tls::TlsError;
+use crate::control::{Control, Heard, Names};
+use crate::data::{Counts, Relay, Settings};
+use crate::place::Place;
+use crate::sentence::plain;
+use crate::serve::config::{Config, ConfigError};
+use crate::serve::log::Log;
+use crate::serve::metrics::{Metrics, Told};
+
+/// Why a relay does not serve.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The configuration.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// Certificates and keys.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
+    /// The memory for the records cannot be had.
+    #[error("{0}")]
+    Refused(#[from] Refused),
+    /// The budget.
+    #[error(
+        "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"
+    )]
+    Budget {
+        /// Sessions asked for.
+        sessions: u32,
+        /// What their records take.
+        needed: u64,
+        /// What the buffers of one connection may take.
+        connection: usize,
+        /// What there is.
+        budget: u64,
+    },
+    /// An address cannot be listened on.
+    #[error("{address}: {}", plain(error))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// Signals or the notification socket.
+    #[error("{}", plain(.0))]
+    Io(#[from] io::Error),
+}
+
+/// Where a server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// For frames.
+    pub frames: SocketAddr,
+    /// For the control plane.
+    pub control: SocketAddr,
+    /// For metrics.
+    pub metrics: Option<SocketAddr>,
+}
+
+/// A relay that serves.
+pub struct Server {
+    control: Option<Control>,
+    metrics: Option<Metrics>,
+    relay: Arc<Relay>,
+    draining: Arc<AtomicBool>,
+    log: Arc<Log>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("addresses", &self.addresses()).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Takes the memory, then the addresses, then serves.
+    ///
+    /// # Errors
+    /// When something of the configuration cannot be had.
+    pub fn start(config: &Config, log: Arc<Log>) -> Result<Server, ServeError> {
+        let tls = config.papers.server()?;
+        let place = Place::new(config.node, config.threads);
+        let (connections, mut session_bytes) = (config.connections()?, 0);
+        let mut tables = Vec::new();
+        for shard in 0..config.threads {
+            let slots = place.slots(config.sessions, shard);
+            let table = table(Plan { cluster: config.cluster(), ..Plan::new(config.scheme, slots) })?;
+            let Memory { reserved, heap, shared, .. } = table.memory();
+            session_bytes += reserved + heap + shared;
+            tables.push(table);
+        }
+        let listen = |address: SocketAddr| move |error| ServeError::Listen { address, error };
+        let settings = Settings { max_connections: connections, ..config.settings.clone() };
+        let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
+        let relay = Arc::new(relay);
+        let heard = Arc::new(Heard::default());
+        let draining = Arc::new(AtomicBool::new(false));
+        let control = Control::start(
+            config.control,
+            relay.clone(),
+            config.public.clone().map_or((None, relay.address().port()), |(host, port)| (Some(host), port)),
+            tls,
+            Names::new(&config.allowed(), config.cluster() * config.threads, config.sessions),
+            config.control_limits,
+            (heard.clone(), log.clone()),
+        )
+        .map_err(listen(config.control))?;
+        let told =
+            Told { relay: relay.clone(), heard, draining: draining.clone(), sessions: config.sessions, session_bytes };
+        let metrics = match config.metrics {
+            Some(address) => Some(Metrics::start(address, told).map_err(listen(address))?),
+            None => None,
+        };
+        let server = Server { control: Some(control), metrics, relay, draining, log };
+        server.log.say(
+            "serving",
+            &[
+                ("frames", server.relay.address().to_string().into()),
+                ("control", server.addresses().control.to_string().into()),
+                ("metrics", server.addresses().metrics.map(|address| address.to_string()).into()),
+                ("scheme", config.scheme.to_string().into()),
+                ("sessions", config.sessions.into()),
+                ("session_bytes", session_bytes.into()),
+                ("connections", connections.into()),
+                ("threads", config.threads.into()),
+            ],
+        );
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> Addresses {
+        Addresses {
+            frames: self.relay.address(),
+            control: self.control.as_ref().map_or(self.relay.address(), Control::address),
+            metrics: self.metrics.as_ref().map(Metrics::address),
+        }
+    }
+
+    /// The data plane.
+    pub fn relay(&self) -> &Relay {
+        &self.relay
+    }
+
+    /// Takes over names, certificates and limits of the control plane; the rest of a configuration needs a restart.
+    ///
+    /// # Errors
+    /// When the certificates do not fit; everything then stays as it was.
+    pub fn reload(&self, config: &Config) -> Result<(), ServeError> {
+        let tls = config.papers.server()?;
+        if let Some(control) = &self.control {
+            control.reload(tls, &config.allowed(), config.control_limits);
+        }
+        let about = [("clients", config.clients.len().into()), ("clusters", config.clusters.len().into())];
+        self.log.say("reloaded", &about);
+        Ok(())
+    }
+
+    /// Opens no more sessions, takes no more connections, and lets those who are here finish, at most for `grace`.
+    pub fn drain(&mut self, grace: Duration) -> Counts {
+        self.draining.store(true, Ordering::Relaxed);
+        self.log.say("draining", &[("connections", self.relay.connections().into())]);
+        self.control = None;
+        let all_left = self.relay.drained_within(grace);
+        let counts = self.relay.stop();
+        self.log.say(
+            "stopped",
+            &[
+                ("all_left", all_left.into()),
+                ("forwarded", counts.of(crate::Count::Forwarded).into()),
+                ("dropped", counts.dropped().into()),
+            ],
+        );
+        counts
+    }
+}
+
+impl Config {
+    /// How many connections there is memory for beside the records and the workers.
+    fn connections(&self) -> Result<usize, ServeError> {
+        let settings = &self.settings;
+        let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes();
+        match settings.connections_within(self.memory.saturating_sub(needed)) {
+            0 => Err(ServeError::Budget {
+                sessions: self.sessions,
+                needed: needed.div_ceil(1 << 20),
+                connection: settings.connection_bytes() >> 10,
+                budget: self.memory >> 20,
+            }),
+            connections => Ok(connections),
+        }
+    }
+
+    /// What the records of all sessions take, once all are there.
+    fn record_bytes(&self) -> Result<u64, ServeError> {
+        let mut one = table(Plan { cluster: self.cluster(), ..Plan::new(self.scheme, 1) })?;
+        let before = one.memory();
+        one.admit(0, 0, &Material::random()?)?;
+        let after = one.memory();
+        // beside each record, the connection that its client was last heard on
+        let client = (after.record + size_of::<u32>()) as u64 + after.heap.saturating_sub(before.heap);
+        let clusters = u64::from(self.threads + self.sessions / self.cluster());
+        Ok(u64::from(self.sessions) * client + clusters * after.shared)
+    }
+}

@@ -1,0 +1,131 @@
+//! A relay with a few sessions, and clients that can also misbehave.
+#![allow(clippy::unwrap_used, dead_code)]
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use sealwright_relay::{Count, Place, Relay, Settings};
+use sealwright_session::frame::{ADDRESS, HEADER, Header, TAG};
+use sealwright_session::{Material, Plan, Secret, Sessions, Side, Spec, table};
+
+/// The scheme all of these tests run.
+pub(crate) fn spec() -> Spec {
+    "gcm-on64".parse().unwrap()
+}
+
+pub(crate) fn material(index: u32) -> Material {
+    let mut bytes = [0; Material::LEN];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = (index as usize * 31 + at * 7 + 1) as u8;
+    }
+    Material::from_bytes(&bytes)
+}
+
+/// A relay of `workers` workers and `sessions` sessions.
+pub(crate) fn relay(workers: u32, sessions: u32, settings: Settings) -> Relay {
+    let place = Place::new(3, workers);
+    let tables = (0..workers).map(|shard| {
+        let mut table = table(Plan::new(spec(), place.slots(sessions, shard))).unwrap();
+        for slot in 0..table.slots() {
+            let index = slot * workers + shard;
+            table.admit(slot, place.session(index), &material(index)).unwrap();
+        }
+        table
+    });
+    Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 3, settings, tables.collect()).unwrap()
+}
+
+/// One client with a connection of its own.
+pub(crate) struct Client {
+    pub(crate) session: u32,
+    pub(crate) stream: TcpStream,
+    keys: Box<dyn Sessions>,
+    received: Vec<u8>,
+}
+
+impl Client {
+    /// Connects, and lets the relay know where it is.
+    pub(crate) fn new(relay: &Relay, index: u32) -> Client {
+        let mut client = Client::stranger(relay, index);
+        client.hello();
+        client
+    }
+
+    /// Connects, and says nothing.
+    pub(crate) fn stranger(relay: &Relay, index: u32) -> Client {
+        let session = relay.place().session(index);
+        let secret = Some(Secret::random().unwrap());
+        let mut keys = table(Plan { side: Side::Client, secret, ..Plan::new(spec(), 1) }).unwrap();
+        keys.admit(0, session, &material(index)).unwrap();
+        let stream = TcpStream::connect(relay.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client { session, stream, keys, received: Vec::new() }
+    }
+
+    /// The next epoch's keys, as the relay has them when it admits the session once more.
+    pub(crate) fn renew(&mut self, index: u32) {
+        self.keys.admit(0, self.session, &material(index)).unwrap();
+    }
+
+    pub(crate) fn hello(&mut self) {
+        self.send(self.session, b"hello");
+        assert_eq!(self.receive(), (self.session, b"hello".to_vec()));
+    }
+
+    pub(crate) fn sealed(&mut self, to: u32, data: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; HEADER];
+        frame.extend_from_slice(&to.to_be_bytes());
+        frame.extend_from_slice(data);
+        frame.extend_from_slice(&[0; TAG]);
+        self.keys.seal(0, self.session, &mut frame).unwrap();
+        frame
+    }
+
+    pub(crate) fn send(&mut self, to: u32, data: &[u8]) {
+        let frame = self.sealed(to, data);
+        self.stream.write_all(&frame).unwrap();
+    }
+
+    /// The next frame that opens: sender and data.
+    pub(crate) fn receive(&mut self) -> (u32, Vec<u8>) {
+        self.try_receive().expect("the relay closed the connection")
+    }
+
+    /// The same; none when the connection ended.
+    pub(crate) fn try_receive(&mut self) -> Option<(u32, Vec<u8>)> {
+        loop {
+            if let Some(header) = self.received.first_chunk::<HEADER>() {
+                let length = Header::read(header).unwrap().frame_len();
+                if self.received.len() >= length {
+                    let mut frame: Vec<u8> = self.received.drain(..length).collect();
+                    self.keys.open(0, &mut frame).unwrap();
+                    let text = &frame[HEADER..length - TAG];
+                    let (from, data) = text.split_first_chunk::<ADDRESS>().unwrap();
+                    return Some((u32::from_be_bytes(*from), data.to_vec()));
+                }
+            }
+            let mut buffer = [0; 16 << 10];
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(much) => self.received.extend_from_slice(&buffer[..much]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("nothing came: {error}"),
+            }
+        }
+    }
+}
+
+/// Waits until the relay has counted.
+pub(crate) fn counted(relay: &Relay, what: Count, at_least: u64) {
+    until(&format!("{} {at_least}", what.name()), || relay.counts().of(what) >= at_least);
+}
+
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

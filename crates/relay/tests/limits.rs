@@ -1,0 +1,186 @@
+//! Those who misbehave are bounded, and the others do not notice.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use common::{Client, counted, material, relay, until};
+use sealwright_relay::{Count, Settings};
+
+#[test]
+fn a_flood_of_forgeries_does_not_stop_the_others() {
+    // neither the number of bad frames nor the missing good one ends it
+    let prove = Duration::from_secs(3600);
+    let relay = relay(1, 3, Settings { max_bad: u32::MAX, prove, ..Settings::default() });
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    let mut hostile = Client::stranger(&relay, 2);
+    let mut flood = Vec::new();
+    for _ in 0..500 {
+        let mut frame = hostile.sealed(b.session, &[0; 40]);
+        frame[20] ^= 1;
+        flood.extend(frame);
+    }
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                hostile.stream.write_all(&flood).unwrap();
+            }
+        });
+        counted(&relay, Count::Forged, 100);
+        let before = relay.counts().of(Count::Forged);
+        for number in 0..200u32 {
+            a.send(b.session, &number.to_be_bytes());
+            assert_eq!(b.receive().1, number.to_be_bytes());
+        }
+        assert!(relay.counts().of(Count::Forged) > before, "the flood went on meanwhile");
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn too_many_bad_frames_end_a_connection() {
+    let relay = relay(1, 2, Settings { max_bad: 10, ..Settings::default() });
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    for _ in 0..11 {
+        let mut frame = a.sealed(b.session, b"forged");
+        *frame.last_mut().unwrap() ^= 1;
+        a.stream.write_all(&frame).unwrap();
+    }
+    assert_eq!(a.try_receive(), None);
+    b.hello();
+    counted(&relay, Count::Expelled, 1);
+    assert_eq!(relay.counts().of(Count::Forged), 11);
+}
+
+#[test]
+fn who_does_not_read_loses_frames_and_nobody_else_does() {
+    let queue = 64 << 10;
+    let patience = Duration::from_millis(20);
+    let relay = relay(2, 4, Settings { queue, patience, ..Settings::default() });
+    let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
+    // far more than the sockets' buffers and the queue hold
+    let mut sent = 0;
+    while relay.counts().of(Count::Slow) == 0 {
+        a.send(deaf.session, &[0; 8000]);
+        sent += 1;
+        assert!(sent < 20_000, "never slow");
+    }
+    assert!(relay.counts().of(Count::Paused) > 0, "its sender had to wait first");
+    for number in 0..1000u32 {
+        a.send(b.session, &number.to_be_bytes());
+        assert_eq!(b.receive().1, number.to_be_bytes());
+    }
+}
+
+#[test]
+fn who_reads_late_loses_nothing_because_senders_wait() {
+    let relay = relay(1, 2, Settings { queue: 128 << 10, patience: Duration::from_secs(60), ..Settings::default() });
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    let (total, to) = (3000u32, b.session);
+    let mut send = move || (0..total).for_each(|number| a.send(to, &number.to_be_bytes().repeat(1000)));
+    std::thread::scope(|scope| {
+        scope.spawn(&mut send);
+        counted(&relay, Count::Paused, 1);
+        for number in 0..total {
+            assert_eq!(b.receive().1[..4], number.to_be_bytes());
+        }
+    });
+    assert_eq!(relay.counts().dropped(), 0);
+}
+
+#[test]
+fn a_full_house_refuses_newcomers_and_serves_those_inside() {
+    let relay = relay(1, 3, Settings { max_connections: 2, ..Settings::default() });
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    let mut late = Client::stranger(&relay, 2);
+    let frame = late.sealed(a.session, b"let me in");
+    // the refusal may come before or after the write
+    let _ = late.stream.write_all(&frame);
+    assert_eq!(late.try_receive(), None);
+    counted(&relay, Count::Refused, 1);
+    a.send(b.session, b"still here");
+    assert_eq!(b.receive().1, b"still here");
+    drop(a);
+    until("a free place", || relay.connections() == 1);
+    Client::new(&relay, 2).send(b.session, b"now");
+    assert_eq!(b.receive().1, b"now");
+}
+
+#[test]
+fn memory_bears_so_many_connections_and_no_more() {
+    let settings = Settings { queue: 1 << 20, max_frame: 16 << 10, max_connections: 1000, ..Settings::default() };
+    let one = settings.connection_bytes() as u64;
+    assert!(one > 2 << 20);
+    assert_eq!(settings.connections_within(10 * one), 10);
+    assert_eq!(settings.connections_within(one - 1), 0);
+    assert_eq!(settings.connections_within(u64::MAX), 1000);
+}
+
+#[test]
+fn who_never_proves_itself_is_sent_away() {
+    let relay = relay(2, 2, Settings { prove: Duration::from_millis(150), ..Settings::default() });
+    let mut honest = Client::new(&relay, 0);
+    let mut silent = Client::stranger(&relay, 1);
+    let mut babbling = Client::stranger(&relay, 1);
+    let mut frame = babbling.sealed(honest.session, b"forged");
+    *frame.last_mut().unwrap() ^= 1;
+    babbling.stream.write_all(&frame).unwrap();
+    assert_eq!(silent.try_receive(), None);
+    assert_eq!(babbling.try_receive(), None);
+    honest.hello();
+    counted(&relay, Count::Expelled, 2);
+}
+
+#[test]
+fn draining_takes_no_newcomers_and_ends_when_all_have_left() {
+    let relay = relay(2, 3, Settings::default());
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    relay.drain();
+    until("a closed door", || match TcpStream::connect(relay.address()) {
+        Err(error) => error.kind() == ErrorKind::ConnectionRefused,
+        Ok(_) => false,
+    });
+    a.send(b.session, b"while draining");
+    assert_eq!(b.receive().1, b"while draining");
+    assert!(!relay.drained_within(Duration::from_millis(50)));
+    // what was taken in before the end is delivered before the end
+    for number in 0..500u32 {
+        a.send(b.session, &number.to_be_bytes());
+    }
+    counted(&relay, Count::Opened, 503);
+    let counts = relay.stop();
+    for number in 0..500u32 {
+        assert_eq!(b.receive().1, number.to_be_bytes());
+    }
+    assert_eq!(b.try_receive(), None);
+    assert_eq!(counts.dropped(), 0);
+}
+
+#[test]
+fn sessions_come_and_go_while_others_talk() {
+    let relay = relay(2, 4, Settings::default());
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    let (shard, slot) = relay.place().find(b.session).unwrap();
+    relay.change(shard, slot..slot + 1, move |sessions| sessions.remove(slot)).unwrap();
+    a.send(b.session, b"to nobody");
+    counted(&relay, Count::WrongDestination, 1);
+    b.send(a.session, b"by nobody");
+    counted(&relay, Count::Unknown, 1);
+    let session = b.session;
+    relay
+        .change(shard, slot..slot + 1, move |sessions| sessions.admit(slot, session, &material(1)).map(drop))
+        .unwrap()
+        .unwrap();
+    b.send(a.session, b"under the old keys");
+    counted(&relay, Count::Stale, 1);
+    let mut anew = Client::stranger(&relay, 1);
+    anew.renew(1);
+    anew.hello();
+    a.send(anew.session, b"to somebody");
+    assert_eq!(anew.receive().1, b"to somebody");
+}

@@ -1,0 +1,348 @@
+//! The relay as a service: sessions over TLS, files between clients whatever is done to the line, reloads, metrics.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/proxy.rs"]
+mod proxy;
+
+use std::fs;
+use std::io::{Cursor, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use proxy::Proxy;
+use sealwright_relay::client::{ClientError, Identity, Moved, Pipe};
+use sealwright_relay::serve::{Config, Log, ServeError, Server, init};
+use sealwright_relay::{Count, Relay};
+
+/// A folder as `serve --init` makes it, with ports that the system chooses.
+fn folder(clients: &[&str]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let names: Vec<String> = clients.iter().map(|&name| name.to_owned()).collect();
+    init(&directory.path().join("trial"), &[], &names).unwrap();
+    edit(directory.path(), |text| text.replace(":7600", ":0").replace(":7601", ":0").replace(":7602", ":0"));
+    directory
+}
+
+fn edit(directory: &Path, change: impl Fn(&str) -> String) {
+    let path = directory.join("trial/relay.toml");
+    let text = change(&fs::read_to_string(&path).unwrap());
+    fs::write(&path, text).unwrap();
+}
+
+fn config(directory: &Path) -> Config {
+    Config::read(&directory.join("trial/relay.toml")).unwrap()
+}
+
+fn quiet() -> Arc<Log> {
+    Arc::new(Log::to(std::io::sink()))
+}
+
+fn serve(directory: &Path) -> Server {
+    Server::start(&config(directory), quiet()).unwrap()
+}
+
+fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
+    let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
+    identity.relay = format!("localhost:{}", server.addresses().control.port());
+    identity
+}
+
+fn bytes(length: usize, salt: u32) -> Vec<u8> {
+    let mut state = salt;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// An output that two threads see.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Pipes between two clients until both are done; what each received.
+fn exchange(a: &Identity, b: &Identity, files: [Vec<u8>; 2]) -> [Vec<u8>; 2] {
+    let run = |me: &Identity, peer: &str, file: Vec<u8>| {
+        let out = Shared::default();
+        let pipe = Pipe { identity: me, peer, wait: Duration::from_secs(60) };
+        let length = file.len() as u64;
+        let moved = pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
+        let received = out.0.lock().unwrap().clone();
+        assert_eq!(moved, Moved { sent: length, received: received.len() as u64 });
+        received
+    };
+    let [to_b, to_a] = files;
+    std::thread::scope(|scope| {
+        let there = scope.spawn(|| run(a, &b.name, to_b));
+        let here = run(b, &a.name, to_a);
+        [here, there.join().unwrap()]
+    })
+}
+
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn of(relay: &Relay, what: Count) -> u64 {
+    relay.counts().of(what)
+}
+
+#[test]
+fn a_file_arrives_though_frames_are_forged_replayed_and_cut() {
+    let directory = folder(&["alice", "bob"]);
+    let proxy = Proxy::bind();
+    let public = format!("public = \"127.0.0.1:{}\"\nscheme", proxy.address().port());
+    edit(directory.path(), |text| text.replacen("scheme", &public, 1));
+    let server = serve(directory.path());
+    proxy.towards(server.addresses().frames);
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let files = [bytes(3_000_000, 1), bytes(700_000, 2)];
+    let received = exchange(&alice, &bob, files.clone());
+    assert!(received == files, "other bytes came");
+    let done = proxy.done();
+    assert!(done.forged > 10 && done.replayed > 10 && done.cut > 0, "{done:?}");
+    for what in [Count::Forged, Count::Replayed] {
+        assert!(of(server.relay(), what) > 0, "{what:?}: {:?}", server.relay().counts());
+    }
+}
+
+#[test]
+fn a_file_arrives_though_the_relay_is_started_anew() {
+    let directory = folder(&["alice", "bob"]);
+    let server = serve(directory.path());
+    let at = server.addresses();
+    edit(directory.path(), |text| {
+        text.replace("frames = \"127.0.0.1:0", &format!("frames = \"{}", at.frames))
+            .replace("control = \"127.0.0.1:0", &format!("control = \"{}", at.control))
+    });
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    // the relay goes away when some has arrived
+    struct Slow(Cursor<Vec<u8>>);
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            std::thread::sleep(Duration::from_millis(2));
+            self.0.read(buffer)
+        }
+    }
+    let file = bytes(2_000_000, 3);
+    let out = Shared::default();
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            let pipe = Pipe { identity: &alice, peer: "bob", wait: Duration::from_secs(60) };
+            pipe.run(Slow(Cursor::new(file.clone())), std::io::sink(), &|_| ()).unwrap()
+        });
+        let receiver = scope.spawn(|| {
+            let pipe = Pipe { identity: &bob, peer: "alice", wait: Duration::from_secs(60) };
+            pipe.run(std::io::empty(), out.clone(), &|_| ()).unwrap()
+        });
+        until("some bytes", || out.0.lock().unwrap().len() >= 300_000);
+        drop(server);
+        let _second = serve(directory.path());
+        assert_eq!(sender.join().unwrap().sent, file.len() as u64);
+        receiver.join().unwrap();
+    });
+    assert!(*out.0.lock().unwrap() == file, "other bytes came");
+}
+
+#[test]
+fn a_certificate_opens_what_it_names_and_nothing_else() {
+    let directory = folder(&["alice", "bob"]);
+    let server = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let session = alice.open(&["bob", "alice"]).unwrap();
+    assert_eq!(session.found[1], session.client.session());
+    assert_ne!(session.found[0], session.found[1]);
+    let refused = |identity: &Identity, others: &[&str]| match identity.open(others) {
+        Err(ClientError::Refused(why)) => why,
+        other => panic!("not refused: {other:?}"),
+    };
+    assert!(refused(&alice, &["carol"]).contains("does not know"));
+    let thief = Identity { name: "bob".into(), ..alice.clone() };
+    assert!(refused(&thief, &[]).contains("certificate does not name"));
+    // a certificate of another authority, even for the right name
+    let elsewhere = folder(&["alice"]);
+    let mut stranger = identity(elsewhere.path(), &server, "alice");
+    stranger.papers.authority = alice.papers.authority.clone();
+    assert!(matches!(stranger.open(&[]), Err(ClientError::Relay { .. })));
+    // and a relay that is not the one we trust
+    let mut wary = alice.clone();
+    wary.papers.authority = elsewhere.path().join("trial/authority.pem");
+    assert!(matches!(wary.open(&[]), Err(ClientError::Relay { .. })));
+    // those who do not speak TLS at all
+    let mut plain = TcpStream::connect(server.addresses().control).unwrap();
+    plain.write_all(b"{\"open\":\"alice\"}\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!answer.windows(6).any(|window| window == b"opened"));
+}
+
+#[test]
+fn clients_come_and_go_with_a_reload() {
+    let directory = folder(&["alice", "bob", "carol"]);
+    edit(directory.path(), |text| text.replace(", \"carol\"", ""));
+    let server = serve(directory.path());
+    let [alice, bob, carol] = ["alice", "bob", "carol"].map(|name| identity(directory.path(), &server, name));
+    assert!(matches!(carol.open(&[]), Err(ClientError::Refused(_))));
+    exchange(&alice, &bob, [b"before".to_vec(), Vec::new()]);
+    let bobs = bob.open(&[]).unwrap().client.session();
+    edit(directory.path(), |text| text.replace("\"bob\"", "\"carol\""));
+    server.reload(&config(directory.path())).unwrap();
+    assert!(matches!(bob.open(&[]), Err(ClientError::Refused(_))));
+    let mut gone = TcpStream::connect(server.addresses().frames).unwrap();
+    let header = sealwright_session::frame::Header {
+        kind: sealwright_session::frame::Kind::Data,
+        phase: 0,
+        len: 40,
+        session: bobs,
+        seq: 1,
+    };
+    gone.write_all(&[&header.write()[..], &[0; 56]].concat()).unwrap();
+    until("an unknown session", || of(server.relay(), Count::Unknown) > 0);
+    let received = exchange(&alice, &carol, [b"after".to_vec(), b"back".to_vec()]);
+    assert_eq!(received, [b"after".to_vec(), b"back".to_vec()]);
+    // certificates that cannot be read change nothing
+    edit(directory.path(), |text| text.replace("relay.pem", "missing.pem").replace("\"carol\"", "\"bob\""));
+    assert!(matches!(server.reload(&config(directory.path())), Err(ServeError::Tls(_))));
+    carol.open(&[]).unwrap();
+}
+
+#[test]
+fn clusters_come_and_go_and_a_revoked_client_takes_its_clusters_keys_along() {
+    let directory = folder(&["alice", "bob", "x.one", "y.one"]);
+    let names = "clients = [\"alice\", \"bob\", \"x.one\", \"y.one\"]";
+    let rest = "clients = [\"alice\", \"bob\"]";
+    edit(directory.path(), |text| {
+        text.replace(names, rest)
+            .replace("\"gcm-on64\"", "\"gscm-h\"\nresearch = true\ncluster_sessions = 8\nthreads = 1")
+    });
+    let server = serve(directory.path());
+    let open = |name: &str| identity(directory.path(), &server, name).open(&[]);
+    let [mut alice, bob] = ["alice", "bob"].map(|name| open(name).unwrap());
+    assert!(matches!(open("x.one"), Err(ClientError::Refused(_))));
+    let with = |names: &str| {
+        edit(directory.path(), |text| {
+            let (before, tls) = text.split_once("[tls]").unwrap();
+            let before = before.split_once("[clusters]").map_or(before, |(before, _)| before);
+            format!("{before}[clusters]\n{names}\n[tls]{tls}")
+        });
+        server.reload(&config(directory.path())).unwrap();
+    };
+    with("one = [\"*.one\"]");
+    let [x, mut y] = ["x.one", "y.one"].map(|name| open(name).unwrap());
+    let cluster = |session: u32| session / 8;
+    assert_eq!(cluster(alice.client.session()), cluster(bob.client.session()));
+    assert_eq!(cluster(x.client.session()), cluster(y.client.session()));
+    assert_ne!(cluster(x.client.session()), cluster(bob.client.session()));
+    // y shared keys with x: when x goes, both must open anew, and alice need not
+    with("one = [\"y.one\"]");
+    assert!(matches!(open("x.one"), Err(ClientError::Refused(_))));
+    let speak = |session: &mut sealwright_relay::client::Session| {
+        let mut stream = TcpStream::connect(session.frames).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let frame = session.client.seal(session.client.session(), b"to myself").unwrap();
+        stream.write_all(&frame).unwrap();
+        stream
+    };
+    let mut stream = speak(&mut alice);
+    let mut frame = vec![0; 16 + 4 + 9 + 16];
+    stream.read_exact(&mut frame).unwrap();
+    assert_eq!(alice.client.open(&mut frame).unwrap(), (alice.client.session(), &b"to myself"[..]));
+    let _stream = speak(&mut y);
+    until("an unknown session", || of(server.relay(), Count::Unknown) > 0);
+    let mut y = open("y.one").unwrap();
+    let mut stream = speak(&mut y);
+    stream.read_exact(&mut frame).unwrap();
+    assert_eq!(y.client.open(&mut frame).unwrap().1, b"to myself");
+    with("");
+    assert!(matches!(open("y.one"), Err(ClientError::Refused(_))));
+}
+
+#[test]
+fn handshakes_are_limited_and_counted() {
+    let directory = folder(&["alice"]);
+    edit(directory.path(), |text| format!("{text}\n[limits]\nhandshakes_per_second = 0.001\n"));
+    let server = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    alice.open(&[]).unwrap();
+    assert!(matches!(alice.open(&[]), Err(ClientError::Relay { .. })));
+    let text = metrics(&server);
+    assert!(text.contains("sealwright_handshakes_total{outcome=\"done\"} 1\n"), "{text}");
+    assert!(text.contains("sealwright_handshakes_total{outcome=\"refused\"} 1\n"), "{text}");
+}
+
+fn metrics(server: &Server) -> String {
+    let mut stream = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn metrics_count_what_happened() {
+    let directory = folder(&["alice", "bob"]);
+    let server = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    exchange(&alice, &bob, [b"a few bytes".to_vec(), Vec::new()]);
+    let text = metrics(&server);
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("sealwright_sessions_opened_total 2\n"), "{text}");
+    let forwarded = text.lines().find_map(|line| line.strip_prefix("sealwright_frames_forwarded_total ")).unwrap();
+    assert!(forwarded.parse::<u64>().unwrap() >= 4, "{text}");
+    let mut elsewhere = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
+    elsewhere.write_all(b"GET /secrets HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    elsewhere.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 404"), "{text}");
+}
+
+#[test]
+fn logs_tell_what_happened_and_no_secrets() {
+    let directory = folder(&["alice", "bob"]);
+    let lines = Shared::default();
+    let mut server = Server::start(&config(directory.path()), Arc::new(Log::to(lines.clone()))).unwrap();
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    exchange(&alice, &bob, [b"the text itself".to_vec(), Vec::new()]);
+    server.drain(Duration::from_secs(10));
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let events: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(events, ["serving", "opened", "opened", "draining", "stopped"], "{text}");
+    assert!(!text.contains("the text itself") && !text.contains("grant"), "{text}");
+}
+
+#[test]
+fn sessions_that_do_not_fit_the_budget_are_refused_at_the_start() {
+    let directory = folder(&[]);
+    edit(directory.path(), |text| text.replace("memory_mib = 1024", "memory_mib = 1"));
+    let error = Server::start(&config(directory.path()), quiet()).unwrap_err();
+    assert!(matches!(error, ServeError::Budget { sessions: 100_000, budget: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_trial_folder_is_private_and_never_written_over() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = folder(&["alice"]);
+    let mode = |name: &str| fs::metadata(directory.path().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("trial"), mode("trial/alice.key"), mode("trial/authority.key")), (0o700, 0o600, 0o600));
+    assert!(init(&directory.path().join("trial"), &[], &[]).is_err());
+    assert!(init(&directory.path().join("other"), &[], &["../x".into()]).is_err());
+}

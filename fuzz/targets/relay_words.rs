@@ -1,0 +1,29 @@
+//! Any text: what a relay reads as words, its configuration, questions, mixes and hexadecimal digits, is refused or taken,
+//! and what is taken says the same when it is written again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sealwright_relay::control::message::{Answer, Ask, from_hex, to_hex};
+use sealwright_relay::load::Mix;
+use sealwright_relay::serve::Config;
+use std::path::Path;
+
+fuzz_target!(|text: &str| {
+    if let Ok(config) = Config::parse(text, Path::new("/")) {
+        assert!(config.sessions > 0 && config.threads > 0);
+    }
+    if let Ok(ask) = serde_json::from_str::<Ask>(text) {
+        let again = serde_json::to_string(&ask).unwrap();
+        assert_eq!(serde_json::from_str::<Ask>(&again).unwrap(), ask);
+    }
+    if let Ok(answer) = serde_json::from_str::<Answer>(text) {
+        let again = serde_json::to_string(&answer).unwrap();
+        assert_eq!(serde_json::from_str::<Answer>(&again).unwrap(), answer);
+    }
+    if let Ok(mix) = text.parse::<Mix>() {
+        assert_eq!(mix.to_string().parse::<Mix>().unwrap(), mix);
+    }
+    if let Some(bytes) = from_hex(text) {
+        assert_eq!(to_hex(&bytes), text.to_ascii_lowercase());
+    }
+});
