@@ -12,7 +12,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sealwright-file", &["sealwright"]),
     ("sealwright-session", &["sealwright"]),
     ("sealwright-relay", &["sealwright-measure", "sealwright-session"]),
-    ("sealwright-study", &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-vectors"]),
+    (
+        "sealwright-study",
+        &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-session", "sealwright-vectors"],
+    ),
     (
         "sealwright-cli",
         &[

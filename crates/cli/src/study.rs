@@ -9,12 +9,16 @@ use serde_json::json;
 use crate::args::ProgressArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, shown};
+use crate::size::{self, Size};
 use crate::status::Status;
 use crate::stream;
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright study all --quick    # about a minute; then open report/index.html";
+    sealwright study all --quick    # some minutes; then open report/index.html";
+
+/// Below it there is not a page for each connection.
+const LEAST_BUDGET: u64 = 16 << 20;
 
 /// Replay what papers measured, and judge their claims on this machine
 #[derive(Args, Debug)]
@@ -23,12 +27,15 @@ pub(crate) struct LowArgs {
     /// The study, or `all`
     #[arg(value_name = "STUDY", value_parser = names().chain(["all"]).collect::<Vec<_>>())]
     name: String,
-    /// About a minute instead of some, with wider intervals
+    /// About a minute a study instead of some, with wider intervals
     #[arg(long)]
     quick: bool,
     /// Print each study's results as one line of JSON
     #[arg(long)]
     json: bool,
+    /// Memory of the server in `sessions` [default: 256MiB, 32MiB with --quick]
+    #[arg(long, value_name = "BYTES", value_parser = size::parse)]
+    budget: Option<Size>,
     #[command(flatten)]
     folders: Folders,
     #[command(flatten)]
@@ -50,13 +57,17 @@ impl Folders {
     /// For the library; rows of whole processes run this very program.
     pub(crate) fn options(&self, quick: bool) -> Options {
         let binary = std::env::current_exe().ok();
-        Options { quick, results: self.results.clone(), report: self.report.clone(), binary }
+        Options { quick, results: self.results.clone(), report: self.report.clone(), binary, ..Options::default() }
     }
 }
 
 /// Runs one study or all, and prints what they found.
 pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
-    let options = args.folders.options(args.quick);
+    let budget = args.budget.map(|size| size.0);
+    if budget.is_some_and(|bytes| bytes < LEAST_BUDGET) {
+        return Err(Failure::usage("a server needs a budget of at least 16MiB"));
+    }
+    let options = Options { budget, ..args.folders.options(args.quick) };
     let status = Status::new(&args.progress);
     let mut tell = |step: Step<'_>| {
         status.now(

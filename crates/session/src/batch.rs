@@ -9,7 +9,6 @@ use crate::{
     packet::{Packet, blocks, same},
     record::{Receive, Record},
     scheme::{End, Scheme},
-    slab::Slab,
     table::{Table, expected, next, parts},
 };
 use sealwright::mode::agile::lanes::{Frame, Lanes, PACKETS};
@@ -28,21 +27,21 @@ struct Ticket {
 impl<S: Scheme> Table<S> {
     /// Opens or seals all frames.
     pub(crate) fn all(&mut self, buffer: &mut [u8], jobs: &mut [Job], end: End) {
-        for job in &jobs[..jobs.len().min(PACKETS)] {
-            self.fetch(job.slot, end);
-        }
+        self.fetch(&jobs[..jobs.len().min(PACKETS)], end);
         let mut rest = jobs;
         while !rest.is_empty() {
             let (now, later) = rest.split_at_mut(rest.len().min(PACKETS));
-            for job in &later[..later.len().min(PACKETS)] {
-                self.fetch(job.slot, end);
-            }
+            let next = &later[..later.len().min(PACKETS)];
             match lengths(buffer, now).filter(|_| self.lanes.is_some()) {
                 Some((shortest, longest)) if alike(shortest, longest) && pays(now.len(), longest) => {
-                    self.together(buffer, now, end);
+                    self.together(buffer, now, next, end);
                 }
-                Some(_) => self.sorted(buffer, now, end),
+                Some(_) => {
+                    self.fetch(next, end);
+                    self.sorted(buffer, now, end);
+                }
                 None => {
+                    self.fetch(next, end);
                     for job in now {
                         let frame = buffer.get_mut(job.start..job.end).ok_or(Refused::Short);
                         job.outcome = Some(frame.and_then(|frame| self.one(job.slot, job.session, frame, end)));
@@ -53,33 +52,40 @@ impl<S: Scheme> Table<S> {
         }
     }
 
-    /// Asks for what one end of a record needs.
-    #[inline]
-    fn fetch(&self, slot: u32, end: End) {
-        if let Some(record) = self.records.at(slot) {
+    /// Asks for what one end of these records needs.
+    fn fetch(&mut self, jobs: &[Job], end: End) {
+        let records = self.records.all_mut();
+        for record in jobs.iter().filter_map(|job| records.get(job.slot as usize)) {
             record.fetch(end);
         }
     }
 
-    /// Opens or seals frames of similar lengths: each is staged as soon as its header was looked at.
-    fn together(&mut self, buffer: &mut [u8], jobs: &mut [Job], end: End) {
+    /// Opens or seals frames of similar lengths: each is staged as soon as its header was looked at, and one record of the
+    /// next batch is asked for with each.
+    fn together(&mut self, buffer: &mut [u8], jobs: &mut [Job], next: &[Job], end: End) {
         let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
+        let records = records.all_mut();
         lanes.start();
         let mut frames: [Frame<'_>; PACKETS] = core::array::from_fn(|_| Default::default());
-        let (mut slots, mut numbers, mut count) = ([0; PACKETS], [0; PACKETS], 0);
+        let (mut seats, mut slots, mut count) = ([(0, 0); PACKETS], [0; PACKETS], 0);
         let (mut rest, mut at) = (&mut *buffer, 0);
-        for job in jobs.iter_mut() {
-            let (_, from) = rest.split_at_mut(job.start - at);
-            let (frame, behind) = from.split_at_mut(job.end - job.start);
+        for (i, job) in jobs.iter_mut().enumerate() {
+            if let Some(record) = next.get(i).and_then(|job| records.get(job.slot as usize)) {
+                record.fetch(end);
+            }
+            let (frame, behind) = rest[job.start - at..].split_at_mut(job.end - job.start);
             (rest, at) = (behind, job.end);
-            match admitted(scheme, records, job, frame, end) {
+            let Some(record) = records.get_mut(job.slot as usize) else {
+                job.outcome = Some(parts(frame).and(Err(Refused::Unknown)));
+                continue;
+            };
+            match admitted(scheme, record, job.session, frame, end) {
                 Err(refused) => job.outcome = Some(Err(refused)),
                 Ok(Ticket { n, nonce, len, .. }) => {
                     job.outcome = Some(Ok(()));
-                    let Some(record) = records.at(job.slot) else { continue };
                     lanes.push(&nonce, len);
                     scheme.stage(job.slot, record, end, lanes, count);
-                    (slots[count], numbers[count], frames[count]) = (job.slot, n, frame.as_chunks_mut().0);
+                    (seats[count], slots[count], frames[count]) = ((i, n), job.slot, frame.as_chunks_mut().0);
                     count += 1;
                 }
             }
@@ -88,23 +94,30 @@ impl<S: Scheme> Table<S> {
             return;
         }
         scheme.run(&slots[..count], end, lanes, &mut frames);
-        for (packet, job) in jobs.iter_mut().filter(|job| job.done()).enumerate() {
+        for (packet, &(i, n)) in seats[..count].iter().enumerate() {
+            let job = &mut jobs[i];
             let Some(tag) = buffer[..job.end].last_chunk_mut() else { continue };
             if end == End::Send {
                 *tag = *lanes.tag(packet);
                 continue;
             }
             let genuine = same(lanes.tag(packet), tag);
-            accept(records, job, buffer, numbers[packet], genuine);
+            accept(records, job, buffer, n, genuine);
         }
     }
 
     /// Opens or seals frames of any lengths, similar ones together.
     fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [Job], end: End) {
         let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
+        let records = records.all_mut();
         let mut tickets = [Ticket::default(); PACKETS];
         for (job, ticket) in jobs.iter_mut().zip(&mut tickets) {
-            let admitted = admitted(scheme, records, job, &mut buffer[job.start..job.end], end);
+            let frame = &mut buffer[job.start..job.end];
+            let record = match parts(frame) {
+                Ok(_) => records.get_mut(job.slot as usize).ok_or(Refused::Unknown),
+                Err(refused) => Err(refused),
+            };
+            let admitted = record.and_then(|record| admitted(scheme, record, job.session, frame, end));
             job.outcome = Some(admitted.map(|admitted| *ticket = admitted));
         }
         let (order, count) = by_length(jobs, &tickets);
@@ -118,7 +131,7 @@ impl<S: Scheme> Table<S> {
             } else {
                 for &i in now {
                     let (job, ticket) = (&jobs[usize::from(i)], &mut tickets[usize::from(i)]);
-                    let Some(record) = records.at(job.slot) else { continue };
+                    let Some(record) = records.get(job.slot as usize) else { continue };
                     let Ok((ad, text, tag)) = parts(&mut buffer[job.start..job.end]) else { continue };
                     let packet = Packet { nonce: &ticket.nonce, ad, text };
                     match end {
@@ -141,18 +154,17 @@ impl<S: Scheme> Table<S> {
 #[inline(always)]
 fn admitted<S: Scheme>(
     scheme: &S,
-    records: &mut Slab<S::Client>,
-    job: &Job,
+    record: &mut S::Client,
+    session: u32,
     frame: &mut [u8],
     end: End,
 ) -> Result<Ticket, Refused> {
     let (header, text, _) = parts(frame)?;
-    let record = records.at_mut(job.slot).ok_or(Refused::Unknown)?;
     let len = text.len();
     let (n, nonce) = match end {
         End::Receive => expected(scheme, record, header, len)?,
         End::Send => {
-            let (bytes, n, nonce) = next(scheme, record, job.session, len)?;
+            let (bytes, n, nonce) = next(scheme, record, session, len)?;
             *header = bytes;
             (n, nonce)
         }
@@ -162,8 +174,8 @@ fn admitted<S: Scheme>(
 
 /// Notes an opened frame, or wipes it: if its tag does not hold, or a frame before it was the same.
 #[inline(always)]
-fn accept<R: Record>(records: &mut Slab<R>, job: &mut Job, buffer: &mut [u8], n: u32, genuine: bool) {
-    let Some(record) = records.at_mut(job.slot) else { return };
+fn accept<R: Record>(records: &mut [R], job: &mut Job, buffer: &mut [u8], n: u32, genuine: bool) {
+    let Some(record) = records.get_mut(job.slot as usize) else { return };
     let received = record.received_mut();
     let blocks = blocks(job.end - job.start - HEADER - TAG);
     let outcome = if genuine { received.check(n, blocks) } else { Err(Refused::Forged) };
@@ -219,7 +231,7 @@ fn pays(packets: usize, len: usize) -> bool {
 #[expect(clippy::too_many_arguments, reason = "the parts of a table that a batch needs")]
 fn side_by_side<S: Scheme>(
     scheme: &S,
-    records: &Slab<S::Client>,
+    records: &[S::Client],
     lanes: &mut Lanes,
     buffer: &mut [u8],
     jobs: &[Job],
@@ -231,7 +243,7 @@ fn side_by_side<S: Scheme>(
     let mut slots = [0; PACKETS];
     for (packet, &i) in order.iter().enumerate() {
         let (job, ticket) = (&jobs[usize::from(i)], &tickets[usize::from(i)]);
-        let Some(record) = records.at(job.slot) else { return };
+        let Some(record) = records.get(job.slot as usize) else { return };
         lanes.push(&ticket.nonce, ticket.len);
         scheme.stage(job.slot, record, end, lanes, packet);
         slots[packet] = job.slot;

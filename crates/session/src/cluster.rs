@@ -120,13 +120,19 @@ impl Clusters {
         }
     }
 
+    /// The slots of a slot's cluster.
+    #[inline]
+    pub(crate) fn together(&self, slot: u32) -> core::ops::Range<u32> {
+        let first = slot - self.place(slot).1;
+        first..first.saturating_add(self.most)
+    }
+
     /// Wipes the keys of the cluster of a slot; which slots it has. Who comes next comes under new ones.
     pub(crate) fn forget(&mut self, slot: u32) -> core::ops::Range<u32> {
-        let (at, number) = self.place(slot);
+        let (at, _) = self.place(slot);
         let Some(cluster) = self.clusters.get_mut(at) else { return 0..0 };
         *cluster = None;
-        let first = slot - number;
-        first..first.saturating_add(self.most)
+        self.together(slot)
     }
 
     fn fresh(&mut self) -> Result<Cluster, Refused> {

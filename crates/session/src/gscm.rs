@@ -106,9 +106,9 @@ impl Scheme for Gscm {
 
     fn run(&self, slots: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
         let Some(&first) = slots.first() else { return };
-        let (cluster, _) = self.clusters.place(first);
+        let together = self.clusters.together(first);
         let (shared, made, seal) = (self.shared(first, end), self.strategy.is_none(), end == End::Send);
-        if slots.iter().all(|&slot| self.clusters.place(slot).0 == cluster) {
+        if slots.iter().all(|slot| together.contains(slot)) {
             let hash = if made { HashKeys::Made } else { HashKeys::Shared(&shared.h) };
             return lanes.run(self.isa, frames, Keys::Shared(&shared.schedule, self.second), hash, seal);
         }

@@ -54,6 +54,13 @@ impl<R: Pod> Slab<R> {
         Some(bytemuck::from_bytes_mut(&mut self.memory[at..at + size_of::<R>()]))
     }
 
+    /// All records, for who looks at many.
+    #[inline(always)]
+    pub(crate) fn all_mut(&mut self) -> &mut [R] {
+        let bytes = self.records as usize * size_of::<R>();
+        bytemuck::cast_slice_mut(&mut self.memory[..bytes])
+    }
+
     /// Notes that a record will be written.
     pub(crate) fn claim(&mut self, slot: u32) {
         self.used = self.used.max(slot + 1);

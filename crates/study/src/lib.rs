@@ -24,6 +24,7 @@ mod plot;
 pub mod report;
 pub mod results;
 mod run;
+mod sessions;
 mod study;
 
 pub use figure::Figure;

@@ -21,7 +21,7 @@ pub trait Study: Sync {
 }
 
 /// Every study that exists, in the order of their chapters.
-pub static STUDIES: &[&dyn Study] = &[&crate::files::Files, &crate::messages::Messages];
+pub static STUDIES: &[&dyn Study] = &[&crate::files::Files, &crate::messages::Messages, &crate::sessions::Sessions];
 
 /// The names of every study that exists.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -44,12 +44,14 @@ pub struct Options {
     pub report: PathBuf,
     /// The `sealwright` program for rows of whole processes; without one those rows are left out.
     pub binary: Option<PathBuf>,
+    /// Bytes of memory that a study may give to a server it fills up; none for what suits `quick`.
+    pub budget: Option<u64>,
 }
 
 impl Default for Options {
-    /// The full grid into `results/` and `report/` of the current directory, no program.
+    /// The full grid into `results/` and `report/` of the current directory, no program, no budget.
     fn default() -> Self {
-        Options { quick: false, results: "results".into(), report: "report".into(), binary: None }
+        Options { quick: false, results: "results".into(), report: "report".into(), binary: None, budget: None }
     }
 }
 

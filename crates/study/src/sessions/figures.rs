@@ -1,0 +1,74 @@
+//! The figures: time for a packet by number of clients, bytes a client.
+
+use super::{Measured, speed::LENGTHS, tables::printed};
+use crate::figure::{Axis, Figure, Kind, Series, X};
+use sealwright_measure::Interval;
+
+pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();
+    figures.push(memory(measured));
+    figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
+    figures
+}
+
+fn times(measured: &Measured, bytes: usize) -> Figure {
+    let numbers = measured.speed.clients();
+    let series = super::speed::specs().into_iter().enumerate().map(|(colour, spec)| {
+        let points = numbers.iter().filter_map(|&clients| {
+            let point = measured.speed.at(measured.best, spec, clients, bytes)?;
+            Some((X::Number(f64::from(clients)), point.forward))
+        });
+        Series::here(spec.to_string(), colour, points)
+    });
+    let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
+    let named = |clients: u32| match clients {
+        10_000_000 => "10 M".to_owned(),
+        1_000_000 => "1 M".to_owned(),
+        other => format!("{} k", other / 1000),
+    };
+    Figure {
+        id: format!("packet-{bytes}"),
+        title: format!("Time to forward a packet of {bytes} bytes by number of clients: the paper's figure 2 anew"),
+        alt: format!(
+            "Nanoseconds by number of clients, both axes logarithmic, one line a scheme. The lowest line is the same work \
+             without encryption. {}",
+            series.iter().map(ends).collect::<Vec<_>>().join("; ")
+        ),
+        kind: Kind::Lines,
+        x: Axis::new("clients", None).log().ticks(numbers.iter().map(|&clients| (f64::from(clients), named(clients)))),
+        y: Axis::new("time", Some("ns"))
+            .log()
+            .ticks([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4].map(|ns| (ns, ns.to_string()))),
+        level: None,
+        series,
+    }
+}
+
+/// The ends of a series in words.
+fn ends(series: &Series) -> String {
+    match (series.points.first(), series.points.last()) {
+        (Some(first), Some(last)) => format!("{} from {:.0} to {:.0} ns", series.name, first.y.median, last.y.median),
+        _ => series.name.clone(),
+    }
+}
+
+fn memory(measured: &Measured) -> Figure {
+    let short = || measured.memory.iter().filter(|held| !held.spec.long);
+    let word = |held: &super::memory::Held| X::Word(held.spec.to_string());
+    let paper = short().filter_map(|held| Some((word(held), Interval::exact(printed(held.spec)?))));
+    let ours = short().map(|held| (word(held), Interval::exact(held.accounted)));
+    Figure {
+        id: "bytes".to_owned(),
+        title: "Bytes a client, 128-bit keys".to_owned(),
+        alt: "Bytes a client by scheme, logarithmic: the paper's beside ours. Tables of GHASH make the steps; below them lie \
+              records of one to seven cache lines."
+            .to_owned(),
+        kind: Kind::Dots,
+        x: Axis::new("scheme", None),
+        y: Axis::new("memory", Some("bytes"))
+            .log()
+            .ticks([32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 8192.0, 65536.0, 131072.0].map(|at| (at, at.to_string()))),
+        level: None,
+        series: vec![Series::paper("paper", 0, paper), Series::here("here", 1, ours)],
+    }
+}

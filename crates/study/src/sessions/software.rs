@@ -1,0 +1,136 @@
+//! Figure 2 on software of tables, as in 2009: the paper's three fastest side by side.
+
+use super::{
+    speed::LENGTHS,
+    tabled::{Cluster, Flow},
+};
+use sealwright::Block;
+use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu, random::Random};
+use std::{io, time::Duration};
+
+/// The schemes, GSCM first.
+pub(super) const SCHEMES: [&str; 3] = ["gscm(64k)", "gcm-pre(4k)", "gcm-on(4k)"];
+
+/// Packets made ready before the clock runs.
+const READY: usize = 256;
+
+/// One number of clients and length of packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) clients: usize,
+    pub(super) bytes: usize,
+    /// Nanoseconds to open and seal a packet, as [`SCHEMES`].
+    pub(super) ns: [Interval; 3],
+    /// Time of GCM-Pre and of GCM-On over time of GSCM.
+    pub(super) over: [Interval; 2],
+}
+
+/// A server's clients, what they send and are sent.
+struct Crowd {
+    name: &'static str,
+    cluster: [Cluster; 2],
+    clients: Vec<[Flow; 2]>,
+    random: Random,
+    bytes: usize,
+    sent: u64,
+}
+
+fn key(random: &mut Random) -> Block {
+    (u128::from(random.bits()) << 64 | u128::from(random.bits())).to_ne_bytes()
+}
+
+impl Crowd {
+    fn new(name: &'static str, clients: usize, bytes: usize) -> Crowd {
+        let mut random = Random::new(9);
+        let flow = |random: &mut Random| match name {
+            "gcm-pre(4k)" => Flow::pre(&key(random)),
+            "gcm-on(4k)" => Flow::on(&key(random)),
+            _ => Flow::Gscm([key(random), key(random)]),
+        };
+        let cluster = [Cluster::new(&key(&mut random)), Cluster::new(&key(&mut random))];
+        let clients = (0..clients).map(|_| [flow(&mut random), flow(&mut random)]).collect();
+        Crowd { name, cluster, clients, random, bytes, sent: 0 }
+    }
+
+    fn nonce(&mut self) -> [u8; 12] {
+        self.sent += 1;
+        let mut nonce = [0; 12];
+        nonce[4..].copy_from_slice(&self.sent.to_be_bytes());
+        nonce
+    }
+}
+
+impl Candidate for Crowd {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let (mut left, mut took) = (iterations as usize, Duration::ZERO);
+        while left > 0 {
+            let count = left.min(READY);
+            left -= count;
+            let mut packets = Vec::with_capacity(count);
+            for _ in 0..count {
+                let (from, to) = (self.random.below(self.clients.len()), self.random.below(self.clients.len()));
+                let (up, down, mut text) = (self.nonce(), self.nonce(), vec![0x5a; self.bytes]);
+                let tag = self.clients[from][0].seal(&self.cluster[0], &up, &mut text);
+                packets.push((from, to, up, down, text, tag));
+            }
+            let clock = ThreadCpu.now();
+            for (from, to, up, down, text, tag) in &mut packets {
+                if !self.clients[*from][0].open(&self.cluster[0], up, text, tag) {
+                    return Err(io::Error::other("a genuine packet was refused"));
+                }
+                *tag = self.clients[*to][1].seal(&self.cluster[1], down, text);
+            }
+            took += ThreadCpu.now() - clock;
+            std::hint::black_box(&packets);
+        }
+        Ok(took)
+    }
+}
+
+/// The paper's first and last number of clients; the last takes a gigabyte.
+fn grid(quick: bool) -> &'static [usize] {
+    if quick { &[10_000] } else { &[10_000, 100_000] }
+}
+
+pub(super) fn measure(quick: bool) -> io::Result<Vec<Point>> {
+    let meter = if quick { Meter::quick().rounds(5, 200) } else { Meter::full().rounds(9, 1000) };
+    let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 300 } else { 3000 }));
+    let mut points = Vec::new();
+    for &clients in grid(quick) {
+        for bytes in LENGTHS {
+            points.extend(point(&meter, clients, bytes)?);
+        }
+    }
+    Ok(points)
+}
+
+fn point(meter: &Meter, clients: usize, bytes: usize) -> io::Result<Option<Point>> {
+    let mut crowds = SCHEMES.map(|name| Crowd::new(name, clients, bytes));
+    let mut candidates = crowds.each_mut().map(|crowd| crowd as &mut dyn Candidate);
+    let compared = meter.compare(&mut candidates, &mut |_| {})?;
+    let ns = SCHEMES.map(|name| compared.trial(name).map(|trial| trial.interval.scale(1e9)));
+    let over = [SCHEMES[1], SCHEMES[2]].map(|name| compared.ratio(name, SCHEMES[0]));
+    Ok(match (ns, over) {
+        ([Some(gscm), Some(pre), Some(on)], [Some(over_pre), Some(over_on)]) => {
+            Some(Point { clients, bytes, ns: [gscm, pre, on], over: [over_pre, over_on] })
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_scheme_is_timed() {
+        let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
+        let point = point(&meter, 20, 40).unwrap().unwrap();
+        assert!(point.ns.iter().chain(&point.over).all(|figure| figure.median > 0.0), "{point:?}");
+    }
+}

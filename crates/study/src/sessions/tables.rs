@@ -1,0 +1,179 @@
+//! The tables: bytes a client beside the paper's, time for a packet, what other libraries keep.
+
+use super::{Measured, PAPER, memory::Held, speed::LENGTHS};
+use crate::figure::cell;
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_session::{Kind, Spec};
+
+pub(super) fn tables(measured: &Measured) -> Vec<Table> {
+    let mut tables = vec![memory(measured), peers(measured), clients(measured)];
+    tables.push(software(measured));
+    tables.extend(LENGTHS.map(|bytes| times(measured, bytes)));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// What table 2 of the paper prints for a scheme.
+pub(super) fn printed(spec: Spec) -> Option<f64> {
+    let label = match spec.kind {
+        Kind::Gscm(_) => "gscm(x)".to_owned(),
+        _ => Spec { long: false, ..spec }.to_string(),
+    };
+    PAPER.table("memory")?.value(&label, usize::from(spec.long))
+}
+
+fn memory(measured: &Measured) -> Table {
+    let bytes = |name: &str| Column::number(name).unit("bytes");
+    let columns = [
+        Column::text("scheme"),
+        bytes("paper"),
+        bytes("its formula"),
+        bytes("our record"),
+        bytes("accounted"),
+        bytes("resident"),
+        Column::number("clients"),
+    ];
+    let note = "A client's part. Accounted: the record, tables on the heap and the list of them, and a client's part of what \
+        its table shares. Resident: what the process grew by while so many clients were admitted. The formula is \
+        200 + 32 (r + 1) + 2 x for GCM-Pre, 200 + 4 |k| + 2 x for GCM-On and 128 for GSCM.";
+    let mut table = Table::new("Table 2 anew: bytes a client", columns).with_note(note);
+    let or_none = |figure: Option<f64>, digits| figure.map_or_else(|| Cell::empty("none"), |x| Cell::number(x, digits));
+    for Held { spec, formula, record, accounted, resident, clients } in measured.memory.iter().copied() {
+        table.row([
+            Cell::text(spec.to_string()),
+            or_none(printed(spec), 0),
+            or_none(formula.map(|bytes| bytes as f64), 0),
+            Cell::number(record as f64, 0),
+            Cell::number(accounted, 1),
+            resident.map_or_else(|| Cell::empty("not told"), |bytes| Cell::number(bytes, 1)),
+            Cell::number(f64::from(clients), 0),
+        ]);
+    }
+    table
+}
+
+fn software(measured: &Measured) -> Table {
+    let mut columns = vec![Column::number("clients"), Column::number("packet").unit("bytes")];
+    columns.extend(super::software::SCHEMES.map(|name| Column::number(name).unit("ns")));
+    columns.extend(["Pre : GSCM", "On : GSCM"].map(Column::number));
+    let note = "As software of 2009: AES and GHASH by tables of words, keys of 128 bits, one packet after the other, opened for \
+        one random client and sealed for another. No special instruction but what the compiler finds.";
+    let mut table = Table::new("Figure 2 on software of tables", columns).with_note(note);
+    for point in &measured.software {
+        let size = [Cell::number(point.clients as f64, 0), Cell::number(point.bytes as f64, 0)];
+        table.row(size.into_iter().chain(point.ns.map(cell)).chain(point.over.map(cell)));
+    }
+    table
+}
+
+/// What table 4 of the paper prints for a scheme: most reported, most stable.
+fn printed_clients(spec: Spec) -> [Option<f64>; 2] {
+    let label = match spec.kind {
+        Kind::Gscm(_) => "gscm(x)".to_owned(),
+        _ => Spec { long: false, ..spec }.to_string(),
+    };
+    let table = PAPER.table("clients");
+    [0, 2].map(|column| Some(table?.value(&label, column + usize::from(spec.long))? * 1e4))
+}
+
+fn clients(measured: &Measured) -> Table {
+    let number = |name: &str| Column::number(name);
+    let columns = [
+        Column::text("scheme"),
+        number("packet").unit("bytes"),
+        number("a client").unit("bytes"),
+        number("paper: reported"),
+        number("paper: stable"),
+        number("reported"),
+        number("stable"),
+        number("step"),
+        number("of memory").unit("%"),
+        Column::text("ended by"),
+    ];
+    let mib = measured.budget >> 20;
+    let note = format!(
+        "The paper's server had 4096 MB of memory, this one {mib} MiB: 90 % is a pool that each packet is copied into and out of, \
+         the rest holds clients, whose records beyond it are paged with a file of {mib} MiB by a CLOCK of our own that goes \
+         past the system's cache. Packets come one at a time over 50 loopback connections. A packet reads two random clients' \
+         records through the pager; the keys are those of 100 clients that stay. It ends (a) when a packet takes more than twice \
+         the time of the same without encryption, median of 5 pairs of windows side by side, (b) when memory and paging file \
+         are full, (c) when a connection stalls for 5 s. Of memory: stable clients' bytes over the room for them."
+    );
+    let mut table = Table::new("Table 4 anew: the most clients", columns).with_note(note);
+    let room = measured.budget as f64 * 0.1;
+    let or_none = |figure: Option<f64>| figure.map_or_else(|| Cell::empty("none"), |x| Cell::number(x, 0));
+    for served in measured.served.iter().flatten() {
+        let [reported, stable] = printed_clients(served.spec);
+        let whole = |n: u64| Cell::number(n as f64, 0);
+        table.row([
+            Cell::text(served.spec.to_string()),
+            whole(served.payload as u64),
+            whole(served.bytes as u64),
+            or_none(reported),
+            or_none(stable),
+            whole(served.reported),
+            whole(served.stable),
+            whole(served.step),
+            Cell::number(100.0 * (served.stable * served.bytes as u64) as f64 / room, 0),
+            Cell::text(served.ended.words()),
+        ]);
+    }
+    table
+}
+
+fn peers(measured: &Measured) -> Table {
+    let columns = [
+        Column::text("what is kept"),
+        Column::number("resident").unit("bytes"),
+        Column::number("of gcm-on64's").unit("times"),
+    ];
+    let note = "One side of a session after a message each way, or both directions' keys; what the process grew by over how \
+        many there were. gcm-on64 keeps 64 bytes.";
+    let mut table = Table::new("What others keep for a session", columns).with_note(note);
+    for (name, bytes) in &measured.peers {
+        let figures = bytes.map_or_else(
+            || [Cell::empty("not told"), Cell::empty("not told")],
+            |bytes| [Cell::number(bytes, 0), Cell::number(bytes / 64.0, 0)],
+        );
+        table.row([Cell::text(name)].into_iter().chain(figures));
+    }
+    table
+}
+
+fn times(measured: &Measured, bytes: usize) -> Table {
+    let found = &measured.speed;
+    let numbers = found.clients();
+    let mut columns = vec![Column::text("scheme"), Column::text("level")];
+    for clients in &numbers {
+        columns.push(Column::number(format!("{clients}: forward")).unit("ns"));
+        columns.push(Column::number("over clear"));
+        columns.push(Column::number("seal").unit("ns"));
+    }
+    let note = "By number of clients. Forward: a packet opened for one random client and sealed for another, header, window and \
+        counters included; seal: one sealed for a random client. Each scheme was measured in the same rounds as clear, which \
+        does the same without encryption. CPU time of one core. Schemes of GSCM have all clients in one cluster, as the \
+        paper's had.";
+    let title = format!("Figure 2 anew: time for a packet of {bytes} bytes, without the network");
+    let mut table = Table::new(title, columns).with_note(note);
+    for isa in measured.levels() {
+        for spec in super::speed::specs() {
+            let at = |clients| found.at(isa, spec, clients, bytes);
+            if numbers.iter().all(|&clients| at(clients).is_none()) {
+                continue;
+            }
+            let mut row = vec![Cell::text(spec.to_string()), Cell::text(isa.name())];
+            for &clients in &numbers {
+                match at(clients) {
+                    Some(point) => row.extend([point.forward, point.ratio, point.seal].map(cell)),
+                    None => {
+                        let left = found.left_out.contains(&(spec, clients));
+                        let why = if left { "no room" } else { "not measured" };
+                        row.extend([Cell::empty(why), Cell::empty(""), Cell::empty("")]);
+                    }
+                }
+            }
+            table.row(row);
+        }
+    }
+    table
+}
