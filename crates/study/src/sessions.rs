@@ -73,10 +73,11 @@ impl Study for Sessions {
 fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let quick = options.quick;
     progress.expect(3 + capacity::rows(quick).len() + speed::steps(quick));
+    progress.step("what other libraries keep");
+    let (peers, kept) = peers::measure(if quick { 500 } else { 2000 })?;
     progress.step("bytes a client");
     let memory = memory::measure(if quick { 24 << 20 } else { 64 << 20 })?;
-    progress.step("what other libraries keep");
-    let peers = peers::measure(if quick { 500 } else { 2000 })?;
+    drop(kept);
     let budget = options.budget.unwrap_or(if quick { 32 << 20 } else { 256 << 20 });
     let served = capacity::measure(quick, budget, &memory, progress).map_err(|error| error.to_string());
     progress.step("software of tables, as in 2009");

@@ -96,7 +96,7 @@ fn clients(measured: &Measured) -> Table {
          the rest holds clients, whose records beyond it are paged with a file of {mib} MiB by a CLOCK of our own that goes \
          past the system's cache. Packets come one at a time over 50 loopback connections. A packet reads two random clients' \
          records through the pager; the keys are those of 100 clients that stay. It ends (a) when a packet takes more than twice \
-         the time of the same without encryption, median of 5 pairs of windows side by side, (b) when memory and paging file \
+         the time of the same without encryption, the least disturbed of 5 windows of each, side by side, three times over, (b) when memory and paging file \
          are full, (c) when a connection stalls for 5 s. Of memory: stable clients' bytes over the room for them."
     );
     let mut table = Table::new("Table 4 anew: the most clients", columns).with_note(note);
