@@ -12,9 +12,17 @@ const DOORS: &[(&str, &[&str])] = &[
     ("sealwright-file", &["sealwright"]),
     ("sealwright-session", &["sealwright"]),
     ("sealwright-relay", &["sealwright-measure", "sealwright-session"]),
+    ("sealwright-smp", &["sealwright"]),
     (
         "sealwright-study",
-        &["sealwright", "sealwright-file", "sealwright-measure", "sealwright-session", "sealwright-vectors"],
+        &[
+            "sealwright",
+            "sealwright-file",
+            "sealwright-measure",
+            "sealwright-session",
+            "sealwright-smp",
+            "sealwright-vectors",
+        ],
     ),
     (
         "sealwright-cli",
@@ -24,6 +32,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "sealwright-measure",
             "sealwright-relay",
             "sealwright-session",
+            "sealwright-smp",
             "sealwright-study",
             "sealwright-vectors",
         ],

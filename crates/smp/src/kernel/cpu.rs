@@ -1,0 +1,178 @@
+//! What a kernel's processor can do: read and write shared words, work, meet others.
+
+use crate::access::{Access, Kind, Source, SourceError};
+use crate::memory::Image;
+use std::cell::{Cell, RefCell, RefMut};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Words that all processors share, from an address on.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    base: u64,
+    words: Rc<[Cell<u64>]>,
+}
+
+impl Shared {
+    pub(crate) fn new(base: u64, words: usize) -> Shared {
+        Shared { base, words: vec![Cell::new(0); words].into() }
+    }
+
+    pub(crate) fn set(&self, at: usize, value: u64) {
+        self.words[at].set(value);
+    }
+
+    /// What memory holds before the first step.
+    pub(crate) fn image(&self) -> Image {
+        let mut image = Image::default();
+        for (i, word) in self.words.iter().enumerate() {
+            image.write(self.base + 8 * i as u64, &word.get().to_le_bytes());
+        }
+        image
+    }
+}
+
+/// Steps written so far and instructions since the last.
+#[derive(Default)]
+struct Script {
+    steps: Vec<Access>,
+    gap: u32,
+}
+
+/// A kernel's processor.
+#[derive(Clone)]
+pub(crate) struct Cpu {
+    pub(crate) id: usize,
+    shared: Shared,
+    script: Rc<RefCell<Script>>,
+}
+
+/// A processor at work between two synchronisations.
+pub(crate) struct Pen<'a> {
+    shared: &'a Shared,
+    script: RefMut<'a, Script>,
+}
+
+/// Steps after which a processor stops to let the machine catch up.
+const ENOUGH: usize = 4096;
+
+impl Cpu {
+    /// The processor at work. Must be given back before the next wait.
+    pub(crate) fn pen(&self) -> Pen<'_> {
+        Pen { shared: &self.shared, script: self.script.borrow_mut() }
+    }
+
+    /// Lets the machine catch up if there is enough to do.
+    pub(crate) async fn breathe(&self) {
+        if self.script.borrow().steps.len() >= ENOUGH {
+            Pause(false).await;
+        }
+    }
+
+    /// Meets others; goes on when the machine says so.
+    async fn meet(&self, kind: Kind, object: u64) {
+        {
+            let mut script = self.script.borrow_mut();
+            let gap = std::mem::take(&mut script.gap);
+            script.steps.push(Access { address: object, value: 0, gap, kind, size: 0 });
+        }
+        Pause(false).await;
+    }
+
+    pub(crate) async fn barrier(&self) {
+        self.meet(Kind::Barrier, 0).await;
+    }
+
+    pub(crate) async fn post(&self, object: u64) {
+        self.meet(Kind::Post, object).await;
+    }
+
+    pub(crate) async fn wait(&self, object: u64) {
+        self.meet(Kind::Wait, object).await;
+    }
+}
+
+impl Pen<'_> {
+    #[inline]
+    fn step(&mut self, at: usize, value: u64, kind: Kind) {
+        let address = self.shared.base + 8 * at as u64;
+        let gap = std::mem::take(&mut self.script.gap);
+        self.script.steps.push(Access { address, value, gap, kind, size: 8 });
+    }
+
+    /// Instructions that touch no shared word.
+    #[inline]
+    pub(crate) fn work(&mut self, instructions: u32) {
+        self.script.gap += instructions;
+    }
+
+    #[inline]
+    pub(crate) fn load(&mut self, at: usize) -> u64 {
+        self.step(at, 0, Kind::Load);
+        self.shared.words[at].get()
+    }
+
+    #[inline]
+    pub(crate) fn store(&mut self, at: usize, value: u64) {
+        self.step(at, value, Kind::Store);
+        self.shared.words[at].set(value);
+    }
+
+    #[inline]
+    pub(crate) fn number(&mut self, at: usize) -> f64 {
+        f64::from_bits(self.load(at))
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, at: usize, value: f64) {
+        self.store(at, value.to_bits());
+    }
+}
+
+/// Waits once.
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// A processor's function as a source of steps.
+struct Running {
+    script: Rc<RefCell<Script>>,
+    function: Option<Pin<Box<dyn Future<Output = ()>>>>,
+}
+
+impl Source for Running {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        steps.clear();
+        while steps.is_empty() {
+            let Some(function) = &mut self.function else { return Ok(()) };
+            if function.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                self.function = None;
+            }
+            std::mem::swap(steps, &mut self.script.borrow_mut().steps);
+        }
+        Ok(())
+    }
+}
+
+/// One source a processor, from a function of the processor.
+pub(crate) fn sources<F: Future<Output = ()> + 'static>(
+    processors: usize,
+    shared: &Shared,
+    function: impl Fn(Cpu) -> F,
+) -> Vec<Box<dyn Source>> {
+    (0..processors)
+        .map(|id| {
+            let script = Rc::new(RefCell::new(Script::default()));
+            let cpu = Cpu { id, shared: shared.clone(), script: script.clone() };
+            let function: Pin<Box<dyn Future<Output = ()>>> = Box::pin(function(cpu));
+            Box::new(Running { script, function: Some(function) }) as Box<dyn Source>
+        })
+        .collect()
+}

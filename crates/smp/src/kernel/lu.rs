@@ -1,0 +1,180 @@
+//! LU decomposition in blocks of 16 x 16, as Splash has it: every block belongs to a processor. LUC keeps each block
+//! together; LUNC keeps the matrix by columns, so that blocks of different processors share lines where it is not aligned.
+
+use super::{
+    Program, Shared,
+    cpu::{Cpu, Pen, sources},
+    fraction, numbers,
+};
+
+/// Rows of a block.
+const BLOCK: usize = 16;
+
+/// Where elements lie, and whose blocks are whose.
+#[derive(Clone, Copy)]
+struct Layout {
+    n: usize,
+    blocks: usize,
+    contiguous: bool,
+    /// Processors as a grid.
+    rows: usize,
+    columns: usize,
+}
+
+impl Layout {
+    /// The word of an element's block, and the words from one column to the next in it.
+    fn block(&self, i: usize, j: usize) -> (usize, usize) {
+        if self.contiguous {
+            ((i + j * self.blocks) * BLOCK * BLOCK, BLOCK)
+        } else {
+            (i * BLOCK + j * BLOCK * self.n, self.n)
+        }
+    }
+
+    fn element(&self, i: usize, j: usize) -> usize {
+        let (start, stride) = self.block(i / BLOCK, j / BLOCK);
+        start + i % BLOCK + (j % BLOCK) * stride
+    }
+
+    fn owner(&self, i: usize, j: usize) -> usize {
+        j % self.columns + (i % self.rows) * self.columns
+    }
+}
+
+pub(super) fn program(n: usize, contiguous: bool, processors: usize, base: u64, seed: u64) -> Result<Program, String> {
+    if !n.is_multiple_of(BLOCK) || !(BLOCK..=4096).contains(&n) {
+        return Err(format!("a matrix of {n} rows: whole blocks of {BLOCK}, up to 4096"));
+    }
+    let rows =
+        (1..=processors).rfind(|rows| rows * rows <= processors && processors.is_multiple_of(*rows)).unwrap_or(1);
+    let layout = Layout { n, blocks: n / BLOCK, contiguous, rows, columns: processors / rows };
+    let shared = Shared::new(base, n * n);
+    let mut state = seed;
+    let mut matrix = vec![0.0; n * n];
+    for j in 0..n {
+        for i in 0..n {
+            // a heavy diagonal needs no pivots
+            let value = fraction(&mut state) + if i == j { n as f64 } else { 0.0 };
+            matrix[i + j * n] = value;
+            shared.set(layout.element(i, j), value.to_bits());
+        }
+    }
+    let image = shared.image();
+    let sources = sources(processors, &shared, |cpu| work(cpu, layout));
+    let check: super::Check = Box::new(move |machine: &crate::Machine| {
+        let found = numbers(machine, base, n * n);
+        let worst = residual(&matrix, n, |i, j| found[layout.element(i, j)]);
+        let text = format!("L times U is the matrix within {worst:.1e} of its size");
+        if worst < 1e-10 { Ok(text) } else { Err(text) }
+    });
+    Ok(Program { image, sources, check: Some(check) })
+}
+
+/// How far L (U v) is from A v, relative to it, for a vector v of ones and twos.
+fn residual(matrix: &[f64], n: usize, lu: impl Fn(usize, usize) -> f64) -> f64 {
+    let v: Vec<f64> = (0..n).map(|i| 1.0 + (i % 2) as f64).collect();
+    let row = |i: usize, from: usize, to: usize, x: &[f64]| (from..to).map(|j| lu(i, j) * x[j]).sum::<f64>();
+    // U has ones on its diagonal, L has its own
+    let u: Vec<f64> = (0..n).map(|i| v[i] + row(i, i + 1, n, &v)).collect();
+    let mut worst = 0.0f64;
+    for i in 0..n {
+        let wanted: f64 = (0..n).map(|j| matrix[i + j * n] * v[j]).sum();
+        let off = (row(i, 0, i + 1, &u) - wanted).abs() / wanted;
+        // NaN is as far off as can be
+        worst = if off.is_nan() { f64::INFINITY } else { worst.max(off) };
+    }
+    worst
+}
+
+async fn work(cpu: Cpu, layout: Layout) {
+    let blocks = layout.blocks;
+    cpu.barrier().await;
+    for k in 0..blocks {
+        let pivot = layout.block(k, k);
+        if layout.owner(k, k) == cpu.id {
+            factor(&mut cpu.pen(), pivot);
+        }
+        cpu.barrier().await;
+        for other in k + 1..blocks {
+            if layout.owner(other, k) == cpu.id {
+                right_divide(&mut cpu.pen(), layout.block(other, k), pivot);
+            }
+            if layout.owner(k, other) == cpu.id {
+                left_divide(&mut cpu.pen(), layout.block(k, other), pivot);
+            }
+            cpu.breathe().await;
+        }
+        cpu.barrier().await;
+        for i in k + 1..blocks {
+            for j in k + 1..blocks {
+                if layout.owner(i, j) == cpu.id {
+                    subtract(&mut cpu.pen(), layout.block(i, j), layout.block(i, k), layout.block(k, j));
+                    cpu.breathe().await;
+                }
+            }
+        }
+    }
+    cpu.barrier().await;
+}
+
+/// A block: its first word, and words from column to column.
+type Block = (usize, usize);
+
+/// `a += factor * b` over a column's words.
+fn add_scaled(pen: &mut Pen<'_>, a: usize, b: usize, length: usize, factor: f64) {
+    for i in 0..length {
+        let (x, y) = (pen.number(a + i), pen.number(b + i));
+        pen.work(3);
+        pen.write(a + i, x + factor * y);
+    }
+}
+
+/// The pivot block itself.
+fn factor(pen: &mut Pen<'_>, (start, stride): Block) {
+    for k in 0..BLOCK {
+        let pivot = pen.number(start + k + k * stride);
+        for j in k + 1..BLOCK {
+            let at = start + k + j * stride;
+            let value = pen.number(at) / pivot;
+            pen.work(6);
+            pen.write(at, value);
+            add_scaled(pen, at + 1, start + k + k * stride + 1, BLOCK - k - 1, -value);
+        }
+    }
+}
+
+/// A block below the pivot: `a / U`.
+fn right_divide(pen: &mut Pen<'_>, (a, stride): Block, (pivot, across): Block) {
+    for k in 0..BLOCK {
+        for j in k + 1..BLOCK {
+            let factor = pen.number(pivot + k + j * across);
+            pen.work(4);
+            add_scaled(pen, a + j * stride, a + k * stride, BLOCK, -factor);
+        }
+    }
+}
+
+/// A block to the right of the pivot: `L \ a`.
+fn left_divide(pen: &mut Pen<'_>, (a, stride): Block, (pivot, across): Block) {
+    for j in 0..BLOCK {
+        for k in 0..BLOCK {
+            let diagonal = pen.number(pivot + k + k * across);
+            let at = a + k + j * stride;
+            let value = pen.number(at) / diagonal;
+            pen.work(6);
+            pen.write(at, value);
+            add_scaled(pen, at + 1, pivot + k + k * across + 1, BLOCK - k - 1, -value);
+        }
+    }
+}
+
+/// A block of the rest: `c - a b`.
+fn subtract(pen: &mut Pen<'_>, (c, stride): Block, (a, down): Block, (b, across): Block) {
+    for k in 0..BLOCK {
+        for j in 0..BLOCK {
+            let factor = pen.number(b + k + j * across);
+            pen.work(4);
+            add_scaled(pen, c + j * stride, a + k * down, BLOCK, -factor);
+        }
+    }
+}

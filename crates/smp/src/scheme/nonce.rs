@@ -1,0 +1,88 @@
+//! The nonce auditor: proves for every run that no nonce served twice under the key, or names the first that did.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Two transfers under one key and nonce.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Collision {
+    /// Number of the later transfer among those sealed.
+    pub transfer: u64,
+    /// Its sender and receiver.
+    pub pair: (usize, usize),
+    /// Sender and receiver that opened the range where its nonce lies.
+    pub with: (usize, usize),
+    /// The nonce, as it went into the cipher.
+    pub nonce: String,
+}
+
+/// What the auditor saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NonceAudit {
+    /// Nonces used.
+    pub used: u64,
+    /// Nonces that had been used before.
+    pub repeated: u64,
+    /// The first of them.
+    pub first: Option<Collision>,
+    #[serde(skip)]
+    ranges: BTreeMap<(u32, u64), Range>,
+}
+
+/// Counters used under one prefix, from the key's second half to `end`, without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Range {
+    end: u64,
+    pair: (usize, usize),
+}
+
+impl NonceAudit {
+    /// Notes the use of a nonce. Counters that follow one another share an entry, so the books stay small.
+    pub(crate) fn note(&mut self, nonce: &[u8; 12], pair: (usize, usize)) {
+        self.used += 1;
+        let [a, b, c, d, rest @ ..] = *nonce;
+        let (prefix, counter) = (u32::from_be_bytes([a, b, c, d]), u64::from_be_bytes(rest));
+        let before = self.ranges.range_mut(..=(prefix, counter)).next_back().filter(|((p, _), _)| *p == prefix);
+        match before {
+            Some((_, range)) if counter < range.end => {
+                self.repeated += 1;
+                if self.first.is_none() {
+                    let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
+                    self.first = Some(Collision { transfer: self.used, pair, with: range.pair, nonce });
+                }
+            }
+            Some((_, range)) if counter == range.end => range.end += 1,
+            _ => {
+                self.ranges.insert((prefix, counter), Range { end: counter + 1, pair });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn nonce(prefix: u8, counter: u64) -> [u8; 12] {
+        let mut nonce = [prefix; 12];
+        nonce[4..].copy_from_slice(&counter.to_be_bytes());
+        nonce
+    }
+
+    proptest! {
+        #[test]
+        fn counts_what_a_set_counts(uses in proptest::collection::vec((0..3u8, 0..40u64), 0..200)) {
+            let (mut audit, mut set) = (NonceAudit::default(), HashSet::new());
+            let mut repeated = 0;
+            for (prefix, counter) in uses {
+                repeated += u64::from(!set.insert((prefix, counter)));
+                audit.note(&nonce(prefix, counter), (0, 1));
+            }
+            prop_assert_eq!(audit.repeated, repeated);
+            prop_assert_eq!(audit.first.is_some(), repeated > 0);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What was counted: numbers by name in a tree, as text, JSON or CSV.
+
+use serde_json::{Map, Value};
+
+/// A processor's and its node's counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeCounters {
+    pub(crate) steps: u64,
+    pub(crate) stores: u64,
+    pub(crate) fetches: u64,
+    pub(crate) instructions: u64,
+    pub(crate) second_hits: u64,
+    pub(crate) misses: u64,
+    pub(crate) upgrades: u64,
+    pub(crate) write_backs: u64,
+    pub(crate) retries: u64,
+    /// Cycles waited for lines, and for other processors.
+    pub(crate) waited: u64,
+    pub(crate) met: u64,
+    /// When it was done.
+    pub(crate) finished: u64,
+}
+
+/// The machine's counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Counters {
+    pub(crate) nodes: Vec<NodeCounters>,
+    pub(crate) commands: u64,
+    pub(crate) gets: u64,
+    pub(crate) getx: u64,
+    pub(crate) putx: u64,
+    pub(crate) address_cycles: u64,
+    pub(crate) data_cycles: u64,
+    /// Lines from cache to cache, and those of them within a chip.
+    pub(crate) transfers: u64,
+    pub(crate) within: u64,
+    /// Cycles from the owner's having a line to its use, together.
+    pub(crate) transfer_cycles: u64,
+    pub(crate) fills: u64,
+    pub(crate) barriers: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) unexpected: u64,
+}
+
+impl Counters {
+    pub(crate) fn new(nodes: usize) -> Counters {
+        Counters {
+            nodes: vec![NodeCounters::default(); nodes],
+            commands: 0,
+            gets: 0,
+            getx: 0,
+            putx: 0,
+            address_cycles: 0,
+            data_cycles: 0,
+            transfers: 0,
+            within: 0,
+            transfer_cycles: 0,
+            fills: 0,
+            barriers: 0,
+            timeouts: 0,
+            unexpected: 0,
+        }
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        self.nodes.iter().map(|node| node.steps).sum()
+    }
+
+    /// When the last processor was done.
+    pub(crate) fn cycles(&self) -> u64 {
+        self.nodes.iter().map(|node| node.finished).max().unwrap_or(0)
+    }
+}
+
+/// A tree of numbers by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats(Map<String, Value>);
+
+impl Stats {
+    /// Puts a value at `a.b.c`.
+    pub(crate) fn put(&mut self, path: &str, value: impl Into<Value>) {
+        let mut map = &mut self.0;
+        let mut rest = path;
+        while let Some((head, tail)) = rest.split_once('.') {
+            let next = map.entry(head).or_insert_with(|| Value::Object(Map::new()));
+            let Value::Object(next) = next else { return };
+            map = next;
+            rest = tail;
+        }
+        map.insert(rest.to_owned(), value.into());
+    }
+
+    /// The same numbers with the settings that gave them, and without those of each node.
+    #[must_use]
+    pub fn under(self, settings: &[(String, String)]) -> Stats {
+        let named = settings.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
+        let mut all: Map<String, Value> = named.collect();
+        all.extend(self.0.into_iter().filter(|(name, _)| name != "nodes"));
+        Stats(all)
+    }
+
+    /// The value at `a.b.c`.
+    pub fn at(&self, path: &str) -> Option<&Value> {
+        let mut parts = path.split('.');
+        let first = self.0.get(parts.next()?)?;
+        parts.try_fold(first, |value, part| value.get(part))
+    }
+
+    /// The number at `a.b.c`; 0 where there is none.
+    pub fn number(&self, path: &str) -> f64 {
+        self.at(path).and_then(Value::as_f64).unwrap_or(0.0)
+    }
+
+    /// Names and values of all leaves, in the tree's order.
+    pub fn leaves(&self) -> Vec<(String, Value)> {
+        fn walk(path: &str, value: &Value, out: &mut Vec<(String, Value)>) {
+            match value {
+                Value::Object(map) => map.iter().for_each(|(name, value)| {
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    walk(&path, value, out);
+                }),
+                Value::Array(list) => {
+                    list.iter().enumerate().for_each(|(i, value)| walk(&format!("{path}.{i}"), value, out))
+                }
+                leaf => out.push((path.to_owned(), leaf.clone())),
+            }
+        }
+        let mut out = Vec::new();
+        walk("", &self.json(), &mut out);
+        out
+    }
+
+    /// The tree as JSON.
+    pub fn json(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
+    /// One line a leaf, names and values in columns.
+    pub fn text(&self) -> String {
+        let leaves = self.leaves();
+        let width = leaves.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        leaves.iter().map(|(name, value)| format!("{name:width$}  {}\n", plain(value))).collect()
+    }
+
+    /// A head line and a line a tree; leaves that a tree lacks stay empty.
+    pub fn csv(trees: &[Stats]) -> String {
+        let mut names: Vec<String> = Vec::new();
+        let rows: Vec<_> = trees.iter().map(Stats::leaves).collect();
+        for (name, _) in rows.iter().flatten() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        let line = |cells: Vec<String>| cells.join(",") + "\n";
+        let mut out = line(names.iter().map(|name| quoted(name)).collect());
+        for row in &rows {
+            let cell =
+                |name: &String| row.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, v)| quoted(&plain(v)));
+            out += &line(names.iter().map(cell).collect());
+        }
+        out
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => format!("{float:.6}"),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tree_three_shapes() {
+        let mut stats = Stats::default();
+        stats.put("bus.busy", 0.5);
+        stats.put("bus.lines", 12);
+        stats.put("name", "a,b");
+        assert_eq!(stats.number("bus.lines"), 12.0);
+        assert_eq!(stats.text(), "bus.busy   0.500000\nbus.lines  12\nname       a,b\n");
+        let mut other = Stats::default();
+        other.put("extra", 1);
+        assert_eq!(Stats::csv(&[stats, other]), "bus.busy,bus.lines,name,extra\n0.500000,12,\"a,b\",\n,,,1\n");
+    }
+}

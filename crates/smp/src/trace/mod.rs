@@ -1,0 +1,65 @@
+//! Traces of real programs: `.smpt`, DynamoRIO's drmemtrace, SynchroTraceGen.
+//!
+//! A reader turns records into steps; a reference that crosses a line becomes two. Traces hold no values: a store writes a
+//! number that follows from its processor and place, so that lines on the bus differ and can be checked.
+
+mod drmemtrace;
+mod open;
+mod smpt;
+mod synchro;
+
+pub use drmemtrace::Drmemtrace;
+pub use open::{Format, Trace};
+pub use smpt::{Smpt, Writer};
+pub use synchro::SynchroTrace;
+
+use crate::access::{Access, Kind};
+
+/// Steps that a reader makes at a time.
+pub(crate) const BATCH: usize = 4096;
+
+/// Addresses have 48 bits, as in `.smpt`.
+const ADDRESSES: u64 = (1 << 48) - 1;
+
+/// Makes steps of references.
+#[derive(Clone, Debug)]
+pub(crate) struct Stepper {
+    line: u64,
+    seed: u64,
+    gap: u64,
+}
+
+impl Stepper {
+    /// For processor number `thread` and lines of `line` bytes.
+    pub(crate) fn new(line: usize, thread: usize) -> Stepper {
+        Stepper { line: line as u64, seed: (thread as u64 + 1) << 56, gap: 0 }
+    }
+
+    /// Instructions that refer to nothing.
+    pub(crate) fn work(&mut self, instructions: u64) {
+        self.gap = self.gap.saturating_add(instructions);
+    }
+
+    fn gap(&mut self) -> u32 {
+        u32::try_from(std::mem::take(&mut self.gap)).unwrap_or(u32::MAX)
+    }
+
+    /// A reference of `size` bytes.
+    pub(crate) fn refer(&mut self, steps: &mut Vec<Access>, kind: Kind, address: u64, size: u64) {
+        let (mut at, mut left) = (address & ADDRESSES, size.max(1));
+        while left > 0 {
+            let n = left.min(self.line - at % self.line);
+            self.seed = self.seed.wrapping_add(0x9e37_79b9);
+            let gap = self.gap();
+            steps.push(Access { address: at, value: self.seed, gap, kind, size: n as u8 });
+            at = (at + n) & ADDRESSES;
+            left -= n;
+        }
+    }
+
+    /// A meeting with others.
+    pub(crate) fn meet(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64) {
+        let gap = self.gap();
+        steps.push(Access { address: object, value: 0, gap, kind, size: 0 });
+    }
+}

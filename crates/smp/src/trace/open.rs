@@ -1,0 +1,97 @@
+//! Finding a trace's files: `PREFIX.0.smpt.zst`, `PREFIX.1.smpt.zst`, and so on for the other formats.
+
+use super::{Drmemtrace, Smpt, SynchroTrace};
+use crate::access::Source;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Ours: `PREFIX.T.smpt.zst` or `PREFIX.T.smpt`.
+    Smpt,
+    /// DynamoRIO's final traces: `PREFIX.T.trace` or `PREFIX.T.trace.gz`.
+    Drmemtrace,
+    /// SynchroTraceGen's: `PREFIX.T.sigil` or `PREFIX.T.sigil.gz`.
+    Synchro,
+}
+
+impl Format {
+    /// Every format with its endings, plain and compressed.
+    const ENDINGS: [(Format, [&'static str; 2]); 3] = [
+        (Format::Smpt, ["smpt.zst", "smpt"]),
+        (Format::Drmemtrace, ["trace.gz", "trace"]),
+        (Format::Synchro, ["sigil.gz", "sigil"]),
+    ];
+}
+
+/// A trace: one file a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Its format.
+    pub format: Format,
+    /// Its files, thread 0 first.
+    pub files: Vec<PathBuf>,
+}
+
+impl Trace {
+    /// Finds the files of `prefix`.
+    ///
+    /// # Errors
+    /// When there are none, or one is missing between others.
+    pub fn find(prefix: &Path) -> Result<Trace, String> {
+        let name = |thread: usize, ending: &str| {
+            let mut name = prefix.as_os_str().to_owned();
+            name.push(format!(".{thread}.{ending}"));
+            PathBuf::from(name)
+        };
+        for (format, endings) in Format::ENDINGS {
+            for ending in endings {
+                let files: Vec<_> =
+                    (0..64).map(|thread| name(thread, ending)).take_while(|file| file.is_file()).collect();
+                match files.len() {
+                    0 => {}
+                    1 => {
+                        return Err(format!(
+                            "{}: a trace of one thread; the machine has at least two",
+                            files[0].display()
+                        ));
+                    }
+                    _ => return Ok(Trace { format, files }),
+                }
+            }
+        }
+        Err(format!("no trace: {} does not exist, nor in another format", name(0, "smpt.zst").display()))
+    }
+
+    /// Opens every thread's file for lines of `line` bytes.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn open(&self, line: usize) -> Result<Vec<Box<dyn Source>>, String> {
+        self.files.iter().enumerate().map(|(thread, file)| self.source(file, line, thread)).collect()
+    }
+
+    fn source(&self, path: &Path, line: usize, thread: usize) -> Result<Box<dyn Source>, String> {
+        let name = path.display().to_string();
+        let fail = |error: std::io::Error| format!("{name}: {error}");
+        let file = File::open(path).map_err(fail)?;
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let plain: Box<dyn Read> = match ending {
+            "zst" => Box::new(zstd::Decoder::new(file).map_err(fail)?),
+            "gz" => Box::new(MultiGzDecoder::new(BufReader::new(file))),
+            _ => Box::new(file),
+        };
+        Ok(match self.format {
+            Format::Smpt => Box::new(Smpt::new(plain, &name, line, thread)),
+            Format::Drmemtrace => {
+                Box::new(Drmemtrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
+            }
+            Format::Synchro => {
+                Box::new(SynchroTrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
+            }
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! The `.smpt` format: one stream of little-endian 64-bit records a thread, compressed with zstd.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 0..47 | address |
+//! | 48..58 | instructions since the record before; 2047: the count stands in the escape record before |
+//! | 59..61 | log2 of the size |
+//! | 62..63 | 0 load, 1 store, 2 escape (bits 0..47 a long count), 3 synchronisation |
+//!
+//! A synchronisation has its code in bits 59..61 and 47, its object in bits 0..46.
+
+use super::{BATCH, Stepper};
+use crate::access::{Access, Kind, Source, SourceError};
+use std::io::{self, Read, Write};
+
+const LONG: u64 = 2047;
+
+/// A thread's records as steps of a processor.
+pub struct Smpt {
+    input: Box<dyn Read>,
+    name: String,
+    stepper: Stepper,
+    long: Option<u64>,
+    records: u64,
+    left: Vec<u8>,
+}
+
+impl std::fmt::Debug for Smpt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Smpt").field("name", &self.name).field("records", &self.records).finish_non_exhaustive()
+    }
+}
+
+impl Smpt {
+    /// Reads uncompressed records of thread `thread` for lines of `line` bytes; `name` is for messages.
+    pub fn new(input: Box<dyn Read>, name: &str, line: usize, thread: usize) -> Smpt {
+        let stepper = Stepper::new(line, thread);
+        Smpt { input, name: name.to_owned(), stepper, long: None, records: 0, left: Vec::new() }
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
+        SourceError(format!("{}: record {}: {what}", self.name, self.records))
+    }
+
+    fn record(&mut self, record: u64, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        self.records += 1;
+        let address = record & ((1 << 48) - 1);
+        let (gap, middle, kind) = (record >> 48 & LONG, record >> 59 & 7, record >> 62);
+        if kind == 2 {
+            if self.long.replace(address).is_some() {
+                return Err(self.wrong("two escape records, one after the other"));
+            }
+            return Ok(());
+        }
+        match (gap, self.long.take()) {
+            (LONG, Some(long)) => self.stepper.work(long),
+            (LONG, None) => return Err(self.wrong("a long count without its escape record")),
+            (_, Some(_)) => return Err(self.wrong("an escape record that no record needs")),
+            (gap, None) => self.stepper.work(gap),
+        }
+        match kind {
+            0 => self.stepper.refer(steps, Kind::Load, address, 1 << middle),
+            1 => self.stepper.refer(steps, Kind::Store, address, 1 << middle),
+            _ => {
+                let code = middle | (record >> 47 & 1) << 3;
+                let object = record & ((1 << 47) - 1);
+                let meets = match code {
+                    1 => Kind::Barrier,
+                    3 => Kind::Lock,
+                    5 => Kind::Unlock,
+                    9 => Kind::Post,
+                    11 => Kind::Wait,
+                    // ends of the above, threads made and joined, the region's bounds
+                    2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
+                    _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
+                };
+                self.stepper.meet(steps, meets, object);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for Smpt {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        steps.clear();
+        let mut chunk = [0; 8 * BATCH];
+        while steps.is_empty() {
+            let n = match self.input.read(&mut chunk) {
+                Ok(0) if self.left.is_empty() && self.long.is_none() => return Ok(()),
+                Ok(0) => return Err(self.wrong("the trace ends within a record")),
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.wrong(error)),
+            };
+            self.left.extend_from_slice(&chunk[..n]);
+            let left = std::mem::take(&mut self.left);
+            let mut records = left.chunks_exact(8);
+            for record in &mut records {
+                let mut bytes = [0; 8];
+                bytes.copy_from_slice(record);
+                self.record(u64::from_le_bytes(bytes), steps)?;
+            }
+            self.left = records.remainder().to_vec();
+        }
+        Ok(())
+    }
+}
+
+/// Writes records, uncompressed.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Writer<W> {
+        Writer { out }
+    }
+
+    fn put(&mut self, gap: u64, rest: u64) -> io::Result<()> {
+        if gap >= LONG {
+            self.out.write_all(&(2 << 62 | gap & ((1 << 48) - 1)).to_le_bytes())?;
+        }
+        self.out.write_all(&(rest | gap.min(LONG) << 48).to_le_bytes())
+    }
+
+    /// A load or store of 2^`size` bytes, `gap` instructions after the record before.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn refer(&mut self, gap: u64, store: bool, address: u64, size: u32) -> io::Result<()> {
+        self.put(gap, address & ((1 << 48) - 1) | u64::from(size & 7) << 59 | u64::from(store) << 62)
+    }
+
+    /// A synchronisation by code.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn meet(&mut self, gap: u64, code: u64, object: u64) -> io::Result<()> {
+        self.put(gap, object & ((1 << 47) - 1) | (code >> 3 & 1) << 47 | (code & 7) << 59 | 3 << 62)
+    }
+
+    /// The output back.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8]) -> Result<Vec<Access>, SourceError> {
+        let mut source = Smpt::new(Box::new(io::Cursor::new(bytes.to_vec())), "test", 64, 0);
+        let (mut all, mut steps) = (Vec::new(), Vec::new());
+        loop {
+            source.fill(&mut steps)?;
+            if steps.is_empty() {
+                return Ok(all);
+            }
+            all.append(&mut steps);
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut writer = Writer::new(Vec::new());
+        writer.refer(3, false, 0x7fff_1234_5678, 3).unwrap();
+        writer.refer(5000, true, 0x1003c, 3).unwrap();
+        writer.meet(1, 1, 0x40_0000).unwrap();
+        writer.meet(0, 11, 0x50).unwrap();
+        writer.meet(0, 2, 0x40_0000).unwrap();
+        let steps = read(&writer.into_inner()).unwrap();
+        let short: Vec<_> = steps.iter().map(|s| (s.kind, s.address, s.gap, s.size)).collect();
+        assert_eq!(
+            short,
+            [
+                (Kind::Load, 0x7fff_1234_5678, 3, 8),
+                // across a line: two
+                (Kind::Store, 0x1003c, 5000, 4),
+                (Kind::Store, 0x10040, 0, 4),
+                (Kind::Barrier, 0x40_0000, 1, 0),
+                (Kind::Wait, 0x50, 0, 0),
+            ]
+        );
+    }
+
+    #[test]
+    fn damage_is_told_with_its_place() {
+        let mut writer = Writer::new(Vec::new());
+        writer.refer(0, false, 64, 3).unwrap();
+        writer.refer(9999, false, 64, 3).unwrap();
+        let bytes = writer.into_inner();
+        for (cut, what) in [(7, "within a record"), (16, "within a record")] {
+            assert!(read(&bytes[..cut]).unwrap_err().0.contains(what), "{cut}");
+        }
+        assert!(read(&bytes[16..]).unwrap_err().0.contains("record 1: a long count without"));
+        assert!(read(&[&bytes[8..16], &bytes[..8]].concat()).unwrap_err().0.contains("no record needs"));
+        assert!(read(&(3u64 << 62).to_le_bytes()).unwrap_err().0.contains("code 0 does not exist"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_steps_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            if let Ok(steps) = read(&bytes) {
+                for step in steps.iter().filter(|step| !step.kind.synchronises()) {
+                    prop_assert!(step.address % 64 + u64::from(step.size) <= 64);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! SynchroTraceGen's text, one file a thread: `eid,tid,iops,flops,reads,writes` with `$ from to` for writes and `* from to`
+//! for reads; `eid,tid,# ...` for what came from other threads; `eid,tid,pth_ty:N^0xADDR[&0xADDR]` for calls of pthreads.
+//!
+//! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join,
+//! 5 barrier, 6 wait for a condition, 7 signal, 8 broadcast. Of conditions only the lock's release and return are played.
+
+use super::{BATCH, Stepper};
+use crate::access::{Access, Kind, Source, SourceError};
+use std::io::BufRead;
+
+/// A thread's events as steps of a processor.
+pub struct SynchroTrace {
+    input: Box<dyn BufRead>,
+    name: String,
+    stepper: Stepper,
+    line: u64,
+    number: u64,
+}
+
+/// The longest range of one reference: what is longer is no reference.
+const LONGEST: u64 = 1 << 20;
+
+impl std::fmt::Debug for SynchroTrace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SynchroTrace").field("name", &self.name).field("line", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl SynchroTrace {
+    /// Reads uncompressed text of thread `thread` for lines of `line` bytes; `name` is for messages.
+    pub fn new(input: Box<dyn BufRead>, name: &str, line: usize, thread: usize) -> SynchroTrace {
+        SynchroTrace { input, name: name.to_owned(), stepper: Stepper::new(line, thread), line: line as u64, number: 0 }
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
+        SourceError(format!("{}: line {}: {what}", self.name, self.number))
+    }
+
+    fn event(&mut self, text: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        let mut fields = text.splitn(3, ',');
+        let (Some(event), Some(thread), Some(rest)) = (fields.next(), fields.next(), fields.next()) else {
+            return Err(self.wrong("no event: eid,tid,..."));
+        };
+        if event.parse::<u64>().is_err() || thread.parse::<u64>().is_err() {
+            return Err(self.wrong("an event begins with two numbers"));
+        }
+        if let Some(call) = rest.strip_prefix("pth_ty:") {
+            return self.call(call, steps);
+        }
+        if let Some(edges) = rest.strip_prefix('#') {
+            // what others wrote: reads, each after the mark, two numbers of thread and event, and a range
+            for edge in edges.split('#') {
+                let mut words = edge.split_whitespace().skip(2);
+                self.range(words.next(), words.next(), Kind::Load, steps)?;
+            }
+            return Ok(());
+        }
+        let (head, tail) = rest.split_at(rest.find([' ', '$', '*']).unwrap_or(rest.len()));
+        let mut counts = head.trim_end_matches(',').split(',').map(str::parse::<u64>);
+        for _ in 0..2 {
+            match counts.next() {
+                Some(Ok(operations)) => self.stepper.work(operations),
+                _ => return Err(self.wrong("no counts of operations")),
+            }
+        }
+        let mut words = tail.split_whitespace();
+        while let Some(mark) = words.next() {
+            let kind = match mark {
+                "$" => Kind::Store,
+                "*" => Kind::Load,
+                _ => return Err(self.wrong(format_args!("{mark:?} is neither $ nor *"))),
+            };
+            self.range(words.next(), words.next(), kind, steps)?;
+        }
+        Ok(())
+    }
+
+    fn range(
+        &mut self,
+        from: Option<&str>,
+        to: Option<&str>,
+        kind: Kind,
+        steps: &mut Vec<Access>,
+    ) -> Result<(), SourceError> {
+        let (Some(from), Some(to)) = (from.and_then(hex), to.and_then(hex)) else {
+            return Err(self.wrong("a range is two addresses in hexadecimal"));
+        };
+        let length = to.wrapping_sub(from).wrapping_add(1);
+        if to < from || length > LONGEST {
+            return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} is none")));
+        }
+        let mut at = from;
+        while at <= to {
+            // a word at a time
+            let n = (8 - at % 8).min(to - at + 1).min(self.line);
+            self.stepper.refer(steps, kind, at, n);
+            let Some(next) = at.checked_add(n) else { break };
+            at = next;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        let Some((kind, objects)) = call.split_once('^') else {
+            return Err(self.wrong("a call has the form N^0xADDR"));
+        };
+        let mut objects = objects.trim().split('&').map(hex);
+        let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
+        match kind.trim() {
+            "1" => self.stepper.meet(steps, Kind::Lock, object),
+            "2" => self.stepper.meet(steps, Kind::Unlock, object),
+            "5" => self.stepper.meet(steps, Kind::Barrier, object),
+            "6" => {
+                let Some(Some(lock)) = objects.next() else {
+                    return Err(self.wrong("a wait names condition and lock"));
+                };
+                self.stepper.meet(steps, Kind::Unlock, lock);
+                self.stepper.meet(steps, Kind::Lock, lock);
+            }
+            "3" | "4" | "7" | "8" => {}
+            other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),
+        }
+        Ok(())
+    }
+}
+
+fn hex(word: &str) -> Option<u64> {
+    u64::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok()
+}
+
+impl Source for SynchroTrace {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        steps.clear();
+        let mut text = String::new();
+        while steps.len() < BATCH {
+            text.clear();
+            self.number += 1;
+            match self.input.read_line(&mut text) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(self.wrong(error)),
+            }
+            let text = text.trim();
+            if !text.is_empty() {
+                self.event(text, steps)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Vec<Access>, SourceError> {
+        let input = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
+        let (mut source, mut steps) = (SynchroTrace::new(input, "test", 64, 0), Vec::new());
+        source.fill(&mut steps)?;
+        Ok(steps)
+    }
+
+    #[test]
+    fn events_become_steps() {
+        let text = "1,2,10,4,1,1 $ 0x1000 0x1007 * 0x2004 0x200b\n2,2,# 1 7 0x3000 0x3003\n3,2,pth_ty:5^0x77\n4,2,pth_ty:6^0x9&0xa\n";
+        let steps: Vec<_> = read(text).unwrap().iter().map(|s| (s.kind, s.address, s.size, s.gap)).collect();
+        assert_eq!(
+            steps,
+            [
+                (Kind::Store, 0x1000, 8, 14),
+                (Kind::Load, 0x2004, 4, 0),
+                (Kind::Load, 0x2008, 4, 0),
+                (Kind::Load, 0x3000, 4, 0),
+                (Kind::Barrier, 0x77, 0, 0),
+                (Kind::Unlock, 0xa, 0, 0),
+                (Kind::Lock, 0xa, 0, 0),
+            ]
+        );
+    }
+
+    #[test]
+    fn damage_is_told_with_its_line() {
+        for (text, what) in [
+            ("nonsense", "line 1: no event"),
+            ("1,2,3,4,0,0\n1,x,3,4,0,0", "line 2: an event begins"),
+            ("1,2,3,4,1,0 $ 0x10 0x0", "is none"),
+            ("1,2,3,4,1,0 $ 0x10", "two addresses"),
+            ("1,2,pth_ty:77^0x1", "not known"),
+        ] {
+            let error = read(text).unwrap_err().0;
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_steps_or_an_error(text in "[0-9a-fx,$*#^& :pth_y\n]{0,200}") {
+            let _ = read(&text);
+        }
+    }
+}
