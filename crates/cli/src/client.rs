@@ -31,6 +31,9 @@ pub(crate) struct LowArgs {
     /// The other client
     #[arg(long, value_name = "NAME")]
     to: String,
+    /// Send frames as datagrams, where the relay takes them
+    #[arg(long)]
+    udp: bool,
     /// Give up when nothing is heard for T seconds while something waits to be answered
     #[arg(long, value_name = "T", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     wait: u32,
@@ -42,7 +45,8 @@ pub(crate) struct LowArgs {
 /// Pipes until both sides are done.
 pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     let identity = Identity::read(&args.identity).map_err(failure)?;
-    let pipe = Pipe { identity: &identity, peer: &args.to, wait: Duration::from_secs(args.wait.into()) };
+    let pipe =
+        Pipe { identity: &identity, peer: &args.to, datagrams: args.udp, wait: Duration::from_secs(args.wait.into()) };
     let watch = |what: &str| {
         if args.verbose {
             eprintln!("sealwright: {what}");
@@ -57,6 +61,7 @@ fn failure(error: ClientError) -> Failure {
     let hint = match &error {
         ClientError::Absent(name) => Some(format!("is {name} running? --wait waits longer")),
         ClientError::Relay { .. } => Some("is the relay running, and its name in its certificate?".to_owned()),
+        ClientError::NoDatagrams => Some("`udp = ...` in its configuration says where it takes them".to_owned()),
         _ => None,
     };
     hint.into_iter().fold(Failure::failed(error), Failure::hint)

@@ -3,6 +3,7 @@
 pub mod client;
 pub mod control;
 pub mod data;
+pub mod fleet;
 pub mod load;
 pub mod place;
 pub mod serve;

@@ -74,9 +74,14 @@ impl Write for Shared {
 
 /// Pipes between two clients until both are done; what each received.
 fn exchange(a: &Identity, b: &Identity, files: [Vec<u8>; 2]) -> [Vec<u8>; 2] {
+    exchange_by(a, b, files, false)
+}
+
+/// The same, as datagrams or not.
+fn exchange_by(a: &Identity, b: &Identity, files: [Vec<u8>; 2], datagrams: bool) -> [Vec<u8>; 2] {
     let run = |me: &Identity, peer: &str, file: Vec<u8>| {
         let out = Shared::default();
-        let pipe = Pipe { identity: me, peer, wait: Duration::from_secs(60) };
+        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
         let length = file.len() as u64;
         let moved = pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         let received = out.0.lock().unwrap().clone();
@@ -144,11 +149,11 @@ fn a_file_arrives_though_the_relay_is_started_anew() {
     let out = Shared::default();
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            let pipe = Pipe { identity: &alice, peer: "bob", wait: Duration::from_secs(60) };
+            let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(60) };
             pipe.run(Slow(Cursor::new(file.clone())), std::io::sink(), &|_| ()).unwrap()
         });
         let receiver = scope.spawn(|| {
-            let pipe = Pipe { identity: &bob, peer: "alice", wait: Duration::from_secs(60) };
+            let pipe = Pipe { identity: &bob, peer: "alice", datagrams: false, wait: Duration::from_secs(60) };
             pipe.run(std::io::empty(), out.clone(), &|_| ()).unwrap()
         });
         until("some bytes", || out.0.lock().unwrap().len() >= 300_000);
@@ -158,6 +163,54 @@ fn a_file_arrives_though_the_relay_is_started_anew() {
         receiver.join().unwrap();
     });
     assert!(*out.0.lock().unwrap() == file, "other bytes came");
+}
+
+#[test]
+fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
+    let directory = folder(&["alice", "bob"]);
+    let server = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    assert!(alice.open(&[]).unwrap().udp.is_none(), "none are taken unless the configuration says so");
+    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: true, wait: Duration::from_secs(60) };
+    let refused = pipe.run(std::io::empty(), std::io::sink(), &|_| ());
+    assert!(matches!(refused, Err(ClientError::NoDatagrams)), "{refused:?}");
+    drop(server);
+    edit(directory.path(), |text| format!("udp = \"127.0.0.1:0\"\n{text}"));
+    let server = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let mut hostile = bob.open(&[]).unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = hostile.udp.unwrap();
+    let good = hostile.client.seal(hostile.client.session(), b"once").unwrap();
+    for _ in 0..2 {
+        socket.send_to(&good, to).unwrap();
+    }
+    let mut forged = hostile.client.seal(hostile.client.session(), b"never").unwrap();
+    forged[30] ^= 1;
+    for bad in [&forged[..], &forged[..20], &forged[..3], b"no frame at all!", &[]] {
+        socket.send_to(bad, to).unwrap();
+    }
+    let counted = |what: Count, least: u64| until(what.name(), || of(server.relay(), what) >= least);
+    counted(Count::Replayed, 1);
+    counted(Count::Forged, 1);
+    counted(Count::Malformed, 1);
+    counted(Count::Short, 2);
+    let files = [bytes(400_000, 5), bytes(100_000, 6)];
+    assert!(exchange_by(&alice, &bob, files.clone(), true) == files, "other bytes came");
+    let [there, back] = [bytes(9_000, 7), bytes(7_000, 8)];
+    // one by datagrams, one by a stream
+    let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
+        let out = Shared::default();
+        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
+        pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
+        out.0.lock().unwrap().clone()
+    };
+    let received = std::thread::scope(|scope| {
+        let one = scope.spawn(|| run(&alice, "bob", true, there.clone()));
+        let other = scope.spawn(|| run(&bob, "alice", false, back.clone()));
+        [other.join().unwrap(), one.join().unwrap()]
+    });
+    assert!(received == [there, back], "other bytes came");
 }
 
 #[test]
@@ -281,14 +334,14 @@ fn handshakes_are_limited_and_counted() {
     let alice = identity(directory.path(), &server, "alice");
     alice.open(&[]).unwrap();
     assert!(matches!(alice.open(&[]), Err(ClientError::Relay { .. })));
-    let text = metrics(&server);
+    let text = get(&server, "/metrics");
     assert!(text.contains("sealwright_handshakes_total{outcome=\"done\"} 1\n"), "{text}");
     assert!(text.contains("sealwright_handshakes_total{outcome=\"refused\"} 1\n"), "{text}");
 }
 
-fn metrics(server: &Server) -> String {
+fn get(server: &Server, path: &str) -> String {
     let mut stream = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     text
@@ -300,15 +353,12 @@ fn metrics_count_what_happened() {
     let server = serve(directory.path());
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
     exchange(&alice, &bob, [b"a few bytes".to_vec(), Vec::new()]);
-    let text = metrics(&server);
+    let text = get(&server, "/metrics");
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
     assert!(text.contains("sealwright_sessions_opened_total 2\n"), "{text}");
     let forwarded = text.lines().find_map(|line| line.strip_prefix("sealwright_frames_forwarded_total ")).unwrap();
     assert!(forwarded.parse::<u64>().unwrap() >= 4, "{text}");
-    let mut elsewhere = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
-    elsewhere.write_all(b"GET /secrets HTTP/1.1\r\n\r\n").unwrap();
-    let mut text = String::new();
-    elsewhere.read_to_string(&mut text).unwrap();
+    let text = get(&server, "/secrets");
     assert!(text.starts_with("HTTP/1.1 404"), "{text}");
 }
 

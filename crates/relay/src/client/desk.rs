@@ -20,35 +20,48 @@ const TIME: Duration = Duration::from_secs(10);
 const EACH: Duration = Duration::from_millis(10);
 
 /// The control plane of a relay.
-pub(crate) struct Desk<'a> {
-    identity: &'a Identity,
+pub(crate) struct Desk {
+    relay: String,
     stream: BufReader<StreamOwned<ClientConnection, Deadline>>,
     peer: IpAddr,
 }
 
-impl Desk<'_> {
-    /// Connects, shows the certificate, and looks at the relay's. Time for so many questions.
-    pub(crate) fn connect(identity: &Identity, questions: usize) -> Result<Desk<'_>, ClientError> {
+impl Desk {
+    /// Connects to the first relay that answers. Time for so many questions.
+    pub(crate) fn connect(identity: &Identity, questions: usize) -> Result<Desk, ClientError> {
+        let mut last = None;
+        for relay in identity.relay.split(',') {
+            match Desk::connect_to(identity, relay.trim(), questions) {
+                Err(error @ ClientError::Relay { .. }) => last = Some(error),
+                other => return other,
+            }
+        }
+        Err(last.unwrap_or_else(|| ClientError::Config("no relay".into())))
+    }
+
+    /// Connects, shows the certificate, and looks at the relay's.
+    fn connect_to(identity: &Identity, address: &str, questions: usize) -> Result<Desk, ClientError> {
         let config = identity.papers.client()?;
-        let relay = |error: io::Error| ClientError::Relay { relay: identity.relay.clone(), error };
-        let host = identity.relay.rsplit_once(':').map_or(identity.relay.as_str(), |(host, _)| host);
+        let relay = |error: io::Error| ClientError::Relay { relay: address.to_owned(), error };
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let name = ServerName::try_from(host)
-            .map_err(|_| ClientError::Config(format!("{}: no host and port", identity.relay)))?;
-        let stream = dial(&identity.relay).map_err(relay)?;
+        let name =
+            ServerName::try_from(host).map_err(|_| ClientError::Config(format!("{address}: no host and port")))?;
+        let stream = dial(address).map_err(relay)?;
         let peer = stream.peer_addr().map_err(relay)?.ip();
         let mut connection = ClientConnection::new(config, name).map_err(TlsError::from)?;
         let mut stream = Deadline::new(stream, TIME + EACH * questions as u32);
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(relay)?;
         }
-        Ok(Desk { identity, stream: BufReader::new(StreamOwned::new(connection, stream)), peer })
+        Ok(Desk { relay: address.to_owned(), stream: BufReader::new(StreamOwned::new(connection, stream)), peer })
     }
 
     /// Opens a session.
     pub(crate) fn open(&mut self, name: &str) -> Result<Session, ClientError> {
         match self.ask(&Ask::Open(name.to_owned()))? {
-            Answer::Opened { host, port, grant, workers, .. } => {
+            Answer::Opened { host, port, grant, workers, udp, fleet, .. } => {
+                let at = |frames: SocketAddr| udp.map(|port| SocketAddr::new(frames.ip(), port));
                 let grant = Zeroizing::new(grant);
                 let frames = match host {
                     Some(host) => resolve(&format!("{host}:{port}")).map_err(|error| self.failed(error))?,
@@ -60,7 +73,15 @@ impl Desk<'_> {
                     .and_then(Grant::from_bytes)
                     .filter(|_| workers > 0)
                     .ok_or_else(|| ClientError::Refused("with a grant that is none".into()))?;
-                Ok(Session { client: Client::new(&grant), spec: grant.spec(), frames, workers, found: Vec::new() })
+                Ok(Session {
+                    client: Client::new(&grant),
+                    spec: grant.spec(),
+                    frames,
+                    udp: at(frames),
+                    fleet,
+                    workers,
+                    found: Vec::new(),
+                })
             }
             other => Err(refusal(other)),
         }
@@ -101,7 +122,7 @@ impl Desk<'_> {
     }
 
     fn failed(&self, error: io::Error) -> ClientError {
-        ClientError::Relay { relay: self.identity.relay.clone(), error }
+        ClientError::Relay { relay: self.relay.clone(), error }
     }
 }
 

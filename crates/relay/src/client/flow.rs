@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// Bytes under way at most; the other side never keeps more.
 pub(crate) const WINDOW: usize = 256 << 10;
-/// Bytes in one message at most.
-pub(crate) const PIECE: usize = 8 << 10;
 
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -25,6 +23,8 @@ const HEAD: usize = 1 + 8 + 8;
 #[derive(Debug)]
 pub(crate) struct Flow {
     me: u64,
+    /// Bytes in one message at most.
+    piece: usize,
     peer: Option<u64>,
     // what goes out
     out: VecDeque<u8>,
@@ -47,10 +47,11 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// A stream of a number that no other has.
-    pub(crate) fn new(me: u64) -> Flow {
+    /// A stream of a number that no other has, in messages of at most so many bytes.
+    pub(crate) fn new(me: u64, piece: usize) -> Flow {
         Flow {
             me,
+            piece,
             peer: None,
             out: VecDeque::new(),
             base: 0,
@@ -187,7 +188,7 @@ impl Flow {
         }
         let start = (self.next - self.base) as usize;
         if start < self.out.len() {
-            let piece = PIECE.min(self.out.len() - start);
+            let piece = self.piece.min(self.out.len() - start);
             let mut message = head(DATA, self.me, self.next);
             message.extend(self.out.range(start..start + piece));
             self.next += piece as u64;

@@ -3,6 +3,8 @@
 use super::*;
 use sealwright_measure::random::Random;
 
+const PIECE: usize = 8 << 10;
+
 struct End {
     flow: Flow,
     input: Vec<u8>,
@@ -12,7 +14,7 @@ struct End {
 
 impl End {
     fn new(me: u64, input: Vec<u8>) -> End {
-        End { flow: Flow::new(me), input, at: 0, output: Vec::new() }
+        End { flow: Flow::new(me, PIECE), input, at: 0, output: Vec::new() }
     }
 
     fn step(&mut self, now: Instant) -> Vec<Vec<u8>> {
@@ -80,7 +82,7 @@ fn everything_arrives_over_a_line_that_loses_and_repeats() {
 #[test]
 fn a_stream_that_begins_anew_is_noticed() {
     let now = Instant::now();
-    let mut flow = Flow::new(1);
+    let mut flow = Flow::new(1, PIECE);
     assert_eq!(flow.receive(&[&head(DATA, 7, 0)[..], b"old"].concat(), now), b"old");
     assert_eq!(flow.receive(&[&head(DATA, 8, 0)[..], b"new"].concat(), now), b"");
     assert!(flow.replaced);
@@ -89,7 +91,7 @@ fn a_stream_that_begins_anew_is_noticed() {
 #[test]
 fn messages_of_nobody_are_nothing() {
     let now = Instant::now();
-    let mut flow = Flow::new(1);
+    let mut flow = Flow::new(1, PIECE);
     flow.offer(b"data");
     for message in [&b""[..], b"\x01short", &head(99, 1, 0), &head(ACK, 2, 4), &head(ACK_END, 2, 4)] {
         assert_eq!(flow.receive(message, now), b"");
@@ -105,7 +107,7 @@ fn messages_of_nobody_are_nothing() {
 #[test]
 fn no_more_is_taken_in_than_the_window_before_it_is_written() {
     let now = Instant::now();
-    let mut flow = Flow::new(1);
+    let mut flow = Flow::new(1, PIECE);
     let mut taken = 0u64;
     for _ in 0..100 {
         taken += flow.receive(&[&head(DATA, 2, taken)[..], &[0; PIECE]].concat(), now).len() as u64;

@@ -32,6 +32,9 @@ pub enum ClientError {
     /// The relay says no.
     #[error("the relay refused: {0}")]
     Refused(String),
+    /// Frames were to travel as datagrams.
+    #[error("the relay takes no datagrams")]
+    NoDatagrams,
     /// Nothing is heard of the other client.
     #[error("{0} does not answer")]
     Absent(String),
@@ -48,7 +51,8 @@ pub enum ClientError {
 pub struct Identity {
     /// Its name, which its certificate must bear.
     pub name: String,
-    /// Host and port of the relay's control plane.
+    /// Host and port of the relay's control plane; of several relays of a fleet, with commas between, the first that
+    /// answers is taken.
     pub relay: String,
     /// Its certificate, and the relay's authority.
     pub papers: Papers,
@@ -73,6 +77,10 @@ pub struct Session {
     pub spec: Spec,
     /// Where frames go.
     pub frames: SocketAddr,
+    /// Whether others may be at other relays, and move.
+    pub fleet: bool,
+    /// Where they go as datagrams, if the relay takes any.
+    pub udp: Option<SocketAddr>,
     /// Workers of the relay: a connection carries sessions of one.
     pub workers: u32,
     /// The numbers of those who were asked for.
@@ -109,6 +117,17 @@ impl Identity {
         }
         desk.leave();
         Ok(session)
+    }
+
+    /// Finds the numbers of others.
+    ///
+    /// # Errors
+    /// When the relay cannot be reached or does not know one of them.
+    pub fn find(&self, others: &[&str]) -> Result<Vec<u32>, ClientError> {
+        let mut desk = Desk::connect(self, others.len())?;
+        let found = others.iter().map(|other| desk.find(other)).collect::<Result<_, _>>()?;
+        desk.leave();
+        Ok(found)
     }
 
     /// Opens sessions of all these names over one connection; the certificate must name them all.

@@ -1,58 +1,48 @@
 //! A session's connection: sealed out, opened in, made anew when it breaks.
 
 use std::io;
-use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
-use sealwright_session::frame::{HEADER, Header};
+use mio::Registry;
 use sealwright_session::{Client, Refused};
 
-use crate::data::{Connection, Got, Handle, READ};
+use crate::client::wire::{Broken, Route, Wire};
 
-/// The token under which the connection is registered.
-pub(crate) const LINE: Token = Token(1);
-
-const CONNECT: Duration = Duration::from_secs(5);
-/// Longer frames do not come from a relay.
-const LONGEST: usize = 64 << 10;
-
-/// One session over one connection at a time.
+/// One session over one wire at a time.
 pub(crate) struct Line {
     client: Client,
-    frames: SocketAddr,
-    connection: Connection,
+    route: Route,
+    wire: Wire,
     buffer: Vec<u8>,
     /// When an authentic frame came last.
     pub(crate) heard: Instant,
+    /// Others than the peer spoke.
+    pub(crate) strangers: bool,
     /// A greeting to ourselves is under way since then.
     pub(crate) greeted: Option<Instant>,
 }
 
-/// The connection must be made anew.
-pub(crate) struct Broken;
-
 impl Line {
-    pub(crate) fn connect(client: Client, frames: SocketAddr, registry: &Registry) -> io::Result<Line> {
-        let connection = dial(frames, registry)?;
+    pub(crate) fn connect(client: Client, route: Route, registry: &Registry) -> io::Result<Line> {
+        let wire = Wire::connect(route, registry)?;
         let now = Instant::now();
-        let mut line = Line { client, frames, connection, buffer: vec![0; READ + LONGEST], heard: now, greeted: None };
+        let mut line =
+            Line { client, route, wire, buffer: Wire::buffer(), heard: now, strangers: false, greeted: None };
         line.greet(now);
         Ok(line)
     }
 
     /// Another connection for the same session.
     pub(crate) fn again(&mut self, registry: &Registry) -> io::Result<()> {
-        let _ = registry.deregister(&mut self.connection.stream);
-        self.connection = dial(self.frames, registry)?;
+        self.wire.leave(registry);
+        self.wire = Wire::connect(self.route, registry)?;
         self.greet(Instant::now());
         Ok(())
     }
 
     /// Other keys, and another connection.
-    pub(crate) fn renew(&mut self, client: Client, frames: SocketAddr, registry: &Registry) -> io::Result<()> {
-        (self.client, self.frames) = (client, frames);
+    pub(crate) fn renew(&mut self, client: Client, route: Route, registry: &Registry) -> io::Result<()> {
+        (self.client, self.route) = (client, route);
         self.again(registry)
     }
 
@@ -68,56 +58,34 @@ impl Line {
     }
 
     pub(crate) fn queued(&self) -> usize {
-        self.connection.queued()
+        self.wire.queued()
     }
 
     pub(crate) fn say(&mut self, to: u32, message: &[u8]) -> Result<(), Refused> {
         let frame = self.client.seal(to, message)?;
-        self.connection.queue().extend_from_slice(&frame);
+        self.wire.queue(frame);
         Ok(())
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Broken> {
-        self.connection.flush(Instant::now()).map(drop).map_err(|_| Broken)
+        self.wire.flush()
     }
 
     /// Hands every message that came from `peer` to `take`.
     pub(crate) fn hear(&mut self, peer: u32, mut take: impl FnMut(&[u8])) -> Result<(), Broken> {
-        loop {
-            let (all, more) = match self.connection.read(&mut self.buffer) {
-                Got::Bytes { all, more, .. } => (all, more),
-                Got::Nothing => return Ok(()),
-                Got::End => return Err(Broken),
-            };
-            let mut at = 0;
-            while let Some(header) = self.buffer[at..all].first_chunk::<HEADER>() {
-                let length = Header::read(header).map_err(|_| Broken)?.frame_len();
-                let Some(frame) = self.buffer[..all].get_mut(at..at + length) else { break };
-                at += length;
-                // forged and replayed frames are passed over
-                if let Ok((from, message)) = self.client.open(frame) {
-                    self.heard = Instant::now();
-                    self.greeted = None;
-                    if from == peer {
-                        take(message);
-                    }
+        let (strangers, me) = (&mut self.strangers, self.client.session());
+        let (client, heard, greeted) = (&mut self.client, &mut self.heard, &mut self.greeted);
+        self.wire.read(&mut self.buffer, |frame| {
+            // forged and replayed frames are passed over
+            if let Ok((from, message)) = client.open(frame) {
+                *heard = Instant::now();
+                *greeted = None;
+                if from == peer {
+                    take(message);
+                } else if from != me {
+                    *strangers = true;
                 }
             }
-            self.connection.keep(&self.buffer[at..all]);
-            if !more {
-                return Ok(());
-            }
-        }
+        })
     }
-}
-
-fn dial(frames: SocketAddr, registry: &Registry) -> io::Result<Connection> {
-    let stream = std::net::TcpStream::connect_timeout(&frames, CONNECT)?;
-    stream.set_nodelay(true)?;
-    stream.set_nonblocking(true)?;
-    let mut stream = TcpStream::from_std(stream);
-    registry.register(&mut stream, LINE, Interest::READABLE | Interest::WRITABLE)?;
-    let mut connection = Connection::new(stream, Handle::new(0, 0), Vec::new(), Instant::now());
-    connection.proved = true;
-    Ok(connection)
 }

@@ -5,6 +5,7 @@ mod flow;
 mod identity;
 mod line;
 mod pipe;
+mod wire;
 
 pub use identity::{ClientError, Identity, Session};
 pub use pipe::{Moved, Pipe};

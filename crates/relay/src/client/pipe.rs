@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token, Waker};
 
-use crate::client::flow::{Flow, PIECE};
+use crate::client::flow::Flow;
 use crate::client::identity::{ClientError, Identity};
 use crate::client::line::Line;
+use crate::client::wire::Route;
 
+/// Bytes read from the input at once.
+const READ: usize = 8 << 10;
 const BELL: Token = Token(0);
 /// Bytes queued for the relay before more is sealed.
 const QUEUE: usize = 64 << 10;
@@ -38,6 +41,8 @@ pub struct Pipe<'a> {
     pub identity: &'a Identity,
     /// The name of the other client.
     pub peer: &'a str,
+    /// Send frames as datagrams.
+    pub datagrams: bool,
     /// How long an answer may take, before the pipe gives up.
     pub wait: Duration,
 }
@@ -73,11 +78,13 @@ impl Pipe<'_> {
         let session = self.identity.open(&[self.peer])?;
         let mut poll = Poll::new()?;
         let bell = Arc::new(Waker::new(poll.registry(), BELL)?);
-        let mut peer = session.found[0];
-        let mut line = Line::connect(session.client, session.frames, poll.registry())?;
+        let (mut peer, fleet) = (session.found[0], session.fleet);
+        let mut looked = Instant::now();
+        let route = Route::of(&session, self.datagrams).ok_or(ClientError::NoDatagrams)?;
+        let mut line = Line::connect(session.client, route, poll.registry())?;
         watch("connected");
         let mut ends = Ends::start(input, output, &bell)?;
-        let mut flow = Flow::new(random()?);
+        let mut flow = Flow::new(random()?, route.piece());
         let mut events = Events::with_capacity(16);
         let mut trouble = Trouble { since: Instant::now(), tries: 0 };
         let mut complete = None;
@@ -115,6 +122,18 @@ impl Pipe<'_> {
                 broken = heard.is_err();
                 if line.heard != before {
                     trouble.tries = 0;
+                }
+            }
+            // where there are several relays, the peer may have opened its session at another one
+            let silent = flow.due().is_some() && trouble.since.elapsed() > SILENCE;
+            if fleet && (silent || line.strangers) && looked.elapsed() > SILENCE {
+                (looked, line.strangers) = (Instant::now(), false);
+                if let Ok(found) = self.identity.find(&[self.peer])
+                    && found[0] != peer
+                {
+                    watch("the peer moved");
+                    peer = found[0];
+                    flow.send_again();
                 }
             }
             if flow.replaced {
@@ -172,10 +191,13 @@ impl Trouble {
         loop {
             let session = pipe.identity.open(&[pipe.peer]);
             let failed = match session {
-                Ok(session) => match line.renew(session.client, session.frames, poll.registry()) {
-                    Ok(()) => return Ok(Some(session.found[0])),
-                    Err(error) => ClientError::Io(error),
-                },
+                Ok(session) => {
+                    let route = Route::of(&session, pipe.datagrams).ok_or(ClientError::NoDatagrams)?;
+                    match line.renew(session.client, route, poll.registry()) {
+                        Ok(()) => return Ok(Some(session.found[0])),
+                        Err(error) => ClientError::Io(error),
+                    }
+                }
                 Err(error @ ClientError::Relay { .. }) => error,
                 Err(error) => return Err(error),
             };
@@ -197,7 +219,7 @@ impl Ends {
         let ring = bell.clone();
         std::thread::Builder::new().name("input".into()).spawn(move || {
             loop {
-                let mut bytes = vec![0; PIECE];
+                let mut bytes = vec![0; READ];
                 let news = match input.read(&mut bytes) {
                     Ok(0) => Input::End,
                     Ok(much) => {

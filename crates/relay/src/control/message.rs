@@ -31,6 +31,10 @@ pub enum Answer {
         host: Option<String>,
         /// The port there.
         port: u16,
+        /// The port there for datagrams, if the relay takes any.
+        udp: Option<u16>,
+        /// Whether other clients may be at other relays, and move: ask for them again when they are silent.
+        fleet: bool,
         /// Workers of the relay: a connection carries sessions of one.
         workers: u32,
         /// What the client must know beside the exported key material, in hexadecimal. A secret.

@@ -18,6 +18,7 @@ use crate::control::message::{self, Answer, Ask};
 use crate::control::names::{Allowed, Names, NoNumber};
 use crate::control::tls;
 use crate::data::Relay;
+use crate::fleet::Fleet;
 use crate::serve::log::Log;
 
 /// How many questions one connection may ask.
@@ -54,6 +55,7 @@ struct Inner {
     door: Door,
     heard: Arc<Heard>,
     log: Arc<Log>,
+    fleet: Option<Arc<Fleet>>,
     stop: AtomicBool,
     now: Mutex<Now>,
 }
@@ -79,7 +81,7 @@ fn one(count: &AtomicU64) {
 impl Control {
     pub(crate) fn start(
         address: SocketAddr,
-        relay: Arc<Relay>,
+        (relay, fleet): (Arc<Relay>, Option<Arc<Fleet>>),
         frames: (Option<String>, u16),
         tls: Arc<ServerConfig>,
         names: Names,
@@ -90,8 +92,16 @@ impl Control {
         let address = listener.local_addr()?;
         let now = Now { tls, names, time: limits.time };
         let door = Door::new(limits.rate, Instant::now());
-        let inner =
-            Arc::new(Inner { relay, frames, door, heard, log, stop: AtomicBool::new(false), now: Mutex::new(now) });
+        let inner = Arc::new(Inner {
+            relay,
+            frames,
+            door,
+            heard,
+            log,
+            fleet,
+            stop: AtomicBool::new(false),
+            now: Mutex::new(now),
+        });
         let host = inner.clone();
         let thread = std::thread::Builder::new().name("control".into()).spawn(move || host.listen(&listener))?;
         Ok(Control { address, inner, thread: Some(thread) })
@@ -119,6 +129,7 @@ impl Control {
                 sessions.remove(slot);
                 revoked.len()
             });
+            self.inner.fleet.iter().for_each(|fleet| fleet.closed(&name));
             // those who shared its cluster's keys must open theirs anew; a relay that has stopped has none
             let others = revoked.unwrap_or(0);
             let about = [("name", name.into()), ("session", session.into()), ("others_revoked", others.into())];
@@ -243,12 +254,16 @@ impl Inner {
         match admitted {
             Ok(Ok(grant)) => {
                 one(&self.heard.opened);
+                self.fleet.iter().for_each(|fleet| fleet.opened(name, session));
                 self.log.say("opened", &[("name", name.into()), ("session", session.into())]);
                 let (host, port) = self.frames.clone();
+                let udp = self.relay.udp(shard).map(|address| address.port());
                 Answer::Opened {
                     session,
                     host,
                     port,
+                    udp,
+                    fleet: self.fleet.is_some(),
                     workers: place.shards(),
                     grant: message::to_hex(&grant.to_bytes()[..]),
                 }
@@ -259,6 +274,9 @@ impl Inner {
     }
 
     fn find(&self, name: &str) -> Answer {
+        if let Some(session) = self.fleet.as_ref().and_then(|fleet| fleet.find(name)) {
+            return Answer::Found(session);
+        }
         match self.now().names.number(name) {
             Ok(index) => Answer::Found(self.relay.place().session(index)),
             Err(why) => self.no_number(why),

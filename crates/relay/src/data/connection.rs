@@ -16,26 +16,51 @@ pub(crate) struct Handle(u32);
 const SUSPECT: u32 = 100;
 
 const SLOT_BITS: u32 = 18;
+const USE_BITS: u32 = 13;
+/// The bit that a handle never has.
+const PEER: u32 = 1 << (SLOT_BITS + USE_BITS);
+
+/// Where a session was last heard, in four bytes: nowhere, on a connection, or as datagrams of a peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bound(u32);
+
+/// What that means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Nowhere,
+    Connection(Handle),
+    Peer(u32),
+}
+
+impl Bound {
+    pub(crate) fn to(handle: Handle) -> Bound {
+        Bound(handle.0)
+    }
+
+    pub(crate) fn to_peer(peer: u32) -> Bound {
+        Bound(PEER | peer)
+    }
+
+    pub(crate) fn way(self) -> Way {
+        match self.0 {
+            0 => Way::Nowhere,
+            handle if handle & PEER == 0 => Way::Connection(Handle(handle)),
+            peer => Way::Peer(peer & !PEER),
+        }
+    }
+}
 
 impl Handle {
     /// The most slots.
     pub(crate) const SLOTS: usize = 1 << SLOT_BITS;
 
     pub(crate) fn new(slot: usize, use_number: u32) -> Handle {
-        let uses = use_number % ((1 << (32 - SLOT_BITS)) - 1) + 1;
+        let uses = use_number % ((1 << USE_BITS) - 1) + 1;
         Handle(uses << SLOT_BITS | slot as u32)
     }
 
     pub(crate) fn slot(self) -> usize {
         self.0 as usize & (Handle::SLOTS - 1)
-    }
-
-    pub(crate) fn number(self) -> u32 {
-        self.0
-    }
-
-    pub(crate) fn from_number(number: u32) -> Option<Handle> {
-        (number != 0).then_some(Handle(number))
     }
 }
 
@@ -262,14 +287,14 @@ mod tests {
 
     #[test]
     fn a_handle_is_never_zero_and_names_one_use_of_its_slot() {
-        for use_number in [0, 1, 16_382, 16_383, 16_384, u32::MAX] {
+        for use_number in [0, 1, 8190, 8191, 8192, u32::MAX] {
             let handle = Handle::new(Handle::SLOTS - 1, use_number);
-            assert_ne!(handle.number(), 0);
             assert_eq!(handle.slot(), Handle::SLOTS - 1);
-            assert_eq!(Handle::from_number(handle.number()), Some(handle));
+            assert_eq!(Bound::to(handle).way(), Way::Connection(handle));
         }
+        assert_eq!((Bound::to_peer(0).way(), Bound::to_peer(7).way()), (Way::Peer(0), Way::Peer(7)));
         assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
-        assert_eq!(Handle::from_number(0), None);
+        assert_eq!(Bound::default().way(), Way::Nowhere);
     }
 
     #[test]

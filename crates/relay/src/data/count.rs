@@ -11,6 +11,8 @@ pub enum Count {
     Opened,
     /// Frames sealed for their destination and queued on its connection.
     Forwarded,
+    /// Frames handed to the node that their destination lives on.
+    Abroad,
     /// Bytes read from connections.
     BytesIn,
     /// Bytes written to connections.
@@ -55,10 +57,11 @@ pub enum Count {
 
 impl Count {
     /// All of them, in the order of the declaration.
-    pub const ALL: [Count; 23] = [
+    pub const ALL: [Count; 24] = [
         Count::Arrived,
         Count::Opened,
         Count::Forwarded,
+        Count::Abroad,
         Count::BytesIn,
         Count::BytesOut,
         Count::Short,
@@ -102,6 +105,7 @@ impl Count {
             Count::Arrived => "arrived",
             Count::Opened => "opened",
             Count::Forwarded => "forwarded",
+            Count::Abroad => "abroad",
             Count::BytesIn => "bytes_in",
             Count::BytesOut => "bytes_out",
             Count::Short => "short",

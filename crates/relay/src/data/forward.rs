@@ -1,19 +1,61 @@
 //! From bytes of a connection to frames on other connections: cut, check, open for the sender, seal for the
 //! destination.
 
+use std::net::SocketAddr;
+
 use sealwright_session::frame::{ADDRESS, HEADER, Header, TAG};
 use sealwright_session::{Job, Refused};
 
-use crate::data::connection::{Connection, Got, Handle, Source};
+use crate::data::connection::{Bound, Got, Handle, Source, Way};
 use crate::data::count::Count;
 use crate::data::mail::{Letter, Texts};
 use crate::data::worker::Worker;
+use crate::place::Place;
 
 /// The frames of one read. Kept between reads for its memory alone.
 #[derive(Default)]
 pub(crate) struct Routes {
     open: Vec<Job>,
     seal: Vec<Job>,
+}
+
+/// Where a frame came from.
+enum From {
+    Connection(Handle),
+    Address(SocketAddr),
+}
+
+impl From {
+    /// Who can be told to wait.
+    fn source(&self, worker: usize) -> Option<Source> {
+        match self {
+            From::Connection(handle) => Some(Source { worker, handle: *handle }),
+            From::Address(_) => None,
+        }
+    }
+}
+
+/// Which sessions are this worker's.
+#[derive(Clone, Copy)]
+struct Here {
+    place: Place,
+    me: usize,
+    slots: u32,
+}
+
+impl Here {
+    /// The slot of a frame's session here, or what is wrong with it.
+    #[inline]
+    fn slot_of(self, header: &Header) -> Result<u32, Count> {
+        if header.frame_len() < HEADER + ADDRESS + TAG {
+            return Err(Count::Short);
+        }
+        match self.place.find(header.session) {
+            Some((worker, _)) if worker != self.me => Err(Count::Misplaced),
+            Some((_, slot)) if slot < self.slots => Ok(slot),
+            _ => Err(Count::Unknown),
+        }
+    }
 }
 
 /// What cutting the buffer into frames found.
@@ -64,8 +106,13 @@ impl Worker {
                 malformed = true;
             }
         }
-        self.open(handle, buffer, &mut routes, &mut bad);
-        let source = Source { worker: self.me, handle };
+        let opened = self.open(buffer, &mut routes, &mut bad, |_| From::Connection(handle));
+        if opened > 0
+            && let Some(connection) = self.connections.named(handle)
+        {
+            connection.proved = true;
+        }
+        let source = Some(Source { worker: self.me, handle });
         self.seal(buffer, &mut routes.seal, |_| source);
         self.routes = routes;
         if let Some(connection) = self.connections.named(handle) {
@@ -78,8 +125,8 @@ impl Worker {
 
     /// Finds the frames; what is wrong with one by its header alone is counted and passed over.
     fn cut(&mut self, handle: Handle, buffer: &[u8], routes: &mut Routes, bad: &mut u32) -> Cut {
+        let (here, longest) = (self.here(), self.shared.settings.max_frame);
         let Some(connection) = self.connections.named(handle) else { return Cut::Until(buffer.len()) };
-        let (place, longest) = (self.shared.place, self.shared.settings.max_frame);
         let mut at = connection.skip.min(buffer.len());
         connection.skip -= at;
         loop {
@@ -97,8 +144,7 @@ impl Worker {
                 at += here;
                 continue;
             }
-            let found = place.find(header.session);
-            if let Some((worker, _)) = found
+            if let Some((worker, _)) = here.place.find(header.session)
                 && worker != self.me
                 && std::mem::take(&mut connection.fresh)
             {
@@ -109,68 +155,110 @@ impl Worker {
             }
             connection.fresh = false;
             self.counts.one(Count::Arrived);
-            let wrong = match found {
-                _ if length < HEADER + ADDRESS + TAG => Count::Short,
-                None => Count::Unknown,
-                Some((worker, _)) if worker != self.me => Count::Misplaced,
-                Some((_, slot)) if slot >= self.bound.len() as u32 => Count::Unknown,
-                Some((_, slot)) => {
-                    routes.open.push(Job::new(at..at + length, slot, header.session));
-                    at += length;
-                    continue;
+            match here.slot_of(&header) {
+                Ok(slot) => routes.open.push(Job::new(at..at + length, slot, header.session)),
+                Err(wrong) => {
+                    self.counts.one(wrong);
+                    *bad += 1;
                 }
-            };
-            self.counts.one(wrong);
-            *bad += 1;
+            }
             at += length;
         }
     }
 
+    fn here(&self) -> Here {
+        Here { place: self.shared.place, me: self.me, slots: self.bound.len() as u32 }
+    }
+
+    /// Reads datagrams once and forwards the frames that came. Nothing of strangers is kept.
+    pub(super) fn read_datagrams(&mut self) {
+        let Some(udp) = &mut self.udp else { return };
+        let (mut buffer, mut arrived) = (udp.take_buffer(), std::mem::take(&mut self.arrived));
+        udp.read(&mut buffer, &mut arrived);
+        let mut routes = std::mem::take(&mut self.routes);
+        routes.open.clear();
+        routes.seal.clear();
+        let mut from = Vec::new();
+        for run in &arrived {
+            self.counts.add(Count::BytesIn, (run.end - run.start) as u64);
+            for start in (run.start..run.end).step_by(run.stride) {
+                let frame = start..(start + run.stride).min(run.end);
+                self.counts.one(Count::Arrived);
+                match self.check_datagram(&buffer[frame.clone()]) {
+                    Ok((slot, session)) => {
+                        routes.open.push(Job::new(frame, slot, session));
+                        from.push(run.from);
+                    }
+                    Err(wrong) => self.counts.one(wrong),
+                }
+            }
+        }
+        self.open(&mut buffer, &mut routes, &mut 0, |at| From::Address(from[at]));
+        self.seal(&mut buffer, &mut routes.seal, |_| None);
+        (self.routes, self.arrived) = (routes, arrived);
+        if let Some(udp) = &mut self.udp {
+            udp.give_buffer(buffer);
+        }
+    }
+
+    /// Slot and session of a datagram that may be a frame.
+    fn check_datagram(&self, frame: &[u8]) -> Result<(u32, u32), Count> {
+        let header = frame.first_chunk::<HEADER>().ok_or(Count::Short)?;
+        let header = Header::read(header).map_err(|_| Count::Malformed)?;
+        if frame.len() > self.shared.settings.max_frame {
+            return Err(Count::Oversize);
+        }
+        if header.frame_len() != frame.len() {
+            return Err(Count::Short);
+        }
+        Ok((self.here().slot_of(&header)?, header.session))
+    }
+
     /// Opens the frames in place, and writes the sender over the destination: what is then to be sealed has just the
-    /// length of what came. Frames for other workers are set aside.
-    fn open(&mut self, handle: Handle, buffer: &mut [u8], routes: &mut Routes, bad: &mut u32) {
+    /// length of what came. Frames for other workers are set aside. How many opened.
+    fn open(&mut self, buffer: &mut [u8], routes: &mut Routes, bad: &mut u32, from: impl Fn(usize) -> From) -> u64 {
         self.sessions.open_all(buffer, &mut routes.open);
-        let source = Source { worker: self.me, handle };
         let mut opened = 0;
-        for job in &routes.open {
+        for (at, job) in routes.open.iter().enumerate() {
             if let Some(Err(refused)) = job.outcome {
                 self.counts.one(count_of(refused));
                 *bad += 1;
                 continue;
             }
             opened += 1;
-            self.bound[job.slot as usize] = handle.number();
+            let from = from(at);
+            self.bind(job.slot, &from);
             let frame = &mut buffer[job.start..job.end];
             let Some(address) = frame[HEADER..].first_chunk_mut::<ADDRESS>() else { continue };
             let to = u32::from_be_bytes(std::mem::replace(address, job.session.to_be_bytes()));
             match self.shared.place.find(to) {
                 Some((worker, slot)) if worker != self.me => {
+                    let source = from.source(self.me);
                     self.outgoing[worker].push(slot, to, source, frame);
                     frame.fill(0);
                 }
-                Some((_, slot)) if self.connection_of(slot).is_some() => {
+                Some((_, slot)) if self.is_bound(slot) => {
                     routes.seal.push(Job::new(job.start..job.end, slot, to));
+                }
+                None if self.send_abroad(to, job.session, &buffer[job.start..job.end]) => {
+                    buffer[job.start..job.end].fill(0);
                 }
                 _ => {
                     self.counts.one(Count::WrongDestination);
                     // nobody is to have it
-                    frame.fill(0);
+                    buffer[job.start..job.end].fill(0);
                 }
             }
         }
         self.counts.add(Count::Opened, opened);
-        if opened > 0
-            && let Some(connection) = self.connections.named(handle)
-        {
-            connection.proved = true;
-        }
+        opened
     }
 
     /// Seals and sends what other workers opened.
     pub(super) fn seal_for(&mut self, mut texts: Texts) {
         let (buffer, jobs, sources) = texts.parts();
         let all = jobs.len();
-        let mut wanted = jobs.iter().map(|job| self.connection_of(job.slot).is_some()).collect::<Vec<_>>().into_iter();
+        let mut wanted = jobs.iter().map(|job| self.is_bound(job.slot)).collect::<Vec<_>>().into_iter();
         let mut also = wanted.clone();
         jobs.retain(|_| wanted.next().unwrap_or(false));
         sources.retain(|_| also.next().unwrap_or(false));
@@ -180,7 +268,7 @@ impl Worker {
 
     /// Seals opened frames in place for their destinations and queues them on the connections where those were last
     /// heard.
-    fn seal(&mut self, buffer: &mut [u8], jobs: &mut [Job], source: impl Fn(usize) -> Source) {
+    fn seal(&mut self, buffer: &mut [u8], jobs: &mut [Job], source: impl Fn(usize) -> Option<Source>) {
         self.sessions.seal_all(buffer, jobs);
         for (at, job) in jobs.iter().enumerate() {
             match job.outcome {
@@ -191,15 +279,52 @@ impl Worker {
         }
     }
 
-    fn connection_of(&mut self, slot: u32) -> Option<&mut Connection> {
-        let handle = self.bound.get(slot as usize).copied().and_then(Handle::from_number)?;
-        self.connections.named(handle)
+    /// Frames for this session go where this one came from.
+    #[inline]
+    fn bind(&mut self, slot: u32, from: &From) {
+        let bound = self.bound[slot as usize];
+        match (from, &mut self.udp) {
+            (From::Connection(handle), None) => self.bound[slot as usize] = Bound::to(*handle),
+            (From::Connection(handle), Some(udp)) => {
+                if let Way::Peer(before) = bound.way() {
+                    udp.leave(before);
+                }
+                self.bound[slot as usize] = Bound::to(*handle);
+            }
+            (From::Address(address), Some(udp)) => {
+                let before = if let Way::Peer(before) = bound.way() { Some(before) } else { None };
+                if before.is_some_and(|before| udp.is_at(before, *address)) {
+                    return;
+                }
+                self.bound[slot as usize] = Bound::to_peer(udp.bind(*address));
+                before.into_iter().for_each(|before| udp.leave(before));
+            }
+            // there are no datagrams without a socket
+            (From::Address(_), None) => {}
+        }
     }
 
-    fn send(&mut self, slot: u32, frame: &[u8], source: Source) {
+    fn is_bound(&mut self, slot: u32) -> bool {
+        match self.bound.get(slot as usize).map_or(Way::Nowhere, |bound| bound.way()) {
+            Way::Nowhere => false,
+            Way::Connection(handle) => self.connections.named(handle).is_some(),
+            Way::Peer(_) => true,
+        }
+    }
+
+    fn send(&mut self, slot: u32, frame: &[u8], source: Option<Source>) {
         let (high, limit) = (self.shared.settings.high(), self.shared.settings.queue);
         let now = self.now;
-        let Some(connection) = self.connection_of(slot) else { return };
+        let connection = match self.bound[slot as usize].way() {
+            Way::Connection(handle) => self.connections.named(handle),
+            Way::Nowhere => None,
+            Way::Peer(peer) => {
+                let queued = self.udp.as_mut().is_some_and(|udp| udp.queue(peer, frame, limit));
+                self.counts.one(if queued { Count::Forwarded } else { Count::Slow });
+                return;
+            }
+        };
+        let Some(connection) = connection else { return };
         let queued = connection.queued() + frame.len();
         if queued > limit || (connection.slow.is_some() && queued > high) {
             self.counts.one(Count::Slow);
@@ -207,17 +332,17 @@ impl Worker {
         }
         connection.queue().extend_from_slice(frame);
         let handle = connection.handle;
-        let wait = queued > high && !connection.waiters.contains(&source);
-        if wait {
+        let waits = source.filter(|source| queued > high && !connection.waiters.contains(source));
+        if let Some(source) = waits {
             connection.full.get_or_insert(now);
             connection.waiters.push(source);
         }
         self.counts.one(Count::Forwarded);
         self.mark_dirty(handle);
-        if wait && source.worker == self.me {
-            self.pause(source.handle);
-        } else if wait {
-            self.shared.mailboxes[source.worker].post(Letter::Pause(source.handle));
+        match waits {
+            Some(source) if source.worker == self.me => self.pause(source.handle),
+            Some(source) => self.shared.mailboxes[source.worker].post(Letter::Pause(source.handle)),
+            None => {}
         }
     }
 }

@@ -38,11 +38,11 @@ pub(crate) enum Letter {
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     jobs: Vec<Job>,
-    sources: Vec<Source>,
+    sources: Vec<Option<Source>>,
 }
 
 impl Texts {
-    pub(crate) fn push(&mut self, slot: u32, to: u32, source: Source, frame: &[u8]) {
+    pub(crate) fn push(&mut self, slot: u32, to: u32, source: Option<Source>, frame: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
         self.jobs.push(Job::new(start..self.bytes.len(), slot, to));
@@ -54,8 +54,8 @@ impl Texts {
         self.bytes.len()
     }
 
-    /// The frames, the work on them, and the connection each came from.
-    pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<Job>, &mut Vec<Source>) {
+    /// The frames, the work on them, and the connection each came from, if it was one.
+    pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<Job>, &mut Vec<Option<Source>>) {
         (&mut self.bytes, &mut self.jobs, &mut self.sources)
     }
 }

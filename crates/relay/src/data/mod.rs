@@ -4,9 +4,11 @@ pub mod count;
 pub mod relay;
 pub mod settings;
 
+mod abroad;
 mod connection;
 mod forward;
 mod mail;
+mod udp;
 mod waiting;
 mod worker;
 
@@ -15,4 +17,4 @@ pub use relay::{Relay, Stopped};
 pub use settings::Settings;
 
 pub(crate) use connection::{Connection, Got, Handle};
-pub(crate) use settings::READ;
+pub(crate) use settings::{MAIL, READ};

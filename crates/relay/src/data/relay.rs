@@ -4,19 +4,21 @@ use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use mio::net::TcpListener;
+use mio::net::{TcpListener, UdpSocket};
 use mio::{Poll, Waker};
 use sealwright_session::Sessions;
+use sealwright_session::frame::unsealed;
 use thiserror::Error;
 
 use crate::data::count::{Counts, Published};
-use crate::data::mail::{Letter, Mailbox};
+use crate::data::mail::{Letter, Mailbox, Texts};
 use crate::data::settings::Settings;
 use crate::data::worker::{BELL, Shared, Worker};
+use crate::fleet::Outbox;
 use crate::place::Place;
 
 /// The relay has ended, or a worker of it.
@@ -27,6 +29,7 @@ pub struct Stopped;
 /// A relay of frames. Dropping it stops its threads.
 pub struct Relay {
     address: SocketAddr,
+    udp: Vec<SocketAddr>,
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -63,11 +66,18 @@ impl Relay {
             counts: bells.iter().map(|_| Published::default()).collect(),
             mailboxes: bells.into_iter().map(Mailbox::new).collect(),
             connections: AtomicUsize::new(0),
+            fleet: OnceLock::new(),
         });
-        let relay = Relay { address, shared, threads: Mutex::default() };
+        let mut sockets = Vec::new();
+        for at in 0..place.shards() {
+            sockets.extend(shared.settings.udp.map(|first| datagrams(first, at)).transpose()?);
+        }
+        let udp = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<_>>()?;
+        let mut sockets = sockets.into_iter();
+        let relay = Relay { address, udp, shared, threads: Mutex::default() };
         let mut listener = Some(listener);
         for (me, (poll, table)) in polls.into_iter().zip(tables).enumerate() {
-            let worker = Worker::new(me, relay.shared.clone(), poll, listener.take(), table)?;
+            let worker = Worker::new(me, relay.shared.clone(), poll, listener.take(), sockets.next(), table)?;
             let thread = std::thread::Builder::new().name(format!("relay {me}")).spawn(move || worker.run())?;
             relay.threads().push(thread);
         }
@@ -79,9 +89,45 @@ impl Relay {
         self.address
     }
 
+    /// Where datagrams of the sessions of a worker go, if any are taken.
+    pub fn udp(&self, shard: usize) -> Option<SocketAddr> {
+        self.udp.get(shard).copied()
+    }
+
     /// How its sessions are numbered.
     pub fn place(&self) -> Place {
         self.shared.place
+    }
+
+    /// Lets workers send to other nodes.
+    pub(crate) fn join(&self, outbox: Outbox) {
+        // who joins twice stays where it was
+        let _ = self.shared.fleet.set(outbox);
+    }
+
+    /// Opened frames from other nodes: receiver, sender, data.
+    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (u32, u32, &'a [u8])>) {
+        let mut texts: Vec<Texts> = self.shared.mailboxes.iter().map(|_| Texts::default()).collect();
+        for (to, from, data) in frames {
+            if let Some((worker, slot)) = self.shared.place.find(to)
+                && !self.shared.mailboxes[worker].is_full()
+            {
+                texts[worker].push(slot, to, None, &unsealed(from, data));
+            }
+        }
+        for (mailbox, texts) in self.shared.mailboxes.iter().zip(texts) {
+            if texts.len() > 0 {
+                mailbox.post(Letter::Texts(texts));
+            }
+        }
+    }
+
+    /// Ends a session of this node, without waiting for it.
+    pub(crate) fn dismiss(&self, session: u32) {
+        if let Some((shard, slot)) = self.shared.place.find(session) {
+            let change = Box::new(move |sessions: &mut dyn Sessions| sessions.remove(slot));
+            self.shared.mailboxes[shard].post(Letter::Change { slots: slot..slot + 1, change });
+        }
     }
 
     /// What all workers counted so far.
@@ -159,6 +205,16 @@ impl Relay {
     fn has_ended(&self, shard: usize) -> bool {
         self.threads().get(shard).is_none_or(JoinHandle::is_finished)
     }
+}
+
+/// The socket of a worker.
+fn datagrams(first: SocketAddr, worker: u32) -> io::Result<UdpSocket> {
+    let missing = || io::Error::new(io::ErrorKind::AddrNotAvailable, "no port left for every worker's datagrams");
+    let port = match first.port() {
+        0 => 0,
+        port => u16::try_from(u32::from(port) + worker).map_err(|_| missing())?,
+    };
+    UdpSocket::bind(SocketAddr::new(first.ip(), port))
 }
 
 impl Drop for Relay {

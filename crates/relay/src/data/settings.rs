@@ -1,6 +1,9 @@
 //! Limits of the data plane. Every buffer has one, so that the memory a relay can ever use is known when it starts.
 
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use crate::data::udp::Udp;
 
 /// What the data plane allows.
 #[derive(Clone, Debug)]
@@ -18,6 +21,9 @@ pub struct Settings {
     pub stall: Duration,
     /// A new connection must deliver an authentic frame within this time.
     pub prove: Duration,
+    /// Where the first worker takes datagrams, if any are taken; the others at the ports behind it. With port 0 the
+    /// system chooses all of them.
+    pub udp: Option<SocketAddr>,
     /// A connection is closed after so many bad frames.
     pub max_bad: u32,
 }
@@ -31,6 +37,7 @@ impl Default for Settings {
             patience: Duration::from_millis(100),
             stall: Duration::from_secs(30),
             prove: Duration::from_secs(10),
+            udp: None,
             max_bad: 10_000,
         }
     }
@@ -52,7 +59,12 @@ impl Settings {
     /// The most memory that a worker's own buffers hold: what it reads into, its mail, and what it posts.
     pub fn worker_bytes(&self) -> u64 {
         // the mail may be over its mark by what one read of every other worker brings
-        (4 * (READ + self.max_frame) + 2 * MAIL) as u64
+        (4 * (READ + self.max_frame) + 2 * MAIL + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
+    }
+
+    /// The most memory beside its record that a session's whereabouts take.
+    pub fn session_bytes(&self) -> u64 {
+        (size_of::<u32>() + self.udp.map_or(0, |_| Udp::PEER)) as u64
     }
 
     /// How many connections `bytes` of memory can bear, at most `max_connections`.

@@ -3,26 +3,29 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
+use mio::net::{TcpListener, TcpStream, UdpSocket};
 use mio::{Events, Interest, Poll, Token};
 use sealwright_measure::Clock;
 use sealwright_measure::clock::ThreadCpu;
 use sealwright_session::Sessions;
 
-use crate::data::connection::{Connection, Connections, Handle};
+use crate::data::connection::{Bound, Connection, Connections, Handle, Way};
 use crate::data::count::{Count, Counts, Published};
 use crate::data::forward::Routes;
 use crate::data::mail::{Letter, Mailbox, Texts};
 use crate::data::settings::{READ, Settings};
+use crate::data::udp::{Arrived, Udp};
+use crate::fleet::Outbox;
 use crate::place::Place;
 
 pub(crate) const BELL: Token = Token(0);
 const LISTENER: Token = Token(1);
-const FIRST: usize = 2;
+const DATAGRAMS: Token = Token(2);
+const FIRST: usize = 3;
 
 /// How often connections are looked over for those that wait too long.
 const TICK: Duration = Duration::from_millis(50);
@@ -30,6 +33,8 @@ const TICK: Duration = Duration::from_millis(50);
 const NEWCOMERS: usize = 64;
 /// Bytes opened for another worker that are not kept until the end of the turn.
 const POSTED: usize = 256 << 10;
+/// Reads of datagrams in one turn.
+const READS: usize = 4;
 /// How long the last writes may take when the worker stops.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
@@ -41,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) counts: Vec<Published>,
     /// Connections of all workers.
     pub(crate) connections: AtomicUsize,
+    /// The way to other nodes, if there are any.
+    pub(crate) fleet: OnceLock<Outbox>,
 }
 
 /// A worker with all it owns.
@@ -55,9 +62,13 @@ pub(crate) struct Worker {
     ready: VecDeque<Handle>,
     pub(super) dirty: Vec<Handle>,
     pub(super) sessions: Box<dyn Sessions>,
-    /// The connection each session was last heard on; 0 is none.
-    pub(super) bound: Vec<u32>,
+    /// Where each session was last heard.
+    pub(super) bound: Vec<Bound>,
+    pub(super) udp: Option<Udp>,
+    pub(super) arrived: Vec<Arrived>,
     pub(super) outgoing: Vec<Texts>,
+    /// Frames for other nodes, by node.
+    pub(super) abroad: Vec<Vec<u8>>,
     pub(super) routes: Routes,
     buffer: Vec<u8>,
     pub(super) counts: Counts,
@@ -73,11 +84,19 @@ impl Worker {
         shared: Arc<Shared>,
         poll: Poll,
         mut listener: Option<TcpListener>,
+        udp: Option<UdpSocket>,
         sessions: Box<dyn Sessions>,
     ) -> io::Result<Worker> {
         if let Some(listener) = &mut listener {
             poll.registry().register(listener, LISTENER, Interest::READABLE)?;
         }
+        let udp = match udp {
+            Some(mut socket) => {
+                poll.registry().register(&mut socket, DATAGRAMS, Interest::READABLE)?;
+                Some(Udp::new(socket)?)
+            }
+            None => None,
+        };
         let now = Instant::now();
         let workers = shared.mailboxes.len();
         Ok(Worker {
@@ -88,9 +107,12 @@ impl Worker {
             connections: Connections::default(),
             ready: VecDeque::new(),
             dirty: Vec::new(),
-            bound: vec![0; sessions.slots() as usize],
+            bound: vec![Bound::default(); sessions.slots() as usize],
+            udp,
+            arrived: Vec::new(),
             sessions,
             outgoing: (0..workers).map(|_| Texts::default()).collect(),
+            abroad: vec![Vec::new(); Place::NODES as usize],
             routes: Routes::default(),
             buffer: vec![0; READ + shared.settings.max_frame],
             counts: Counts::default(),
@@ -106,7 +128,7 @@ impl Worker {
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(1024);
         while !self.done() {
-            let wait = if self.ready.is_empty() && !self.knocking {
+            let wait = if self.ready.is_empty() && !self.knocking && !self.has_datagrams() {
                 TICK
             } else if self.others_are_full() {
                 Duration::from_millis(1)
@@ -126,6 +148,7 @@ impl Worker {
             match event.token() {
                 BELL => {}
                 LISTENER => self.knocking = true,
+                DATAGRAMS => self.udp.iter_mut().for_each(|udp| udp.readable = true),
                 Token(token) => {
                     let Some(connection) = self.connections.at(token - FIRST) else { continue };
                     let handle = connection.handle;
@@ -152,11 +175,19 @@ impl Worker {
                 let Some(handle) = self.ready.pop_front() else { break };
                 self.read(handle);
             }
+            for _ in 0..READS {
+                self.post(POSTED);
+                if !self.has_datagrams() || self.others_are_full() {
+                    break;
+                }
+                self.read_datagrams();
+            }
         }
         for letter in self.shared.clone().mailboxes[self.me].take() {
             self.take_in(letter);
         }
         self.post(0);
+        self.post_abroad();
         // whoever receives what is written finds it counted
         self.publish();
         self.write();
@@ -168,6 +199,10 @@ impl Worker {
         }
         self.counts.one(Count::Turns);
         self.publish();
+    }
+
+    fn has_datagrams(&self) -> bool {
+        self.udp.as_ref().is_some_and(|udp| udp.readable) && self.stopping.is_none()
     }
 
     fn publish(&mut self) {
@@ -272,9 +307,11 @@ impl Worker {
             Letter::Resume(handle) => self.resume(handle),
             Letter::Change { slots, change } => {
                 let bound = self.bound.len();
-                let slots = (slots.start as usize).min(bound)..(slots.end as usize).min(bound);
-                if let Some(bound) = self.bound.get_mut(slots) {
-                    bound.fill(0);
+                for slot in (slots.start as usize).min(bound)..(slots.end as usize).min(bound) {
+                    if let (Way::Peer(peer), Some(udp)) = (self.bound[slot].way(), &mut self.udp) {
+                        udp.leave(peer);
+                    }
+                    self.bound[slot] = Bound::default();
                 }
                 change(&mut *self.sessions);
             }
@@ -315,6 +352,9 @@ impl Worker {
                 connection.slow = connection.slow.filter(|until| *until > self.now);
                 self.release(handle);
             }
+        }
+        if let Some(udp) = &mut self.udp {
+            udp.flush(&mut self.counts);
         }
         // closing may have marked others
         if self.dirty.is_empty() {

@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sealwright_session::Spec;
 use serde::Deserialize;
 use thiserror::Error;
+use zeroize::Zeroizing;
 
+use crate::control::message::from_hex;
 use crate::control::tls::Papers;
 use crate::control::{Allowed, Limits as ControlLimits};
 use crate::data::Settings;
+use crate::fleet::FleetPlan;
 use crate::place::Place;
 use crate::sentence::{self, plain};
 
@@ -70,6 +74,8 @@ pub struct Config {
     /// Limits of the data plane.
     pub settings: Settings,
     pub(crate) control_limits: ControlLimits,
+    /// The other nodes, and where to meet them.
+    pub(crate) fleet: Option<FleetPlan>,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +84,7 @@ struct File {
     frames: SocketAddr,
     control: SocketAddr,
     metrics: Option<SocketAddr>,
+    udp: Option<SocketAddr>,
     public: Option<String>,
     #[serde(default = "scheme")]
     scheme: String,
@@ -99,8 +106,42 @@ struct File {
     #[serde(default = "drain")]
     drain_seconds: f64,
     tls: Tls,
+    fleet: Option<FleetTable>,
     #[serde(default)]
     limits: Limits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FleetTable {
+    nats: String,
+    secret: PathBuf,
+    #[serde(default = "fleet_name")]
+    name: String,
+}
+
+impl FleetTable {
+    fn check(self, folder: &Path) -> Result<FleetPlan, String> {
+        let path = folder.join(self.secret);
+        let wrong = |why: &str| format!("{}: {why}", path.display());
+        let metadata = std::fs::metadata(&path).map_err(|error| wrong(&plain(&error)))?;
+        if metadata.permissions().mode() & 0o077 != 0 {
+            return Err(wrong("others may read or change it: chmod 600"));
+        }
+        let text = Zeroizing::new(std::fs::read_to_string(&path).map_err(|error| wrong(&plain(&error)))?);
+        let bytes = from_hex(text.trim()).map(Zeroizing::new);
+        let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
+        let secret = secret.ok_or_else(|| wrong("not 64 hexadecimal digits, as `sealwright key new` writes them"))?;
+        let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {
+            return Err("fleet.name must be the beginning of a subject, such as sealwright".into());
+        }
+        Ok(FleetPlan { nats: self.nats, name: self.name, secret: Zeroizing::new(secret) })
+    }
+}
+
+fn fleet_name() -> String {
+    "sealwright".into()
 }
 
 #[derive(Deserialize)]
@@ -267,8 +308,10 @@ impl File {
                 patience: Duration::from_millis(limits.patience_ms),
                 stall: Duration::from_secs(limits.stall_seconds),
                 prove: Duration::from_secs(limits.prove_seconds),
+                udp: self.udp,
                 max_bad: limits.bad_frames,
             },
+            fleet: self.fleet.map(|fleet| fleet.check(folder)).transpose()?,
             control_limits: ControlLimits::new(
                 limits.handshakes_per_second,
                 limits.handshakes_at_once,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::control::{Deadline, Heard};
 use crate::data::{Count, Relay};
+use crate::fleet::{Known, Traffic};
 
 /// The endpoint, running.
 pub(crate) struct Metrics {
@@ -21,6 +22,7 @@ pub(crate) struct Metrics {
 /// What is told.
 pub(crate) struct Told {
     pub(crate) relay: Arc<Relay>,
+    pub(crate) fleet: Option<Arc<Known>>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) sessions: u32,
@@ -129,6 +131,18 @@ impl Told {
         say("session_bytes", "gauge", "Memory of all session records.", &[("", self.session_bytes as f64)]);
         let cpu = of(Count::CpuNanoseconds) / 1e9;
         say("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
+        if let Some(fleet) = &self.fleet {
+            let Traffic { sent, received, refused, undelivered, nodes } = &fleet.traffic;
+            say("frames_abroad_total", "counter", "Frames for clients of other nodes.", &[("", of(Count::Abroad))]);
+            let messages = [
+                ("{outcome=\"sent\"}", heard(sent)),
+                ("{outcome=\"received\"}", heard(received)),
+                ("{outcome=\"refused\"}", heard(refused)),
+                ("{outcome=\"undelivered\"}", heard(undelivered)),
+            ];
+            say("fleet_messages_total", "counter", "Messages between nodes, by how they went.", &messages);
+            say("fleet_nodes", "gauge", "Other nodes that live.", &[("", heard(nodes))]);
+        }
         let draining = f64::from(u8::from(self.draining.load(Ordering::Relaxed)));
         say("draining", "gauge", "1 while the relay takes no newcomers.", &[("", draining)]);
         text

@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::control::tls::TlsError;
 use crate::control::{Control, Heard, Names};
 use crate::data::{Counts, Relay, Settings};
+use crate::fleet::{Fleet, FleetError};
 use crate::place::Place;
 use crate::sentence::plain;
 use crate::serve::config::{Config, ConfigError};
@@ -27,6 +28,9 @@ pub enum ServeError {
     /// Certificates and keys.
     #[error("{0}")]
     Tls(#[from] TlsError),
+    /// The other nodes.
+    #[error("fleet: {0}")]
+    Fleet(#[from] FleetError),
     /// The memory for the records cannot be had.
     #[error("{0}")]
     Refused(#[from] Refused),
@@ -72,6 +76,7 @@ pub struct Addresses {
 pub struct Server {
     control: Option<Control>,
     metrics: Option<Metrics>,
+    fleet: Option<Arc<Fleet>>,
     relay: Arc<Relay>,
     draining: Arc<AtomicBool>,
     log: Arc<Log>,
@@ -104,11 +109,13 @@ impl Server {
         let settings = Settings { max_connections: connections, ..config.settings.clone() };
         let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
         let relay = Arc::new(relay);
+        let join = |plan| Fleet::join(plan, relay.clone(), log.clone()).map(Arc::new);
+        let fleet = config.fleet.as_ref().map(join).transpose()?;
         let heard = Arc::new(Heard::default());
         let draining = Arc::new(AtomicBool::new(false));
         let control = Control::start(
             config.control,
-            relay.clone(),
+            (relay.clone(), fleet.clone()),
             config.public.clone().map_or((None, relay.address().port()), |(host, port)| (Some(host), port)),
             tls,
             Names::new(&config.allowed(), config.cluster() * config.threads, config.sessions),
@@ -116,13 +123,19 @@ impl Server {
             (heard.clone(), log.clone()),
         )
         .map_err(listen(config.control))?;
-        let told =
-            Told { relay: relay.clone(), heard, draining: draining.clone(), sessions: config.sessions, session_bytes };
+        let told = Told {
+            relay: relay.clone(),
+            fleet: fleet.as_ref().map(|fleet| fleet.known.clone()),
+            heard,
+            draining: draining.clone(),
+            sessions: config.sessions,
+            session_bytes,
+        };
         let metrics = match config.metrics {
             Some(address) => Some(Metrics::start(address, told).map_err(listen(address))?),
             None => None,
         };
-        let server = Server { control: Some(control), metrics, relay, draining, log };
+        let server = Server { control: Some(control), metrics, fleet, relay, draining, log };
         server.log.say(
             "serving",
             &[
@@ -173,6 +186,7 @@ impl Server {
         self.log.say("draining", &[("connections", self.relay.connections().into())]);
         self.control = None;
         let all_left = self.relay.drained_within(grace);
+        self.fleet = None;
         let counts = self.relay.stop();
         self.log.say(
             "stopped",
@@ -208,8 +222,7 @@ impl Config {
         let before = one.memory();
         one.admit(0, 0, &Material::random()?)?;
         let after = one.memory();
-        // beside each record, the connection that its client was last heard on
-        let client = (after.record + size_of::<u32>()) as u64 + after.heap.saturating_sub(before.heap);
+        let client = after.record as u64 + self.settings.session_bytes() + after.heap.saturating_sub(before.heap);
         let clusters = u64::from(self.threads + self.sessions / self.cluster());
         Ok(u64::from(self.sessions) * client + clusters * after.shared)
     }

@@ -1,0 +1,156 @@
+//! How frames travel between a client and the relay: a stream of them, or each as a datagram.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use mio::net::{TcpStream, UdpSocket};
+use mio::{Interest, Registry, Token};
+use sealwright_session::frame::{HEADER, Header};
+
+use crate::client::identity::Session;
+use crate::data::{Connection, Got, Handle, READ};
+
+/// The token under which a wire is registered.
+const WIRE: Token = Token(1);
+const CONNECT: Duration = Duration::from_secs(5);
+/// Longer frames do not come from a relay.
+const LONGEST: usize = 64 << 10;
+
+/// The connection must be made anew.
+pub(crate) struct Broken;
+
+/// Where a session's frames go, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Route {
+    Tcp(SocketAddr),
+    Udp(SocketAddr),
+}
+
+impl Route {
+    /// By datagrams if they are wanted and taken.
+    pub(crate) fn of(session: &Session, datagrams: bool) -> Option<Route> {
+        if datagrams { session.udp.map(Route::Udp) } else { Some(Route::Tcp(session.frames)) }
+    }
+
+    /// The most bytes of a stream's piece in one message: a datagram should not be cut on the way.
+    pub(crate) fn piece(self) -> usize {
+        match self {
+            Route::Tcp(_) => 8 << 10,
+            Route::Udp(_) => 1100,
+        }
+    }
+}
+
+/// A wire that is up.
+pub(crate) enum Wire {
+    Tcp(Connection),
+    Udp { socket: UdpSocket, out: VecDeque<Vec<u8>>, queued: usize },
+}
+
+impl Wire {
+    pub(crate) fn connect(route: Route, registry: &Registry) -> io::Result<Wire> {
+        match route {
+            Route::Tcp(frames) => {
+                let stream = std::net::TcpStream::connect_timeout(&frames, CONNECT)?;
+                stream.set_nodelay(true)?;
+                stream.set_nonblocking(true)?;
+                let mut stream = TcpStream::from_std(stream);
+                registry.register(&mut stream, WIRE, Interest::READABLE | Interest::WRITABLE)?;
+                let mut connection = Connection::new(stream, Handle::new(0, 0), Vec::new(), Instant::now());
+                connection.proved = true;
+                Ok(Wire::Tcp(connection))
+            }
+            Route::Udp(frames) => {
+                let any = if frames.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+                let mut socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
+                socket.connect(frames)?;
+                registry.register(&mut socket, WIRE, Interest::READABLE | Interest::WRITABLE)?;
+                Ok(Wire::Udp { socket, out: VecDeque::new(), queued: 0 })
+            }
+        }
+    }
+
+    pub(crate) fn leave(&mut self, registry: &Registry) {
+        // a socket that is closed is not waited for any more either
+        let _ = match self {
+            Wire::Tcp(connection) => registry.deregister(&mut connection.stream),
+            Wire::Udp { socket, .. } => registry.deregister(socket),
+        };
+    }
+
+    /// Bytes that wait to be sent.
+    pub(crate) fn queued(&self) -> usize {
+        match self {
+            Wire::Tcp(connection) => connection.queued(),
+            Wire::Udp { queued, .. } => *queued,
+        }
+    }
+
+    pub(crate) fn queue(&mut self, frame: Vec<u8>) {
+        match self {
+            Wire::Tcp(connection) => connection.queue().extend_from_slice(&frame),
+            Wire::Udp { out, queued, .. } => {
+                *queued += frame.len();
+                out.push_back(frame);
+            }
+        }
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+        match self {
+            Wire::Tcp(connection) => connection.flush(Instant::now()).map(drop).map_err(|_| Broken),
+            Wire::Udp { socket, out, queued } => {
+                while let Some(frame) = out.front() {
+                    match socket.send(frame) {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
+                        // sent, or lost here as it may be lost anywhere
+                        _ => {}
+                    }
+                    *queued -= frame.len();
+                    out.pop_front();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A buffer that reading needs.
+    pub(crate) fn buffer() -> Vec<u8> {
+        vec![0; READ + LONGEST]
+    }
+
+    /// Hands every whole frame that has come to `take`.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), Broken> {
+        loop {
+            match self {
+                Wire::Tcp(connection) => {
+                    let (all, more) = match connection.read(buffer) {
+                        Got::Bytes { all, more, .. } => (all, more),
+                        Got::Nothing => return Ok(()),
+                        Got::End => return Err(Broken),
+                    };
+                    let mut at = 0;
+                    while let Some(header) = buffer[at..all].first_chunk::<HEADER>() {
+                        let length = Header::read(header).map_err(|_| Broken)?.frame_len();
+                        let Some(frame) = buffer[..all].get_mut(at..at + length) else { break };
+                        at += length;
+                        take(frame);
+                    }
+                    connection.keep(&buffer[at..all]);
+                    if !more {
+                        return Ok(());
+                    }
+                }
+                Wire::Udp { socket, .. } => match socket.recv(buffer) {
+                    Ok(much) => take(&mut buffer[..much]),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => return Err(Broken),
+                },
+            }
+        }
+    }
+}
