@@ -74,19 +74,27 @@ fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
     reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y), S::Reg::BLOCKS)
 }
 
+/// The polynomial of the field, bits reversed.
+const POLYNOMIAL: Block = 0xc200_0000_0000_0000_0000_0000_0000_0001u128.to_le_bytes();
+
 /// An element in the kept form: bytes reversed, times x.
-const fn reversed(h: &Block) -> Block {
+fn reversed(h: &Block) -> Block {
     let h = u128::from_be_bytes(*h);
     let carry = 0u128.wrapping_sub(h >> 127);
-    ((h << 1) ^ (carry & 0xc200_0000_0000_0000_0000_0000_0000_0001)).to_le_bytes()
+    ((h << 1) ^ (carry & u128::from_le_bytes(POLYNOMIAL))).to_le_bytes()
 }
 
-/// What makes the kept form of an element by multiplication: the element that the kept form of 1 is.
-const TO_KEPT: Block = {
-    let mut one = [0; 16];
-    one[0] = 0x80;
-    reversed(&u128::from_le_bytes(reversed(&one)).to_be_bytes())
-};
+/// [`reversed`] in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
+/// polynomial.
+#[inline(always)]
+fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
+    let turned = h.rotate32::<1>();
+    let carries = turned & simd.splat_words(1);
+    let polynomial = simd.splat(&POLYNOMIAL);
+    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
+    let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
+    turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
+}
 
 /// Another key h in every lane, for hashing one block after the other.
 #[derive(Clone, Copy)]
@@ -99,7 +107,7 @@ impl<R: Reg> LaneKeys<R> {
     /// The keys whose blocks these are.
     #[inline(always)]
     pub(crate) fn new<S: Simd<Reg = R>>(simd: S, h: R) -> Self {
-        let h = multiply(simd, h.reverse_bytes(), simd.splat(&TO_KEPT));
+        let h = times_x(simd, h.reverse_bytes());
         LaneKeys { h, middle: h ^ h.swap_halves() }
     }
 

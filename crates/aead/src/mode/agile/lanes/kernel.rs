@@ -124,8 +124,12 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             },
             seal: self.seal,
         };
-        group.ad();
-        let mut row = 1;
+        let mut row = match (self.even.is_some(), group.last) {
+            (true, 1) => group.head::<2, 1>(),
+            (true, 2) => group.head::<3, 2>(),
+            (true, 3..) => group.head::<4, 3>(),
+            _ => group.ad(),
+        };
         while row <= group.last {
             row += match group.last + 1 - row {
                 // One after the other, as long as some packets have not started.
@@ -194,9 +198,33 @@ fn blocks<'a, const ROWS: usize>(
 }
 
 impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
+    /// The first `ROWS` rows where all packets have them: associated data, and `TEXT` of text, one less.
+    #[inline(always)]
+    fn head<const ROWS: usize, const TEXT: usize>(&mut self) -> usize {
+        let simd = self.simd;
+        let mut stream = self.stream::<TEXT>(1);
+        let mut spare = [[[0; 16]; ROWS]; MOST];
+        let mut blocks = spare.each_mut();
+        // The frames are borrowed apart from the rest of the group.
+        let frames = core::mem::take(&mut self.frames);
+        for (block, frame) in blocks.iter_mut().zip(frames.iter_mut()) {
+            if let Some(there) = frame.first_chunk_mut() {
+                *block = there;
+            }
+        }
+        let mut ad = [simd.zero(); WIDTH];
+        for (i, ad) in ad.iter_mut().enumerate() {
+            *ad = simd.gather(&blocks[i * S::Reg::BLOCKS..], 0);
+        }
+        absorb(simd, &self.hashes, &mut self.sums, &ad);
+        self.texts(&mut stream, &mut blocks, 1, ROWS > self.last);
+        self.frames = frames;
+        ROWS
+    }
+
     /// Row 0, the associated data of the longest packets.
     #[inline(always)]
-    fn ad(&mut self) {
+    fn ad(&mut self) -> usize {
         let mut spare = [[[0; 16]; 1]; MOST];
         let blocks = blocks(self.frames, self.first, &mut spare, 0);
         let mut ad = [self.simd.zero(); WIDTH];
@@ -204,11 +232,12 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
             *ad = self.simd.gather(&blocks[i * S::Reg::BLOCKS..], 0);
         }
         absorb(self.simd, &self.hashes, &mut self.sums, &ad);
+        1
     }
 
-    /// `ROWS` rows of text from `row` on.
+    /// Keystream for `ROWS` rows from `row` on.
     #[inline(always)]
-    fn rows<const ROWS: usize>(&mut self, row: usize) -> usize {
+    fn stream<const ROWS: usize>(&self, row: usize) -> [Across<S>; ROWS] {
         let simd = self.simd;
         let mut stream = [self.counters; ROWS];
         for (i, keys) in stream.iter_mut().enumerate() {
@@ -218,24 +247,31 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
             }
         }
         encrypt_rows(simd, self.keys, &mut stream);
-        if row <= self.latest {
-            clip::<S>(simd, self.first, row, &mut stream[0]);
-        }
-        let is_last = row + ROWS > self.last;
+        stream
+    }
+
+    /// Encrypts or decrypts text rows and hashes them; they stand in the blocks from `from` on.
+    #[inline(always)]
+    fn texts<const ROWS: usize, const BLOCKS: usize>(
+        &mut self,
+        stream: &mut [Across<S>; ROWS],
+        blocks: &mut Blocks<'_, BLOCKS>,
+        from: usize,
+        is_last: bool,
+    ) {
+        let simd = self.simd;
         if is_last {
             for (key, keep) in stream[ROWS - 1].iter_mut().zip(self.keep) {
                 *key = *key & keep;
             }
         }
-        let mut spare = [[[0; 16]; ROWS]; MOST];
-        let mut blocks = blocks(self.frames, self.first, &mut spare, row);
         for (i, keys) in stream.iter().enumerate() {
             let mut known = [simd.zero(); WIDTH];
             for (j, key) in keys.iter().enumerate() {
                 let frames = &mut blocks[j * S::Reg::BLOCKS..];
-                let old = simd.gather(frames, i);
+                let old = simd.gather(frames, from + i);
                 let new = old ^ *key;
-                new.scatter(frames, i);
+                new.scatter(frames, from + i);
                 known[j] = if self.seal { new } else { old };
             }
             if is_last && i == ROWS - 1 {
@@ -245,6 +281,20 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
             }
             absorb(simd, &self.hashes, &mut self.sums, &known);
         }
+    }
+
+    /// `ROWS` rows of text from `row` on.
+    #[inline(always)]
+    fn rows<const ROWS: usize>(&mut self, row: usize) -> usize {
+        let mut stream = self.stream::<ROWS>(row);
+        if row <= self.latest {
+            clip::<S>(self.simd, self.first, row, &mut stream[0]);
+        }
+        let mut spare = [[[0; 16]; ROWS]; MOST];
+        let frames = core::mem::take(&mut self.frames);
+        let mut blocks = blocks(frames, self.first, &mut spare, row);
+        self.texts(&mut stream, &mut blocks, 0, row + ROWS > self.last);
+        self.frames = frames;
         ROWS
     }
 }
