@@ -2,7 +2,7 @@
 //! compiled without its instruction set.
 
 use crate::steps::{Checked, Steps};
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 /// Parts of names that only such leftovers have.
 const MARKS: &[&str] = &["_mm_", "_mm256_", "_mm512_", "core_arch"];
@@ -15,17 +15,34 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     if !binary.exists() {
         return Checked::Wrong(vec![format!("{} is not built: cargo xtask release", binary.display())]);
     }
-    match Command::new("nm").arg("--demangle").arg(&binary).output() {
-        Ok(output) if output.status.success() => {
-            let names = String::from_utf8_lossy(&output.stdout);
-            Checked::of(leftovers(&names), format!("{} symbols", names.lines().count()))
+    let names = match said("nm", &["--demangle"], &binary) {
+        Ok(names) => names,
+        Err(checked) => return checked,
+    };
+    let left = leftovers(&names);
+    if left.is_empty() {
+        return Checked::of(left, format!("{} symbols", names.lines().count()));
+    }
+    // other libraries may have theirs: who calls them?
+    match said("objdump", &["--disassemble", "--no-show-raw-insn", "--demangle"], &binary) {
+        Ok(code) => {
+            let all = names.lines().count();
+            Checked::of(callers(&code), format!("{all} symbols, {} of them intrinsics of other libraries", left.len()))
         }
-        Ok(output) => Checked::Wrong(vec![String::from_utf8_lossy(&output.stderr).into_owned()]),
-        Err(error) => Checked::Cannot(format!("nm: {error}; it comes with binutils")),
+        Err(checked) => checked,
     }
 }
 
-/// Leftovers of ours; other libraries may have theirs.
+/// What a program of binutils says of the binary.
+fn said(program: &str, words: &[&str], binary: &Path) -> Result<String, Checked> {
+    match Command::new(program).args(words).arg(binary).output() {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => Err(Checked::Wrong(vec![String::from_utf8_lossy(&output.stderr).into_owned()])),
+        Err(error) => Err(Checked::Cannot(format!("{program}: {error}; it comes with binutils"))),
+    }
+}
+
+/// Symbols that are intrinsics.
 fn leftovers(names: &str) -> Vec<String> {
     let bad = |line: &&str| {
         let ours = line.contains("sealwright") || line.contains("core::core_arch");
@@ -34,9 +51,23 @@ fn leftovers(names: &str) -> Vec<String> {
     names.lines().filter(bad).map(str::to_owned).collect()
 }
 
+/// Functions of ours that call an intrinsic, each with the first that it calls.
+fn callers(code: &str) -> Vec<String> {
+    let (mut found, mut function, mut told) = (Vec::new(), "", true);
+    for line in code.lines() {
+        if let Some(name) = line.strip_suffix(">:") {
+            (function, told) = (name, !name.contains("sealwright"));
+        } else if !told && line.contains("core::core_arch") && !line.contains(DETECTION) {
+            told = true;
+            found.push(format!("{function}> calls {}", line.trim()));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::leftovers;
+    use super::{callers, leftovers};
 
     #[test]
     fn a_planted_leftover_is_found() {
@@ -44,5 +75,16 @@ mod tests {
         assert_eq!(leftovers(names).len(), 1);
         assert!(leftovers("0003 t core::core_arch::x86::xsave::_xgetbv\n").is_empty());
         assert!(leftovers("0002 T sealwright::simd::avx512::run\n0003 T aws_lc_mm_init\n").is_empty());
+    }
+
+    #[test]
+    fn only_our_calls_count() {
+        let code = "0001 <poly1305::new>:\n 2: call 9 <core::core_arch::x86::avx::_mm256_set_epi32>\n\
+                    0003 <sealwright::simd::isa::Isa::run>:\n 4: call 8 <core::core_arch::x86::avx2::_mm256_xor_si256>\n\
+                    5: call 8 <core::core_arch::x86::avx2::_mm256_xor_si256>\n\
+                    0006 <sealwright::simd::isa::Isa::best>:\n 7: call 9 <core::core_arch::x86::xsave::_xgetbv>\n";
+        let found = callers(code);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("Isa::run") && found[0].contains("_mm256_xor_si256"));
     }
 }
