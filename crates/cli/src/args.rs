@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{bench, client, enc, inspect, key, load, open, report, seal, serve, study, vectors};
+use crate::{
+    advise, bench, client, completions, enc, inspect, key, load, man, open, report, seal, serve, study, vectors,
+};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:
@@ -45,6 +47,9 @@ pub(crate) enum Verb {
     Load(load::LowArgs),
     Study(study::LowArgs),
     Report(report::LowArgs),
+    Advise(advise::LowArgs),
+    Completions(completions::LowArgs),
+    Man(man::LowArgs),
 }
 
 /// Where the key comes from. Never from the command line itself or the environment: other processes read both.

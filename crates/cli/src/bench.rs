@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::size::{self, Size};
 use crate::status::Status;
 use crate::stream;
+use crate::study;
 
 const EXAMPLES: &str = "\
 Every implementation must first agree with the others to the last bit. Figures are medians with their 95 %
@@ -74,12 +75,7 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     drop(status);
     unwritten?;
     if !args.json {
-        let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
-        let mut text = format!("{}\npeers: {}\n", report.machine, peers.join(", "));
-        for table in report.tables() {
-            text += &format!("\n{}", table.to_text());
-        }
-        stream::print(&text)?;
+        stream::print(&study::bench_as_text(&report))?;
     }
     Ok(Exit::Done)
 }

@@ -3,10 +3,12 @@
 //! Arguments are parsed as typed (`args`), each verb resolves its own, and one place prints failures: here.
 
 mod ad;
+mod advise;
 mod args;
 mod bars;
 mod bench;
 mod client;
+mod completions;
 mod enc;
 mod exit;
 mod failure;
@@ -15,6 +17,7 @@ mod interrupt;
 mod jobs;
 mod key;
 mod load;
+mod man;
 mod open;
 mod progress;
 mod prompt;
@@ -81,5 +84,8 @@ fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
         Verb::Load(args) => load::run(args),
         Verb::Study(args) => study::run(args),
         Verb::Report(args) => report::run(args),
+        Verb::Advise(args) => advise::run(args),
+        Verb::Completions(args) => completions::run(args),
+        Verb::Man(args) => man::run(args),
     }
 }

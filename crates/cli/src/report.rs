@@ -1,6 +1,10 @@
 //! `sealwright report`: the page again, from the results that are kept.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use sealwright_study::compare::{self, Folder};
+use sealwright_study::report::{write, write_comparison};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, shown};
@@ -8,10 +12,12 @@ use crate::stream;
 use crate::study::Folders;
 
 const EXAMPLES: &str = "\
-One file that needs no network.
+One file that needs no network. --compare prints what two folders of results both have, of two machines or two
+versions, and writes it as compare.html.
 
 Example:
-    sealwright report";
+    sealwright report
+    sealwright report --compare results results-before";
 
 /// Write the report anew from the results that are kept
 #[derive(Args, Debug)]
@@ -19,11 +25,25 @@ Example:
 pub(crate) struct LowArgs {
     #[command(flatten)]
     folders: Folders,
+    /// Set two folders of results side by side instead
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "results")]
+    compare: Option<Vec<PathBuf>>,
 }
 
 /// Writes the page and says where it is.
 pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
-    let page = sealwright_study::report::write(&args.folders.options(false)).map_err(Failure::failed)?;
-    stream::print(&format!("{}\n", shown(&page)))?;
+    let options = args.folders.options(false);
+    let page = match args.compare.as_deref() {
+        Some([a, b]) => {
+            let [a, b] = [Folder::load(a), Folder::load(b)].map(|folder| folder.map_err(Failure::failed));
+            let tables = compare::tables(&a?, &b?);
+            for table in &tables {
+                stream::print(&format!("{}\n", table.to_text()))?;
+            }
+            write_comparison(&tables, &options.report)
+        }
+        _ => write(&options),
+    };
+    stream::print(&format!("{}\n", shown(&page.map_err(Failure::failed)?)))?;
     Ok(Exit::Done)
 }

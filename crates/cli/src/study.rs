@@ -1,21 +1,26 @@
 //! `sealwright study`: papers replayed on this machine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
-use sealwright_study::{Options, Results, Step, names, run_all, run_one};
+use sealwright_study::{BENCH, Options, Ran, Results, Step, bench, names, run_all, run_one};
 use serde_json::json;
 
 use crate::args::ProgressArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, shown};
+use crate::interrupt;
 use crate::size::{self, Size};
 use crate::status::Status;
 use crate::stream;
 
 const EXAMPLES: &str = "\
+`all` keeps each study's results as it ends. Interrupted, the same command goes on where it stopped: with the same
+program, machine and grid, within a day. `bench` is speed beside other libraries, kept for the report.
+
 Example:
-    sealwright study all --quick    # some minutes; then open report/index.html";
+    sealwright study all --quick    # about two minutes; then open report/index.html";
 
 /// Below it there is not a page for each connection.
 const LEAST_BUDGET: u64 = 16 << 20;
@@ -24,12 +29,16 @@ const LEAST_BUDGET: u64 = 16 << 20;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LowArgs {
-    /// The study, or `all`
-    #[arg(value_name = "STUDY", value_parser = names().chain(["all"]).collect::<Vec<_>>())]
+    /// The study, `bench` or `all`
+    #[arg(value_name = "STUDY", value_parser = names().chain([BENCH, "all"]).collect::<Vec<_>>())]
     name: String,
-    /// About a minute a study instead of some, with wider intervals
+    /// Two minutes for all instead of twenty, with wider intervals
     #[arg(long)]
     quick: bool,
+    /// With `all`: measure everything, even what an interrupted run has measured
+    /// already
+    #[arg(long)]
+    fresh: bool,
     /// Print each study's results as one line of JSON
     #[arg(long)]
     json: bool,
@@ -67,31 +76,67 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     if budget.is_some_and(|bytes| bytes < LEAST_BUDGET) {
         return Err(Failure::usage("a server needs a budget of at least 16MiB"));
     }
-    let options = Options { budget, ..args.folders.options(args.quick) };
+    let options = Options { budget, fresh: args.fresh, ..args.folders.options(args.quick) };
     let status = Status::new(&args.progress);
     let mut tell = |step: Step<'_>| {
-        status.now(
-            format!("{} {}/{}: {}", step.study, step.done, step.total, step.what),
-            || json!({ "study": step.study, "done": step.done, "total": step.total, "now": step.what }),
-        );
+        status.now(sentence(&step), || {
+            json!({
+                "study": step.study, "done": step.done, "total": step.total, "now": step.what, "trial": step.trial,
+                "seconds_left": step.left.as_secs(),
+            })
+        });
     };
-    let (all, page) = match args.name.as_str() {
-        "all" => run_all(&options, &mut tell),
-        name => run_one(name, &options, &mut tell).map(|(results, page)| (vec![results], page)),
+    let ran = match args.name.as_str() {
+        "all" => {
+            interrupt::hint("the same command goes on where it stopped");
+            run_all(&options, &mut tell)
+        }
+        name => run_one(name, &options, &mut tell),
     }
     .map_err(Failure::failed)?;
     drop(status);
-    for results in &all {
-        let text = match args.json {
-            true => serde_json::to_string(results).map_err(Failure::failed)? + "\n",
-            false => as_text(results),
-        };
-        stream::print(&text)?;
+    print(args, &ran)
+}
+
+fn print(args: &LowArgs, ran: &Ran) -> Result<Exit, Failure> {
+    let line = |json: serde_json::Result<String>| json.map(|json| json + "\n").map_err(Failure::failed);
+    for results in &ran.results {
+        stream::print(&if args.json { line(serde_json::to_string(results))? } else { as_text(results) })?;
+    }
+    if let Some(report) = &ran.bench {
+        stream::print(&if args.json { line(serde_json::to_string(report))? } else { bench_as_text(report) })?;
     }
     if !args.json {
-        stream::print(&format!("The report is {}\n", shown(&page)))?;
+        for (study, begun) in &ran.kept {
+            stream::print(&format!("{study}: kept from the run begun {begun}; --fresh measures it again\n"))?;
+        }
+        stream::print(&format!("The report is {}\n", shown(&ran.page)))?;
     }
     Ok(Exit::Done)
+}
+
+/// `files 3/37, about 4 min left: whole processes, encrypt 1 MB: seal`.
+fn sentence(step: &Step<'_>) -> String {
+    let trial = step.trial.map(|trial| format!(": {trial}")).unwrap_or_default();
+    format!("{} {}/{}, {} left: {}{trial}", step.study, step.done, step.total, about(step.left), step.what)
+}
+
+/// Seconds to the minute and a half, minutes from there.
+fn about(left: Duration) -> String {
+    match left.as_secs() {
+        seconds if seconds < 90 => format!("{seconds} s"),
+        seconds => format!("{} min", (seconds + 30) / 60),
+    }
+}
+
+/// What `bench` found, as its own verb prints it.
+pub(crate) fn bench_as_text(report: &bench::Report) -> String {
+    let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
+    let mut text = format!("{}\npeers: {}\n", report.machine, peers.join(", "));
+    for table in report.tables() {
+        text += &format!("\n{}", table.to_text());
+    }
+    text
 }
 
 fn as_text(results: &Results) -> String {
@@ -107,4 +152,24 @@ fn as_text(results: &Results) -> String {
         }
     }
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_reads_as_a_sentence() {
+        let step = Step {
+            study: "files",
+            what: "encrypt 1 MB",
+            trial: Some("seal"),
+            done: 3,
+            total: 37,
+            left: Duration::from_secs(238),
+        };
+        assert_eq!(sentence(&step), "files 3/37, 4 min left: encrypt 1 MB: seal");
+        let step = Step { trial: None, left: Duration::from_secs(89), ..step };
+        assert_eq!(sentence(&step), "files 3/37, 89 s left: encrypt 1 MB");
+    }
 }

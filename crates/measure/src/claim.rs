@@ -1,11 +1,12 @@
 //! A sentence of a paper as a predicate with a verdict on this machine.
 
 use crate::interval::Interval;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether a sentence is true here, as far as the intervals tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every figure in the interval says yes.
@@ -76,7 +77,7 @@ impl fmt::Display for Verdict {
 }
 
 /// A sentence that somebody wrote, and what this machine says of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// The sentence, as its source has it or shortened with care.
     pub sentence: String,

@@ -1,11 +1,12 @@
 //! What a comparison found: each candidate's samples and interval, and ratios from paired rounds.
 
 use crate::interval::Interval;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io;
 
 /// The samples of one candidate, in the order of the rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// The candidate's name.
     pub name: String,
@@ -36,7 +37,7 @@ impl Trial {
 }
 
 /// Candidates measured side by side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// One trial a candidate, in the order given.
     pub trials: Vec<Trial>,

@@ -1,6 +1,7 @@
 //! A median with its bootstrap 95 % interval: the only way this project states a measured figure.
 
 use crate::random::Random;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -8,7 +9,7 @@ use std::fmt;
 const DRAWS: usize = 1000;
 
 /// The median of some samples and the ends of its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The median of the samples.
     pub median: f64,

@@ -1,11 +1,12 @@
 //! The machine that a figure belongs to; no result is stored without it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, fs, path::Path};
+use std::{fmt, fs, path::Path, time::Duration};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// Where and when a result was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// The processor's own name.
     pub cpu: String,
@@ -64,6 +65,12 @@ pub fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// Time since `date`, which is written as [`now`] writes it; `None` if it is not, or lies ahead.
+pub fn age(date: &str) -> Option<Duration> {
+    let then: jiff::Timestamp = date.parse().ok()?;
+    Duration::try_from(jiff::Timestamp::now().duration_since(then)).ok()
+}
+
 /// The caches that Linux lists under `folder`, in its order.
 fn caches(folder: &Path) -> Vec<String> {
     let tell = |index: usize, what: &str| {
@@ -100,6 +107,14 @@ mod tests {
         assert_eq!(shape, "0000-00-00T00:00:00Z");
         let parsed: jiff::Timestamp = date.parse().unwrap();
         assert!(jiff::Timestamp::now().as_second() - parsed.as_second() <= 2);
+    }
+
+    #[test]
+    fn a_date_has_an_age() {
+        assert!(age(&now()).unwrap() < Duration::from_secs(3));
+        assert!(age("2020-01-01T00:00:00Z").unwrap() > Duration::from_secs(5 * 365 * 24 * 3600));
+        assert_eq!(age("3020-01-01T00:00:00Z"), None);
+        assert_eq!(age("yesterday"), None);
     }
 
     #[test]

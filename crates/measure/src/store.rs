@@ -1,5 +1,6 @@
 //! Where results are kept: lines added as they come, and whole documents that are either old or new, never half.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     fs::{self, File, OpenOptions},
@@ -17,7 +18,7 @@ pub struct Store {
 }
 
 /// What every line and document is wrapped in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record<T> {
     /// [`SCHEMA`] at the time of writing.
     pub schema: u32,

@@ -1,10 +1,11 @@
 //! The one table: rows of typed cells under named columns. How it looks on paper is [`crate::render`]'s matter.
 
 use crate::{claim::Verdict, interval::Interval};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A titled table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
     /// What it shows; the caption.
     pub title: String,
@@ -17,7 +18,7 @@ pub struct Table {
 }
 
 /// A column's head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
     /// Its name.
     pub name: String,
@@ -28,7 +29,7 @@ pub struct Column {
 }
 
 /// Where the cells of a column lean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Align {
     /// Words.
@@ -38,7 +39,7 @@ pub enum Align {
 }
 
 /// One cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Cell {
     /// Words.

@@ -1,11 +1,12 @@
 //! A figure as data: axes, series, points with intervals, and the words for those who cannot see it. How it is drawn
 //! is [`crate::plot`]'s matter.
 
+use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Table};
 use serde::{Deserialize, Serialize};
 
 /// A figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// Unique in its study; part of the page's anchors.
     pub id: String,
@@ -26,7 +27,7 @@ pub struct Figure {
 }
 
 /// How a figure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Points joined by lines; x is a number.
@@ -38,7 +39,7 @@ pub enum Kind {
 }
 
 /// An axis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
     /// What it measures.
     pub name: String,
@@ -51,7 +52,7 @@ pub struct Axis {
 }
 
 /// Points that belong together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
@@ -64,7 +65,7 @@ pub struct Series {
 }
 
 /// Where figures come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The paper printed them.
@@ -76,7 +77,7 @@ pub enum Origin {
 }
 
 /// A point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// Where it stands.
     pub x: X,
@@ -85,7 +86,7 @@ pub struct Point {
 }
 
 /// A place on the horizontal axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum X {
     /// A number.

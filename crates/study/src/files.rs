@@ -13,7 +13,8 @@ mod ticks;
 use crate::{
     corpus::Kind,
     paper::Paper,
-    study::{Failure, Options, Outcome, Progress, Study},
+    progress::Progress,
+    study::{Failure, Options, Outcome, Study},
 };
 use grid::{Direction, Grid, Mode, Point, SIZES};
 use library::Lane;
@@ -124,7 +125,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         for direction in Direction::ALL {
             progress.step(&format!("whole processes, {direction} {size}"));
             let places = places(&of_every_kind, kinds, size, direction, programs);
-            let found = compare(&mut bench, &meter.clone().budget(at_most(1500, 12_000)), &places)?;
+            let found = compare(&mut bench, &meter.clone().budget(at_most(1500, 12_000)), &places, progress)?;
             add(&mut enc, found.as_ref(), &places, |program| match program {
                 Program::Enc(mode) => Some(mode),
                 _ => None,
@@ -136,14 +137,14 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
             });
             progress.step(&format!("OpenSSL with and without AES instructions, {direction} {size}"));
             let places = self::places(&cms, &kinds[..1], size, direction, programs);
-            let found = compare(&mut bench, &meter.clone().budget(at_most(1000, 6000)), &places)?;
+            let found = compare(&mut bench, &meter.clone().budget(at_most(1000, 6000)), &places, progress)?;
             add(&mut no_instructions, found.as_ref(), &places, |program| match program {
                 Program::OpensslCms { mode, instructions: false } => Some(mode),
                 _ => None,
             });
             progress.step(&format!("other tools, {direction} {size}"));
             let places = self::places(&TOOLS, &kinds[..1], size, direction, programs);
-            compare(&mut bench, &meter.clone().budget(at_most(700, 5000)), &places)?;
+            compare(&mut bench, &meter.clone().budget(at_most(700, 5000)), &places, progress)?;
         }
     }
 
@@ -165,10 +166,10 @@ fn library(quick: bool, kinds: &[Kind], progress: &mut Progress<'_>) -> io::Resu
     let mut fast_lanes = lanes(fast);
     let images = fast.last().into_iter().flat_map(|&isa| kinds[1..].iter().map(move |&kind| Lane { isa, kind }));
     fast_lanes.extend(images);
-    library::measure(&meter, &fast_lanes, &mut grids, &mut |what| progress.step(what))?;
+    library::measure(&meter, &fast_lanes, &mut grids, "", progress)?;
     let slow_lanes = lanes(slow);
     if !slow_lanes.is_empty() {
-        library::measure(&meter, &slow_lanes, &mut grids, &mut |what| progress.step(&format!("{what}, portable")))?;
+        library::measure(&meter, &slow_lanes, &mut grids, ", portable", progress)?;
     }
     Ok(grids)
 }
@@ -190,8 +191,9 @@ fn compare(
     bench: &mut Bench<'_>,
     meter: &Meter,
     places: &[Place],
+    progress: &mut Progress<'_>,
 ) -> io::Result<Option<sealwright_measure::Comparison>> {
-    if places.is_empty() { Ok(None) } else { bench.compare(meter, places).map(Some) }
+    if places.is_empty() { Ok(None) } else { bench.compare(meter, places, progress).map(Some) }
 }
 
 /// Adds what was found to `grid`, for the programs that stand for a mode there.

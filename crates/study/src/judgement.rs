@@ -2,11 +2,12 @@
 //! alone, a machine without AES instructions. They need not agree, and where they do not lies the lesson.
 
 use crate::{figure::shown, paper::Sentence};
+use schemars::JsonSchema;
 use sealwright_measure::{Claim, Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A claim and all its verdicts.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// Which of the paper's claims.
     pub id: String,
@@ -19,7 +20,7 @@ pub struct Judged {
 }
 
 /// A verdict in one circumstance.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Scoped {
     /// The circumstance: `whole processes`.
     pub scope: String,

@@ -2,33 +2,41 @@
 //!
 //! * [`Study`] runs a paper's grid anew and ends in an [`Outcome`]: tables, [`Figure`]s, claims with verdicts, notes;
 //! * [`STUDIES`] are those that exist; [`run_one`] and [`run_all`] run them, keep [`Results`] and write the page;
-//! * [`report`] makes that page from the results directory alone.
+//! * [`report`] makes that page from the results directory alone, [`compare`] sets two such directories side by side;
+//! * [`advise`](advise::advise) says which suite to take, from what [`bench`] measured.
 //!
 //! ```no_run
 //! use sealwright_study::{Options, run_all};
 //! let options = Options { quick: true, binary: std::env::current_exe().ok(), ..Options::default() };
-//! let (results, page) = run_all(&options, &mut |step| eprintln!("{}/{} {}", step.done, step.total, step.what))?;
-//! println!("{} studies, read {}", results.len(), page.display());
+//! let ran = run_all(&options, &mut |step| eprintln!("{}/{} {}", step.done, step.total, step.what))?;
+//! println!("{} studies, read {}", ran.results.len(), ran.page.display());
 //! # Ok::<(), sealwright_study::Failure>(())
 //! ```
 
+pub mod advise;
 pub mod bench;
+pub mod compare;
 pub mod corpus;
 pub mod figure;
 mod files;
+mod journal;
 pub mod judgement;
 mod messages;
 pub mod paper;
 mod plain_rkc;
 mod plot;
+pub mod progress;
 pub mod report;
 pub mod results;
 mod run;
+pub mod schema;
 mod sessions;
 mod study;
 
+pub use advise::{Advice, Question, advise};
 pub use figure::Figure;
 pub use paper::Paper;
+pub use progress::{Progress, Step};
 pub use results::Results;
-pub use run::{run_all, run_one};
-pub use study::{Failure, Note, Options, Outcome, Progress, STUDIES, Step, Study, by_name, names};
+pub use run::{BENCH, Ran, run_all, run_one};
+pub use study::{Failure, Note, Options, Outcome, STUDIES, Study, by_name, names};

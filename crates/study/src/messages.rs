@@ -11,7 +11,8 @@ mod timed;
 
 use crate::{
     paper::Paper,
-    study::{Failure, Options, Outcome, Progress, Study},
+    progress::Progress,
+    study::{Failure, Options, Outcome, Study},
 };
 use grid::{Grid, SIZES, Size};
 use parts::{Opening, Parts};
@@ -124,19 +125,19 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
             slow.iter().flat_map(both).chain(bitwise.into_iter().filter(|_| !slow.is_empty())).collect::<Vec<_>>(),
         ] {
             if !ways.is_empty() {
-                found.push(compare(&meter, &ways, size)?);
+                found.push(compare(&meter, &ways, size, progress)?);
             }
         }
         measured.take(size, &found, lowest, best);
     }
     for size in parts::SIZES {
         progress.step(&format!("the parts of RKC, {size}"));
-        let (parts, lanes) = parts::measure(&meter.clone().budget(budget(quick)), &levels, size)?;
+        let (parts, lanes) = parts::measure(&meter.clone().budget(budget(quick)), &levels, size, progress)?;
         measured.parts.extend(parts);
         measured.lanes = lanes;
         progress.step(&format!("opening, {size}"));
         for isa in if levels.len() > 1 { vec![lowest, best] } else { vec![best] } {
-            measured.opening.push(parts::opening(&meter, isa, size)?);
+            measured.opening.push(parts::opening(&meter, isa, size, progress)?);
         }
     }
     Ok(measured)
@@ -147,11 +148,11 @@ fn budget(quick: bool) -> Duration {
     Duration::from_millis(if quick { 700 } else { 6000 })
 }
 
-fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size) -> io::Result<Comparison> {
+fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size, progress: &mut Progress<'_>) -> io::Result<Comparison> {
     let mut candidates: Vec<Box<dyn Candidate>> =
         ways.iter().map(|&(way, isa)| timed::candidate(way, isa, size)).collect::<io::Result<_>>()?;
     let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| &mut **c as &mut dyn Candidate).collect();
-    meter.compare(&mut refs, &mut |_| {})
+    meter.compare(&mut refs, &mut progress.trial())
 }
 
 impl Measured {

@@ -113,7 +113,7 @@ fn layout(figure: &Figure) -> Layout {
     let clear = || "rgba(0,0,0,0)".to_owned();
     let mut layout = Layout::new()
         .auto_size(true)
-        .height(440)
+        .height(if figure.series.len() > 1 { 370 + 19 * figure.series.len() } else { 400 })
         .paper_background_color(clear())
         .plot_background_color(clear())
         .font(Font::new().family("system-ui, sans-serif").size(13).color("var(--ink)"))

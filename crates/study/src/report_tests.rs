@@ -1,12 +1,13 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::{
-    bench::{Direction, Row},
+    bench::{Copying, Direction, Participant, Row},
     figure::{Axis, Figure, Kind, Series, X},
     judgement::{Found, Judged},
+    results::keep_bench,
     study::{Note, Outcome, Study, by_name},
 };
-use sealwright_measure::{Cell, Column, Interval, Table, Verdict};
+use sealwright_measure::{Cell, Column, Interval, Machine, Table, Verdict};
 use std::time::Duration;
 
 /// Results of the files study, made up, with text that HTML would take amiss.
@@ -58,6 +59,16 @@ fn row(bytes: usize, implementation: &str, gbps: f64) -> Row {
     }
 }
 
+fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
+    bench::Report {
+        machine: Machine::here(["portable"]),
+        peers: vec![Participant { name: "ring".into(), version: "0.17".into() }],
+        rows: rows.into_iter().collect(),
+        copying: vec![Copying { suite: "aes-256-gcm".into(), bytes: 64, gbps: Interval::exact(50.0) }],
+        seconds: 1.0,
+    }
+}
+
 /// The page without the plotting library, whose text is not ours.
 fn own(page: &str) -> String {
     page.replace(&plot::script(), "")
@@ -65,7 +76,7 @@ fn own(page: &str) -> String {
 
 #[test]
 fn the_page_fetches_nothing() {
-    let page = html(&[results()], &[row(1500, "ring", 3.0)]).unwrap();
+    let page = html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap();
     let own = own(&page);
     assert!(own.len() + 1_000_000 < page.len(), "the plotting library is inside");
     for word in ["http:", "https:", "src=", "url(", "@import", "//cdn"] {
@@ -80,7 +91,7 @@ fn the_page_fetches_nothing() {
 
 #[test]
 fn links_lead_somewhere_and_ids_are_unique() {
-    let own = own(&html(&[results()], &[row(1500, "ring", 3.0)]).unwrap());
+    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap());
     let ids: Vec<&str> = own.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let mut unique = ids.clone();
     unique.sort_unstable();
@@ -93,7 +104,7 @@ fn links_lead_somewhere_and_ids_are_unique() {
 
 #[test]
 fn every_table_has_its_caption_and_every_plot_its_words() {
-    let own = own(&html(&[results()], &[row(1500, "ring", 3.0), row(64, "ring", 1.0)]).unwrap());
+    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0), row(64, "ring", 1.0)]))).unwrap());
     let tables: Vec<&str> = own.split("<table").skip(1).collect();
     assert!(tables.len() >= 4);
     assert!(tables.iter().all(|table| table.split("</table>").next().unwrap().contains("<caption>")));
@@ -104,7 +115,7 @@ fn every_table_has_its_caption_and_every_plot_its_words() {
 
 #[test]
 fn headings_go_down_one_step_at_a_time() {
-    let own = own(&html(&[results()], &[row(1500, "ring", 3.0)]).unwrap());
+    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap());
     let levels: Vec<u32> =
         own.match_indices("<h").filter_map(|(at, _)| own[at + 2..].chars().next()?.to_digit(10)).collect();
     assert_eq!(levels.iter().filter(|&&level| level == 1).count(), 1);
@@ -113,7 +124,7 @@ fn headings_go_down_one_step_at_a_time() {
 
 #[test]
 fn foreign_text_stays_text() {
-    let own = own(&html(&[results()], &[]).unwrap());
+    let own = own(&html(&[results()], None).unwrap());
     assert!(!own.contains("<script>alert"));
     assert!(own.contains("GCM &lt;wins&gt; &amp; loses"));
     assert!(own.contains("whole &lt;processes&gt;"));
@@ -121,7 +132,10 @@ fn foreign_text_stays_text() {
 
 #[test]
 fn verdicts_show_as_sign_and_words() {
-    let own = own(&html(&[results()], &[]).unwrap());
+    let own = own(&html(&[results()], None).unwrap());
+    let tiles = own.split("class=\"tiles\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    assert_eq!((tiles.matches('✓').count(), tiles.matches('✗').count(), tiles.matches('?').count()), (3, 3, 2));
+    assert_eq!(tiles.matches("does not hold.").count(), 3, "and in words for those who cannot see signs");
     let grid = own.split("class=\"grid\"").nth(1).unwrap().split("</table>").next().unwrap();
     assert_eq!(grid.matches("✓").count(), 3);
     assert_eq!(grid.matches("✗").count(), 3);
@@ -137,7 +151,7 @@ fn results_come_back_from_disk_and_make_the_same_page() {
     let after = Results::load(&options.results, "files").unwrap().unwrap();
     assert_eq!(serde_json::to_value(&after).unwrap(), serde_json::to_value(&before).unwrap());
     let path = write(&options).unwrap();
-    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], &[]).unwrap());
+    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None).unwrap());
 }
 
 #[test]
@@ -149,13 +163,16 @@ fn a_page_without_any_results_says_so() {
 }
 
 #[test]
-fn bench_rows_are_read_and_the_last_word_counts() {
+fn bench_comes_back_from_disk_with_peers_and_limits() {
     let folder = tempfile::tempdir().unwrap();
-    let line = |row: &Row| serde_json::to_string(row).unwrap() + "\n";
-    let text = line(&row(64, "ring", 1.0)) + "\n" + &line(&row(64, "sealwright", 2.0)) + &line(&row(64, "ring", 1.5));
-    fs::write(folder.path().join("bench.jsonl"), text).unwrap();
-    let rows = benches::rows(folder.path()).unwrap();
-    assert_eq!(rows, [row(64, "sealwright", 2.0), row(64, "ring", 1.5)]);
-    fs::write(folder.path().join("bench.jsonl"), "{}\n").unwrap();
-    assert!(matches!(benches::rows(folder.path()), Err(Failure::Results(..))));
+    assert_eq!(load_bench(folder.path()).unwrap(), None);
+    let opening = Row { direction: Direction::Open, ..row(64, "ring", 1.5) };
+    let before = report([row(64, "sealwright", 2.0), opening]);
+    keep_bench(&before, folder.path()).unwrap();
+    assert_eq!(load_bench(folder.path()).unwrap(), Some(before));
+    let options = Options { results: folder.path().into(), report: folder.path().join("p"), ..Options::default() };
+    let page = own(&fs::read_to_string(write(&options).unwrap()).unwrap());
+    assert!(page.contains("ring 0.17") && page.contains("memory copy, the limit") && page.contains("1.50"));
+    fs::write(folder.path().join("bench.json"), "{}\n").unwrap();
+    assert!(matches!(load_bench(folder.path()), Err(Failure::Results(..))));
 }

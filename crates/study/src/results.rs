@@ -1,12 +1,16 @@
 //! What a study leaves in the results directory: one JSON document with the machine it belongs to.
 
-use crate::study::{Failure, Outcome};
+use crate::{
+    bench,
+    study::{Failure, Outcome},
+};
+use schemars::JsonSchema;
 use sealwright_measure::{Machine, Store};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{path::Path, time::Duration};
 
 /// One run of one study.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
     /// The study's name.
     pub study: String,
@@ -49,11 +53,35 @@ impl Results {
     /// # Errors
     /// When the document is there but cannot be read.
     pub fn load(folder: &Path, study: &str) -> Result<Option<Results>, Failure> {
-        if !folder.is_dir() {
-            return Ok(None);
-        }
-        let read = || Store::open(folder)?.read::<Results>(study);
-        let path = || folder.join(format!("{study}.json"));
-        read().map(|record| record.map(|record| record.result)).map_err(|e| Failure::Results(path(), e.to_string()))
+        read(folder, study)
     }
+}
+
+/// The document that `bench` is kept as.
+const BENCH: &str = "bench";
+
+/// Writes what `bench` found as `bench.json` into `folder`, replacing an older one at once or not at all.
+///
+/// # Errors
+/// When the folder or the file cannot be written.
+pub fn keep_bench(report: &bench::Report, folder: &Path) -> Result<(), Failure> {
+    let write = || Store::open(folder)?.write(BENCH, report);
+    write().map_err(Failure::io(format!("{}/{BENCH}.json", folder.display())))
+}
+
+/// What `bench` found last, kept in `folder`; `None` if there is nothing.
+///
+/// # Errors
+/// When the document is there but cannot be read.
+pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, Failure> {
+    read(folder, BENCH)
+}
+
+fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, Failure> {
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let record = Store::open(folder).and_then(|store| store.read::<T>(name));
+    let path = || folder.join(format!("{name}.json"));
+    record.map(|record| record.map(|record| record.result)).map_err(|e| Failure::Results(path(), e.to_string()))
 }

@@ -1,39 +1,110 @@
-//! Running studies: results to `results/<study>.json`, then the page.
+//! Running studies: results to `results/<study>.json`, then the page. Speed beside other libraries is one of them,
+//! though no paper's.
 
 use crate::{
+    bench,
+    journal::Journal,
+    progress::{Progress, Step},
     report,
-    results::Results,
-    study::{Failure, Options, Progress, STUDIES, Step, Study, by_name},
+    results::{Results, keep_bench},
+    study::{Failure, Options, STUDIES, Study, by_name},
 };
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-/// Runs the study called `name`, stores its results and writes the page anew from everything in the results
-/// directory. Gives the results and the page's path.
+/// The name by which `bench` runs among the studies.
+pub const BENCH: &str = "bench";
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Ran {
+    /// The studies' results, in their order.
+    pub results: Vec<Results>,
+    /// Speed beside other libraries, if that was measured.
+    pub bench: Option<bench::Report>,
+    /// What was kept of a run that had been interrupted, and when that one began.
+    pub kept: Vec<(&'static str, String)>,
+    /// The page.
+    pub page: PathBuf,
+}
+
+/// Runs the study called `name`, or [`BENCH`]; stores its results and writes the page anew from everything in the
+/// results directory.
 ///
 /// # Errors
 /// When no study has this name, when it fails, or when results or page cannot be written.
-pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<(Results, PathBuf), Failure> {
-    let study = by_name(name).ok_or_else(|| Failure::Unknown(name.to_owned()))?;
-    let results = run(study, options, tell)?;
-    Ok((results, report::write(options)?))
+pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, Failure> {
+    let (mut results, mut bench) = (Vec::new(), None);
+    if name == BENCH {
+        let lasts = bench_lasts(options.quick);
+        bench = Some(measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?);
+    } else {
+        let study = by_name(name).ok_or_else(|| Failure::Unknown(name.to_owned()))?;
+        let progress = Progress::new(study.name(), tell).lasting(study.lasts(options.quick), Duration::ZERO);
+        results.push(run(study, options, progress)?);
+    }
+    Ok(Ran { results, bench, kept: Vec::new(), page: report::write(options)? })
 }
 
-/// Runs every study that exists, storing each one's results as it ends, then writes the page. Gives the results in
-/// the studies' order and the page's path.
+/// Runs every study that exists and [`BENCH`], storing each one's results as it ends, then writes the page. After an
+/// interrupted run of the same program, machine and grid it goes on where that one stopped.
 ///
 /// # Errors
 /// At the first study that fails, or when results or page cannot be written.
-pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<(Vec<Results>, PathBuf), Failure> {
-    let all = STUDIES.iter().map(|study| run(*study, options, tell)).collect::<Result<_, _>>()?;
-    Ok((all, report::write(options)?))
+pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, Failure> {
+    let journal = Journal::open(options)?;
+    let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
+    let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
+    let (mut all, mut kept) = (Vec::new(), Vec::new());
+    for (number, study) in STUDIES.iter().enumerate() {
+        if let (Some(results), Some(begun)) = (journal.results(study.name()), journal.kept(study.name())) {
+            kept.push((study.name(), begun.to_owned()));
+            all.push(results);
+            continue;
+        }
+        let rest = STUDIES[number + 1..].iter().filter(|study| journal.kept(study.name()).is_none());
+        let after = rest.map(|study| lasts(*study)).sum::<Duration>() + bench_lasts;
+        let results = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after))?;
+        journal.ended(study.name(), results.seconds)?;
+        all.push(results);
+    }
+    let bench = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO))?;
+    journal.ended(BENCH, bench.seconds)?;
+    journal.done()?;
+    Ok(Ran { results: all, bench: Some(bench), kept, page: report::write(options)? })
 }
 
-fn run(study: &dyn Study, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Results, Failure> {
+fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, Failure> {
     let start = Instant::now();
-    let mut progress = Progress::new(study.name(), tell);
     let outcome = study.run(options, &mut progress)?;
     progress.end();
     let results = Results::new(study.name(), options.quick, start.elapsed(), outcome);
     results.store(&options.results)?;
     Ok(results)
+}
+
+/// How long `bench` takes.
+fn bench_lasts(quick: bool) -> Duration {
+    Duration::from_secs(if quick { 25 } else { 400 })
+}
+
+fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, Failure> {
+    let asked = bench::Options { quick: options.quick, ..bench::Options::default() };
+    progress.expect(asked.comparisons() + 1);
+    progress.step("checking that all implementations agree");
+    let mut last = None;
+    let found = bench::run(&asked, &mut |row| {
+        // the rows of a comparison come together, once it is over
+        let now = Some((row.suite.clone(), row.bytes, row.direction));
+        if last != now {
+            progress.step(&format!("after {} {} B, {}", row.suite, row.bytes, row.direction));
+            last = now;
+        }
+    });
+    let report = found.map_err(|error| Failure::Io(BENCH.to_owned(), std::io::Error::other(error)))?;
+    progress.end();
+    keep_bench(&report, &options.results)?;
+    Ok(report)
 }

@@ -1,9 +1,12 @@
 //! What a study is: a paper's grid run anew here, ending in tables, figures and claims with verdicts.
 
+pub(crate) use crate::progress::Progress;
+
 use crate::{figure::Figure, judgement::Judged, paper::Paper};
+use schemars::JsonSchema;
 use sealwright_measure::Table;
 use serde::{Deserialize, Serialize};
-use std::{fmt, io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 
 /// A paper replayed. Adding one is a file with this trait and a line in [`STUDIES`].
 pub trait Study: Sync {
@@ -12,6 +15,12 @@ pub trait Study: Sync {
 
     /// What the paper printed.
     fn paper(&self) -> &'static Paper;
+
+    /// How long it takes, roughly: what is told of the time left until a run of this machine is known. By default what
+    /// a study may take, so that all of them stay at two minutes, or twenty.
+    fn lasts(&self, quick: bool) -> Duration {
+        Duration::from_secs(if quick { 24 } else { 240 })
+    }
 
     /// Runs the grid and judges the claims from what it measured.
     ///
@@ -38,6 +47,8 @@ pub fn by_name(name: &str) -> Option<&'static dyn Study> {
 pub struct Options {
     /// Under a minute a study, with wider intervals, instead of some minutes.
     pub quick: bool,
+    /// Measure everything, even what a run that was interrupted has measured already.
+    pub fresh: bool,
     /// Where results are kept as JSON, one file a study.
     pub results: PathBuf,
     /// Where the page is written, as `index.html`.
@@ -51,12 +62,19 @@ pub struct Options {
 impl Default for Options {
     /// The full grid into `results/` and `report/` of the current directory, no program, no budget.
     fn default() -> Self {
-        Options { quick: false, results: "results".into(), report: "report".into(), binary: None, budget: None }
+        Options {
+            quick: false,
+            fresh: false,
+            results: "results".into(),
+            report: "report".into(),
+            binary: None,
+            budget: None,
+        }
     }
 }
 
 /// What a study found.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Two or three sentences: what this machine says, from the figures just measured.
     pub summary: String,
@@ -71,7 +89,7 @@ pub struct Outcome {
 }
 
 /// Something a reader should know that is no figure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// A few words.
     pub title: String,
@@ -83,56 +101,6 @@ impl Note {
     /// A note from its two parts.
     pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
         Note { title: title.into(), text: text.into() }
-    }
-}
-
-/// One step of a running study, for whoever draws a bar.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
-    /// The study's name.
-    pub study: &'a str,
-    /// What is being done now, in a few words.
-    pub what: &'a str,
-    /// Steps done.
-    pub done: usize,
-    /// Steps in all; equal to `done` once the study has ended.
-    pub total: usize,
-}
-
-/// Where a study says how far it is.
-pub struct Progress<'a> {
-    study: &'a str,
-    done: usize,
-    total: usize,
-    tell: &'a mut dyn FnMut(Step<'_>),
-}
-
-impl<'a> Progress<'a> {
-    /// A progress of `study` that tells every step to `tell`.
-    pub fn new(study: &'a str, tell: &'a mut dyn FnMut(Step<'_>)) -> Self {
-        Progress { study, done: 0, total: 0, tell }
-    }
-
-    /// Says how many steps there will be.
-    pub fn expect(&mut self, total: usize) {
-        self.total = total;
-    }
-
-    /// Begins a step; the one before, if any, has ended.
-    pub fn step(&mut self, what: &str) {
-        (self.tell)(Step { study: self.study, what, done: self.done.min(self.total), total: self.total });
-        self.done += 1;
-    }
-
-    /// Says that the last step has ended.
-    pub fn end(&mut self) {
-        (self.tell)(Step { study: self.study, what: "done", done: self.total, total: self.total });
-    }
-}
-
-impl fmt::Debug for Progress<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Progress({} {}/{})", self.study, self.done, self.total)
     }
 }
 

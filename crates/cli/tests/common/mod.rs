@@ -1,6 +1,8 @@
 //! A desk to try the program on: an empty directory with a key, and hands that type.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod terminal;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

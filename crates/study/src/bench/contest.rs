@@ -22,7 +22,7 @@ pub(super) struct Pace {
 impl Pace {
     /// Quick: 20 s shared among all comparisons, at most 1 s for each. Full: 5 s for each.
     pub(super) fn of(options: &Options) -> Pace {
-        let comparisons = (options.pairs().count() * Direction::BOTH.len()).max(1);
+        let comparisons = options.comparisons().max(1);
         let sample = Duration::from_millis(1);
         if options.quick {
             let budget = (Duration::from_secs(20) / comparisons as u32).min(Duration::from_secs(1));

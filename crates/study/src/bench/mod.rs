@@ -48,6 +48,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How many comparisons they ask for.
+    pub fn comparisons(&self) -> usize {
+        self.pairs().count() * Direction::BOTH.len()
+    }
+
     /// Subjects with the sizes that they take.
     fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
         let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));

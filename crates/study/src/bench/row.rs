@@ -1,11 +1,12 @@
 //! What a bench finds: rows, and the report around them.
 
+use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Sealing or opening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Encrypting and making the tag.
@@ -29,7 +30,7 @@ impl fmt::Display for Direction {
 }
 
 /// One implementation at one suite, size and direction. The fields' names are those of `--json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// The suite's name.
     pub suite: String,
@@ -78,7 +79,7 @@ impl Row {
 }
 
 /// Copying messages from one window to another, as every opening does before it opens: the machine's limit beside.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Copying {
     /// The suite whose messages were copied.
     pub suite: String,
@@ -89,7 +90,7 @@ pub struct Copying {
 }
 
 /// A library that took part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Participant {
     /// Its name in rows.
     pub name: String,
@@ -98,7 +99,7 @@ pub struct Participant {
 }
 
 /// Everything that one bench found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Where and when.
     pub machine: Machine,

@@ -1,7 +1,10 @@
 //! The library alone, in this process: CBC and GCM in place, at one or several instruction-set levels.
 
 use super::grid::{Direction, Grid, Mode, Point, SIZES};
-use crate::corpus::{self, Kind};
+use crate::{
+    corpus::{self, Kind},
+    progress::Progress,
+};
 use sealwright::{Isa, Suite, raw};
 use sealwright_measure::{Candidate, Clock, Meter, clock::ThreadCpu};
 use std::{io, time::Duration};
@@ -111,16 +114,17 @@ fn name(lane: Lane, point: Point) -> String {
 }
 
 /// Measures the modes side by side, for every size and direction, in every lane; adds each lane's times to the grid of
-/// its level.
+/// its level. `note` is said after each step.
 pub(super) fn measure(
     meter: &Meter,
     lanes: &[Lane],
     grids: &mut [(Isa, Grid)],
-    step: &mut dyn FnMut(&str),
+    note: &str,
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     for size in SIZES {
         for direction in Direction::ALL {
-            step(&format!("library, {direction} {size}"));
+            progress.step(&format!("library, {direction} {size}{note}"));
             let mut candidates = Vec::new();
             let mut points: Vec<(Isa, String, Point)> = Vec::new();
             for &lane in lanes {
@@ -131,7 +135,7 @@ pub(super) fn measure(
                 }
             }
             let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| c as &mut dyn Candidate).collect();
-            let found = meter.compare(&mut refs, &mut |_| {})?;
+            let found = meter.compare(&mut refs, &mut progress.trial())?;
             for (isa, grid) in &mut *grids {
                 let here = points.iter().filter(|(level, ..)| level == isa);
                 let here: Vec<(String, Point)> = here.map(|(_, name, point)| (name.clone(), *point)).collect();

@@ -5,7 +5,10 @@ use super::{
     grid::{Direction, Point, SIZES, Size},
     programs::{Program, Programs},
 };
-use crate::corpus::{self, Kind};
+use crate::{
+    corpus::{self, Kind},
+    progress::Progress,
+};
 use sealwright_measure::{Candidate, Comparison, Counted, Interval, Meter, Process};
 use std::{collections::BTreeMap, fs, io, path::PathBuf, process::Command};
 
@@ -73,7 +76,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Measures each of `places`, all of one size and direction, beside each other.
-    pub(super) fn compare(&mut self, meter: &Meter, places: &[Place]) -> io::Result<Comparison> {
+    pub(super) fn compare(
+        &mut self,
+        meter: &Meter,
+        places: &[Place],
+        progress: &mut Progress<'_>,
+    ) -> io::Result<Comparison> {
         let mut processes: Vec<Process<Box<dyn FnMut() -> Command + '_>>> = Vec::new();
         for (number, place) in places.iter().enumerate() {
             let &(program, kind, size, direction) = place;
@@ -89,7 +97,7 @@ impl<'a> Bench<'a> {
             processes.push(Process::new(name(place), Counted::Cpu, Box::new(command)));
         }
         let mut candidates: Vec<&mut dyn Candidate> = processes.iter_mut().map(|p| p as &mut dyn Candidate).collect();
-        let found = meter.compare(&mut candidates, &mut |_| {})?;
+        let found = meter.compare(&mut candidates, &mut progress.trial())?;
         for ((place, process), trial) in places.iter().zip(&processes).zip(&found.trials) {
             // the first run warmed up
             let runs = process.runs().get(1..).unwrap_or_default();

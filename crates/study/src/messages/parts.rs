@@ -4,6 +4,7 @@ use super::{
     grid::{LARGEST_PRINTED, Size},
     timed::{KEY, Timed, gcm, messages, nonces, offsets, seeds},
 };
+use crate::progress::Progress;
 use sealwright::{
     Isa,
     mode::rkc::{Offsets, Rkc},
@@ -93,13 +94,18 @@ fn candidates(isa: Isa, size: Size) -> io::Result<[Box<dyn Candidate>; 5]> {
 
 /// Takes RKC apart at every level; and how long four keys in a register take of what one takes, where there are such
 /// levels.
-pub(super) fn measure(meter: &Meter, levels: &[Isa], size: Size) -> io::Result<(Vec<Parts>, Option<Interval>)> {
+pub(super) fn measure(
+    meter: &Meter,
+    levels: &[Isa],
+    size: Size,
+    progress: &mut Progress<'_>,
+) -> io::Result<(Vec<Parts>, Option<Interval>)> {
     let mut all: Vec<Box<dyn Candidate>> = vec![Box::new(CoreClock)];
     for &isa in levels {
         all.extend(candidates(isa, size)?);
     }
     let mut refs: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| &mut **one as &mut dyn Candidate).collect();
-    let found = meter.compare(&mut refs, &mut |_| {})?;
+    let found = meter.compare(&mut refs, &mut progress.trial())?;
     let parts = levels.iter().filter_map(|&isa| apart(&found, isa, size)).collect();
     let level = |name: &str| levels.iter().find(|isa| isa.name() == name);
     let lanes = level("avx512").zip(level("sse"));
@@ -132,7 +138,7 @@ fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
 }
 
 /// Seals and opens copies of the same messages; the copying is in both.
-pub(super) fn opening(meter: &Meter, isa: Isa, size: Size) -> io::Result<Opening> {
+pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progress<'_>) -> io::Result<Opening> {
     let bytes = size.0 as usize;
     let plain = vec![0x5a; bytes * messages(bytes)];
     let (seeds, nonces) = (seeds(), nonces());
@@ -160,7 +166,7 @@ pub(super) fn opening(meter: &Meter, isa: Isa, size: Size) -> io::Result<Opening
     open = open.restored(by_rkc);
     seal_gcm = seal_gcm.restored(plain);
     open_gcm = open_gcm.restored(by_gcm);
-    let found = meter.compare(&mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm], &mut |_| {})?;
+    let found = meter.compare(&mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm], &mut progress.trial())?;
     let ratio = |mode: &str| found.ratio(&format!("{mode} open"), &format!("{mode} seal"));
     let (Some(rkc), Some(gcm)) = (ratio("RKC"), ratio("GCM")) else {
         return Err(io::Error::other("sealing took no time"));

@@ -1,60 +1,44 @@
-//! The chapter of `sealwright bench`: rows that somebody kept as `results/bench.jsonl`.
+//! The chapter of `bench`: speed beside other libraries, from `results/bench.json`.
 
-use super::chapter::{Plot, Shown};
+use super::chapter::{Plot, Shown, day};
 use crate::{
-    bench::{Direction, Report, Row},
+    bench::{Copying, Direction, Report, Row},
     figure::{Axis, Figure, Kind, Series, X},
-    study::Failure,
 };
-use sealwright_measure::Machine;
 use serde::Serialize;
-use std::{collections::BTreeSet, fs, io, path::Path};
+use std::collections::BTreeSet;
 
 /// Everything that the chapter shows.
 #[derive(Serialize)]
 pub(super) struct Bench {
+    /// `ring 0.17.14` and so on.
+    peers: Vec<String>,
+    seconds: String,
+    date: String,
+    machine: String,
     figures: Vec<Plot>,
     tables: Vec<Shown>,
 }
 
-/// The rows in `folder`, as `sealwright bench --json` prints them; none if there is no such file.
-pub(super) fn rows(folder: &Path) -> Result<Vec<Row>, Failure> {
-    let path = folder.join("bench.jsonl");
-    let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        text => text.map_err(Failure::io(path.display().to_string()))?,
-    };
-    let mut rows: Vec<Row> = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let row: Row = serde_json::from_str(line).map_err(|e| Failure::Results(path.clone(), e.to_string()))?;
-        // a bench run again adds to the file: the last word counts
-        rows.retain(|old| {
-            (&old.suite, old.bytes, old.direction, old.who()) != (&row.suite, row.bytes, row.direction, row.who())
-        });
-        rows.push(row);
+impl Bench {
+    pub(super) fn new(report: &Report) -> Bench {
+        let mut suites: Vec<&str> = report.rows.iter().map(|row| row.suite.as_str()).collect();
+        suites.dedup();
+        let figures = suites.iter().flat_map(|suite| Direction::BOTH.map(|way| figure(report, suite, way)));
+        let figures = figures.filter(|figure| !figure.series.is_empty());
+        Bench {
+            peers: report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect(),
+            seconds: format!("{:.0}", report.seconds),
+            date: day(&report.machine.date),
+            machine: report.machine.cpu.clone(),
+            figures: figures.map(|figure| Plot::new("bench", &figure)).collect(),
+            tables: report.tables().iter().map(Shown::from).collect(),
+        }
     }
-    Ok(rows)
 }
 
-/// The chapter, if there are rows.
-pub(super) fn chapter(rows: &[Row]) -> Option<Bench> {
-    if rows.is_empty() {
-        return None;
-    }
-    let machine = Machine::here(Vec::<String>::new());
-    // only its tables are shown, and those know of no machine
-    let report = Report { machine, peers: Vec::new(), rows: rows.to_vec(), copying: Vec::new(), seconds: 0.0 };
-    let suites: BTreeSet<&str> = rows.iter().map(|row| row.suite.as_str()).collect();
-    let figures = suites.iter().flat_map(|suite| Direction::BOTH.map(|direction| figure(rows, suite, direction)));
-    let figures: Vec<Figure> = figures.filter(|figure| !figure.series.is_empty()).collect();
-    Some(Bench {
-        figures: figures.iter().map(|figure| Plot::new("bench", figure)).collect(),
-        tables: report.tables().iter().map(Shown::from).collect(),
-    })
-}
-
-fn figure(rows: &[Row], suite: &str, direction: Direction) -> Figure {
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.suite == suite && row.direction == direction).collect();
+fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
+    let rows: Vec<&Row> = report.rows.iter().filter(|row| row.suite == suite && row.direction == direction).collect();
     let mut names: Vec<String> = Vec::new();
     for name in rows.iter().map(|row| row.who()) {
         if !names.contains(&name) {
@@ -68,7 +52,12 @@ fn figure(rows: &[Row], suite: &str, direction: Direction) -> Figure {
         let points = points.map(|row| (X::Number(row.bytes as f64), row.speed()));
         if ours { Series::here(name, number + 1, points) } else { Series::beside(name, number + 1, points) }
     });
-    let series: Vec<Series> = series.collect();
+    let copying: Vec<&Copying> = report.copying.iter().filter(|copying| copying.suite == suite).collect();
+    let limit = (direction == Direction::Open && !rows.is_empty() && !copying.is_empty()).then(|| {
+        let points = copying.iter().map(|copying| (X::Number(copying.bytes as f64), copying.gbps));
+        Series::beside("memory copy, the limit", 0, points)
+    });
+    let series: Vec<Series> = series.chain(limit).collect();
     let fastest = rows.iter().max_by(|a, b| a.gbps.total_cmp(&b.gbps));
     let fastest = fastest.map(|row| format!("The fastest is {} at {} B: {:.2} GB/s.", row.who(), row.bytes, row.gbps));
     Figure {

@@ -28,6 +28,10 @@ pub(super) struct Chapter {
     version: String,
     /// The circumstances that claims were tried in: the columns of the grid.
     scopes: Vec<String>,
+    /// So many columns that words in all of them would not fit on a screen.
+    many: bool,
+    /// Verdicts of each kind.
+    counts: Vec<(Mark, usize)>,
     claims: Vec<Claim>,
     figures: Vec<Plot>,
     /// Tables as HTML.
@@ -53,6 +57,17 @@ struct Verdicted {
     scope: String,
     mark: Mark,
     evidence: String,
+}
+
+/// So many columns of verdicts fit on a screen with their words.
+const MANY: usize = 6;
+
+/// A date as people read it: to the minute.
+pub(super) fn day(date: &str) -> String {
+    match date.get(..16) {
+        Some(minute) if date.ends_with('Z') => format!("{} UTC", minute.replace('T', " ")),
+        _ => date.to_owned(),
+    }
 }
 
 /// A verdict as class, sign and words.
@@ -119,6 +134,8 @@ impl Chapter {
                 scopes.push(scoped.scope.clone());
             }
         }
+        let all = || outcome.claims.iter().flat_map(|judged| &judged.verdicts).map(|scoped| scoped.claim.verdict);
+        let kinds = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold];
         let claim = |judged: &crate::judgement::Judged| Claim {
             id: format!("{}-{}", results.study, judged.id),
             short: judged.short.clone(),
@@ -146,7 +163,7 @@ impl Chapter {
             summary: outcome.summary.clone(),
             quick: results.quick,
             seconds: format!("{:.0}", results.seconds),
-            date: results.machine.date.clone(),
+            date: day(&results.machine.date),
             load: format!("{:.2}", results.machine.load[0]),
             busy: results.machine.load[0] > results.machine.cores as f64 + 0.5,
             version: results.version.clone(),
@@ -154,6 +171,8 @@ impl Chapter {
             figures: outcome.figures.iter().map(|figure| Plot::new(&results.study, figure)).collect(),
             tables: outcome.tables.iter().map(Shown::from).collect(),
             notes: outcome.notes.clone(),
+            many: scopes.len() > MANY,
+            counts: kinds.map(|kind| (Mark::from(kind), all().filter(|&verdict| verdict == kind).count())).into(),
             scopes,
         })
     }

@@ -1,0 +1,44 @@
+// Looks up what `sealwright advise` answers; every answer was worked out when the page was made.
+(() => {
+  'use strict';
+  const form = document.getElementById('chooser-form');
+  const answer = document.getElementById('chooser-answer');
+  const { advice, answers } = JSON.parse(document.getElementById('chooser-data').textContent);
+
+  const element = (name, text) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    return made;
+  };
+  const list = (head, lines) => {
+    if (lines.length === 0) return [];
+    const items = document.createElement('ul');
+    items.append(...lines.map((line) => element('li', line)));
+    return [element('h3', head), items];
+  };
+
+  const show = () => {
+    const { bytes, sessions, hardware, ad, misuse, commit } = form.elements;
+    const needs = [ad, misuse, commit].map((box) => Number(box.checked));
+    const found = advice[answers[[bytes.value, sessions.value, hardware.value, ...needs].join('/')]];
+    const take = element('p', '');
+    take.className = 'take';
+    take.append('Take ', element('strong', found.suite), `: ${found.scheme_words}.`);
+    const figures = document.createElement('dl');
+    for (const [what, figure] of found.numbers) {
+      const pair = document.createElement('div');
+      pair.append(element('dt', what), element('dd', figure));
+      figures.append(pair);
+    }
+    answer.replaceChildren(
+      take,
+      ...list('Why', found.why),
+      ...(found.numbers.length ? [element('h3', 'The figures behind it'), figures] : []),
+      ...list('Mind', found.mind),
+    );
+  };
+
+  form.addEventListener('change', show);
+  form.addEventListener('submit', (event) => event.preventDefault());
+  show();
+})();

@@ -1,0 +1,99 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use sealwright_measure::Machine;
+
+const PLAIN: Question = Question { bytes: 1500, sessions: 1, hardware: true, ad: false, misuse: false, commit: false };
+
+/// What a bench might find: OCB as fast as GCM with instructions, `portable` times as fast without.
+fn bench(portable: f64) -> Report {
+    let row = |suite: Suite, level: &str, direction, gbps: f64| Row {
+        suite: suite.name().into(),
+        bytes: 1500,
+        direction,
+        implementation: "sealwright".into(),
+        level: level.into(),
+        gbps,
+        low: gbps * 0.99,
+        high: gbps * 1.01,
+        ratio_to_best_peer: None,
+        ratio_low: None,
+        ratio_high: None,
+    };
+    let rows = Direction::BOTH.map(|way| {
+        [
+            row(Suite::Aes256Gcm, "portable", way, 0.1),
+            row(Suite::Aes256Gcm, "avx2", way, 10.0),
+            row(Suite::Aes256Ocb, "portable", way, 0.1 * portable),
+            row(Suite::Aes256Ocb, "avx2", way, 10.0),
+        ]
+    });
+    let mut machine = Machine::here(["portable", "avx2"]);
+    machine.caches = vec!["L1 Data 48K".into(), "L3 Unified 32768K".into()];
+    Report { machine, peers: vec![], rows: rows.concat(), copying: vec![], seconds: 1.0 }
+}
+
+#[test]
+fn gcm_unless_ocb_is_faster_by_a_quarter_beyond_doubt() {
+    let suite = |question, factor: f64| advise(&question, Some(&bench(factor))).suite;
+    let without = Question { hardware: false, ..PLAIN };
+    assert_eq!(suite(PLAIN, 3.0), "aes-256-gcm");
+    assert_eq!(suite(without, 3.0), "aes-256-ocb");
+    assert_eq!(suite(without, 1.2), "aes-256-gcm");
+    // 1.26 times the median, but the intervals reach to less
+    assert_eq!(suite(without, 1.26), "aes-256-gcm");
+    assert_eq!(advise(&without, None).suite, "aes-256-gcm");
+}
+
+#[test]
+fn the_figures_are_those_measured() {
+    let found = advise(&Question { bytes: 1400, ..PLAIN }, Some(&bench(1.0)));
+    let figure = |what: &str| found.numbers.iter().find(|(name, _)| name.starts_with(what)).unwrap().1.clone();
+    assert_eq!(figure("aes-256-gcm seals, at 1500 bytes"), "10.0 [9.9, 10.1] GB/s");
+    assert_eq!(figure("messages sealed a second"), "6.67 [6.60, 6.73] million");
+    assert_eq!(figure("bytes beyond the text"), "16 (1.1 % of 1400)");
+    let found = advise(&PLAIN, None);
+    assert!(found.numbers.iter().all(|(_, figure)| !figure.contains("GB/s")));
+    assert!(found.mind.iter().any(|line| line.contains("sealwright study bench")));
+}
+
+#[test]
+fn keys_are_kept_ready_while_they_fit_into_the_cache() {
+    let scheme = |sessions| advise(&Question { sessions, ..PLAIN }, Some(&bench(1.0))).scheme;
+    assert_eq!(scheme(1), Scheme::One);
+    assert_eq!(scheme(100), Scheme::Kept);
+    assert_eq!(scheme(10_000_000), Scheme::KeysOnly);
+    // what keeps only keys is GCM's, however fast OCB is
+    let many = Question { sessions: 10_000_000, hardware: false, ..PLAIN };
+    assert_eq!(advise(&many, Some(&bench(3.0))).suite, "aes-256-gcm");
+    let most = (32 << 20) / ready_bytes(Suite::Aes256Gcm, true);
+    assert_eq!((scheme(most), scheme(most + 1)), (Scheme::Kept, Scheme::KeysOnly));
+}
+
+#[test]
+fn commitment_and_misuse_take_a_key_for_each_message() {
+    for (misuse, commit) in [(true, false), (false, true), (true, true)] {
+        for sessions in [1, 10_000_000] {
+            let found = advise(&Question { misuse, commit, sessions, ..PLAIN }, Some(&bench(1.0)));
+            assert_eq!(found.scheme, Scheme::Sealed);
+            let says = |word: &str| found.why.iter().any(|line| line.contains(word));
+            assert_eq!((says("Nobody chooses a nonce"), says("do not commit")), (misuse, commit));
+        }
+    }
+}
+
+#[test]
+fn sealed_files_have_as_many_bytes_beyond_the_text_as_is_said() {
+    // the example of docs/FORMAT.md: a text of 20 bytes, one tag
+    assert_eq!(SEALED + 20 + Suite::Aes256Gcm.tag_len(), 108);
+}
+
+#[test]
+fn the_chooser_answers_everything_that_it_offers_as_advise_does() {
+    let bench = bench(3.0);
+    let chooser = chooser(Some(&bench));
+    assert_eq!(chooser.sizes, [1500]);
+    assert_eq!(chooser.answers.len(), chooser.sizes.len() * chooser.sessions.len() * 16);
+    let asked = Question { hardware: false, commit: true, sessions: 1000, ..PLAIN };
+    let number = chooser.answers["1500/1000/0/0/0/1"];
+    assert_eq!(chooser.advice[number], advise(&asked, Some(&bench)));
+}

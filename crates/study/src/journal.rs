@@ -1,0 +1,218 @@
+//! `results/journal.jsonl`: which studies a run of all of them has ended, so that one that was interrupted goes on
+//! where it stopped.
+//!
+//! The rule: what a run has measured is kept if that run never came to its end, is not a day old, and was of the same
+//! program to the last bit, the same machine and the same grid. A run that came to its end is over; the next measures
+//! everything.
+
+use crate::{
+    results::Results,
+    study::{Failure, Options},
+};
+use schemars::JsonSchema;
+use sealwright_measure::{Machine, Record, Store, machine::age};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, fs, time::Duration};
+
+/// The journal's name in the results directory.
+const NAME: &str = "journal";
+
+/// How long an interrupted run waits to be taken up.
+const WAITS: Duration = Duration::from_secs(24 * 3600);
+
+/// What has to be the same for results to belong together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Run {
+    /// SHA-256 of the program.
+    program: String,
+    machine: String,
+    quick: bool,
+    /// Bytes that a server of many sessions may take, if that was said.
+    budget: Option<u64>,
+}
+
+/// A line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(crate) enum Entry {
+    /// A run begins.
+    Begun(Run),
+    /// A study of that run has ended and its results are kept.
+    Ended { study: String, quick: bool, seconds: f64 },
+    /// All of them have.
+    Done,
+}
+
+/// The run under way.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    store: Store,
+    run: Run,
+    /// What is kept of an interrupted run, and when that one began.
+    kept: Option<Kept>,
+    /// Seconds that studies took here when they last ran on the same grid.
+    seconds: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Kept {
+    begun: String,
+    studies: Vec<String>,
+}
+
+impl Journal {
+    /// Takes up the run that was interrupted, or begins a new one.
+    pub(crate) fn open(options: &Options) -> Result<Journal, Failure> {
+        let failed = || Failure::io(format!("{}/{NAME}.jsonl", options.results.display()));
+        let store = Store::open(&options.results).map_err(failed())?;
+        let lines = store.lines::<Entry>(NAME).map_err(failed())?;
+        let run = Run::here(options)?;
+        let kept = Some(&lines).filter(|_| !options.fresh).and_then(|lines| interrupted(lines, &run));
+        if kept.is_none() {
+            store.append(NAME, &Entry::Begun(run.clone())).map_err(failed())?;
+        }
+        let seconds = lines.into_iter().filter_map(|line| match line.result {
+            Entry::Ended { study, quick, seconds } if quick == options.quick => Some((study, seconds)),
+            _ => None,
+        });
+        let seconds = seconds.collect();
+        Ok(Journal { store, run, kept, seconds })
+    }
+
+    /// When the run that was interrupted began, if `study` had ended in it.
+    pub(crate) fn kept(&self, study: &str) -> Option<&str> {
+        self.kept.as_ref().filter(|kept| kept.studies.iter().any(|name| name == study)).map(|kept| &kept.begun[..])
+    }
+
+    /// The results of `study`, if they are that run's.
+    pub(crate) fn results(&self, study: &str) -> Option<Results> {
+        let begun = self.kept(study)?;
+        let results = Results::load(self.store.folder(), study).ok().flatten()?;
+        // somebody may have run the study by itself meanwhile
+        (results.quick == self.run.quick && *results.machine.date >= *begun).then_some(results)
+    }
+
+    /// Seconds that `study` took when it last ran on this grid.
+    pub(crate) fn took(&self, study: &str) -> Option<Duration> {
+        self.seconds.get(study).and_then(|&seconds| Duration::try_from_secs_f64(seconds).ok())
+    }
+
+    /// Notes that `study` has ended and its results are kept.
+    pub(crate) fn ended(&self, study: &str, seconds: f64) -> Result<(), Failure> {
+        self.append(&Entry::Ended { study: study.to_owned(), quick: self.run.quick, seconds })
+    }
+
+    /// Notes that the run is over.
+    pub(crate) fn done(&self) -> Result<(), Failure> {
+        self.append(&Entry::Done)
+    }
+
+    fn append(&self, entry: &Entry) -> Result<(), Failure> {
+        self.store.append(NAME, entry).map_err(Failure::io(format!("{}/{NAME}.jsonl", self.store.folder().display())))
+    }
+}
+
+impl Run {
+    /// This program on this machine.
+    fn here(options: &Options) -> Result<Run, Failure> {
+        let program = || options.binary.clone().map_or_else(std::env::current_exe, Ok).and_then(fs::read);
+        let program = program().map_err(Failure::io("this program"))?;
+        let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
+        Ok(Run {
+            program: Sha256::digest(program).iter().map(|byte| format!("{byte:02x}")).collect(),
+            machine: format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.levels.join(" ")),
+            quick: options.quick,
+            budget: options.budget,
+        })
+    }
+}
+
+/// What is kept of the last run in `lines`, if it was interrupted and is like `run`.
+fn interrupted(lines: &[Record<Entry>], run: &Run) -> Option<Kept> {
+    let last = lines.iter().rposition(|line| matches!(line.result, Entry::Begun(_)))?;
+    let (begun, after) = lines[last..].split_first()?;
+    let same = begun.result == Entry::Begun(run.clone());
+    let over = after.iter().any(|line| line.result == Entry::Done);
+    if !same || over || age(&begun.date)? > WAITS {
+        return None;
+    }
+    let studies = after.iter().filter_map(|line| match &line.result {
+        Entry::Ended { study, .. } => Some(study.clone()),
+        _ => None,
+    });
+    Some(Kept { begun: begun.date.clone(), studies: studies.collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::study::Outcome;
+
+    fn options(folder: &std::path::Path) -> Options {
+        Options { quick: true, results: folder.to_owned(), ..Options::default() }
+    }
+
+    fn results(quick: bool) -> Results {
+        Results::new("files", quick, Duration::from_secs(1), Outcome::default())
+    }
+
+    #[test]
+    fn an_interrupted_run_goes_on_where_it_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        let journal = Journal::open(&options).unwrap();
+        assert!(journal.kept("files").is_none() && journal.took("files").is_none());
+        results(true).store(folder.path()).unwrap();
+        journal.ended("files", 31.0).unwrap();
+
+        let again = Journal::open(&options).unwrap();
+        assert!(again.results("files").is_some() && again.results("messages").is_none());
+        assert_eq!(again.took("files"), Some(Duration::from_secs(31)));
+        let fresh = Options { fresh: true, ..options.clone() };
+        assert!(Journal::open(&fresh).unwrap().results("files").is_none());
+    }
+
+    #[test]
+    fn a_run_that_ended_keeps_nothing_from_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        let journal = Journal::open(&options).unwrap();
+        results(true).store(folder.path()).unwrap();
+        journal.ended("files", 31.0).unwrap();
+        journal.done().unwrap();
+        assert!(Journal::open(&options).unwrap().results("files").is_none());
+    }
+
+    #[test]
+    fn another_grid_program_machine_or_day_is_another_run() {
+        let run = Run { program: "p".into(), machine: "m".into(), quick: true, budget: None };
+        let line = |date: &str, result| Record { schema: 1, date: date.into(), result };
+        let now = sealwright_measure::machine::now();
+        let ended = Entry::Ended { study: "files".into(), quick: true, seconds: 1.0 };
+        let lines = |date: &str, run: &Run| [line(date, Entry::Begun(run.clone())), line(date, ended.clone())];
+        let kept = interrupted(&lines(&now, &run), &run).unwrap();
+        assert_eq!(kept, Kept { begun: now.clone(), studies: vec!["files".into()] });
+        for other in [
+            Run { program: "q".into(), ..run.clone() },
+            Run { machine: "n".into(), ..run.clone() },
+            Run { quick: false, ..run.clone() },
+            Run { budget: Some(1 << 30), ..run.clone() },
+        ] {
+            assert_eq!(interrupted(&lines(&now, &other), &run), None);
+        }
+        assert_eq!(interrupted(&lines("2020-01-01T00:00:00Z", &run), &run), None);
+        assert_eq!(interrupted(&[], &run), None);
+    }
+
+    #[test]
+    fn results_of_a_study_run_by_itself_meanwhile_do_not_pass_for_the_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        let journal = Journal::open(&options).unwrap();
+        journal.ended("files", 31.0).unwrap();
+        results(false).store(folder.path()).unwrap();
+        assert!(Journal::open(&options).unwrap().results("files").is_none());
+    }
+}

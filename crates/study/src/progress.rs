@@ -1,0 +1,156 @@
+//! How far a run is: the step, the trial being measured in it, and the time that is left.
+
+use sealwright_measure::meter;
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// One step of a running study, for whoever draws a bar. Told as it begins, and every second while it is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The study's name.
+    pub study: &'a str,
+    /// What is being done now, in a few words.
+    pub what: &'a str,
+    /// The trial under way, while there is one.
+    pub trial: Option<&'a str>,
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all; equal to `done` once the study has ended.
+    pub total: usize,
+    /// Time left of everything that was asked for, roughly.
+    pub left: Duration,
+}
+
+/// Time from one word about trials to the next: seldom enough to leave what is measured alone.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Where a study says how far it is.
+pub struct Progress<'a> {
+    study: &'a str,
+    what: String,
+    /// Steps begun.
+    begun: usize,
+    total: usize,
+    start: Instant,
+    told: Instant,
+    /// How long this study should take.
+    lasts: Duration,
+    /// How long those after it should take.
+    after: Duration,
+    tell: &'a mut dyn FnMut(Step<'_>),
+}
+
+impl<'a> Progress<'a> {
+    /// A progress of `study` that tells every step to `tell`.
+    pub fn new(study: &'a str, tell: &'a mut dyn FnMut(Step<'_>)) -> Self {
+        let start = Instant::now();
+        Progress {
+            study,
+            what: String::new(),
+            begun: 0,
+            total: 0,
+            start,
+            told: start,
+            lasts: Duration::ZERO,
+            after: Duration::ZERO,
+            tell,
+        }
+    }
+
+    /// The same progress of a study that should take `lasts`, with those that follow taking `after`.
+    #[must_use]
+    pub fn lasting(self, lasts: Duration, after: Duration) -> Self {
+        Progress { lasts, after, ..self }
+    }
+
+    /// Says how many steps there will be.
+    pub fn expect(&mut self, total: usize) {
+        self.total = total;
+    }
+
+    /// Begins a step; the one before, if any, has ended.
+    pub fn step(&mut self, what: &str) {
+        what.clone_into(&mut self.what);
+        self.begun += 1;
+        self.say(None, 0.0);
+    }
+
+    /// Passes on what a [`Meter`](sealwright_measure::Meter) says while it compares in this step:
+    /// `meter.compare(&mut candidates, &mut progress.trial())`.
+    pub fn trial(&mut self) -> impl FnMut(meter::Progress<'_>) + use<'_, 'a> {
+        |now| {
+            if self.told.elapsed() >= EVERY {
+                let share = now.elapsed.as_secs_f64() / now.budget.as_secs_f64().max(f64::MIN_POSITIVE);
+                self.say(Some(now.candidate), share.min(1.0));
+            }
+        }
+    }
+
+    /// Says that the last step has ended.
+    pub fn end(&mut self) {
+        "done".clone_into(&mut self.what);
+        (self.begun, self.total) = (self.total + 1, self.total);
+        self.say(None, 0.0);
+    }
+
+    /// Tells the step, of which `share` is done.
+    fn say(&mut self, trial: Option<&str>, share: f64) {
+        self.told = Instant::now();
+        let done = self.begun.saturating_sub(1).min(self.total);
+        let all = ((done as f64 + share) / self.total.max(1) as f64).min(1.0);
+        let left = left(self.start.elapsed(), self.lasts, all) + self.after;
+        (self.tell)(Step { study: self.study, what: &self.what, trial, done, total: self.total, left });
+    }
+}
+
+/// Time left of a study of which the share `done` took `elapsed`, and which was thought to take `lasts`: first what was
+/// thought, more and more what is seen.
+fn left(elapsed: Duration, lasts: Duration, done: f64) -> Duration {
+    let to_do = 1.0 - done;
+    (elapsed + lasts.mul_f64(to_do)).mul_f64(to_do)
+}
+
+impl fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Progress({} {}/{})", self.study, self.begun, self.total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use sealwright_measure::{Meter, Work};
+
+    #[test]
+    fn time_left_goes_from_what_was_thought_to_what_is_seen() {
+        let s = Duration::from_secs;
+        assert_eq!(left(s(0), s(100), 0.0), s(100));
+        assert_eq!(left(s(100), s(100), 0.5), s(75));
+        assert_eq!(left(s(180), s(100), 0.9).as_secs(), 18 + 1);
+        assert_eq!(left(s(180), s(100), 1.0), s(0));
+    }
+
+    #[test]
+    fn steps_are_counted_and_trials_are_named() {
+        let mut said = Vec::new();
+        let mut tell = |step: Step<'_>| {
+            said.push((step.what.to_owned(), step.trial.map(str::to_owned), step.done, step.total, step.left));
+        };
+        let mut progress = Progress::new("s", &mut tell).lasting(Duration::from_secs(10), Duration::from_secs(5));
+        progress.expect(2);
+        progress.step("one");
+        progress.told -= EVERY;
+        let meter = Meter::quick().budget(Duration::from_millis(1)).rounds(1, 1);
+        meter.compare(&mut [&mut Work::new("work", || {})], &mut progress.trial()).unwrap();
+        progress.step("two");
+        progress.end();
+        let counts: Vec<_> = said.iter().map(|(what, trial, done, ..)| (&what[..], trial.as_deref(), *done)).collect();
+        assert_eq!(counts, [("one", None, 0), ("one", Some("work"), 0), ("two", None, 1), ("done", None, 2)]);
+        assert!(said.iter().all(|(.., total, _)| *total == 2));
+        assert!(said[0].4 > Duration::from_secs(14), "all of this study, and those after it: {:?}", said[0].4);
+        assert_eq!(said[3].4, Duration::from_secs(5));
+    }
+}

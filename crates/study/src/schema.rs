@@ -1,0 +1,43 @@
+//! The schema of everything in a results directory, made from the types that are written there.
+
+use crate::{bench::Report, journal::Entry, results::Results};
+use schemars::{JsonSchema, Schema, schema_for};
+use sealwright_measure::Record;
+
+/// What a document or a line of a results directory is.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+enum Kept {
+    /// `<study>.json`: one study's last run.
+    Study(Record<Results>),
+    /// `bench.json`: speed beside other libraries.
+    Bench(Record<Report>),
+    /// A line of `journal.jsonl`: how far a run of all studies has come.
+    Journal(Record<Entry>),
+}
+
+/// The JSON Schema (2020-12) of every document and line: `docs/results.schema.json`.
+pub fn schema() -> Schema {
+    let mut schema = schema_for!(Kept);
+    schema.insert("title".into(), "Sealwright results".into());
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::{fs, path::Path};
+
+    /// `SCHEMA=write cargo test -p sealwright-study schema` writes it anew.
+    #[test]
+    fn the_document_is_what_the_types_say() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.schema.json");
+        let made = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("SCHEMA").is_some_and(|value| value == "write") {
+            fs::write(&path, &made).unwrap();
+        }
+        assert!(fs::read_to_string(&path).unwrap() == made, "docs/results.schema.json: SCHEMA=write writes it anew");
+    }
+}
