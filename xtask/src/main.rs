@@ -24,6 +24,7 @@ cargo xtask COMMAND
   symbols    no intrinsic was left as a function in the release binary
   vectors    the release binary checks every file of vectors/ at every level
   referees   Python referees against the release binary, in a venv of this repository
+  browser    every study quickly, and its report in Chromium
 ";
 
 /// The workspace's root.
@@ -34,7 +35,8 @@ fn root() -> PathBuf {
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
-    let all = ["fmt", "storeys", "house", "clippy", "unit", "levels", "release", "symbols", "vectors", "referees"];
+    let all =
+        ["fmt", "storeys", "house", "clippy", "unit", "levels", "release", "symbols", "vectors", "referees", "browser"];
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
         Some(one) if all.contains(&one) => vec![one],
@@ -66,7 +68,8 @@ fn main() -> ExitCode {
             }
             "symbols" => steps.check("intrinsic symbols", symbols::check),
             "vectors" => vectors(&mut steps),
-            _ => venv::referees(&mut steps),
+            "referees" => venv::referees(&mut steps),
+            _ => venv::browser(&mut steps),
         }
     }
     steps.close()

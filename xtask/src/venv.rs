@@ -1,30 +1,58 @@
-//! Referees in Python, in a venv of this repository.
+//! Programs in Python, in a venv of this repository: referees, and whoever looks at the report in a browser.
 
 use crate::steps::Steps;
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// Runs each of `tests/referees/*.py` with the path of the release binary.
 pub(crate) fn referees(steps: &mut Steps) {
+    let Some((scripts, python)) = room(steps, "referees") else { return };
+    for script in scripts {
+        let name = script.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let binary = steps.binary();
+        steps.run(&format!("referee {name}"), &python, &[&script, &binary], &[]);
+    }
+}
+
+/// Runs every study quickly and looks at the report in Chromium, where there is one.
+pub(crate) fn browser(steps: &mut Steps) {
+    let Some((scripts, python)) = room(steps, "browser") else { return };
+    for script in scripts {
+        let (binary, folder) = (steps.binary(), steps.target().join("browser"));
+        steps.run("the report in a browser", &python, &[&script, &binary, &folder], &[]);
+    }
+}
+
+/// The scripts of `tests/{name}` and a Python with what they need; `None` if that was a step by itself.
+fn room(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     let root = steps.root().to_owned();
-    let room = root.join("tests/referees");
+    let room = root.join("tests").join(name);
     let mut scripts: Vec<_> = match fs::read_dir(&room) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(error) => return steps.fail("referees", &format!("{}: {error}", room.display())),
+        Err(error) => {
+            steps.fail(name, &format!("{}: {error}", room.display()));
+            return None;
+        }
     };
     scripts.retain(|path| path.extension().is_some_and(|ending| ending == "py"));
     scripts.sort();
-    let binary = steps.binary();
-    if !binary.exists() {
-        return steps.fail("referees", "the release binary is not built: cargo xtask release");
+    if !steps.binary().exists() {
+        steps.fail(name, "the release binary is not built: cargo xtask release");
+        return None;
     }
-    let python = match venv(&root, &room.join("requirements.txt")) {
-        Ok(python) => python,
-        Err(Missing::Python(why)) => return steps.skip("referees", &why),
-        Err(Missing::Packages(why)) => return steps.fail("referees", &why),
-    };
-    for script in scripts {
-        let name = script.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        steps.run(&format!("referee {name}"), &python, &[&script, &binary], &[]);
+    match venv(&root, name) {
+        Ok(python) => Some((scripts, python)),
+        Err(Missing::Python(why)) => {
+            steps.skip(name, &why);
+            None
+        }
+        Err(Missing::Packages(why)) => {
+            steps.fail(name, &why);
+            None
+        }
     }
 }
 
@@ -33,8 +61,8 @@ enum Missing {
     Packages(String),
 }
 
-/// The venv's Python, with the pinned requirements installed.
-fn venv(root: &Path, requirements: &Path) -> Result<std::path::PathBuf, Missing> {
+/// The venv's Python, with the pinned requirements of `tests/{name}` installed.
+fn venv(root: &Path, name: &str) -> Result<PathBuf, Missing> {
     let python = root.join(".venv/bin/python");
     let run = |program: &Path, words: &[&str]| {
         let status = Command::new(program).args(words).current_dir(root).status();
@@ -44,14 +72,15 @@ fn venv(root: &Path, requirements: &Path) -> Result<std::path::PathBuf, Missing>
         return Err(Missing::Python("python3 with venv is needed (Debian: apt install python3-venv)".into()));
     }
     // The requirements that are installed are remembered, so that a second run asks no registry.
-    let wanted = fs::read_to_string(requirements).map_err(|error| Missing::Packages(error.to_string()))?;
-    let note = root.join(".venv/requirements.txt");
+    let requirements = root.join("tests").join(name).join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements).map_err(|error| Missing::Packages(error.to_string()))?;
+    let note = root.join(format!(".venv/{name}.txt"));
     if fs::read_to_string(&note).is_ok_and(|have| have == wanted) {
         return Ok(python);
     }
     let list = requirements.display().to_string();
     if !run(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", &list]) {
-        return Err(Missing::Packages("pip could not install tests/referees/requirements.txt".into()));
+        return Err(Missing::Packages(format!("pip could not install {list}")));
     }
     fs::write(note, wanted).map_err(|error| Missing::Packages(error.to_string()))?;
     Ok(python)
