@@ -19,6 +19,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "sealwright",
             "sealwright-file",
             "sealwright-measure",
+            "sealwright-relay",
             "sealwright-session",
             "sealwright-smp",
             "sealwright-vectors",

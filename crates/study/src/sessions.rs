@@ -5,6 +5,7 @@ mod claims;
 mod crowd;
 mod figures;
 mod memory;
+mod network;
 mod notes;
 mod pager;
 mod peers;
@@ -18,7 +19,7 @@ use crate::{
     study::{Failure, Options, Outcome, Progress, Study},
 };
 use sealwright::Isa;
-use std::{io, sync::LazyLock};
+use std::{io, sync::LazyLock, time::Duration};
 
 /// The study of many clients.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ struct Measured {
     memory: Vec<memory::Held>,
     peers: Vec<peers::Peer>,
     speed: speed::Found,
+    /// Figure 1; or why there is none.
+    network: Result<network::Found, String>,
     /// Figure 2 on software of tables.
     software: Vec<software::Point>,
     /// Table 4; or why there is none.
@@ -58,6 +61,10 @@ impl Study for Sessions {
         &PAPER
     }
 
+    fn lasts(&self, quick: bool) -> Duration {
+        Duration::from_secs(if quick { 50 } else { 900 })
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
         let measured = measure(options, progress).map_err(Failure::io("study sessions"))?;
         Ok(Outcome {
@@ -72,7 +79,7 @@ impl Study for Sessions {
 
 fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let quick = options.quick;
-    progress.expect(3 + capacity::rows(quick).len() + speed::steps(quick));
+    progress.expect(3 + capacity::rows(quick).len() + network::steps(quick) + speed::steps(quick));
     progress.step("what other libraries keep");
     let (peers, kept) = peers::measure(if quick { 500 } else { 2000 })?;
     progress.step("bytes a client");
@@ -80,10 +87,11 @@ fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measure
     drop(kept);
     let budget = options.budget.unwrap_or(if quick { 32 << 20 } else { 256 << 20 });
     let served = capacity::measure(quick, budget, &memory, progress).map_err(|error| error.to_string());
+    let network = network::measure(quick, progress).map_err(|error| error.to_string());
     progress.step("software of tables, as in 2009");
     let software = software::measure(quick)?;
     let speed = speed::measure(quick, progress)?;
-    Ok(Measured { best: Isa::best(), memory, peers, speed, software, served, budget })
+    Ok(Measured { best: Isa::best(), memory, peers, speed, network, software, served, budget })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use super::Ghash;
 use crate::{
     aead::Block,
-    simd::{Isa, Kernel, Reg, Simd},
+    simd::{Isa, Kernel, Part, Reg, Simd},
 };
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -121,6 +121,55 @@ impl<R: Reg> LaneKeys<R> {
     }
 }
 
+/// Adds two registers to a hash. Plain words take so many steps for it that it is a function of its own there.
+struct Pair<'a, S: Simd> {
+    key: Powers<'a>,
+    sum: &'a mut Products<S::Reg>,
+    at: usize,
+    pair: [S::Reg; 2],
+}
+
+impl<S: Simd> Part<S> for Pair<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Pair { key, sum, at, pair } = self;
+        let [a, b] = pair.map(Reg::reverse_bytes);
+        let here = simd.load(key.powers[at..].as_flattened());
+        let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
+        let middle = simd.load(key.middles[at..].as_flattened());
+        let operand = a.unpack_low(b) ^ a.unpack_high(b);
+        sum.low = sum.low ^ a.clmul::<0x00>(here) ^ b.clmul::<0x00>(next);
+        sum.high = sum.high ^ a.clmul::<0x11>(here) ^ b.clmul::<0x11>(next);
+        sum.middle = sum.middle ^ operand.clmul::<0x00>(middle) ^ operand.clmul::<0x11>(middle);
+    }
+}
+
+/// Adds the first `count` blocks of one register.
+struct Single<'a, S: Simd> {
+    key: Powers<'a>,
+    sum: &'a mut Products<S::Reg>,
+    at: usize,
+    one: S::Reg,
+    count: usize,
+}
+
+impl<S: Simd> Part<S> for Single<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Single { key, sum, at, one, count } = self;
+        let x = one.reverse_bytes();
+        let power = simd.load(key.powers[at..].as_flattened());
+        let middle = simd.load(key.middles[at..].as_flattened());
+        sum.low = sum.low ^ x.clmul_first::<0x00>(power, count);
+        sum.high = sum.high ^ x.clmul_first::<0x11>(power, count);
+        sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul_first::<0x00>(middle, count);
+    }
+}
+
 impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     const STATE_BYTES: usize = size_of::<Self>();
     const CONSTANT_TIME: bool = true;
@@ -180,24 +229,14 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
 
     #[inline(always)]
     fn pair<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, pair: [S::Reg; 2], _: usize) {
-        let [a, b] = pair.map(Reg::reverse_bytes);
-        let here = simd.load(key.powers[at..].as_flattened());
-        let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
-        let middle = simd.load(key.middles[at..].as_flattened());
-        let operand = a.unpack_low(b) ^ a.unpack_high(b);
-        sum.low = sum.low ^ a.clmul::<0x00>(here) ^ b.clmul::<0x00>(next);
-        sum.high = sum.high ^ a.clmul::<0x11>(here) ^ b.clmul::<0x11>(next);
-        sum.middle = sum.middle ^ operand.clmul::<0x00>(middle) ^ operand.clmul::<0x11>(middle);
+        let pair = Pair::<S> { key, sum, at, pair };
+        if S::AES { pair.run(simd) } else { simd.apart(pair) }
     }
 
     #[inline(always)]
     fn single<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, one: S::Reg, count: usize) {
-        let x = one.reverse_bytes();
-        let power = simd.load(key.powers[at..].as_flattened());
-        let middle = simd.load(key.middles[at..].as_flattened());
-        sum.low = sum.low ^ x.clmul_first::<0x00>(power, count);
-        sum.high = sum.high ^ x.clmul_first::<0x11>(power, count);
-        sum.middle = sum.middle ^ (x ^ x.swap_halves()).clmul_first::<0x00>(middle, count);
+        let single = Single::<S> { key, sum, at, one, count };
+        if S::AES { single.run(simd) } else { simd.apart(single) }
     }
 
     #[inline(always)]

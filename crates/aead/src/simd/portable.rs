@@ -1,5 +1,6 @@
 //! Plain Rust, constant time, on any machine: the reference for the other levels. Four blocks a register, so that AES in
-//! bit slices has four blocks to slice.
+//! bit slices has four blocks to slice. What is more than a few gates a word is a function of its own: such a register is
+//! in memory anyway, and kernels of eight of them compile in half the time.
 
 use super::{Logic, Part, Reg, Simd, bitslice::Slices};
 use crate::aead::Block;
@@ -53,7 +54,7 @@ impl Simd for Portable {
         }
         P4(lanes)
     }
-    #[inline(always)]
+    #[inline(never)]
     fn load_partial(self, bytes: &[u8]) -> P4 {
         let mut padded = [0; 64];
         padded[..bytes.len()].copy_from_slice(bytes);
@@ -196,14 +197,14 @@ impl Reg for P4 {
             bytes.copy_from_slice(&half.to_le_bytes());
         }
     }
-    #[inline(always)]
+    #[inline(never)]
     fn store_partial(self, bytes: &mut [u8]) {
         let mut whole = [0; 64];
         self.store(&mut whole);
         let n = bytes.len();
         bytes.copy_from_slice(&whole[..n]);
     }
-    #[inline(always)]
+    #[inline(never)]
     fn keep(self, bytes: usize) -> P4 {
         let mut whole = [0; 64];
         self.store(&mut whole);
@@ -225,7 +226,7 @@ impl Reg for P4 {
         block[8..].copy_from_slice(&self.0[0][1].to_le_bytes());
         block
     }
-    #[inline(always)]
+    #[inline(never)]
     fn fold(self) -> P4 {
         let [a, b, c, d] = self.0;
         P4([[a[0] ^ b[0] ^ c[0] ^ d[0], a[1] ^ b[1] ^ c[1] ^ d[1]], [0; 2], [0; 2], [0; 2]])
@@ -257,11 +258,11 @@ impl Reg for P4 {
     fn unpack_high(self, other: P4) -> P4 {
         self.lanes(other, |x, y| [x[1], y[1]])
     }
-    #[inline(always)]
+    #[inline(never)]
     fn unpack_low_words(self, other: P4) -> P4 {
         self.lanes(other, |x, y| [interleave(x[0], y[0]), interleave(x[0] >> 32, y[0] >> 32)])
     }
-    #[inline(always)]
+    #[inline(never)]
     fn unpack_high_words(self, other: P4) -> P4 {
         self.lanes(other, |x, y| [interleave(x[1], y[1]), interleave(x[1] >> 32, y[1] >> 32)])
     }
@@ -273,14 +274,14 @@ impl Reg for P4 {
     fn shift32<const N: i32>(self) -> P4 {
         self.words(|word| word << N)
     }
-    #[inline(always)]
+    #[inline(never)]
     fn shift_up<const N: i32>(self) -> P4 {
         P4(self.0.map(|[low, high]| {
             let lane = (u128::from(low) | (u128::from(high) << 64)) << (8 * N);
             [lane as u64, (lane >> 64) as u64]
         }))
     }
-    #[inline(always)]
+    #[inline(never)]
     fn splat_last_word(self) -> P4 {
         P4(self.0.map(|[_, high]| [(high >> 32) | (high & 0xffff_ffff_0000_0000); 2]))
     }
@@ -300,7 +301,7 @@ impl Reg for P4 {
         P4(clmul_lanes(&x, &y, lanes))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn aesenc(self, key: P4) -> P4 {
         let round = |state: &mut Slices<1>| {
             state.sub_bytes();
@@ -309,7 +310,7 @@ impl Reg for P4 {
         };
         self.sliced(round) ^ key
     }
-    #[inline(always)]
+    #[inline(never)]
     fn aesenclast(self, key: P4) -> P4 {
         let round = |state: &mut Slices<1>| {
             state.sub_bytes();
@@ -317,7 +318,7 @@ impl Reg for P4 {
         };
         self.sliced(round) ^ key
     }
-    #[inline(always)]
+    #[inline(never)]
     fn aesdec(self, key: P4) -> P4 {
         let round = |state: &mut Slices<1>| {
             state.inverse_shift_rows();
@@ -326,7 +327,7 @@ impl Reg for P4 {
         };
         self.sliced(round) ^ key
     }
-    #[inline(always)]
+    #[inline(never)]
     fn aesdeclast(self, key: P4) -> P4 {
         let round = |state: &mut Slices<1>| {
             state.inverse_shift_rows();
@@ -334,7 +335,7 @@ impl Reg for P4 {
         };
         self.sliced(round) ^ key
     }
-    #[inline(always)]
+    #[inline(never)]
     fn aesimc(self) -> P4 {
         self.sliced(Slices::inverse_mix_columns)
     }

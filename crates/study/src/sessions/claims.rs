@@ -61,6 +61,11 @@ fn judged(sentence: &Sentence, measured: &Measured) -> Judged {
                 judged.add(sentence, &scope, found);
             }
         }
+        "net-pre-40" | "net-on-40" | "net-on-40-256" | "net-1500" => {
+            if let Some(found) = measured.network.as_ref().ok().and_then(|found| network(found, &sentence.id)) {
+                judged.add(sentence, "the relay, loopback, tables", found);
+            }
+        }
         "fastest" => {
             for isa in measured.levels() {
                 if let Some(found) = fastest(measured, isa) {
@@ -172,6 +177,29 @@ fn faster(measured: &Measured, isa: Isa, fast: Kind, slow: Kind, bytes: usize, l
     every("time over GSCM's", &cases.collect::<Vec<_>>())
 }
 
+/// Time of the relay over its time with GSCM(64k), at every number of clients. Each was measured in turns with the same
+/// relay without encryption.
+fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
+    let (pre, on) = (Kind::GcmPre(Strategy::T4k), Kind::GcmOn(Strategy::T4k));
+    let (slow, long, bytes, [least, most]): (&[Kind], _, _, _) = match claim {
+        "net-pre-40" => (&[pre], false, 40, [1.05, f64::INFINITY]),
+        "net-on-40" => (&[on], false, 40, [0.95, 1.05]),
+        "net-on-40-256" => (&[on], true, 40, [1.08, f64::INFINITY]),
+        _ => (&[pre, on], false, 1500, [0.95, 1.05]),
+    };
+    let mut cases = Vec::new();
+    for clients in found.clients() {
+        for &kind in slow {
+            let at = |kind| found.at(Spec { kind, long }, clients, bytes);
+            let (Some(slow), Some(fast)) = (at(kind), at(Kind::Gscm(Strategy::T64k))) else { continue };
+            let figure = crate::judgement::quotient(slow.ratio, fast.ratio);
+            let name = format!("{}, {clients} clients", slow.spec);
+            cases.push(Case { name, figure, verdict: Verdict::between(figure, least, most) });
+        }
+    }
+    every("time over GSCM(64k)'s", &cases)
+}
+
 fn fastest(measured: &Measured, isa: Isa) -> Option<Found> {
     let recommended = Spec { kind: Kind::Gscm(Strategy::T64k), long: false };
     let points = || measured.speed.points.iter().filter(|point| point.isa == isa);
@@ -199,6 +227,7 @@ mod tests {
             memory,
             peers: Vec::new(),
             speed: Speed::default(),
+            network: Err("not run".into()),
             software: Vec::new(),
             served: Err("not run".into()),
             budget: 1 << 20,

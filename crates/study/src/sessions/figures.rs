@@ -6,6 +6,7 @@ use sealwright_measure::Interval;
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();
+    figures.extend(network(measured));
     figures.push(memory(measured));
     figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
     figures
@@ -50,6 +51,43 @@ fn ends(series: &Series) -> String {
         (Some(first), Some(last)) => format!("{} from {:.0} to {:.0} ns", series.name, first.y.median, last.y.median),
         _ => series.name.clone(),
     }
+}
+
+/// Figure 1 of the paper: its short packets over connections. With one number of clients it is a line of dots.
+fn network(measured: &Measured) -> Option<Figure> {
+    let found = measured.network.as_ref().ok()?;
+    let first = *found.clients().first()?;
+    let specs = || found.0.iter().filter(|point| point.clients == first && point.bytes == LENGTHS[0]);
+    let series =
+        found.clients().into_iter().enumerate().flat_map(|(i, clients)| {
+            LENGTHS.into_iter().enumerate().map(move |(j, bytes)| (2 * i + j, clients, bytes))
+        });
+    let series: Vec<Series> = series
+        .map(|(colour, clients, bytes)| {
+            let points = specs().filter_map(|point| {
+                Some((X::Word(point.spec.to_string()), found.at(point.spec, clients, bytes)?.ratio))
+            });
+            Series::here(format!("{bytes} bytes, {} k clients", clients / 1000), colour, points)
+        })
+        .collect();
+    // The fewest clients tell the story; the others are in the table.
+    let words = series.iter().take(LENGTHS.len()).flat_map(|series| {
+        series.points.iter().map(|point| match &point.x {
+            X::Word(name) => format!("{name}, {}: {:.2}", series.name, point.y.median),
+            X::Number(_) => series.name.clone(),
+        })
+    });
+    Some(Figure {
+        id: "relay".to_owned(),
+        title: "Time of the relay for a packet over 50 connections, over that without encryption: the paper's figure 1 anew"
+            .to_owned(),
+        alt: format!("Ratio by scheme, logarithmic. {}", words.collect::<Vec<_>>().join("; ")),
+        kind: Kind::Dots,
+        x: Axis::new("scheme", None),
+        y: Axis::new("time over clear", None).log().ticks([1.0, 1.5, 2.0, 5.0, 10.0, 20.0].map(|at| (at, at.to_string()))),
+        level: Some(1.0),
+        series,
+    })
 }
 
 fn memory(measured: &Measured) -> Figure {

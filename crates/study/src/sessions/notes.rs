@@ -53,14 +53,32 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         Note::new(
             "What is not measured here",
             "OpenSSL's connections, because its headers are needed to build against it and a bare system has none. The \
-             network of figure 1, beyond the loopback of table 4.",
+             network of figure 1 is this machine's loopback: no cables, no other machines.",
         ),
     ];
     notes.extend(pre(measured));
+    match &measured.network {
+        Ok(found) => notes.push(hostile(found)),
+        Err(why) => notes.push(Note::new("Figure 1 was skipped", format!("Its relay could not be run here: {why}."))),
+    }
     if let Err(why) = &measured.served {
         notes.push(Note::new("Table 4 was skipped", format!("Its server could not be run here: {why}.")));
     }
     notes
+}
+
+/// What became of the frames that were put in among the good ones.
+fn hostile(found: &super::network::Found) -> Note {
+    let sum = |count: fn(&super::network::Point) -> u64| found.0.iter().map(count).sum::<u64>();
+    Note::new(
+        "Forged and replayed frames came among the good ones",
+        format!(
+            "While figure 1 was measured, {} forged or replayed frames were put in; {} were accepted, and {} good ones were lost.",
+            sum(|point| point.bad),
+            sum(|point| point.accepted),
+            sum(|point| point.lost)
+        ),
+    )
 }
 
 /// Keeping against making anew.

@@ -80,7 +80,12 @@ fn grid(quick: bool) -> (&'static [u32], u64) {
 
 /// Steps that [`measure`] takes.
 pub(super) fn steps(quick: bool) -> usize {
-    grid(quick).0.len() * (specs().len() - 1) + 1
+    (grid(quick).0.len() + usize::from(lowest().is_some())) * (specs().len() - 1)
+}
+
+/// The level without the processor's instructions, unless it is the best.
+fn lowest() -> Option<Isa> {
+    Isa::available().first().copied().filter(|&lowest| lowest != Isa::best())
 }
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Found> {
@@ -89,13 +94,10 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Fo
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 200 } else { 3000 }));
     let mut found = Found::default();
     for &clients in numbers {
-        pass(&mut found, Isa::best(), clients, &specs(), most, &meter, &mut |what| progress.step(what))?;
+        pass(&mut found, Isa::best(), clients, &specs(), most, &meter, progress)?;
     }
-    progress.step("without the processor's instructions");
-    if let Some(&lowest) = Isa::available().first()
-        && lowest != Isa::best()
-    {
-        pass(&mut found, lowest, numbers[0], &specs(), most, &meter, &mut |_| {})?;
+    if let Some(lowest) = lowest() {
+        pass(&mut found, lowest, numbers[0], &specs(), most, &meter, progress)?;
     }
     Ok(found)
 }
@@ -108,12 +110,12 @@ fn pass(
     specs: &[Spec],
     most: u64,
     meter: &Meter,
-    step: &mut dyn FnMut(&str),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     let [clear, others @ ..] = specs else { return Ok(()) };
     let none = Rc::new(RefCell::new(Crowd::new(*clear, isa, clients)?));
     for &spec in others {
-        step(&format!("{spec}, {clients} clients"));
+        progress.step(&format!("{spec}, {clients} clients, {isa}"));
         if crowd::bytes(spec, clients)? > most {
             found.left_out.push((spec, clients));
             continue;
@@ -129,7 +131,7 @@ fn pass(
             let mut ours = forward("forward", &crowd)?;
             let mut seal = Packets::new("seal", &crowd, Work::Seal, bytes);
             let mut candidates: [&mut dyn Candidate; 3] = [&mut base, &mut ours, &mut seal];
-            let compared = meter.compare(&mut candidates, &mut |_| {})?;
+            let compared = meter.compare(&mut candidates, &mut progress.trial())?;
             let ns = |name: &str| compared.trial(name).map(|trial| trial.interval.scale(1e9));
             let all = (ns("clear"), ns("forward"), ns("seal"), compared.ratio("forward", "clear"));
             let (Some(base), Some(forward), Some(seal), Some(ratio)) = all else { continue };
@@ -153,7 +155,8 @@ mod tests {
         let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
         let (mut found, mut told) = (Found::default(), 0);
         let specs: Vec<Spec> = ["clear", "gcm-on64", "gcm-pre(64k)"].iter().map(|name| name.parse().unwrap()).collect();
-        pass(&mut found, Isa::best(), 200, &specs, 1 << 20, &meter, &mut |_| told += 1).unwrap();
+        pass(&mut found, Isa::best(), 200, &specs, 1 << 20, &meter, &mut Progress::new("s", &mut |_| told += 1))
+            .unwrap();
         assert_eq!((told, found.left_out), (2, vec![(specs[2], 200)]));
         assert_eq!(found.points.len(), 4);
         for point in found.points {

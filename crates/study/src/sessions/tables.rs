@@ -8,6 +8,7 @@ use sealwright_session::{Kind, Spec};
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = vec![memory(measured), peers(measured), clients(measured)];
     tables.push(software(measured));
+    tables.extend(LENGTHS.map(|bytes| network(measured, bytes)));
     tables.extend(LENGTHS.map(|bytes| times(measured, bytes)));
     tables.retain(|table| !table.rows.is_empty());
     tables
@@ -136,6 +137,37 @@ fn peers(measured: &Measured) -> Table {
             |bytes| [Cell::number(bytes, 0), Cell::number(bytes / 64.0, 0)],
         );
         table.row([Cell::text(name)].into_iter().chain(figures));
+    }
+    table
+}
+
+fn network(measured: &Measured, bytes: usize) -> Table {
+    let none = super::network::Found::default();
+    let found = measured.network.as_ref().unwrap_or(&none);
+    let numbers = found.clients();
+    let mut columns = vec![Column::text("scheme")];
+    for clients in &numbers {
+        columns.push(Column::number(format!("{clients}: a packet")).unit("ns"));
+        columns.push(Column::number("over clear"));
+    }
+    let note = format!(
+        "By number of clients: processor time of the relay's one thread for a packet that comes from one random client and goes \
+         to another, over {} loopback connections with {} packets under way on each, the kernel's part included. Each scheme \
+         took turns with the same relay without encryption.",
+        super::network::CONNECTIONS,
+        super::network::WINDOW
+    );
+    let title = format!("Figure 1 anew: time of the relay for a packet of {bytes} bytes");
+    let mut table = Table::new(title, columns).with_note(note);
+    for spec in super::network::specs(false) {
+        let points: Vec<_> = numbers.iter().map(|&clients| found.at(spec, clients, bytes)).collect();
+        if points.iter().any(Option::is_some) {
+            let figures = points.into_iter().flat_map(|point| match point {
+                Some(point) => [cell(point.ns), cell(point.ratio)],
+                None => [Cell::empty("not measured"), Cell::empty("")],
+            });
+            table.row([Cell::text(spec.to_string())].into_iter().chain(figures));
+        }
     }
     table
 }

@@ -84,7 +84,14 @@ impl Serpent {
         for (x, block) in groups.as_flattened_mut().iter_mut().zip(blocks.iter()) {
             *x = *block;
         }
-        simd.apart(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
+        if S::AES {
+            simd.apart(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
+        } else {
+            // Plain words wait in memory anyway: one function for every width.
+            for group in groups.as_chunks_mut().0 {
+                simd.apart(Rounds::<S, 1, FORWARD> { keys: &self.keys, groups: group });
+            }
+        }
         for (x, block) in groups.as_flattened().iter().zip(blocks.iter_mut()) {
             *block = *x;
         }
