@@ -207,7 +207,7 @@ impl Said<'_> {
         );
         lines.push(("latency".to_owned(), latency));
         if let Some(counts) = outcome.counts {
-            for what in Count::DROPPED.into_iter().filter(|&what| counts.of(what) > 0) {
+            for what in Count::dropped().filter(|&what| counts.of(what) > 0) {
                 lines.push((format!("dropped, {}", what.name()), counts.of(what).to_string()));
             }
         }

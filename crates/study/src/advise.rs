@@ -18,6 +18,7 @@ mod table;
 pub(crate) use table::chooser;
 
 use crate::{
+    amount,
     bench::{Direction, Report, Row},
     figure::shown,
 };
@@ -186,7 +187,7 @@ impl Advice {
     }
 
     fn say_keys(&mut self, question: &Question, suite: Suite, ready: u64, cache: Option<u64>) {
-        let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", bytes(cache)));
+        let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", amount::rounded(cache)));
         let keys = match self.scheme {
             Scheme::Sealed => {
                 if question.misuse {
@@ -209,12 +210,12 @@ impl Advice {
                 self.why.push(format!(
                     "Keys kept ready would take {}, more than the largest cache {size}: fetching them from memory takes \
                      longer than making them.",
-                    bytes(ready)
+                    amount::rounded(ready)
                 ));
                 (2 * suite.key_len() as u64).saturating_mul(question.sessions)
             }
         };
-        self.numbers.push(("memory for the keys of all sessions".into(), bytes(keys)));
+        self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
         self.mind.push(
             "Clients that share a cluster's key (GSCM-H) save little beside this, and are open to each other.".into(),
         );
@@ -253,16 +254,6 @@ fn ready_bytes(suite: Suite, hardware: bool) -> u64 {
 fn largest_cache(bench: Option<&Report>) -> Option<u64> {
     let kib = |cache: &String| cache.rsplit(' ').next()?.strip_suffix('K')?.parse::<u64>().ok();
     bench?.machine.caches.iter().filter_map(kib).max().map(|kib| kib << 10)
-}
-
-/// Bytes with a unit of their size.
-fn bytes(bytes: u64) -> String {
-    match bytes {
-        0..=9999 => format!("{bytes} B"),
-        10_000..=9_999_999 => format!("{:.0} KiB", bytes as f64 / 1024.0),
-        10_000_000..=9_999_999_999 => format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)),
-        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
-    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod advise;
+mod amount;
 pub mod bench;
 pub mod compare;
 pub mod corpus;

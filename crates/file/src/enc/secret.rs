@@ -205,8 +205,7 @@ fn unhex(what: &'static str, hex: &str, len: usize) -> Result<Vec<u8>, EncError>
     if hex.len() != 2 * len {
         return Err(EncError::HexLength { what, wanted: 2 * len, given: hex.len() });
     }
-    let digit = |byte: u8| char::from(byte).to_digit(16).map_or(0, |digit| digit as u8);
-    Ok(hex.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect())
+    base16ct::mixed::decode_vec(hex).map_err(|_| EncError::NotHex(what))
 }
 
 fn pbkdf2(digest: Digest, passphrase: &[u8], salt: &[u8], iterations: u32, out: &mut [u8]) {

@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::client::identity::{ClientError, Identity, Session};
 use crate::control::Deadline;
-use crate::control::message::{Answer, Ask, LONGEST, from_hex};
+use crate::control::message::{Answer, Ask, LONGEST};
 use crate::control::tls::TlsError;
 
 /// How long a question may take, the connection included.
@@ -67,7 +67,7 @@ impl Desk {
                     Some(host) => resolve(&format!("{host}:{port}")).map_err(|error| self.failed(error))?,
                     None => SocketAddr::new(self.peer, port),
                 };
-                let bytes = Zeroizing::new(from_hex(&grant).unwrap_or_default());
+                let bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
                 let grant = <&[u8; Grant::LEN]>::try_from(&bytes[..])
                     .ok()
                     .and_then(Grant::from_bytes)

@@ -54,22 +54,6 @@ pub fn context(session: u32, opened_before: u32) -> [u8; 8] {
     context
 }
 
-/// Bytes as hexadecimal digits.
-pub fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Bytes of hexadecimal digits, if they are such.
-pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let digits = digits.as_bytes();
-    let digit = |at: usize| (digits[at] as char).to_digit(16).map(|digit| digit as u8);
-    digits
-        .len()
-        .is_multiple_of(2)
-        .then(|| (0..digits.len()).step_by(2).map(|at| Some(digit(at)? << 4 | digit(at + 1)?)).collect())
-        .flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,12 +64,5 @@ mod tests {
         assert_eq!(line(&Ask::Open("alice".into())), r#"{"open":"alice"}"#);
         assert_eq!(line(&Ask::Find("bob".into())), r#"{"find":"bob"}"#);
         assert_eq!(serde_json::to_string(&Answer::Found(7)).expect("a number in an object"), r#"{"found":7}"#);
-    }
-
-    #[test]
-    fn hexadecimal_there_and_back() {
-        assert_eq!(to_hex(&[0, 0xab, 0xff]), "00abff");
-        assert_eq!(from_hex("00abFF"), Some(vec![0, 0xab, 0xff]));
-        assert_eq!((from_hex("abc"), from_hex("zz"), from_hex("é!")), (None, None, None));
     }
 }

@@ -265,7 +265,7 @@ impl Inner {
                     udp,
                     fleet: self.fleet.is_some(),
                     workers: place.shards(),
-                    grant: message::to_hex(&grant.to_bytes()[..]),
+                    grant: base16ct::lower::encode_string(&grant.to_bytes()[..]),
                 }
             }
             Ok(Err(refused)) => Answer::Refused(format!("the session could not be made: {refused}")),

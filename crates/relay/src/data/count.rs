@@ -85,19 +85,9 @@ impl Count {
     ];
 
     /// Why a frame was dropped, for those counts that say so.
-    pub const DROPPED: [Count; 11] = [
-        Count::Short,
-        Count::Oversize,
-        Count::Malformed,
-        Count::Unknown,
-        Count::Misplaced,
-        Count::Stale,
-        Count::Replayed,
-        Count::Forged,
-        Count::WrongDestination,
-        Count::Slow,
-        Count::Exhausted,
-    ];
+    pub fn dropped() -> impl Iterator<Item = Count> {
+        Count::ALL[Count::Short as usize..=Count::Exhausted as usize].iter().copied()
+    }
 
     /// The name in metrics and logs.
     pub fn name(self) -> &'static str {
@@ -142,7 +132,7 @@ impl Counts {
 
     /// Frames dropped, for whatever reason.
     pub fn dropped(&self) -> u64 {
-        Count::DROPPED.iter().map(|&what| self.of(what)).sum()
+        Count::dropped().map(|what| self.of(what)).sum()
     }
 
     /// What was counted since `earlier`.

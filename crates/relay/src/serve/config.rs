@@ -11,7 +11,6 @@ use serde::Deserialize;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::control::message::from_hex;
 use crate::control::tls::Papers;
 use crate::control::{Allowed, Limits as ControlLimits};
 use crate::data::Settings;
@@ -129,7 +128,7 @@ impl FleetTable {
             return Err(wrong("others may read or change it: chmod 600"));
         }
         let text = Zeroizing::new(std::fs::read_to_string(&path).map_err(|error| wrong(&plain(&error)))?);
-        let bytes = from_hex(text.trim()).map(Zeroizing::new);
+        let bytes = base16ct::mixed::decode_vec(text.trim()).map(Zeroizing::new).ok();
         let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
         let secret = secret.ok_or_else(|| wrong("not 64 hexadecimal digits, as `sealwright key new` writes them"))?;
         let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));

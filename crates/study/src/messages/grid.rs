@@ -1,6 +1,6 @@
 //! One circumstance's times of RKC and GCM, by size of the message.
 
-use crate::{judgement::quotient, paper::Paper};
+use crate::{amount, judgement::quotient, paper::Paper};
 use sealwright_measure::{Comparison, Interval};
 use std::{collections::BTreeMap, fmt};
 
@@ -52,11 +52,7 @@ impl Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&match self.0 {
-            bytes if bytes < KIB => format!("{bytes} B"),
-            bytes if bytes < KIB * KIB => format!("{} KiB", bytes / KIB),
-            bytes => format!("{} MiB", bytes / KIB / KIB),
-        })
+        f.pad(&amount::exact(self.0 as usize))
     }
 }
 

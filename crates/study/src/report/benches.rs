@@ -2,6 +2,7 @@
 
 use super::chapter::{Plot, Shown, day};
 use crate::{
+    amount,
     bench::{Copying, Direction, Report, Row},
     figure::{Axis, Figure, Kind, Series, X},
 };
@@ -68,20 +69,13 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
             fastest.unwrap_or_default()
         ),
         kind: Kind::Lines,
-        x: Axis::new("bytes in a message", None).log().ticks(sizes.iter().map(|&bytes| (bytes as f64, amount(bytes)))),
+        x: Axis::new("bytes in a message", None)
+            .log()
+            .ticks(sizes.iter().map(|&bytes| (bytes as f64, amount::exact(bytes)))),
         y: Axis::new("speed", Some("GB/s")).log().ticks(
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0].map(|speed| (speed, speed.to_string())),
         ),
         level: None,
         series,
-    }
-}
-
-/// Bytes with the largest unit that divides them.
-fn amount(bytes: usize) -> String {
-    match bytes {
-        _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
-        _ if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
-        _ => format!("{bytes} B"),
     }
 }
