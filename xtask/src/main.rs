@@ -18,6 +18,7 @@ cargo xtask COMMAND
   clippy     lints, warnings denied
   storeys    doors between rooms open only downward
   house      file lengths; where unsafe and instruction sets may stand
+  fuzz       the fuzz targets still compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic rooms at each lower level
   release    the release binary
@@ -35,8 +36,10 @@ fn root() -> PathBuf {
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
-    let all =
-        ["fmt", "storeys", "house", "clippy", "unit", "levels", "release", "symbols", "vectors", "referees", "browser"];
+    let all = [
+        "fmt", "storeys", "house", "clippy", "fuzz", "unit", "levels", "release", "symbols", "vectors", "referees",
+        "browser",
+    ];
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
         Some(one) if all.contains(&one) => vec![one],
@@ -58,6 +61,11 @@ fn main() -> ExitCode {
             "clippy" => {
                 let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
                 steps.cargo("lints", &words, &[]);
+            }
+            "fuzz" => {
+                // A check links nothing: libFuzzer, which wants a C++ compiler, need not be there.
+                let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz", "--locked"];
+                steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
             }
             "unit" => {
                 steps.cargo("tests", &["test", "--workspace", "--all-features"], &[]);
