@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::{
-    bench::{Copying, Direction, Participant, Row},
+    bench::{Direction, Limit, Limiting, Participant, Row},
     figure::{Axis, Figure, Kind, Series, X},
     judgement::{Found, Judged},
     results::keep_bench,
@@ -64,7 +64,13 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
         machine: Machine::here(["portable"]),
         peers: vec![Participant { name: "ring".into(), version: "0.17".into() }],
         rows: rows.into_iter().collect(),
-        copying: vec![Copying { suite: "aes-256-gcm".into(), bytes: 64, gbps: Interval::exact(50.0) }],
+        limits: vec![Limit {
+            what: Limiting::AesRounds,
+            suite: "aes-256-gcm".into(),
+            direction: Direction::Seal,
+            bytes: 64,
+            gbps: Interval::exact(50.0),
+        }],
         seconds: 1.0,
     }
 }
@@ -172,7 +178,7 @@ fn bench_comes_back_from_disk_with_peers_and_limits() {
     assert_eq!(load_bench(folder.path()).unwrap(), Some(before));
     let options = Options { results: folder.path().into(), report: folder.path().join("p"), ..Options::default() };
     let page = own(&fs::read_to_string(write(&options).unwrap()).unwrap());
-    assert!(page.contains("ring 0.17") && page.contains("memory copy, the limit") && page.contains("1.50"));
+    assert!(page.contains("ring 0.17") && page.contains("AES rounds alone, a limit") && page.contains("1.50"));
     fs::write(folder.path().join("bench.json"), "{}\n").unwrap();
     assert!(matches!(load_bench(folder.path()), Err(Failure::Results(..))));
 }

@@ -4,8 +4,9 @@ use super::{
     Error, Options, Subject,
     check::Entrant,
     peer::{OpenSsl, Refused, openssl},
-    row::{Copying, Direction, Row},
+    row::{Direction, Limit, Limiting, Row},
     timed::{Copy, Ground, Timed},
+    unit::Unit,
     window::{Nonces, Share, Window},
 };
 use sealwright_measure::{Candidate, Comparison, Interval, Meter};
@@ -44,22 +45,24 @@ pub(super) struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// Measures, and states the rows; of openings, the copying too.
-    pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Option<Copying>), Error> {
+    /// Measures, and states the rows and the machine's limits.
+    pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Vec<Limit>), Error> {
         let ground = self.ground()?;
         let opens = self.direction == Direction::Open;
         let mut timed: Vec<Timed> =
             self.entrants.iter().map(|entrant| Timed::new(entrant, self.direction, &ground)).collect();
         let mut copy = opens.then_some(Copy(&ground));
+        let mut unit = self.subject.aes_rounds().and_then(|rounds| Unit::new(self.bytes, rounds));
         let mut speed = self
             .openssl
             .filter(|openssl| openssl.times(self.subject, self.bytes, self.direction))
             .map(|openssl| openssl.speed(self.subject, self.bytes, self.direction, pace.process));
         let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
         candidates.extend(copy.as_mut().map(|copy| copy as &mut dyn Candidate));
+        candidates.extend(unit.as_mut().map(|unit| unit as &mut dyn Candidate));
         candidates.extend(speed.as_mut().map(|speed| speed as &mut dyn Candidate));
         let found = pace.meter.compare(&mut candidates, &mut |_| {})?;
-        Ok((self.rows(&found), self.copying(&found)))
+        Ok((self.rows(&found), self.limits(&found)))
     }
 
     /// Messages to work on, and for opening sealed ones to restore.
@@ -120,9 +123,13 @@ impl Contest<'_> {
         })
     }
 
-    fn copying(&self, found: &Comparison) -> Option<Copying> {
-        let gbps = found.trial(Copy::NAME)?.interval.gigabytes_per_second(self.bytes as u64);
-        Some(Copying { suite: self.subject.name().to_owned(), bytes: self.bytes, gbps })
+    fn limits(&self, found: &Comparison) -> Vec<Limit> {
+        let limit = |(name, what)| {
+            let gbps = found.trial(name)?.interval.gigabytes_per_second(self.bytes as u64);
+            let suite = self.subject.name().to_owned();
+            Some(Limit { what, suite, direction: self.direction, bytes: self.bytes, gbps })
+        };
+        [(Copy::NAME, Limiting::MemoryCopy), (Unit::NAME, Limiting::AesRounds)].into_iter().filter_map(limit).collect()
     }
 }
 

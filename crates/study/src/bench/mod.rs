@@ -4,8 +4,8 @@
 //! Before a size is timed, all libraries must agree on it to the last bit ([`Error::Disagrees`] names the one that
 //! does not). Keys are fixed; nonces count; 13 bytes of associated data; the tag lies behind the text; small messages
 //! rotate over 32 KiB. Opening needs an authentic message each time, so every library's opening includes the same
-//! copy of a sealed message into place; the report tells what that copy costs by itself. `docs/MEASURING.md` tells
-//! more.
+//! copy of a sealed message into place; the report tells what that copy costs by itself, and how fast the processor's
+//! AES rounds are without anything else. `docs/MEASURING.md` tells more.
 
 mod check;
 mod contest;
@@ -13,10 +13,11 @@ pub mod peer;
 mod row;
 mod subject;
 mod timed;
+mod unit;
 mod version;
 mod window;
 
-pub use row::{Copying, Direction, Participant, Report, Row};
+pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
 pub use subject::{Subject, UnknownSubject};
 
 use check::Entrant;
@@ -104,7 +105,7 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Er
         machine: Machine::here(Isa::available().iter().map(|isa| isa.name())),
         peers: participants(&peers, openssl.as_ref()),
         rows: Vec::new(),
-        copying: Vec::new(),
+        limits: Vec::new(),
         seconds: 0.0,
     };
     for (subject, bytes) in options.pairs() {
@@ -112,10 +113,10 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Er
         check::agreement(subject, bytes, &entrants)?;
         for direction in Direction::BOTH {
             let contest = Contest { subject, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
-            let (rows, copying) = contest.run(&pace)?;
+            let (rows, limits) = contest.run(&pace)?;
             rows.iter().for_each(&mut *on_row);
             report.rows.extend(rows);
-            report.copying.extend(copying);
+            report.limits.extend(limits);
         }
     }
     report.seconds = start.elapsed().as_secs_f64();

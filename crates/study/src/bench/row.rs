@@ -78,11 +78,34 @@ impl Row {
     }
 }
 
-/// Copying messages from one window to another, as every opening does before it opens: the machine's limit beside.
+/// What the machine can do at most, of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limiting {
+    /// Copying messages from one window to another, as every opening does before it opens.
+    MemoryCopy,
+    /// The AES rounds of so many blocks by the best level's instructions, on registers alone.
+    AesRounds,
+}
+
+impl fmt::Display for Limiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limiting::MemoryCopy => "memory copy",
+            Limiting::AesRounds => "AES rounds alone",
+        })
+    }
+}
+
+/// A limit of the machine, measured in the comparison of a suite, size and direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Copying {
-    /// The suite whose messages were copied.
+pub struct Limit {
+    /// What limits.
+    pub what: Limiting,
+    /// The suite in whose comparison it was measured.
     pub suite: String,
+    /// Sealing or opening.
+    pub direction: Direction,
     /// Bytes of text in a message.
     pub bytes: usize,
     /// GB of text a second.
@@ -107,8 +130,8 @@ pub struct Report {
     pub peers: Vec<Participant>,
     /// The rows, in the order they came.
     pub rows: Vec<Row>,
-    /// Memory copies of the same messages.
-    pub copying: Vec<Copying>,
+    /// Limits of the machine, each measured beside the rows of its suite, direction and size.
+    pub limits: Vec<Limit>,
     /// Seconds that it all took.
     pub seconds: f64,
 }
@@ -127,13 +150,19 @@ impl Report {
         let mut table = self.table(suite, format!("{suite}, GB of text a second"), |row| {
             Cell::interval(row.speed(), if row.gbps < 1.0 { 3 } else { 2 })
         });
-        let copying: Vec<_> = self.copying.iter().filter(|copying| copying.suite == suite).collect();
-        if !copying.is_empty() {
-            let cells = self.sizes(suite).into_iter().map(|bytes| {
-                let found = copying.iter().find(|copying| copying.bytes == bytes);
-                found.map_or(Cell::empty(""), |copying| Cell::interval(copying.gbps, 2))
-            });
-            table.row([Cell::text("copy"), Cell::text("memory copy")].into_iter().chain(cells));
+        for (what, direction) in [(Limiting::AesRounds, Direction::Seal), (Limiting::MemoryCopy, Direction::Open)] {
+            let limits: Vec<_> = self
+                .limits
+                .iter()
+                .filter(|limit| (limit.what, limit.direction) == (what, direction) && limit.suite == suite)
+                .collect();
+            if !limits.is_empty() {
+                let cells = self.sizes(suite).into_iter().map(|bytes| {
+                    let found = limits.iter().find(|limit| limit.bytes == bytes);
+                    found.map_or(Cell::empty(""), |limit| Cell::interval(limit.gbps, 2))
+                });
+                table.row([Cell::text("limit"), Cell::text(what.to_string())].into_iter().chain(cells));
+            }
         }
         table
             .with_note("Median and 95 % interval. Opening includes copying a fresh message, for everybody but openssl.")
@@ -205,9 +234,10 @@ mod tests {
             row(1500, Direction::Seal, ours, Some(2.0)),
         ];
         let gbps = Interval::exact(50.0);
-        let copying = vec![Copying { suite: "aes-256-gcm".to_owned(), bytes: 64, gbps }];
+        let (suite, bytes) = ("aes-256-gcm".to_owned(), 64);
+        let limits = vec![Limit { what: Limiting::MemoryCopy, suite, direction: Direction::Open, bytes, gbps }];
         let machine = Machine::here(["avx2"]);
-        let report = Report { machine, peers: Vec::new(), rows, copying, seconds: 1.0 };
+        let report = Report { machine, peers: Vec::new(), rows, limits, seconds: 1.0 };
         let tables = report.tables();
         assert_eq!(tables.len(), 2);
         let expected = "\
@@ -217,7 +247,7 @@ direction  implementation                   64 B               1500 B
 seal       sealwright avx2   10.00 [9.00, 11.00]  10.00 [9.00, 11.00]
 seal       ring              10.00 [9.00, 11.00]       (not measured)
 open       sealwright avx2   10.00 [9.00, 11.00]       (not measured)
-copy       memory copy      50.00 [50.00, 50.00]
+limit      memory copy      50.00 [50.00, 50.00]
 Median";
         let text = tables[0].to_text();
         assert!(text.starts_with(expected), "{text}");

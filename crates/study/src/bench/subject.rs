@@ -119,6 +119,15 @@ impl Subject {
         !whole_blocks || bytes.is_multiple_of(16)
     }
 
+    /// Rounds of AES for each of its blocks, where they and not a hash are most of the work.
+    pub(super) fn aes_rounds(self) -> Option<usize> {
+        match self {
+            Subject::Suite(Suite::Aes128Gcm | Suite::Aes128Ocb) | Subject::Gscm128H | Subject::Gscm128 => Some(10),
+            Subject::Suite(Suite::Aes256Gcm | Suite::Aes256Ocb) | Subject::Gscm256H | Subject::Gscm256 => Some(14),
+            _ => None,
+        }
+    }
+
     /// The associated data of its messages; RKC has no place for any.
     pub(super) fn ad(self) -> &'static [u8] {
         if self == Subject::Rkc { b"" } else { b"sealwright ad" }

@@ -3,7 +3,7 @@
 use super::chapter::{Plot, Shown, day};
 use crate::{
     amount,
-    bench::{Copying, Direction, Report, Row},
+    bench::{Direction, Limiting, Report, Row},
     figure::{Axis, Figure, Kind, Series, X},
 };
 use serde::Serialize;
@@ -53,12 +53,14 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
         let points = points.map(|row| (X::Number(row.bytes as f64), row.speed()));
         if ours { Series::here(name, number + 1, points) } else { Series::beside(name, number + 1, points) }
     });
-    let copying: Vec<&Copying> = report.copying.iter().filter(|copying| copying.suite == suite).collect();
-    let limit = (direction == Direction::Open && !rows.is_empty() && !copying.is_empty()).then(|| {
-        let points = copying.iter().map(|copying| (X::Number(copying.bytes as f64), copying.gbps));
-        Series::beside("memory copy, the limit", 0, points)
+    let limits = [Limiting::AesRounds, Limiting::MemoryCopy].into_iter().enumerate().map(|(at, what)| {
+        let limits = report.limits.iter().filter(|limit| limit.suite == suite && limit.direction == direction);
+        let points = limits.filter(|limit| limit.what == what).map(|limit| (X::Number(limit.bytes as f64), limit.gbps));
+        // The first colour of the palette, and one behind everybody's.
+        Series::beside(format!("{what}, a limit"), if at == 0 { 0 } else { names.len() + 1 }, points)
     });
-    let series: Vec<Series> = series.chain(limit).collect();
+    let limits = limits.filter(|series| !series.points.is_empty() && !rows.is_empty());
+    let series: Vec<Series> = series.chain(limits).collect();
     let fastest = rows.iter().max_by(|a, b| a.gbps.total_cmp(&b.gbps));
     let fastest = fastest.map(|row| format!("The fastest is {} at {} B: {:.2} GB/s.", row.who(), row.bytes, row.gbps));
     Figure {
@@ -73,7 +75,8 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
             .log()
             .ticks(sizes.iter().map(|&bytes| (bytes as f64, amount::exact(bytes)))),
         y: Axis::new("speed", Some("GB/s")).log().ticks(
-            [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0].map(|speed| (speed, speed.to_string())),
+            [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
+                .map(|speed| (speed, speed.to_string())),
         ),
         level: None,
         series,
