@@ -2,6 +2,7 @@
 
 mod house;
 mod levels;
+mod rtl;
 mod steps;
 mod storeys;
 mod symbols;
@@ -26,6 +27,7 @@ cargo xtask COMMAND
   vectors    the release binary checks every file of vectors/ at every level
   referees   Python referees against the release binary, in a venv of this repository
   browser    every study quickly, and its report in Chromium
+  rtl        lint, proofs and simulations of the cores, with tools from PyPI in a venv of rtl/
 ";
 
 /// The workspace's root.
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "storeys", "house", "clippy", "fuzz", "unit", "levels", "release", "symbols", "vectors", "referees",
-        "browser",
+        "browser", "rtl",
     ];
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
@@ -77,7 +79,8 @@ fn main() -> ExitCode {
             "symbols" => steps.check("intrinsic symbols", symbols::check),
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
-            _ => venv::browser(&mut steps),
+            "browser" => venv::browser(&mut steps),
+            _ => rtl::run(&mut steps),
         }
     }
     steps.close()

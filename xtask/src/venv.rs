@@ -1,4 +1,4 @@
-//! Programs in Python, in a venv of this repository: referees, and whoever looks at the report in a browser.
+//! Programs in Python, in venvs of this repository: referees, whoever looks at the report in a browser, the tools of `rtl/`.
 
 use crate::steps::Steps;
 use std::{
@@ -43,7 +43,7 @@ fn room(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
         steps.fail(name, "the release binary is not built: cargo xtask release");
         return None;
     }
-    match venv(&root, name) {
+    match venv(&root, &room.join("requirements.txt"), name) {
         Ok(python) => Some((scripts, python)),
         Err(Missing::Python(why)) => {
             steps.skip(name, &why);
@@ -56,25 +56,25 @@ fn room(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     }
 }
 
-enum Missing {
+/// Why there is no venv.
+pub(crate) enum Missing {
     Python(String),
     Packages(String),
 }
 
-/// The venv's Python, with the pinned requirements of `tests/{name}` installed.
-fn venv(root: &Path, name: &str) -> Result<PathBuf, Missing> {
-    let python = root.join(".venv/bin/python");
+/// The Python of the venv in `home`, with the pinned `requirements` installed.
+pub(crate) fn venv(home: &Path, requirements: &Path, name: &str) -> Result<PathBuf, Missing> {
+    let python = home.join(".venv/bin/python");
     let run = |program: &Path, words: &[&str]| {
-        let status = Command::new(program).args(words).current_dir(root).status();
+        let status = Command::new(program).args(words).current_dir(home).status();
         matches!(status, Ok(status) if status.success())
     };
     if !python.exists() && !run(Path::new("python3"), &["-m", "venv", ".venv"]) {
         return Err(Missing::Python("python3 with venv is needed (Debian: apt install python3-venv)".into()));
     }
     // The requirements that are installed are remembered, so that a second run asks no registry.
-    let requirements = root.join("tests").join(name).join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(|error| Missing::Packages(error.to_string()))?;
-    let note = root.join(format!(".venv/{name}.txt"));
+    let wanted = fs::read_to_string(requirements).map_err(|error| Missing::Packages(error.to_string()))?;
+    let note = home.join(format!(".venv/{name}.txt"));
     if fs::read_to_string(&note).is_ok_and(|have| have == wanted) {
         return Ok(python);
     }

@@ -1,0 +1,67 @@
+// AES, every round in hardware: Lanes blocks a cycle under one key slot, latency(Cipher, Cut) cycles later.
+//
+//   block_i -> [register] -> key 0 -> [register] -> round 1 -> ... -> round 10 or 14 -> block_o
+//
+// The slot travels beside the blocks, so that each cycle may be another key's.
+
+module aes_pipe
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Cipher  = Aes128,
+  parameter int unsigned Sbox    = SboxTable,
+  parameter int unsigned Cut     = 0,
+  parameter int unsigned Lanes   = 1,
+  parameter int unsigned Slots   = 1,
+  parameter bit          Inverse = 1'b0,
+  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+) (
+  input  logic               clk_i,
+  input  logic               rk_we_i,
+  input  logic [SlotW-1:0]   rk_slot_i,
+  input  logic [5:0]         rk_index_i,
+  input  block_t             rk_i,
+  input  logic [SlotW-1:0]   slot_i,
+  input  block_t [Lanes-1:0] block_i,
+  output block_t [Lanes-1:0] block_o
+);
+
+  localparam int unsigned Rounds  = rounds(Cipher);
+  localparam int unsigned Latency = latency(Cipher, Cut);
+
+  // slot[t] is that of the blocks t registers behind block_i.
+  logic [Latency:0][SlotW-1:0] slot;
+  assign slot[0] = slot_i;
+  for (genvar t = 0; t < Latency; t++) begin : gen_slot
+    always_ff @(posedge clk_i) slot[t+1] <= slot[t];
+  end
+
+  block_t [Rounds:0] key;
+  for (genvar r = 0; r <= Rounds; r++) begin : gen_key
+    // The blocks that meet this key in the coming cycle have passed so many registers now.
+    localparam int unsigned Before = r == 0 ? 0 : r * (Cut + 1);
+    key_store #(.Slots(Slots)) u_keys (
+      .clk_i,
+      .we_i(rk_we_i && rk_index_i == 6'(Inverse ? Rounds - r : r)),
+      .write_slot_i(rk_slot_i),
+      .key_i(rk_i),
+      .slot_i(slot[Before]),
+      .key_o(key[r])
+    );
+  end
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    block_t in_q;
+    block_t [Rounds:0] state;
+    always_ff @(posedge clk_i) begin
+      in_q     <= block_i[l];
+      state[0] <= in_q ^ key[0];
+    end
+    for (genvar r = 1; r <= Rounds; r++) begin : gen_round
+      aes_round #(.Sbox(Sbox), .Cut(Cut), .Last(r == Rounds), .Inverse(Inverse)) u_round (
+        .clk_i, .state_i(state[r-1]), .key_i(key[r]), .state_o(state[r])
+      );
+    end
+    assign block_o[l] = state[Rounds];
+  end
+
+endmodule

@@ -1,0 +1,281 @@
+// The security hardware unit of one node on a shared bus: seals lines to the other nodes and opens theirs with AES-128-GCM,
+// by pads made ahead.
+//
+// For each ordered pair of nodes there is a counter of 64 bits. The nonce of a line is source (8 bits), destination (8),
+// epoch (16) and that counter, most significant byte first, so that none comes twice under one key; its associated data are
+// the process (8 bits) and the line's number (64), and its text is 64 bytes. For sending to and receiving from every other
+// node a pool holds up to Pads pads: four blocks of keystream and the mask of the tag. A line takes the oldest, and the AES
+// pipeline makes the next while the bus goes on; the counter moves when a pad is taken. A line that is not authentic takes
+// none: who forges one cannot put the pair out of step.
+//
+// The process table says which processes run here and on which nodes: a line of a process that does not run on both ends is
+// refused and costs no pad. Lines are handled one at a time, about 20 cycles each.
+//
+//   set-up: key; counters (which also start their pools); process table. Then requests in, answers out, in order.
+
+module shu
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Nodes = 8,
+  parameter int unsigned Pads  = 5,
+  parameter int unsigned Sbox  = SboxTable,
+  parameter int unsigned Cut   = 0,
+  localparam int unsigned NodeW  = $clog2(Nodes),
+  localparam int unsigned Queues = 2 * Nodes,
+  localparam int unsigned PlaceW = $clog2(Pads)
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic [NodeW-1:0] node_i,             // this one
+  input  logic [15:0]      epoch_i,
+  input  logic             key_valid_i,
+  output logic             key_ready_o,
+  input  logic [127:0]     key_i,
+  input  logic             counter_we_i,
+  input  logic             counter_receive_i,  // of lines from the peer; else of those to it
+  input  logic [NodeW-1:0] counter_peer_i,
+  input  logic [63:0]      counter_i,
+  input  logic             process_we_i,
+  input  logic [7:0]       process_i,
+  input  logic [Nodes-1:0] process_nodes_i,    // none: the process is gone
+  input  logic             valid_i,
+  output logic             ready_o,
+  input  logic             receive_i,
+  input  logic [NodeW-1:0] peer_i,
+  input  logic [7:0]       line_process_i,
+  input  logic [63:0]      line_i,
+  input  block_t [3:0]     text_i,
+  input  block_t           tag_i,
+  output logic             valid_o,
+  input  logic             ready_i,
+  output logic             refused_o,          // by the process table
+  output logic             authentic_o,        // of a line that was received
+  output block_t [3:0]     text_o,             // zero unless sealed, or authentic
+  output block_t           tag_o
+);
+
+  localparam int unsigned QueueW = NodeW + 1;
+  localparam int unsigned Depth  = 5;          // of GHASH's loop
+  localparam int unsigned Blocks = 5;          // of a pad
+
+  // ---- the key ----
+  logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;
+  logic [5:0] rk_index;
+  logic [2:0] power_index;
+  block_t rk, power, cipher_out;
+  logic unused_rk_slot, unused_slot;
+
+  key_setup #(.Cipher(Aes128), .Slots(1)) u_key_setup (
+    .clk_i, .rst_ni, .valid_i(key_valid_i), .ready_o(key_ready_o), .slot_i(1'b0), .key_i({128'b0, key_i}),
+    .rk_we_o(rk_we), .rk_slot_o(unused_rk_slot), .rk_index_o(rk_index), .rk_o(rk),
+    .zero_valid_o(zero_valid), .zero_ready_i(1'b1), .done_valid_i(zero_done),
+    .derive_valid_o(derive_valid), .derive_ready_i(derive_ready), .slot_o(unused_slot)
+  );
+
+  // ---- pools ----
+  logic [63:0] counter_q [Queues];               // of the pad that is asked for next
+  logic [Queues-1:0] live_q;
+  logic [Queues-1:0][PlaceW:0] asked_q, ready_q; // pads asked for or there; there
+  logic [Queues-1:0][PlaceW-1:0] head_q, tail_q;
+  logic take, made;
+  logic [QueueW-1:0] queue_q, made_queue;
+
+  function automatic logic [PlaceW-1:0] next(logic [PlaceW-1:0] place);
+    return place == PlaceW'(Pads - 1) ? '0 : place + PlaceW'(1);
+  endfunction
+
+  // Whose pool lacks a pad is found by going round; asking takes Blocks cycles.
+  logic [QueueW-1:0] scan_q;
+  logic [2:0] block_q;
+  logic asking_q, wants, asks;
+  logic [63:0] asking_counter_q;
+  assign wants = live_q[scan_q] && asked_q[scan_q] != (PlaceW+1)'(Pads);
+  assign asks  = asking_q && !zero_valid && key_ready_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      scan_q   <= '0;
+      block_q  <= '0;
+      asking_q <= 1'b0;
+    end else if (asks) begin
+      block_q <= block_q == 3'(Blocks - 1) ? '0 : block_q + 3'd1;
+      if (block_q == 3'(Blocks - 1)) begin
+        asking_q <= 1'b0;
+        scan_q   <= scan_q + QueueW'(1);
+      end
+    end else if (!asking_q) begin
+      asking_q <= wants && !counter_we_i;
+      if (!wants) scan_q <= scan_q + QueueW'(1);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!asking_q) asking_counter_q <= counter_q[scan_q];
+    if (counter_we_i) counter_q[{counter_receive_i, counter_peer_i}] <= counter_i;
+    else if (!asking_q && wants) counter_q[scan_q] <= counter_q[scan_q] + 64'd1;
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      live_q  <= '0;
+      asked_q <= '0;
+      ready_q <= '0;
+      head_q  <= '0;
+      tail_q  <= '0;
+    end else begin
+      for (int q = 0; q < Queues; q++) begin
+        asked_q[q] <= asked_q[q] + (PlaceW+1)'(!asking_q && wants && !counter_we_i && scan_q == QueueW'(q))
+            - (PlaceW+1)'(take && queue_q == QueueW'(q));
+        ready_q[q] <= ready_q[q] + (PlaceW+1)'(made && made_queue == QueueW'(q))
+            - (PlaceW+1)'(take && queue_q == QueueW'(q));
+        if (take && queue_q == QueueW'(q)) head_q[q] <= next(head_q[q]);
+        if (made && made_queue == QueueW'(q)) tail_q[q] <= next(tail_q[q]);
+      end
+      if (counter_we_i) live_q[{counter_receive_i, counter_peer_i}] <= 1'b1;
+    end
+  end
+
+  // ---- the cipher: nonces in, pads out ----
+  logic [7:0] here, there;
+  logic [95:0] nonce;
+  logic cipher_valid_q, cipher_zero_q, cipher_valid;
+  logic [2:0] in_block_q, out_block;
+  logic [QueueW-1:0] in_queue_q, out_queue;
+  block_t cipher_in_q;
+  assign here  = 8'(node_i);
+  assign there = 8'(scan_q[NodeW-1:0]);
+  assign nonce = scan_q[NodeW] ? {there, here, epoch_i, asking_counter_q} : {here, there, epoch_i, asking_counter_q};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {cipher_valid_q, cipher_zero_q} <= '0;
+    else {cipher_valid_q, cipher_zero_q} <= {asks, zero_valid};
+  end
+  always_ff @(posedge clk_i) begin
+    in_block_q  <= block_q;
+    in_queue_q  <= scan_q;
+    // Blocks 0 to 3 of the text, then the tag's mask.
+    cipher_in_q <= zero_valid ? '0
+        : reverse_bytes({nonce, block_q == 3'd4 ? 32'd1 : 32'd2 + 32'(block_q)});
+  end
+  cipher_pipe #(.Cipher(Aes128), .Sbox(Sbox), .Cut(Cut), .Lanes(1), .Slots(1)) u_cipher (
+    .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(1'b0), .rk_index_i(rk_index), .rk_i(rk),
+    .valid_i(cipher_valid_q), .slot_i(1'b0), .block_i(cipher_in_q), .valid_o(cipher_valid), .block_o(cipher_out)
+  );
+  delay_valid #(.Cycles(latency(Aes128, Cut))) u_zero (.clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(zero_done));
+  delay #(.W(3 + QueueW), .Cycles(latency(Aes128, Cut))) u_beside (
+    .clk_i, .d_i({in_block_q, in_queue_q}), .q_o({out_block, out_queue})
+  );
+  assign made       = cipher_valid && out_block == 3'd4;
+  assign made_queue = out_queue;
+
+  // ---- a line ----
+  typedef enum logic [2:0] {Idle, Look, Read, Mix, Hash, Await, Compare, Answer} state_e;
+
+  state_e state_d, state_q;
+  logic receive_q, allowed_q;
+  logic [NodeW-1:0] peer_q;
+  logic [7:0] process_q;
+  logic [63:0] line_q;
+  logic [2:0] group_q;
+  logic hash_valid, same_q;
+  block_t hash, tag_q, made_tag_q;
+  block_t [3:0] text_q, out_q;
+  block_t [Blocks-1:0] pad_q;
+
+  logic [Nodes-1:0] table_q [256];
+  logic [Nodes-1:0] nodes_q;
+  logic [255:0] known_q;
+
+  assign queue_q = {receive_q, peer_q};
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) known_q <= '0;
+    else if (process_we_i) known_q[process_i] <= 1'b1;
+  end
+  always_ff @(posedge clk_i) begin
+    if (process_we_i) table_q[process_i] <= process_nodes_i;
+    nodes_q <= table_q[line_process_i];
+  end
+
+  for (genvar b = 0; b < Blocks; b++) begin : gen_pad
+    block_t mem [2**(QueueW + PlaceW)];
+    always_ff @(posedge clk_i) begin
+      if (cipher_valid && out_block == 3'(b)) mem[{out_queue, tail_q[out_queue]}] <= cipher_out;
+      pad_q[b] <= mem[{queue_q, head_q[queue_q]}];
+    end
+  end
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      Idle:    if (valid_i) state_d = Look;
+      Look:    state_d = Read;
+      Read:    if (!allowed_q) state_d = Answer;
+               else if (ready_q[queue_q] != '0 && key_ready_o) state_d = Mix;
+      Mix:     state_d = Hash;
+      Hash:    if (group_q == 3'd5) state_d = Await;
+      Await:   if (hash_valid) state_d = Compare;
+      Compare: state_d = Answer;
+      Answer:  if (ready_i) state_d = Idle;
+      default: state_d = Idle;
+    endcase
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) state_q <= Idle;
+    else state_q <= state_d;
+  end
+
+  block_t [3:0] mixed, sealed;
+  assign mixed  = text_q ^ pad_q[3:0];
+  assign sealed = receive_q ? text_q : out_q;
+
+  always_ff @(posedge clk_i) begin
+    unique case (state_q)
+      Idle: begin
+        receive_q <= receive_i;
+        peer_q    <= peer_i;
+        process_q <= line_process_i;
+        line_q    <= line_i;
+        text_q    <= text_i;
+        tag_q     <= tag_i;
+      end
+      Look: allowed_q <= known_q[process_q] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i;
+      Read: group_q <= '0;
+      Mix:  out_q <= mixed;
+      Hash: group_q <= group_q + 3'd1;
+      Await: made_tag_q <= element(hash) ^ pad_q[4];
+      Compare: same_q <= made_tag_q == tag_q;
+      default: ;
+    endcase
+  end
+
+  // Associated data, four blocks, lengths.
+  block_t group;
+  always_comb begin
+    unique case (group_q)
+      3'd0:    group = reverse_bytes({process_q, line_q, 56'b0});
+      3'd5:    group = reverse_bytes({64'd72, 64'd512});
+      default: group = sealed[2'(group_q - 3'd1)];
+    endcase
+  end
+  ghash_powers #(.Count(Depth)) u_powers (
+    .clk_i, .rst_ni, .valid_i(derive_valid), .h_i(element(cipher_out)), .ready_o(derive_ready),
+    .we_o(power_we), .index_o(power_index), .power_o(power)
+  );
+  ghash_stride #(.Lanes(1), .Depth(Depth), .Slots(1)) u_ghash (
+    .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(1'b0), .power_index_i(power_index), .power_i(power),
+    .valid_i(state_q == Hash), .slot_i(1'b0), .x_i(element(group)),
+    .exponent_i(group_q == 3'd0 ? 3'd5 : 3'd6 - group_q), .take_i(group_q == 3'd5), .fold_i(group_q != 3'd0),
+    .last_i(group_q == 3'd5), .valid_o(hash_valid), .hash_o(hash)
+  );
+
+  logic good;
+  assign good        = allowed_q && (!receive_q || same_q);
+  assign take        = state_q == Answer && ready_i && good;
+  assign ready_o     = state_q == Idle;
+  assign valid_o     = state_q == Answer;
+  assign refused_o   = !allowed_q;
+  assign authentic_o = receive_q && good;
+  assign text_o      = good ? out_q : '0;
+  assign tag_o       = good ? made_tag_q : '0;
+
+endmodule

@@ -1,0 +1,1 @@
+"""Everything that is done with the cores: lint, simulation, proofs, synthesis. `python -m flow --help` in rtl/."""

@@ -1,0 +1,63 @@
+"""The simulations: a reduced set for the test command, the full one into results/regression.json."""
+
+import json
+import time
+
+from . import coverage, sim
+from .cores import Core
+from .synth import sources_sha256
+from .tools import BUILD, ROOM
+
+REDUCED = [
+    (Core("gcm", "aes128", 4), 40_000),
+    (Core("ocb", "serpent", 2), 20_000),
+    (Core("gcm", "aes256", 1, "composite", 2, depth=3), 4_000),
+]
+
+FULL = [
+    (Core("gcm", "aes128", 4), 300_000),
+    (Core("ocb", "aes128", 4), 300_000),
+    (Core("gcm", "serpent", 4), 150_000),
+    (Core("ocb", "serpent", 4), 150_000),
+    (Core("ocb", "aes256", 2, "rom", 2), 40_000),
+    (Core("gcm", "aes256", 2, "rom", 1), 40_000),
+    (Core("gcm", "aes128", 1, "composite", 3), 20_000),
+    (Core("ocb", "aes128", 1), 40_000),
+    *[(Core("gcm", "aes128", 1, "table", 1, depth=depth), 20_000) for depth in (1, 2, 4)],
+]
+
+SIZES = [64, 128, 256, 512, 1024, 1500, 4096, 9000]
+
+
+def run(generator, full=False):
+    """Every core of the set: vectors and random packets; every byte, tag and verdict is checked by the harness."""
+    BUILD.mkdir(exist_ok=True)
+    (ROOM / "results").mkdir(exist_ok=True)
+    rows = []
+    for core, blocks in FULL if full else REDUCED:
+        start = time.time()
+        covered = full and core.lanes == 4
+        program, known, told = sim.check(core, generator, blocks, coverage=covered)
+        row = {"core": core.name, "ghash_depth": core.depth, "vectors": known and known["packets"], **told}
+        if full and core.lanes == 4:
+            paces = {size: sim.pace(program, core, generator, size) for size in SIZES}
+            row["bits_per_cycle"] = {size: round(bits, 1) for size, (bits, _) in paces.items()}
+            row["latency_cycles"] = min(latency for _, latency in paces.values())
+        if covered:
+            row["fsm"] = coverage.of(core)
+        rows.append(row)
+        print(f"{core.name}: {told['packets']} packets, {told['blocks']} blocks, {told['opened']} opened, "
+              f"{told['forged']} forged, {told['keys']} keys, {time.time() - start:.0f} s", flush=True)
+        if full:
+            write(rows)
+    lines = sim.bus(generator, 1_000_000 if full else 2_000)
+    print(f"shu: {lines}", flush=True)
+    if full:
+        write(rows, lines)
+
+
+def write(rows, lines=None):
+    """As far as it has come."""
+    result = {"what": "bulk simulation, every byte, tag and verdict checked against the library",
+              "sources_sha256": sources_sha256(), "cores": rows, "shu": lines}
+    (ROOM / "results" / "regression.json").write_text(json.dumps(result, indent=1) + "\n")

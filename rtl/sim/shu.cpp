@@ -1,0 +1,144 @@
+// Drives the security hardware unit with the lines that `rtl_cases shu` writes and checks every answer.
+//
+//   shu CASES SEED
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "Vshu.h"
+#include "verilated.h"
+
+[[noreturn]] static void fail(const char* what, size_t line) {
+  fprintf(stderr, "shu: %s, line %zu\n", what, line);
+  exit(1);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 3) fail("CASES SEED", 0);
+  std::ifstream file(argv[1], std::ios::binary);
+  std::vector<uint8_t> all((std::istreambuf_iterator<char>(file)), {});
+  const uint8_t* at = all.data();
+  const uint8_t* end = at + all.size();
+  auto take = [&](void* to, size_t n) {
+    if (n > size_t(end - at)) fail("the cases end early", 0);
+    memcpy(to, at, n);
+    at += n;
+  };
+  uint64_t state = strtoull(argv[2], nullptr, 10) * 2 + 1;
+  auto chance = [&](uint32_t of) {
+    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
+    return uint32_t((state * 0x2545f4914f6cdd1dull) >> 32) % of == 0;
+  };
+  auto context = std::make_unique<VerilatedContext>();
+  auto top = std::make_unique<Vshu>(context.get());
+  uint64_t cycles = 0;
+  auto tick = [&] {
+    top->clk_i = 1;
+    top->eval();
+    top->clk_i = 0;
+    top->eval();
+    cycles++;
+  };
+  top->rst_ni = 0;
+  top->clk_i = 0;
+  take(&top->key_i, 16);
+  uint8_t node;
+  uint16_t epoch;
+  take(&node, 1);
+  take(&epoch, 2);
+  top->node_i = node;
+  top->epoch_i = epoch;
+  tick();
+  tick();
+  top->rst_ni = 1;
+  top->key_valid_i = 1;
+  tick();
+  top->key_valid_i = 0;
+  while (!top->key_ready_o) tick();
+
+  size_t lines = 0, sent = 0, authentic = 0, refused = 0, forged = 0;
+  uint64_t busy = 0, longest = 0;
+  while (at < end) {
+    uint8_t kind;
+    take(&kind, 1);
+    if (kind == 'c') {
+      uint8_t receive, peer;
+      take(&receive, 1);
+      take(&peer, 1);
+      uint64_t counter;
+      take(&counter, 8);
+      top->counter_i = counter;
+      top->counter_receive_i = receive;
+      top->counter_peer_i = peer;
+      top->counter_we_i = 1;
+      tick();
+      top->counter_we_i = 0;
+      continue;
+    }
+    if (kind == 'p') {
+      uint8_t process, nodes;
+      take(&process, 1);
+      take(&nodes, 1);
+      top->process_i = process;
+      top->process_nodes_i = nodes;
+      top->process_we_i = 1;
+      tick();
+      top->process_we_i = 0;
+      continue;
+    }
+    uint8_t fields[3], wanted[2], text[64], tag[16];
+    uint64_t number;
+    take(fields, 3);
+    take(&number, 8);
+    take(&top->text_i, 64);
+    take(&top->tag_i, 16);
+    take(wanted, 2);
+    take(text, 64);
+    take(tag, 16);
+    top->receive_i = fields[0];
+    top->peer_i = fields[1];
+    top->line_process_i = fields[2];
+    top->line_i = number;
+    // Often at once, so that pools run dry; now and then after a while.
+    if (chance(16)) for (int i = 0; i < 200; i++) tick();
+    top->valid_i = 1;
+    top->eval();
+    while (!top->ready_o) tick();
+    uint64_t start = cycles;
+    tick();
+    top->valid_i = 0;
+    top->ready_i = 0;
+    for (size_t waited = 0;; waited++) {
+      top->ready_i = chance(2);
+      top->eval();
+      if (top->valid_o && top->ready_i) break;
+      if (waited > 10000) fail("no answer", lines);
+      tick();
+    }
+    if (top->refused_o != wanted[0]) fail("wrong about the process", lines);
+    if (top->authentic_o != wanted[1]) fail("wrong verdict", lines);
+    if (memcmp(&top->text_o, text, 64)) fail("wrong text", lines);
+    if (memcmp(&top->tag_o, tag, 16)) fail("wrong tag", lines);
+    busy += cycles - start;
+    longest = std::max(longest, cycles - start);
+    tick();
+    top->ready_i = 0;
+    lines++;
+    refused += wanted[0];
+    authentic += wanted[1];
+    sent += !wanted[0] && !fields[0];
+    forged += !wanted[0] && fields[0] && !wanted[1];
+  }
+  if (!lines) fail("no lines", 0);
+  printf("{\"lines\": %zu, \"sent\": %zu, \"authentic\": %zu, \"forged\": %zu, \"refused\": %zu, \"cycles\": %llu, "
+         "\"mean_cycles\": %.1f, \"longest_cycles\": %llu}\n",
+         lines, sent, authentic, forged, refused, (unsigned long long)cycles, double(busy) / double(lines),
+         (unsigned long long)longest);
+  top->final();
+}

@@ -1,0 +1,165 @@
+"""A core on its AXI4-Streams, by cocotb and cocotbext-axi: pauses on every channel, packets of many keys, corner lengths.
+
+The cases and what must come of them are the library's (rtl_cases); CASES names the file, LANES the core's lanes. A watcher
+beside the sinks sees to it that what is offered stays until it is taken.
+"""
+
+import logging
+import os
+import random
+import struct
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ReadOnly, RisingEdge
+from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+
+LANES = int(os.environ["LANES"])
+BEAT = 16 * LANES
+
+
+def cases():
+    """Keys ("key", slot, bytes) and packets ("packet", fields) in order."""
+    with open(os.environ["CASES"], "rb") as file:
+        while kind := file.read(1):
+            if kind == b"\1":
+                yield "key", (file.read(1)[0], file.read(32))
+                continue
+            slot, opens, authentic, check = file.read(4)
+            nonce, claim, tag = file.read(12), file.read(16), file.read(16)
+            ad_len, text_len = struct.unpack("<HH", file.read(4))
+            ad, given, wanted = file.read(ad_len), file.read(text_len), file.read(text_len)
+            yield "packet", (slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted)
+
+
+def pauses(seed, share):
+    """Whether a channel pauses, cycle by cycle."""
+    draw = random.Random(seed)
+    while True:
+        yield draw.random() < share
+
+
+async def steady(dut, prefix):
+    """Once valid shows, it and the data stay until ready."""
+    valid, ready, data = (getattr(dut, f"{prefix}_{name}") for name in ("tvalid", "tready", "tdata"))
+    offered = None
+    while True:
+        await RisingEdge(dut.clk)
+        await ReadOnly()
+        # After the edge: what was offered before it and not taken must still stand.
+        if offered is not None:
+            assert valid.value == 1 and int(data.value) == offered, f"{prefix}: an offer was withdrawn"
+        offered = int(data.value) if valid.value == 1 and ready.value == 0 else None
+
+
+def whole_beats(data, draw):
+    """Data from byte 0 of a beat, and bytes that do not count to the end of its last one."""
+    return data + draw.randbytes(-len(data) % BEAT)
+
+
+async def start(dut):
+    """Clock, reset, and the five channels."""
+    cocotb.start_soon(Clock(dut.clk, 5, "ns").start())
+    dut.rst_n.value = 0
+    names = {"key": "s_axis_key", "command": "s_axis_command", "data": "s_axis"}
+    ends = {}
+    for name, prefix in names.items():
+        ends[name] = AxiStreamSource(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
+    for name, prefix in {"text": "m_axis", "verdict": "m_axis_verdict"}.items():
+        ends[name] = AxiStreamSink(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
+    for end in ends.values():
+        end.log.setLevel(logging.WARNING)
+    for _ in range(5):
+        await RisingEdge(dut.clk)
+    dut.rst_n.value = 1
+    await RisingEdge(dut.clk)
+    return ends
+
+
+async def load(dut, source, slot, key):
+    """Sends a key and waits until the core has prepared it."""
+    await source.send(AxiStreamFrame(key, tuser=slot))
+    await source.wait()
+    for _ in range(3):
+        await RisingEdge(dut.clk)
+    while dut.s_axis_key_tready.value == 0:
+        await RisingEdge(dut.clk)
+
+
+async def drive(dut, share, limit=None):
+    """Sends the cases and compares all that comes back."""
+    ends = await start(dut)
+    for number, end in enumerate(ends.values()):
+        if share:
+            end.set_pause_generator(pauses(number, share))
+    watchers = [cocotb.start_soon(steady(dut, prefix)) for prefix in ("m_axis", "m_axis_verdict")]
+    draw = random.Random(5)
+    sent = []
+
+    async def settle():
+        while sent:
+            slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted = sent.pop(0)
+            if wanted:
+                frame = await ends["text"].recv()
+                if check:
+                    assert bytes(frame.tdata) == wanted, f"wrong text of {len(wanted)} bytes"
+                assert len(frame.tdata) == len(wanted)
+            verdict = await ends["verdict"].recv()
+            user = verdict.tuser
+            assert user == 2 * opens + (opens and authentic), f"wrong verdict {user}"
+            if authentic:
+                assert bytes(verdict.tdata) == tag, "wrong tag"
+
+    for number, (kind, case) in enumerate(cases()):
+        if limit and number > limit:
+            break
+        if kind == "key":
+            await settle()
+            slot, key = case
+            await load(dut, ends["key"], slot, key)
+            continue
+        slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted = case
+        command = nonce + struct.pack("<HH", len(ad), len(given)) + claim
+        await ends["command"].send(AxiStreamFrame(command, tuser=2 * slot + opens))
+        if ad or given:
+            await ends["data"].send(AxiStreamFrame(whole_beats(ad, draw) + whole_beats(given, draw)))
+        sent.append(case)
+    await settle()
+    for watcher in watchers:
+        watcher.cancel()
+    assert ends["text"].empty() and ends["verdict"].empty(), "more came out than went in"
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+async def without_pauses(dut):
+    """Everybody always ready."""
+    await drive(dut, 0)
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+async def with_pauses(dut):
+    """Every channel pauses half of the time, each in its own rhythm."""
+    await drive(dut, 0.5, limit=60)
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def malformed(dut):
+    """A packet whose last beat comes where the command's lengths do not say is never authentic, and the next one is well."""
+    ends = await start(dut)
+    packets = [case for kind, case in cases() if kind == "packet"]
+    keys = {case[0]: case[1] for kind, case in list(cases())[:4] if kind == "key"}
+    for slot, key in keys.items():
+        await load(dut, ends["key"], slot, key)
+    good = next(case for case in packets if case[1] and case[2] and len(case[8]) > 2 * BEAT)
+    slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted = good
+    draw = random.Random(9)
+    for split in (True, False):
+        command = nonce + struct.pack("<HH", len(ad), len(given)) + claim
+        await ends["command"].send(AxiStreamFrame(command, tuser=2 * slot + opens))
+        data = whole_beats(ad, draw) + whole_beats(given, draw)
+        parts = [data[:BEAT], data[BEAT:]] if split else [data]
+        for part in parts:
+            await ends["data"].send(AxiStreamFrame(part))
+        verdict = await ends["verdict"].recv()
+        assert verdict.tuser == (2 if split else 3)
+        assert bytes((await ends["text"].recv()).tdata) == wanted

@@ -1,0 +1,36 @@
+//! The cores of `rtl/`: lint, proofs, simulations against the library, results that belong to the sources.
+
+use crate::{
+    steps::Steps,
+    venv::{self, Missing},
+};
+use std::{path::Path, process::Command};
+
+/// Runs every check of the cores, with tools from PyPI in a venv of `rtl/`.
+pub(crate) fn run(steps: &mut Steps) {
+    let room = steps.root().join("rtl");
+    for tool in ["g++", "make", "perl"] {
+        if Command::new(tool).arg("--version").output().is_err() {
+            return steps.skip("cores", &format!("{tool} is needed (Debian: apt install g++ make perl)"));
+        }
+    }
+    let python = match venv::venv(&room, &room.join("requirements.txt"), "rtl") {
+        Ok(python) => python,
+        Err(Missing::Python(why)) => return steps.skip("cores", &why),
+        Err(Missing::Packages(why)) => return steps.fail("cores", &why),
+    };
+    // With the features of the tests before, so that nothing is compiled twice.
+    let build = ["build", "--workspace", "--all-features", "--example", "rtl_cases"];
+    steps.cargo("cases for the cores", &build, &[]);
+    let cases = steps.target().join("debug/examples/rtl_cases").display().to_string();
+    let path = room.display().to_string();
+    let mut flow = |name: &str, words: &[&str]| {
+        let words: Vec<&str> = ["-m", "flow"].iter().chain(words).copied().collect();
+        steps.run(name, Path::new(&python), &words, &[("PYTHONPATH", &path)]);
+    };
+    flow("lint of the cores", &["lint"]);
+    flow("proofs of the cores", &["prove"]);
+    flow("cores against the library", &["test", &cases]);
+    flow("cores on the stream protocol", &["protocol", &cases]);
+    flow("results of the cores", &["results"]);
+}
