@@ -118,7 +118,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         }
     }
 
-    let meter = if quick { Meter::quick().rounds(7, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
+    let meter = if quick { Meter::quick().rounds(5, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let at_most = |quick_ms, full_ms| Duration::from_millis(if quick { quick_ms } else { full_ms });
     let (mut enc, mut seal, mut no_instructions) = (Grid::new(ENC), Grid::new(SEAL), Grid::new(NO_INSTRUCTIONS));
     for size in SIZES {
@@ -161,7 +161,7 @@ fn library(quick: bool, kinds: &[Kind], progress: &mut Progress<'_>) -> io::Resu
     let mut grids: Vec<(Isa, Grid)> = levels.iter().map(|isa| (*isa, Grid::new(scope(isa)))).collect();
     let (slow, fast) = if levels.len() > 1 { levels.split_at(1) } else { levels.split_at(0) };
     let meter = if quick { Meter::quick().rounds(3, 2000) } else { Meter::full().rounds(11, 2000) };
-    let meter = meter.budget(Duration::from_millis(if quick { 500 } else { 4000 }));
+    let meter = meter.budget(Duration::from_millis(if quick { 300 } else { 4000 }));
     let lanes = |levels: &[Isa]| levels.iter().map(|&isa| Lane { isa, kind: Kind::Text }).collect::<Vec<_>>();
     let mut fast_lanes = lanes(fast);
     let images = fast.last().into_iter().flat_map(|&isa| kinds[1..].iter().map(move |&kind| Lane { isa, kind }));

@@ -91,7 +91,7 @@ fn lowest() -> Option<Isa> {
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Found> {
     let (numbers, most) = grid(quick);
     let meter = if quick { Meter::quick().rounds(5, 400) } else { Meter::full().rounds(9, 2000) };
-    let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 200 } else { 3000 }));
+    let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 120 } else { 3000 }));
     let mut found = Found::default();
     for &clients in numbers {
         pass(&mut found, Isa::best(), clients, &specs(), most, &meter, progress)?;
