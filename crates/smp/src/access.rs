@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Access {
     /// Address, or the object of a synchronisation.
     pub address: u64,
-    /// What a store writes: its low bytes, repeated beyond eight.
+    /// What a store writes: its low bytes, repeated beyond eight. Of a barrier, how many it is for; 0 is everybody.
     pub value: u64,
     /// Instructions since the step before.
     pub gap: u32,

@@ -23,8 +23,12 @@ pub(crate) struct Level {
     sets: u64,
     /// For each way, the tree's bits that its use keeps, and those that it sets.
     touch: Vec<(u32, u32)>,
-    /// The slot that hit last.
+    /// The slot that was used last.
     last: Slot,
+    /// For each set, the slot where a line was found last: mostly the next one is there too.
+    likely: Vec<u32>,
+    /// How often a slot was given another line or state.
+    changes: u64,
 }
 
 /// An entry that had to make room.
@@ -62,6 +66,8 @@ impl Level {
             sets: sets as u64 - 1,
             touch: (0..ways).map(|way| path(ways, way)).collect(),
             last: 0,
+            likely: (0..sets).map(|set| (set * ways) as u32).collect(),
+            changes: 0,
         }
     }
 
@@ -70,21 +76,34 @@ impl Level {
         (line & self.sets) as usize * self.ways
     }
 
-    /// The slot of `line`, marked as used now, if its state is at least `least`: 1 to read, 3 to write.
+    /// The slot of `line`, if its state is at least `least`: 1 to read, 3 to write. That it was looked for leaves no mark.
     #[inline]
     pub(crate) fn hit(&mut self, line: u64, least: u64) -> Option<Slot> {
         let wanted = line << 2;
-        // mostly the line of the access before: its tree needs no touch again
-        if let Some(entry) = self.entries.get(self.last)
-            && (entry ^ wanted).wrapping_sub(least) <= 3 - least
-        {
-            return Some(self.last);
+        let hits = |entry: &u64| (entry ^ wanted).wrapping_sub(least) <= 3 - least;
+        let set = (line & self.sets) as usize;
+        let likely = self.likely[set] as usize;
+        if hits(&self.entries[likely]) {
+            return Some(likely);
         }
-        let base = self.base(line);
-        let set = self.entries.get(base..base + self.ways)?;
-        let way = set.iter().position(|entry| (entry ^ wanted).wrapping_sub(least) <= 3 - least)?;
-        self.use_slot(base + way);
-        Some(base + way)
+        let base = set * self.ways;
+        let slot = base + self.entries[base..base + self.ways].iter().position(hits)?;
+        self.likely[set] = slot as u32;
+        Some(slot)
+    }
+
+    /// Grows whenever a slot is given another line or state: as long as it stays, what was found hits.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Marks a slot as used now, which for the one used last has been done.
+    #[inline]
+    pub(crate) fn use_again(&mut self, slot: Slot) {
+        if slot != self.last {
+            self.use_slot(slot);
+        }
     }
 
     /// Marks a slot as used now.
@@ -131,6 +150,7 @@ impl Level {
 
     /// Puts `line` into a slot, or with state I nothing.
     pub(crate) fn put(&mut self, slot: Slot, line: u64, state: State) {
+        self.changes += 1;
         self.entries[slot] = if state == State::I { 0 } else { line << 2 | code(state) };
     }
 
@@ -206,7 +226,8 @@ mod tests {
             // in order of use, a tree agrees with true LRU
             assert_eq!(level.entry(level.place(99)).map(|entry| entry.line), Some(0), "{ways} ways");
             if ways > 1 {
-                level.hit(0, 1);
+                let slot = level.hit(0, 1).unwrap();
+                level.use_again(slot);
                 assert_ne!(level.entry(level.place(99)).map(|entry| entry.line), Some(0), "{ways} ways");
             }
         }

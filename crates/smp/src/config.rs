@@ -6,6 +6,12 @@ use std::fmt;
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;
 
+/// The largest cache, in bytes.
+const LARGEST_CACHE: usize = 64 << 20;
+
+/// The most cycles that anything may take: no sum of them overflows.
+const LONGEST_TIME: u64 = 1_000_000_000;
+
 /// A whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -228,7 +234,11 @@ impl Config {
     /// # Errors
     /// Where the text is no TOML, or names what does not exist.
     pub fn merge(&self, text: &str) -> Result<Config, BadConfig> {
-        let change: toml::Table = toml::from_str(text).map_err(|error| BadConfig(error.to_string()))?;
+        let change: toml::Table = toml::from_str(text).map_err(|error| {
+            let line =
+                error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+            BadConfig(format!("line {line}: {}", error.message()))
+        })?;
         let mut base = toml::Table::try_from(self).map_err(|error| BadConfig(error.to_string()))?;
         overlay(&mut base, change);
         base.try_into().map_err(|error: toml::de::Error| BadConfig(error.message().to_owned()))
@@ -275,9 +285,22 @@ impl Config {
                 return wrong(format!("{name}.ways is {ways}, not a power of two up to 32"));
             }
             let set = ways * line;
-            if bytes < set || bytes > 1 << 30 || !bytes.is_multiple_of(set) || !(bytes / set).is_power_of_two() {
+            if bytes < set || bytes > LARGEST_CACHE || !bytes.is_multiple_of(set) || !(bytes / set).is_power_of_two() {
                 return wrong(format!("{name}.bytes is {bytes}: not a power of two of sets of {set} bytes"));
             }
+        }
+        let Bus { issue, arbitration, address, width, header, flight, response, retry, timeout, skew, .. } = self.bus;
+        let Memory { latency, jitter, .. } = self.memory;
+        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.shu.xor, self.shu.ghash];
+        let buses = [issue, arbitration, address, width, header, flight, response, retry, timeout, skew];
+        if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
+            return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
+        }
+        if self.memory.counter_cache > LARGEST_CACHE / line {
+            return wrong(format!("memory.counter_cache is more than {} blocks", LARGEST_CACHE / line));
+        }
+        if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
+            return wrong(format!("the caches of {processors} processors have more than 1 GiB together"));
         }
         if self.bus.issue + self.bus.arbitration == 0 {
             return wrong("bus.issue and bus.arbitration are both 0: a request takes at least a cycle".into());

@@ -4,7 +4,8 @@
 //!   atomic bus, memory. Lines hold real bytes. The same input gives the same cycles, bit for bit.
 //! * [`scheme`]: what stands between node and bus: AES-GCM with pads made ahead, chains of masks, links; one a file.
 //! * [`attack`]: somebody on the bus; what comes to light, when, or never.
-//! * [`kernel`] and [`trace`]: what the processors run. [`run`]: a whole run from settings to numbers.
+//! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a whole run from settings to numbers.
+//! * [`matrix`]: every attack against every scheme. [`tester`]: steps at random, everything watched.
 //!
 //! ```
 //! use sealwright_smp::{Config, run::{Job, Workload}};
@@ -29,9 +30,11 @@ mod memory;
 pub mod message;
 pub mod mosi;
 mod node;
+pub mod record;
 pub mod run;
 pub mod scheme;
 mod stats;
+pub mod tester;
 pub mod trace;
 
 pub use config::{BadConfig, Config};

@@ -83,6 +83,12 @@ impl Node {
         }
     }
 
+    /// Grows whenever something happens to a line of the first level.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.data.changes() + self.instructions.changes()
+    }
+
     /// Where a line lies.
     pub(crate) fn find(&self, line: u64) -> Option<(At, Slot)> {
         [At::Data, At::Second, At::Instructions]

@@ -90,13 +90,10 @@ impl Stats {
         map.insert(rest.to_owned(), value.into());
     }
 
-    /// The same numbers with the settings that gave them, and without those of each node.
+    /// The same numbers without those of each node.
     #[must_use]
-    pub fn under(self, settings: &[(String, String)]) -> Stats {
-        let named = settings.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
-        let mut all: Map<String, Value> = named.collect();
-        all.extend(self.0.into_iter().filter(|(name, _)| name != "nodes"));
-        Stats(all)
+    pub fn in_all(self) -> Stats {
+        Stats(self.0.into_iter().filter(|(name, _)| name != "nodes").collect())
     }
 
     /// The value at `a.b.c`.

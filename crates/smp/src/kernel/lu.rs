@@ -108,8 +108,10 @@ async fn work(cpu: Cpu, layout: Layout) {
         for i in k + 1..blocks {
             for j in k + 1..blocks {
                 if layout.owner(i, j) == cpu.id {
-                    subtract(&mut cpu.pen(), layout.block(i, j), layout.block(i, k), layout.block(k, j));
-                    cpu.breathe().await;
+                    for column in 0..BLOCK {
+                        subtract(&mut cpu.pen(), layout.block(i, j), layout.block(i, k), layout.block(k, j), column);
+                        cpu.breathe().await;
+                    }
                 }
             }
         }
@@ -168,13 +170,11 @@ fn left_divide(pen: &mut Pen<'_>, (a, stride): Block, (pivot, across): Block) {
     }
 }
 
-/// A block of the rest: `c - a b`.
-fn subtract(pen: &mut Pen<'_>, (c, stride): Block, (a, down): Block, (b, across): Block) {
-    for k in 0..BLOCK {
-        for j in 0..BLOCK {
-            let factor = pen.number(b + k + j * across);
-            pen.work(4);
-            add_scaled(pen, c + j * stride, a + k * down, BLOCK, -factor);
-        }
+/// A block of the rest: `c - a b`, what column `k` of `a` adds to it.
+fn subtract(pen: &mut Pen<'_>, (c, stride): Block, (a, down): Block, (b, across): Block, k: usize) {
+    for j in 0..BLOCK {
+        let factor = pen.number(b + k + j * across);
+        pen.work(4);
+        add_scaled(pen, c + j * stride, a + k * down, BLOCK, -factor);
     }
 }

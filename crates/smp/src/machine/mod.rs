@@ -1,8 +1,9 @@
 //! The machine: processors, caches, bus, memory, and the order in which they act.
 //!
-//! Everything that one node can do to another goes over the bus and takes at least `issue + arbitration` cycles. So a
-//! processor may run on its own hits up to the next event, or that many cycles past the slowest other processor, without
-//! seeing anything too early or too late: exact, and nearly as quick as running alone.
+//! Everything that one node can do to another goes over the bus and takes at least `issue + arbitration` cycles. And what
+//! hits a first level now hits it until something happens to that level. So every processor looks ahead to its first step
+//! that may not hit; up to the earliest of these, and that many cycles past it, each may run on its own without seeing
+//! anything too early or too late: exact, and nearly as quick as running alone.
 
 mod bus;
 mod check;
@@ -12,9 +13,6 @@ mod outcome;
 mod report;
 mod snoop;
 mod sync;
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tester;
 mod transfer;
 
 pub use check::Broken;
@@ -167,22 +165,13 @@ impl Machine {
 
     /// Runs each processor as far as nothing can reach it; whether any could run.
     fn run_cores(&mut self, event: Cycle) -> Result<bool, Fault> {
-        // the least and second least clock: a processor waits for the others, not for itself
-        let (mut least, mut second, mut slowest) = (Cycle::MAX, Cycle::MAX, usize::MAX);
-        for (node, core) in self.cores.iter().enumerate() {
-            let clock = core.clock();
-            if clock < least {
-                (second, least, slowest) = (least, clock, node);
-            } else if clock < second {
-                second = clock;
-            }
-        }
-        if least >= event {
+        if self.cores.iter().all(|core| core.clock() >= event) {
             return Ok(false);
         }
+        // until then all of them hit their own first levels, and nobody does anything to anybody
+        let alone = (0..self.cores.len()).map(|node| self.look_ahead(node, event)).min().unwrap_or(event);
+        let horizon = event.min(alone.saturating_add(self.lookahead));
         for node in 0..self.cores.len() {
-            let others = if node == slowest { second } else { least };
-            let horizon = event.min(others.saturating_add(self.lookahead));
             if self.cores[node].clock() < horizon {
                 self.run_core(node, horizon)?;
             }

@@ -10,9 +10,16 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Meeting {
     alive: usize,
-    barriers: Numbered<Vec<(usize, Cycle)>>,
+    barriers: Numbered<Barrier>,
     locks: Numbered<Lock>,
     semaphores: Numbered<Semaphore>,
+}
+
+#[derive(Debug, Default)]
+struct Barrier {
+    /// How many it is for; 0 is everybody who still runs.
+    needs: usize,
+    waiting: Vec<(usize, Cycle)>,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +49,9 @@ impl Machine {
         let here = (node, now);
         match step.kind {
             Kind::Barrier => {
-                self.meeting.barriers.entry(step.address).or_default().push(here);
+                let barrier = self.meeting.barriers.entry(step.address).or_default();
+                barrier.needs = step.value as usize;
+                barrier.waiting.push(here);
                 return self.open_barriers();
             }
             Kind::Lock => {
@@ -78,12 +87,15 @@ impl Machine {
         self.advance(node, now)
     }
 
-    /// Opens every barrier at which all who still run have arrived.
+    /// Opens a barrier at which all have arrived whom it is for.
     fn open_barriers(&mut self) -> Result<(), Fault> {
         let alive = self.meeting.alive;
-        let full = self.meeting.barriers.iter().find(|(_, waiting)| !waiting.is_empty() && waiting.len() >= alive);
+        let full = self.meeting.barriers.iter().find(|(_, barrier)| {
+            let needs = if barrier.needs == 0 { alive } else { barrier.needs };
+            !barrier.waiting.is_empty() && barrier.waiting.len() >= needs
+        });
         let Some(object) = full.map(|(object, _)| *object) else { return Ok(()) };
-        let mut waiting = self.meeting.barriers.remove(&object).unwrap_or_default();
+        let Barrier { mut waiting, .. } = self.meeting.barriers.remove(&object).unwrap_or_default();
         self.counters.barriers += 1;
         waiting.sort_unstable();
         for one in waiting {

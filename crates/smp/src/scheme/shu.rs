@@ -236,6 +236,8 @@ impl Shu {
             ("shu.pads", self.pads as u64, 0),
             ("shu.window", self.window, 0),
             ("shu.latency", self.latency(), 0),
+            ("shu.interval", self.interval.unwrap_or(0), 0),
+            ("shu.processes", self.processes as u64, 1),
         ];
         for (name, value, least) in ranges {
             if value < least || value > most {

@@ -87,7 +87,7 @@ impl Drmemtrace {
             MARKER if size == ARGUMENT => {
                 let function = self.function.take().and_then(|id| FUNCTIONS.get(usize::try_from(id).ok()?));
                 if let Some(kind) = function {
-                    self.stepper.meet(steps, *kind, address);
+                    self.stepper.meet(steps, *kind, address, 0);
                 }
             }
             kind if kind <= LAST => {}

@@ -57,9 +57,9 @@ impl Stepper {
         }
     }
 
-    /// A meeting with others.
-    pub(crate) fn meet(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64) {
+    /// A meeting with others; a barrier may be for `count` of them.
+    pub(crate) fn meet(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
         let gap = self.gap();
-        steps.push(Access { address: object, value: 0, gap, kind, size: 0 });
+        steps.push(Access { address: object, value: count, gap, kind, size: 0 });
     }
 }

@@ -18,6 +18,9 @@ pub enum Format {
     Synchro,
 }
 
+/// Other packings of drmemtrace, and what unpacks a file of theirs.
+const PACKED: [(&str, &str); 2] = [("trace.zip", "unzip -p"), ("trace.lz4", "lz4 -dc")];
+
 impl Format {
     /// Every format with its endings, plain and compressed.
     const ENDINGS: [(Format, [&'static str; 2]); 3] = [
@@ -40,7 +43,7 @@ impl Trace {
     /// Finds the files of `prefix`.
     ///
     /// # Errors
-    /// When there are none, or one is missing between others.
+    /// When there are none, or but one.
     pub fn find(prefix: &Path) -> Result<Trace, String> {
         let name = |thread: usize, ending: &str| {
             let mut name = prefix.as_os_str().to_owned();
@@ -61,6 +64,13 @@ impl Trace {
                     }
                     _ => return Ok(Trace { format, files }),
                 }
+            }
+        }
+        for (ending, how) in PACKED {
+            let file = name(0, ending);
+            if file.is_file() {
+                let (file, plain) = (file.display(), name(0, "trace"));
+                return Err(format!("{file}: this packing is not read: {how} {file} > {}", plain.display()));
             }
         }
         Err(format!("no trace: {} does not exist, nor in another format", name(0, "smpt.zst").display()))
@@ -93,5 +103,35 @@ impl Trace {
                 Box::new(SynchroTrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
             }
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_their_prefix_or_it_is_told_why_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = |name: &str| folder.path().join(name);
+        for name in [
+            "a.0.smpt.zst",
+            "a.1.smpt.zst",
+            "a.3.smpt.zst",
+            "b.0.trace.gz",
+            "b.1.trace.gz",
+            "c.0.sigil",
+            "d.0.trace.zip",
+        ] {
+            std::fs::write(prefix(name), []).unwrap();
+        }
+        let found = |name: &str| Trace::find(&prefix(name));
+        assert_eq!(found("a").unwrap().files.len(), 2, "up to the first that is missing");
+        assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
+        for (name, what) in [("c", "one thread"), ("d", "unzip -p"), ("e", "does not exist")] {
+            let why = found(name).unwrap_err();
+            assert!(why.contains(what), "{why}");
+        }
     }
 }

@@ -7,7 +7,11 @@
 //! | 59..61 | log2 of the size |
 //! | 62..63 | 0 load, 1 store, 2 escape (bits 0..47 a long count), 3 synchronisation |
 //!
-//! A synchronisation has its code in bits 59..61 and 47, its object in bits 0..46.
+//! A synchronisation has its code in bits 59..61 and 47, its object in bits 0..46: 1 and 2 begin and end a barrier, 3 and 4
+//! a lock, 5 and 6 an unlock, 9 and 10 a semaphore's post, 11 and 12 its wait; 7 and 13 say that a thread is made or
+//! joined, 8 that all are, 14 and 15 bound the region of interest. An escape whose size is 1 holds how many threads
+//! the next barrier is for; without one it is for all that run. A recorded thread begins with a wait for the semaphore that its
+//! maker posts, and ends with a post of one that whoever joins it waits for.
 
 use super::{BATCH, Stepper};
 use crate::access::{Access, Kind, Source, SourceError};
@@ -21,6 +25,7 @@ pub struct Smpt {
     name: String,
     stepper: Stepper,
     long: Option<u64>,
+    count: u64,
     records: u64,
     left: Vec<u8>,
 }
@@ -35,7 +40,7 @@ impl Smpt {
     /// Reads uncompressed records of thread `thread` for lines of `line` bytes; `name` is for messages.
     pub fn new(input: Box<dyn Read>, name: &str, line: usize, thread: usize) -> Smpt {
         let stepper = Stepper::new(line, thread);
-        Smpt { input, name: name.to_owned(), stepper, long: None, records: 0, left: Vec::new() }
+        Smpt { input, name: name.to_owned(), stepper, long: None, count: 0, records: 0, left: Vec::new() }
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
@@ -46,6 +51,10 @@ impl Smpt {
         self.records += 1;
         let address = record & ((1 << 48) - 1);
         let (gap, middle, kind) = (record >> 48 & LONG, record >> 59 & 7, record >> 62);
+        if kind == 2 && middle == 1 {
+            self.count = address;
+            return Ok(());
+        }
         if kind == 2 {
             if self.long.replace(address).is_some() {
                 return Err(self.wrong("two escape records, one after the other"));
@@ -74,7 +83,8 @@ impl Smpt {
                     2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
-                self.stepper.meet(steps, meets, object);
+                let count = if meets == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
+                self.stepper.meet(steps, meets, object, count);
             }
         }
         Ok(())
@@ -142,6 +152,14 @@ impl<W: Write> Writer<W> {
         self.put(gap, object & ((1 << 47) - 1) | (code >> 3 & 1) << 47 | (code & 7) << 59 | 3 << 62)
     }
 
+    /// How many threads the next barrier is for.
+    ///
+    /// # Errors
+    /// When the output fails.
+    pub fn count(&mut self, threads: u64) -> io::Result<()> {
+        self.out.write_all(&(2 << 62 | 1 << 59 | threads & ((1 << 48) - 1)).to_le_bytes())
+    }
+
     /// The output back.
     pub fn into_inner(self) -> W {
         self.out
@@ -174,6 +192,8 @@ mod tests {
         writer.meet(1, 1, 0x40_0000).unwrap();
         writer.meet(0, 11, 0x50).unwrap();
         writer.meet(0, 2, 0x40_0000).unwrap();
+        writer.count(3).unwrap();
+        writer.meet(2000, 1, 0x40_0000).unwrap();
         let steps = read(&writer.into_inner()).unwrap();
         let short: Vec<_> = steps.iter().map(|s| (s.kind, s.address, s.gap, s.size)).collect();
         assert_eq!(
@@ -185,8 +205,11 @@ mod tests {
                 (Kind::Store, 0x10040, 0, 4),
                 (Kind::Barrier, 0x40_0000, 1, 0),
                 (Kind::Wait, 0x50, 0, 0),
+                (Kind::Barrier, 0x40_0000, 2000, 0),
             ]
         );
+        let barriers: Vec<_> = steps.iter().filter(|s| s.kind == Kind::Barrier).map(|s| s.value).collect();
+        assert_eq!(barriers, [0, 3], "for everybody, and for three");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::{BATCH, Stepper};
 use crate::access::{Access, Kind, Source, SourceError};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 /// A thread's events as steps of a processor.
 pub struct SynchroTrace {
@@ -19,6 +19,9 @@ pub struct SynchroTrace {
 
 /// The longest range of one reference: what is longer is no reference.
 const LONGEST: u64 = 1 << 20;
+
+/// The most steps, and bytes of text, of one event.
+const MOST: usize = 1 << 21;
 
 impl std::fmt::Debug for SynchroTrace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -89,6 +92,9 @@ impl SynchroTrace {
         if to < from || length > LONGEST {
             return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} is none")));
         }
+        if steps.len() > MOST {
+            return Err(self.wrong("an event of millions of references"));
+        }
         let mut at = from;
         while at <= to {
             // a word at a time
@@ -107,15 +113,15 @@ impl SynchroTrace {
         let mut objects = objects.trim().split('&').map(hex);
         let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
         match kind.trim() {
-            "1" => self.stepper.meet(steps, Kind::Lock, object),
-            "2" => self.stepper.meet(steps, Kind::Unlock, object),
-            "5" => self.stepper.meet(steps, Kind::Barrier, object),
+            "1" => self.stepper.meet(steps, Kind::Lock, object, 0),
+            "2" => self.stepper.meet(steps, Kind::Unlock, object, 0),
+            "5" => self.stepper.meet(steps, Kind::Barrier, object, 0),
             "6" => {
                 let Some(Some(lock)) = objects.next() else {
                     return Err(self.wrong("a wait names condition and lock"));
                 };
-                self.stepper.meet(steps, Kind::Unlock, lock);
-                self.stepper.meet(steps, Kind::Lock, lock);
+                self.stepper.meet(steps, Kind::Unlock, lock, 0);
+                self.stepper.meet(steps, Kind::Lock, lock, 0);
             }
             "3" | "4" | "7" | "8" => {}
             other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),
@@ -135,7 +141,8 @@ impl Source for SynchroTrace {
         while steps.len() < BATCH {
             text.clear();
             self.number += 1;
-            match self.input.read_line(&mut text) {
+            match (&mut self.input).take(MOST as u64).read_line(&mut text) {
+                Ok(MOST) => return Err(self.wrong("a line of millions of characters")),
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => return Err(self.wrong(error)),

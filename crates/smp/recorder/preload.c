@@ -1,0 +1,302 @@
+/* Preloaded into the recorded program: tells the plugin of threads, locks, barriers and semaphores, and lets libc do the
+ * work. */
+#define _GNU_SOURCE
+#include "quiet.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REAL(result, name, ...)                                              \
+  static result (*real)(__VA_ARGS__);                                        \
+  if (!real) real = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
+
+static int ready;
+
+/* both addresses are in registers by now: no reference comes between */
+static __attribute__((noinline)) void store_and_load(volatile uint64_t *mark, const volatile char *object) {
+  *mark = 0;
+  (void)*object;
+}
+
+void mark(unsigned code, const volatile void *object) {
+  if (ready) store_and_load((volatile uint64_t *)(MARKS + 8 * code), object);
+}
+
+/* a lock that no interposed function knows of */
+static volatile char table_lock;
+void table_take(void) {
+  while (__atomic_test_and_set(&table_lock, __ATOMIC_ACQUIRE)) sched_yield();
+}
+void table_give(void) { __atomic_clear(&table_lock, __ATOMIC_RELEASE); }
+
+static void forked(void) { mark(FORKED, NOTHING); }
+
+__attribute__((constructor)) static void hello(void) {
+  void *page = mmap((void *)MARKS, MARKS_END - MARKS, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (page != (void *)MARKS) return; /* the plugin says that recording never began */
+  ready = 1;
+  pthread_atfork(NULL, NULL, forked);
+  mark(HELLO, NOTHING);
+}
+
+/* threads: one semaphore for the beginning, one for the end; never freed, so that no address comes twice */
+struct thread {
+  struct thread *next;
+  pthread_t id;
+  int joined;
+  void *(*function)(void *);
+  void *argument;
+  char start, end;
+};
+static struct thread *all;
+
+static void leave(void *thread) { mark(END, &((struct thread *)thread)->end); }
+
+static void *enter(void *argument) {
+  struct thread *thread = argument;
+  mark(BEGIN, &thread->start);
+  void *result;
+  pthread_cleanup_push(leave, thread);
+  result = thread->function(thread->argument);
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
+  REAL(int, "pthread_create", pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  mark(HUSH, NOTHING);
+  struct thread *thread = calloc(1, sizeof *thread);
+  if (!thread) return EAGAIN;
+  thread->function = function;
+  thread->argument = argument;
+  mark(CREATE, &thread->start);
+  int error = real(id, attributes, enter, thread);
+  if (error) {
+    mark(RESUME, NOTHING);
+    return error;
+  }
+  table_take();
+  thread->id = *id;
+  thread->next = all;
+  all = thread;
+  table_give();
+  mark(POST, &thread->start);
+  mark(POST_END, NOTHING);
+  return 0;
+}
+
+int pthread_join(pthread_t id, void **result) {
+  REAL(int, "pthread_join", pthread_t, void **);
+  mark(HUSH, NOTHING);
+  table_take();
+  struct thread *thread = all;
+  while (thread && (thread->joined || !pthread_equal(thread->id, id))) thread = thread->next;
+  if (thread) thread->joined = 1;
+  table_give();
+  if (thread) mark(JOIN, &thread->end);
+  int error = real(id, result);
+  if (thread && !error) {
+    mark(WAIT, &thread->end);
+    mark(WAIT_END, NOTHING);
+  } else {
+    mark(RESUME, NOTHING);
+  }
+  return error;
+}
+
+/* a lock that its holder takes again is no event: glibc keeps the kind and the holder in the mutex */
+static int again(pthread_mutex_t *mutex, int held) {
+#ifdef __GLIBC__
+  return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP &&
+         (held ? mutex->__data.__count > 1 : mutex->__data.__count > 0 && mutex->__data.__owner == gettid());
+#else
+  return 0;
+#endif
+}
+
+/* tries and timed locks are told once they have the lock */
+static int told(int error, const volatile void *object) {
+  if (!error) {
+    mark(LOCK, object);
+    mark(LOCK_END, object);
+  } else {
+    mark(RESUME, NOTHING);
+  }
+  return error;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  REAL(int, "pthread_mutex_lock", pthread_mutex_t *);
+  if (again(mutex, 0)) return real(mutex);
+  mark(LOCK, mutex);
+  int error = real(mutex);
+  mark(LOCK_END, NOTHING);
+  return error;
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  REAL(int, "pthread_mutex_trylock", pthread_mutex_t *);
+  if (again(mutex, 0)) return real(mutex);
+  mark(HUSH, NOTHING);
+  return told(real(mutex), mutex);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
+  REAL(int, "pthread_mutex_timedlock", pthread_mutex_t *, const struct timespec *);
+  if (again(mutex, 0)) return real(mutex, until);
+  mark(HUSH, NOTHING);
+  return told(real(mutex, until), mutex);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+  REAL(int, "pthread_mutex_unlock", pthread_mutex_t *);
+  if (again(mutex, 1)) return real(mutex);
+  mark(UNLOCK, mutex);
+  int error = real(mutex);
+  mark(UNLOCK_END, NOTHING);
+  return error;
+}
+
+int pthread_spin_lock(pthread_spinlock_t *lock) {
+  REAL(int, "pthread_spin_lock", pthread_spinlock_t *);
+  mark(LOCK, lock);
+  int error = real(lock);
+  mark(LOCK_END, NOTHING);
+  return error;
+}
+
+int pthread_spin_trylock(pthread_spinlock_t *lock) {
+  REAL(int, "pthread_spin_trylock", pthread_spinlock_t *);
+  mark(HUSH, NOTHING);
+  return told(real(lock), lock);
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *lock) {
+  REAL(int, "pthread_spin_unlock", pthread_spinlock_t *);
+  mark(UNLOCK, lock);
+  int error = real(lock);
+  mark(UNLOCK_END, NOTHING);
+  return error;
+}
+
+/* barriers, and how many threads each is for */
+struct barrier {
+  struct barrier *next;
+  const void *at;
+  unsigned count;
+};
+static struct barrier *barriers;
+
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attributes, unsigned count) {
+  REAL(int, "pthread_barrier_init", pthread_barrier_t *, const pthread_barrierattr_t *, unsigned);
+  int error = real(barrier, attributes, count);
+  if (error) return error;
+  mark(HUSH, NOTHING);
+  table_take();
+  struct barrier *known = barriers;
+  while (known && known->at != (void *)barrier) known = known->next;
+  if (!known && (known = calloc(1, sizeof *known))) {
+    known->next = barriers;
+    barriers = known;
+  }
+  if (known) {
+    known->at = barrier;
+    known->count = count;
+  }
+  table_give();
+  mark(RESUME, NOTHING);
+  return 0;
+}
+
+int pthread_barrier_wait(pthread_barrier_t *barrier) {
+  REAL(int, "pthread_barrier_wait", pthread_barrier_t *);
+  mark(HUSH, NOTHING);
+  table_take();
+  struct barrier *known = barriers;
+  while (known && known->at != (void *)barrier) known = known->next;
+  unsigned count = known ? known->count : 0;
+  table_give();
+  if (count > 0 && count <= NUMBERS_MOST) mark(COUNT, (const char *)NUMBERS + count);
+  mark(BARRIER, barrier);
+  int result = real(barrier);
+  mark(BARRIER_END, NOTHING);
+  return result;
+}
+
+/* semaphores */
+int sem_init(sem_t *semaphore, int shared, unsigned value) {
+  REAL(int, "sem_init", sem_t *, int, unsigned);
+  int error = real(semaphore, shared, value);
+  if (error) return error;
+  /* what it holds at first, as if somebody had raised it */
+  for (unsigned i = 0; i < value && i < NUMBERS_MOST; i++) {
+    mark(POST, semaphore);
+    mark(POST_END, NOTHING);
+  }
+  return 0;
+}
+
+int sem_post(sem_t *semaphore) {
+  REAL(int, "sem_post", sem_t *);
+  mark(POST, semaphore);
+  int error = real(semaphore);
+  mark(POST_END, NOTHING);
+  return error;
+}
+
+static int waited(int error, const volatile void *object) {
+  if (!error) {
+    mark(WAIT, object);
+    mark(WAIT_END, NOTHING);
+  } else {
+    mark(RESUME, NOTHING);
+  }
+  return error;
+}
+
+int sem_wait(sem_t *semaphore) {
+  REAL(int, "sem_wait", sem_t *);
+  mark(HUSH, NOTHING);
+  return waited(real(semaphore), semaphore);
+}
+
+int sem_trywait(sem_t *semaphore) {
+  REAL(int, "sem_trywait", sem_t *);
+  mark(HUSH, NOTHING);
+  return waited(real(semaphore), semaphore);
+}
+
+int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
+  REAL(int, "sem_timedwait", sem_t *, const struct timespec *);
+  mark(HUSH, NOTHING);
+  return waited(real(semaphore, until), semaphore);
+}
+
+/* the same, told to nobody */
+void quiet_sem_init(sem_t *semaphore) {
+  REAL(int, "sem_init", sem_t *, int, unsigned);
+  real(semaphore, 0, 0);
+}
+
+void quiet_sem_post(sem_t *semaphore) {
+  REAL(int, "sem_post", sem_t *);
+  real(semaphore);
+}
+
+int quiet_sem_wait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
+  REAL(int, "sem_clockwait", sem_t *, clockid_t, const struct timespec *);
+  static int (*forever)(sem_t *);
+  if (!forever) forever = (int (*)(sem_t *))dlsym(RTLD_NEXT, "sem_wait");
+  for (;;) {
+    if ((until ? real(semaphore, clock, until) : forever(semaphore)) == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}

@@ -1,0 +1,180 @@
+//! What the plugin sends: frames of a thread's number, a length and that many bytes of records (both numbers of 32 bits,
+//! little-endian); number 2^32 - 1 ends the stream, with a byte that says whether recording ever began.
+
+use super::Failure;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// Threads that a trace may have: as many as a machine has processors.
+pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;
+
+const LAST: u32 = u32::MAX;
+
+/// The longest frame of the plugin.
+const LONGEST: u32 = 64 << 10;
+
+/// zstd's level: more than this takes longer than recording.
+const LEVEL: i32 = 3;
+
+struct Thread {
+    out: zstd::Encoder<'static, NamedTempFile>,
+    records: u64,
+}
+
+/// Threads' records on their way into files that have no name yet.
+pub(super) struct Frames {
+    folder: PathBuf,
+    threads: Vec<Thread>,
+    began: Option<bool>,
+}
+
+impl Frames {
+    pub(super) fn new(folder: &Path) -> Frames {
+        Frames { folder: folder.to_owned(), threads: Vec::new(), began: None }
+    }
+
+    /// Whether recording began, once the plugin has ended the stream.
+    pub(super) fn began(&self) -> Option<bool> {
+        self.began
+    }
+
+    /// Records of each thread.
+    pub(super) fn records(&self) -> Vec<u64> {
+        self.threads.iter().map(|thread| thread.records).collect()
+    }
+
+    /// Reads to the end of the stream, or to where it was cut.
+    pub(super) fn read(&mut self, input: &mut dyn Read, tell: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+        let failed = || Failure::io(format!("{}: a thread's records", self.folder.display()));
+        let (mut bytes, mut all) = (Vec::new(), 0);
+        while let Some((number, length)) = head(input).map_err(Failure::io("the recorder's socket"))? {
+            if length > LONGEST || number != LAST && length % 8 != 0 {
+                return Err(Failure::Program(format!("the recorder sent a frame of {length} bytes")));
+            }
+            bytes.resize(length as usize, 0);
+            match input.read_exact(&mut bytes) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                result => result.map_err(Failure::io("the recorder's socket"))?,
+            }
+            if number == LAST {
+                self.began = Some(bytes.first() == Some(&1));
+                return Ok(());
+            }
+            let number = number as usize;
+            if number >= MOST_THREADS {
+                return Err(Failure::Program(format!(
+                    "more than {MOST_THREADS} threads: the machine has no more processors"
+                )));
+            }
+            while self.threads.len() <= number {
+                let file = Builder::new().prefix(".smpt-").tempfile_in(&self.folder).map_err(failed())?;
+                let out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
+                self.threads.push(Thread { out, records: 0 });
+            }
+            self.threads[number].out.write_all(&bytes).map_err(failed())?;
+            self.threads[number].records += u64::from(length / 8);
+            all += u64::from(length / 8);
+            tell(all);
+        }
+        Ok(())
+    }
+
+    /// Gives the files their names, once all of them are whole.
+    pub(super) fn keep(self, names: &[PathBuf]) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        for (thread, name) in self.threads.into_iter().zip(names) {
+            let failed = || Failure::io(name.display().to_string());
+            let file = thread.out.finish().map_err(failed())?;
+            readable(file.as_file()).and_then(|()| file.as_file().sync_all()).map_err(failed())?;
+            files.push((file, name));
+        }
+        for (file, name) in files {
+            file.persist(name).map_err(|error| Failure::Io(name.display().to_string(), error.error))?;
+        }
+        Ok(())
+    }
+}
+
+/// A temporary file is its owner's alone; a trace is no secret.
+fn readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(PermissionsExt::from_mode(0o644))
+}
+
+/// Number and length of the next frame; nothing at the end.
+fn head(input: &mut dyn Read) -> io::Result<Option<(u32, u32)>> {
+    let mut bytes = [0; 8];
+    let mut done = 0;
+    while done < bytes.len() {
+        match input.read(&mut bytes[done..]) {
+            Ok(0) => return Ok(None),
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = bytes;
+    Ok(Some((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::trace::{Trace, Writer};
+
+    fn frame(number: u32, bytes: &[u8]) -> Vec<u8> {
+        [&number.to_le_bytes()[..], &(bytes.len() as u32).to_le_bytes(), bytes].concat()
+    }
+
+    fn records(first: u64) -> Vec<u8> {
+        let mut writer = Writer::new(Vec::new());
+        writer.refer(3, false, first, 3).unwrap();
+        writer.refer(0, true, first + 64, 3).unwrap();
+        writer.into_inner()
+    }
+
+    #[test]
+    fn a_stream_becomes_files_that_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream =
+            [frame(1, &records(640)), frame(0, &records(0)), frame(1, &records(6400)), frame(LAST, &[1])].concat();
+        let mut frames = Frames::new(folder.path());
+        let mut last = 0;
+        frames.read(&mut &stream[..], &mut |records| last = records).unwrap();
+        assert_eq!((last, frames.records(), frames.began()), (6, vec![2, 4], Some(true)));
+        let prefix = folder.path().join("t");
+        let names: Vec<PathBuf> = (0..2).map(|i| folder.path().join(format!("t.{i}.smpt.zst"))).collect();
+        frames.keep(&names).unwrap();
+        let mut sources = Trace::find(&prefix).unwrap().open(64).unwrap();
+        let mut steps = Vec::new();
+        sources[1].fill(&mut steps).unwrap();
+        let addresses: Vec<_> = steps.iter().map(|step| step.address).collect();
+        assert_eq!(addresses, [640, 704, 6400, 6464]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_never_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = [frame(0, &records(0)), frame(LAST, &[1])].concat();
+        for cut in 0..stream.len() {
+            let mut frames = Frames::new(folder.path());
+            frames.read(&mut &stream[..cut], &mut |_| {}).unwrap();
+            assert_eq!(frames.began(), None, "{cut}");
+        }
+        let odd = frame(0, &[0; 7]);
+        assert!(Frames::new(folder.path()).read(&mut &odd[..], &mut |_| {}).is_err());
+        let many = frame(64, &records(0));
+        assert!(
+            Frames::new(folder.path())
+                .read(&mut &many[..], &mut |_| {})
+                .unwrap_err()
+                .to_string()
+                .contains("more than 64")
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,180 @@
+//! Recording: a trace of a program with threads, by QEMU's user mode, a plugin in it that sees every load and store, and a
+//! library preloaded into the program that tells of threads, locks, barriers, semaphores and conditions.
+//!
+//! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
+//! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), read locks of `pthread_rwlock`.
+
+mod frames;
+mod tools;
+
+use frames::Frames;
+use std::ffi::OsString;
+use std::io::{self, BufReader};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+pub use tools::{Missing, cache, on_path, qemu};
+
+/// What to record and where to.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The program's file.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Files become `PREFIX.0.smpt.zst` and so on.
+    pub prefix: PathBuf,
+    /// Where the compiled recorder is kept.
+    pub cache: PathBuf,
+    /// Whether files that are there may be replaced.
+    pub replace: bool,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Files, thread 0 first.
+    pub files: Vec<PathBuf>,
+    /// Records of each thread.
+    pub records: Vec<u64>,
+    /// Code that the program ended with.
+    pub code: Option<i32>,
+}
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// A program that recording needs is not here, or too old.
+    #[error("{0}")]
+    Missing(#[from] Missing),
+    /// Something could not be read, written or started: what, and why.
+    #[error("{0}: {1}")]
+    Io(String, #[source] io::Error),
+    /// There is a trace of that name.
+    #[error("{}: exists already", .0.display())]
+    Exists(PathBuf),
+    /// Nothing could be preloaded into the program.
+    #[error("{}: nothing could be preloaded: a static program, or one with privileges", .0.display())]
+    Closed(PathBuf),
+    /// The program cannot be recorded, or was not to its end.
+    #[error("{0}")]
+    Program(String),
+}
+
+impl Failure {
+    fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
+        let what = what.into();
+        move |error| Failure::Io(what, error)
+    }
+}
+
+/// Time between two looks whether the plugin has called.
+const TICK: Duration = Duration::from_millis(5);
+
+impl Recording {
+    /// Runs the program to its end and keeps its trace; `tell` hears of the records so far. The program has this process's
+    /// standard streams.
+    ///
+    /// # Errors
+    /// When a tool is missing, the program fails to run under it, makes no thread, or files cannot be written.
+    pub fn run(&self, tell: &mut dyn FnMut(u64)) -> Result<Recorded, Failure> {
+        self.look_for_files()?;
+        let (qemu, version) = qemu()?;
+        let tools = tools::compiled(&self.cache, version)?;
+        let meeting = tempfile::tempdir().map_err(Failure::io("a directory for a moment"))?;
+        let socket = meeting.path().join("s");
+        let listener = UnixListener::bind(&socket).map_err(Failure::io("a socket"))?;
+        let mut child = self.start(&qemu, &tools, &socket)?;
+        let ran = self.receive(&listener, &mut child, tell);
+        if ran.is_err() {
+            // nobody listens to it any more
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(Failure::io(self.program.display().to_string()))?;
+        let frames = ran?.ok_or_else(|| Failure::Program(format!("{}: QEMU ended with {status}", qemu.display())))?;
+        self.keep(frames, status)
+    }
+
+    fn file(&self, thread: usize) -> PathBuf {
+        let mut name = self.prefix.as_os_str().to_owned();
+        name.push(format!(".{thread}.smpt.zst"));
+        name.into()
+    }
+
+    fn look_for_files(&self) -> Result<(), Failure> {
+        let there = (0..frames::MOST_THREADS).map(|thread| self.file(thread)).find(|file| file.exists());
+        match there {
+            Some(file) if !self.replace => Err(Failure::Exists(file)),
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&self, qemu: &Path, tools: &tools::Compiled, socket: &Path) -> Result<Child, Failure> {
+        // QEMU takes a comma twice for one
+        let word = |path: &Path| path.display().to_string().replace(',', ",,");
+        let mut preload = OsString::from("LD_PRELOAD=");
+        preload.push(&tools.preload);
+        Command::new(qemu)
+            .arg("-plugin")
+            .arg(format!("{},to={}", word(&tools.plugin), word(socket)))
+            .arg("-E")
+            .arg(preload)
+            .arg(&self.program)
+            .args(&self.arguments)
+            .spawn()
+            .map_err(Failure::io(qemu.display().to_string()))
+    }
+
+    /// Everything that the plugin sends; nothing if QEMU ended before it called.
+    fn receive(
+        &self,
+        listener: &UnixListener,
+        child: &mut Child,
+        tell: &mut dyn FnMut(u64),
+    ) -> Result<Option<Frames>, Failure> {
+        let failed = || Failure::io("the recorder's socket");
+        listener.set_nonblocking(true).map_err(failed())?;
+        let stream: UnixStream = loop {
+            match listener.accept() {
+                Ok((stream, _)) => break stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(failed()(error)),
+            }
+            if child.try_wait().map_err(failed())?.is_some() {
+                return Ok(None);
+            }
+            std::thread::sleep(TICK);
+        };
+        stream.set_nonblocking(false).map_err(failed())?;
+        let folder = match self.prefix.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let mut frames = Frames::new(folder);
+        frames.read(&mut BufReader::with_capacity(1 << 16, stream), tell)?;
+        Ok(Some(frames))
+    }
+
+    fn keep(&self, frames: Frames, status: ExitStatus) -> Result<Recorded, Failure> {
+        let name = self.program.display();
+        match frames.began() {
+            None => {
+                return Err(Failure::Program(format!("{name}: ended by {status}; a trace that is cut is not kept")));
+            }
+            Some(false) => return Err(Failure::Closed(self.program.clone())),
+            Some(true) => {}
+        }
+        let records = frames.records();
+        if records.len() < 2 {
+            return Err(Failure::Program(format!("{name}: made no thread; the machine has at least two processors")));
+        }
+        let files: Vec<_> = (0..records.len()).map(|thread| self.file(thread)).collect();
+        frames.keep(&files)?;
+        // threads of a trace that was here before
+        for file in (files.len()..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()) {
+            std::fs::remove_file(&file).map_err(Failure::io(file.display().to_string()))?;
+        }
+        Ok(Recorded { files, records, code: status.code() })
+    }
+}

@@ -1,0 +1,181 @@
+//! The random tester: processors that read, write and fetch a few lines at random, every value and invariant watched.
+//! Any order of requests that the protocol allows should come up; the table's cells are counted.
+
+use crate::access::{Access, Kind, Source, SourceError};
+use crate::config::Config;
+use crate::machine::{End, Machine};
+use crate::memory::Image;
+use crate::mosi::{EVENTS, Event, STATES, State, transition};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// What a random test came to. That it came to its end says that no value read was wrong and no invariant broken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tested {
+    /// Machines that ran.
+    pub machines: usize,
+    /// Their steps together.
+    pub steps: u64,
+    /// Cells of the protocol's table that can come up.
+    pub cells: usize,
+    /// Those of them that never did, as state and event.
+    pub missed: Vec<String>,
+}
+
+/// The machines: a share of a hundred steps, lines at play, settings.
+const MACHINES: [(u64, u64, &[&str]); 3] = [
+    (60, 24, &[]),
+    (32, 12, &["bus.skew=40", "memory.latency=20", "bus.response=3"]),
+    (8, 24, &["bus.mode=atomic", "memory.jitter=4"]),
+];
+
+/// Their processors.
+const PROCESSORS: [usize; 4] = [2, 3, 4, 8];
+
+/// Runs about `steps` random steps on small machines of several kinds, on all cores, telling `tell` the steps of each
+/// machine that is done. The same seed takes the same steps.
+///
+/// # Errors
+/// The first invariant that broke, and the machine.
+pub fn run(steps: u64, seed: u64, tell: &(dyn Fn(u64) + Sync)) -> Result<Tested, String> {
+    let kinds = || MACHINES.iter().enumerate();
+    let machines: Vec<_> =
+        PROCESSORS.iter().flat_map(|p| kinds().map(move |(kind, machine)| (*p, kind, machine))).collect();
+    let ran = machines.par_iter().map(|&(processors, kind, (share, lines, settings))| {
+        let steps = steps * share / 100 / PROCESSORS.len() as u64;
+        let seed = seed.wrapping_mul(31).wrapping_add((processors * MACHINES.len() + kind) as u64);
+        let ran = random(&small(processors, settings), steps, seed, *lines)
+            .map_err(|why| format!("{processors} processors, {}: {why}", settings.join(" ")))?;
+        tell(ran.0);
+        Ok(ran)
+    });
+    let ran: Vec<(u64, Coverage)> = ran.collect::<Result<_, String>>()?;
+    let used =
+        |state: State, event: Event| ran.iter().any(|(_, coverage)| coverage[state as usize][event as usize] > 0);
+    let cells: Vec<_> =
+        State::all().flat_map(|state| Event::ALL.map(|event| (state, event))).filter(possible).collect();
+    let missed = cells.iter().filter(|(state, event)| !used(*state, *event));
+    Ok(Tested {
+        machines: machines.len(),
+        steps: ran.iter().map(|(steps, _)| steps).sum(),
+        cells: cells.len(),
+        missed: missed.map(|(state, event)| format!("{state:?} {event:?}")).collect(),
+    })
+}
+
+/// How often each cell was used.
+type Coverage = [[u64; EVENTS]; STATES];
+
+/// Whether a cell of the table can come up in these machines, and often enough to wait for it.
+fn possible((state, event): &(State, Event)) -> bool {
+    let (state, event) = (*state, *event);
+    // hits of the first level are not looked up, and a waiting processor neither asks nor makes room
+    let asked = matches!(event, Event::Load | Event::Store | Event::Replace) && !state.stable();
+    let written_back = matches!(state, State::MI_A | State::OI_A | State::II_A);
+    let unseen = transition(state, event).is_none() || asked && !(written_back && event != Event::Replace);
+    // a state of another node's line that nobody knows is skipped
+    let skipped = state == State::I && !matches!(event, Event::Load | Event::Store);
+    let hit = state == State::M && event == Event::Store;
+    // ignored in every state, and rare; and an owner's request to write is never answered with data
+    let rare = event == Event::OtherPutx || (state, event) == (State::OM_A, Event::Data);
+    !unseen && !skipped && !hit && !rare
+}
+
+/// A machine with four lines of data, four of instructions, eight behind them.
+fn small(processors: usize, settings: &[&str]) -> Config {
+    let mut config = Config::default();
+    config.machine.processors = processors;
+    config.l1.bytes = 256;
+    config.l1.ways = 2;
+    config.l2.bytes = 512;
+    config.l2.ways = 2;
+    settings.iter().fold(config, |config, setting| config.set(setting).expect("settings of this file are right"))
+}
+
+/// Takes `steps` random steps; their true number, and what was used.
+fn random(config: &Config, steps: u64, seed: u64, lines: u64) -> Result<(u64, Coverage), String> {
+    let processors = config.machine.processors as u64;
+    let sources = (0..processors).map(|i| {
+        let state = seed.wrapping_mul(977).wrapping_add(i) << 20;
+        Box::new(Random { state, left: steps / processors, lines, line: config.machine.line as u64 }) as Box<dyn Source>
+    });
+    let mut machine = Machine::new(config, Image::default(), sources.collect()).map_err(|why| why.to_string())?;
+    machine.watch();
+    let end = machine.run(u64::MAX).map_err(|fault| fault.to_string())?;
+    if end != Some(End::Done) {
+        return Err(format!("ended as {end:?}"));
+    }
+    machine.check_all().map_err(|fault| fault.to_string())?;
+    if machine.wrong_reads() != Some(0) {
+        return Err(format!("{:?} wrong reads", machine.wrong_reads()));
+    }
+    let mut coverage = [[0; EVENTS]; STATES];
+    for state in State::all() {
+        for event in Event::ALL {
+            coverage[state as usize][event as usize] = machine.used(state, event);
+        }
+    }
+    Ok((steps / processors * processors, coverage))
+}
+
+/// Steps at random among `lines` lines.
+struct Random {
+    state: u64,
+    left: u64,
+    lines: u64,
+    line: u64,
+}
+
+impl Source for Random {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        steps.clear();
+        for _ in 0..self.left.min(1024) {
+            self.left -= 1;
+            self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let x = self.state >> 16;
+            let kind = match x % 8 {
+                0..4 => Kind::Load,
+                4..7 => Kind::Store,
+                _ => Kind::Fetch,
+            };
+            let size = 1 << (x >> 3 & 3);
+            let offset = ((x >> 5) % self.line) & !(size - 1);
+            let address = ((x >> 13) % self.lines) * self.line + offset;
+            let gap = if x >> 30 & 7 == 0 { (x >> 33 & 63) as u32 } else { 0 };
+            steps.push(Access { address, value: self.state, gap, kind, size: size as u8 });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::config::Protect;
+    use crate::scheme::Name;
+
+    #[test]
+    fn random_steps_keep_every_invariant_and_use_every_cell() {
+        // ten million take ten times as long and find no more: `sealwright smp check --steps 10M`
+        let tested = run(1_000_000, 1, &|_| {}).unwrap();
+        assert_eq!(tested.missed, [""; 0], "cells of the table that never came up");
+        assert!(tested.machines == 12 && tested.steps > 999_000 && tested.cells > 70, "{tested:?}");
+    }
+
+    #[test]
+    fn every_scheme_carries_random_lines() {
+        for (seed, scheme) in Name::ALL.into_iter().enumerate() {
+            for line in ["machine.line=64", "machine.line=128"] {
+                let mut config = small(4, &[line, "l1.bytes=512", "l2.bytes=1024"]);
+                config.shu.scheme = scheme;
+                random(&config, 20_000, seed as u64, 16).unwrap();
+                config.memory.protect = Protect::Tree;
+                config.memory.counter_cache = 1;
+                config.machine.chips = 2;
+                config.bus.tags = true;
+                random(&config, 2_000, seed as u64, 200).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A program with threads is recorded and simulated, where QEMU and a C compiler are.
+#![allow(clippy::unwrap_used)]
+
+use sealwright_smp::record::{Failure, Recording, on_path, qemu};
+use sealwright_smp::run::{Job, Workload};
+use sealwright_smp::scheme::Name;
+use sealwright_smp::trace::Trace;
+use sealwright_smp::{Config, End};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Compiles `tests/threads.c`.
+fn program(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let program = folder.join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.c");
+    let cc = Command::new("cc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).args(flags).status();
+    assert!(cc.unwrap().success());
+    program
+}
+
+fn recording(program: PathBuf, folder: &Path) -> Recording {
+    let (prefix, cache) = (folder.join("trace"), folder.join("cache"));
+    Recording { program, arguments: vec![], prefix, cache, replace: false }
+}
+
+/// Whether this machine can record; says so where not.
+fn can_record() -> bool {
+    let missing = qemu().err().map(|missing| missing.what).or_else(|| on_path("cc").is_none().then(|| "no cc".into()));
+    missing.inspect(|what| eprintln!("skipped: {what}")).is_none()
+}
+
+#[test]
+fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let recording = recording(program(folder.path(), "threads", &[]), folder.path());
+    let mut told = 0;
+    let recorded = recording.run(&mut |records| told = records).unwrap();
+    assert_eq!((recorded.files.len(), recorded.code), (4, Some(0)), "the first thread and its three");
+    assert_eq!(recorded.records.iter().sum::<u64>(), told);
+    assert!(recorded.records[1..].iter().all(|&records| records > 4096), "each reads all words: {recorded:?}");
+    assert!(matches!(recording.run(&mut |_| {}), Err(Failure::Exists(_))), "a trace is not replaced unasked");
+
+    let trace = Trace::find(&recording.prefix).unwrap();
+    for scheme in [Name::Clear, Name::Gcm] {
+        let mut config = Config::default();
+        config.machine.processors = trace.files.len();
+        config.shu.scheme = scheme;
+        let mut job = Job::new(config, Workload::Trace(trace.clone()));
+        job.watch = true;
+        let report = job.run(&mut |_| {}).unwrap();
+        assert_eq!((report.end, report.wrong_reads), (End::Done, Some(0)), "{scheme}");
+        let number = |path: &str| report.stats.number(path);
+        assert_eq!(number("wait.barriers"), 1.0, "a barrier for three of four threads opens");
+        assert!(number("transfers.count") > 100.0 && number("wait.processors") > 0.0, "{}", report.stats.text());
+        // nobody begins before it is made: the first thread's stores to 4096 words of others come after
+        assert!(number("loads") > 3.0 * 4096.0 && number("stores") > 4096.0);
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let alone = Path::new("/bin/true").to_owned();
+    let why = recording(alone, folder.path()).run(&mut |_| {}).unwrap_err().to_string();
+    assert!(why.contains("made no thread"), "{why}");
+    let closed = program(folder.path(), "closed", &["-static"]);
+    assert!(matches!(recording(closed, folder.path()).run(&mut |_| {}), Err(Failure::Closed(_))));
+    let text = folder.path().join("text");
+    std::fs::write(&text, "no program").unwrap();
+    assert!(recording(text, folder.path()).run(&mut |_| {}).is_err());
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "no half of a trace is left: {left:?}");
+}
