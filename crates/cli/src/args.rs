@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
-    advise, bench, client, completions, enc, inspect, key, load, man, open, report, seal, serve, study, vectors,
+    advise, bench, client, completions, enc, inspect, key, load, man, open, report, seal, serve, smp, study, vectors,
 };
 
 const ABOUT_EXITS: &str = "\
@@ -45,6 +45,7 @@ pub(crate) enum Verb {
     Serve(serve::LowArgs),
     Client(client::LowArgs),
     Load(load::LowArgs),
+    Smp(smp::LowArgs),
     Study(study::LowArgs),
     Report(report::LowArgs),
     Advise(advise::LowArgs),

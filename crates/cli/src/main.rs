@@ -27,6 +27,7 @@ mod seal;
 mod secret;
 mod serve;
 mod size;
+mod smp;
 mod status;
 mod stream;
 mod study;
@@ -82,6 +83,7 @@ fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
         Verb::Serve(args) => serve::run(args),
         Verb::Client(args) => client::run(args),
         Verb::Load(args) => load::run(args),
+        Verb::Smp(args) => smp::run(args),
         Verb::Study(args) => study::run(args),
         Verb::Report(args) => report::run(args),
         Verb::Advise(args) => advise::run(args),

@@ -24,6 +24,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright study all", "takes two minutes; the browser test of `cargo xtask` runs it"),
     ("sealwright serve trial", "a server; tests/relay.rs runs it"),
     ("sealwright client", "needs that server; tests/relay.rs runs it"),
+    ("sealwright smp record", "needs QEMU, and a program with threads; tests/record.rs of crates/smp runs one"),
     ("sealwright seal --passphrase letter.txt", "asks on a terminal; tests/cmd/passphrase.transcript has what it says"),
 ];
 

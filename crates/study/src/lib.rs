@@ -16,6 +16,7 @@
 pub mod advise;
 mod amount;
 pub mod bench;
+mod bus;
 pub mod compare;
 pub mod corpus;
 pub mod figure;

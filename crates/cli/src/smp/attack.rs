@@ -1,0 +1,61 @@
+//! `sealwright smp attack`: every attack against every scheme, as a matrix.
+
+use clap::Args;
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_smp::attack::Attack;
+use sealwright_smp::kernel::Kernel;
+use sealwright_smp::matrix;
+
+use super::machine::MachineArgs;
+use super::run::failed;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::stream;
+
+const EXAMPLES: &str = "\
+Example:
+    sealwright smp attack --processors 8
+
+What is seen: at once, or so many transfers (for a dropped invalidation, commands) later, and by what.";
+
+/// Run every attack against every scheme, and tell what was seen and when
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LowArgs {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Strike at the first chance from transfer N on
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    at: u64,
+    /// A kernel to disturb
+    #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES, default_value = "fft")]
+    workload: String,
+    /// Its size
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    size: u32,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+    let config = args.machine.config(None)?;
+    let kernel = Kernel::by_name(&args.workload, Some(args.size)).ok_or_else(|| Failure::usage("no such kernel"))?;
+    let cells = matrix::run(&config, kernel, args.at).map_err(failed)?;
+    if args.json {
+        stream::print(&(serde_json::to_string(&cells).map_err(Failure::failed)? + "\n"))?;
+        return Ok(Exit::Done);
+    }
+    // schemes down, attacks across: names of schemes are long
+    let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
+    let mut table = Table::new("What was seen, and when", heads);
+    for column in matrix::columns(&config) {
+        let words = |attack: &Attack| {
+            let cell = cells.iter().find(|cell| cell.attack == *attack && cell.scheme == column.name);
+            cell.map_or_else(|| Cell::empty("not run"), |cell| Cell::text(cell.words()))
+        };
+        table.row(std::iter::once(Cell::text(&column.name)).chain(Attack::ALL.iter().map(words)));
+    }
+    stream::print(&table.to_text())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,69 @@
+//! The figures: mean losses by processors beside the thesis's bars.
+
+use super::{
+    PAPER,
+    grid::{Grid, POOL, PROCESSORS, Scheme},
+    tables::rows,
+};
+use crate::figure::{Axis, Figure, Kind, Series, X};
+use sealwright_measure::Interval;
+
+pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
+    vec![
+        losses(grid, "figure-5-1", "Figure 5.1 anew: mean loss, 64-byte lines", 64, 1, Some("figure 5.1")),
+        losses(grid, "figure-5-2", "Figure 5.2 anew: mean loss, 128-byte lines", 128, 1, None),
+        losses(grid, "figure-5-3", "Figure 5.3 anew: mean loss, CBC with a MAC in ten lines", 64, 10, None),
+        pool(grid),
+    ]
+}
+
+fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printed: Option<&str>) -> Figure {
+    let word = |processors: usize| X::Word(format!("{processors} processors"));
+    let mut series = Vec::new();
+    if let Some(table) = printed.and_then(|id| PAPER.table(id)) {
+        for (column, name) in table.columns.iter().enumerate() {
+            let points = PROCESSORS.into_iter().filter_map(|processors| {
+                Some((word(processors), Interval::exact(table.value(&processors.to_string(), column)?)))
+            });
+            series.push(Series::paper(format!("thesis, {name}"), column + 1, points));
+        }
+    }
+    for (number, (name, scheme, _)) in rows(interval).into_iter().enumerate() {
+        let points = PROCESSORS.into_iter().filter_map(|processors| {
+            Some((word(processors), Interval::exact(grid.mean(processors, line, false, scheme)?)))
+        });
+        series.push(Series::here(name, number + 1, points));
+    }
+    let beside =
+        if printed.is_some() { "" } else { " The thesis's own figure is an image without values in its text." };
+    Figure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        alt: format!("Per cent of the time without a scheme, by processors and AES unit; the engine decides.{beside}"),
+        kind: Kind::Bars,
+        x: Axis::new("machine", None),
+        y: Axis::new("loss", Some("%")),
+        level: None,
+        series,
+    }
+}
+
+fn pool(grid: &Grid) -> Figure {
+    let line = |name: &str, colour, model| {
+        let points = POOL.into_iter().filter_map(|pads| {
+            let loss = grid.mean(8, 64, false, Scheme::Gcm(model, 320, pads))?;
+            Some((X::Number(pads as f64), Interval::exact(loss)))
+        });
+        Series::here(name, colour, points)
+    };
+    Figure {
+        id: "pads".to_owned(),
+        title: "Pads made ahead: mean loss of GCM, 8 processors, 320 cycles a line".to_owned(),
+        alt: "Loss by number of pads a pair, for a pipelined and an iterative AES unit.".to_owned(),
+        kind: Kind::Lines,
+        x: Axis::new("pads a pair", None),
+        y: Axis::new("loss", Some("%")),
+        level: None,
+        series: vec![line("pipelined", 1, 1), line("iterative", 2, 2)],
+    }
+}

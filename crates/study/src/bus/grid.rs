@@ -1,0 +1,239 @@
+//! What is run: programs, processors, lines and schemes crossed, all cores at work; cycles of each, losses between them.
+
+use crate::study::Progress;
+use rayon::prelude::*;
+use sealwright_smp::engine::Model;
+use sealwright_smp::kernel::Kernel;
+use sealwright_smp::matrix;
+use sealwright_smp::run::{Failure, Job, Workload};
+use sealwright_smp::scheme::Name;
+use sealwright_smp::{Config, End};
+use std::collections::BTreeMap;
+
+/// Numbers of processors, as the thesis has them.
+pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
+/// Cycles of the AES unit a line: what the thesis calls 1.6 and 0.8 GB/s with 64-byte lines.
+pub(super) const LATENCIES: [u64; 2] = [160, 320];
+/// Sizes of the pool of pads, and numbers of masks, that are swept.
+pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
+pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
+/// The programs.
+pub(super) const PROGRAMS: [&str; 4] = ["fft", "luc", "lunc", "radix"];
+
+/// A scheme of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scheme {
+    Clear,
+    /// By engine (an index of [`Model::ALL`]), latency and pads.
+    Gcm(usize, u64, usize),
+    /// By latency and lines to a MAC.
+    Cbc(u64, u64),
+    /// SENSS as published, with that many masks.
+    Senss(usize),
+    I2sems,
+    /// Skid or containment.
+    CxlIde(bool),
+    PcieIde,
+}
+
+impl Scheme {
+    pub(super) fn gcm(model: Model, latency: u64) -> Scheme {
+        Scheme::Gcm(Model::ALL.iter().position(|m| *m == model).unwrap_or(0), latency, 5)
+    }
+
+    fn config(self, processors: usize, line: usize) -> Config {
+        let mut config = Config::for_line(line);
+        config.machine.processors = processors;
+        let shu = &mut config.shu;
+        // only time is asked for; the attack matrix and the tests seal for real
+        shu.functional = false;
+        match self {
+            Scheme::Clear => {}
+            Scheme::Gcm(model, latency, pads) => {
+                shu.scheme = Name::Gcm;
+                shu.engine = Model::ALL[model];
+                shu.latency = Some(latency);
+                shu.pads = pads;
+            }
+            Scheme::Cbc(latency, authenticate) => {
+                shu.scheme = Name::Cbc;
+                shu.latency = Some(latency);
+                shu.authenticate = Some(authenticate);
+            }
+            Scheme::Senss(masks) => {
+                shu.scheme = Name::Senss;
+                shu.masks = Some(masks);
+            }
+            Scheme::I2sems => shu.scheme = Name::I2sems,
+            Scheme::CxlIde(skid) => {
+                shu.scheme = Name::CxlIde;
+                if skid {
+                    shu.release = sealwright_smp::scheme::Flits::Skid;
+                }
+            }
+            Scheme::PcieIde => shu.scheme = Name::PcieIde,
+        }
+        config
+    }
+}
+
+/// A run of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    pub(super) program: usize,
+    pub(super) processors: usize,
+    pub(super) line: usize,
+    pub(super) align: bool,
+    pub(super) scheme: Scheme,
+}
+
+/// What a run gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) cycles: f64,
+    /// Cache-to-cache transfers a thousand cycles and processor.
+    pub(super) rate: f64,
+}
+
+/// Everything that was run.
+pub(super) struct Grid {
+    pub(super) quick: bool,
+    found: BTreeMap<Run, Found>,
+    pub(super) matrix: Vec<matrix::Cell>,
+    pub(super) references: f64,
+    pub(super) seconds: f64,
+}
+
+impl Grid {
+    pub(super) fn at(&self, run: Run) -> Option<Found> {
+        self.found.get(&run).copied()
+    }
+
+    /// Per cent of the time in the clear that a scheme costs a program.
+    pub(super) fn loss(&self, run: Run) -> Option<f64> {
+        let base = self.at(Run { scheme: Scheme::Clear, ..run })?;
+        Some((self.at(run)?.cycles / base.cycles - 1.0) * 100.0)
+    }
+
+    /// The mean over all programs, not aligned, as the thesis averages.
+    pub(super) fn mean(&self, processors: usize, line: usize, align: bool, scheme: Scheme) -> Option<f64> {
+        let losses: Option<Vec<f64>> =
+            (0..PROGRAMS.len()).map(|program| self.loss(Run { program, processors, line, align, scheme })).collect();
+        losses.map(|losses| losses.iter().sum::<f64>() / losses.len() as f64)
+    }
+}
+
+#[cfg(test)]
+impl Grid {
+    /// A grid of losses that nobody measured, to try judgements on.
+    pub(super) fn made_up(loss: impl Fn(Run) -> f64) -> Grid {
+        let found = |run: Run| Found { cycles: 1000.0 * (1.0 + loss(run) / 100.0), rate: 1.0 };
+        let found = runs().into_iter().map(|run| (run, found(run))).collect();
+        Grid { quick: true, found, matrix: Vec::new(), references: 1e6, seconds: 1.0 }
+    }
+}
+
+/// Sizes of the programs.
+pub(super) fn kernel(program: usize, quick: bool) -> Kernel {
+    let lu = if quick { 128 } else { 256 };
+    match PROGRAMS[program] {
+        "fft" => Kernel::Fft { m: if quick { 12 } else { 16 } },
+        "radix" => Kernel::Radix { m: if quick { 14 } else { 18 } },
+        name => Kernel::Lu { n: lu, contiguous: name == "luc" },
+    }
+}
+
+/// Schemes of the figures.
+fn schemes() -> Vec<Scheme> {
+    let mut all = vec![Scheme::Clear];
+    for latency in LATENCIES {
+        all.extend(Model::ALL.map(|model| Scheme::gcm(model, latency)));
+        all.extend([Scheme::Cbc(latency, 1), Scheme::Cbc(latency, 10)]);
+    }
+    all
+}
+
+fn runs() -> Vec<Run> {
+    let mut runs = Vec::new();
+    let mut add = |program, processors, line, align, scheme| {
+        let run = Run { program, processors, line, align, scheme };
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    };
+    for program in 0..PROGRAMS.len() {
+        for processors in PROCESSORS {
+            for scheme in schemes() {
+                for (line, align) in [(64, false), (64, true), (128, false)] {
+                    add(program, processors, line, align, scheme);
+                }
+            }
+            for scheme in
+                [Scheme::Senss(8), Scheme::I2sems, Scheme::CxlIde(false), Scheme::CxlIde(true), Scheme::PcieIde]
+            {
+                add(program, processors, 64, false, scheme);
+            }
+        }
+        for pads in POOL {
+            for model in [1, 2] {
+                add(program, 8, 64, false, Scheme::Gcm(model, 320, pads));
+            }
+        }
+        for masks in MASKS {
+            add(program, 8, 64, false, Scheme::Senss(masks));
+        }
+    }
+    runs
+}
+
+/// Runs everything, some runs at a time so that progress shows.
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, Failure> {
+    let start = std::time::Instant::now();
+    let runs = runs();
+    let stretches: Vec<&[Run]> = runs.chunks(24).collect();
+    progress.expect(stretches.len() + 1);
+    let (mut found, mut references) = (BTreeMap::new(), 0.0);
+    for (number, stretch) in stretches.iter().enumerate() {
+        progress.step(&format!("runs {} to {} of {}", 24 * number + 1, 24 * number + stretch.len(), runs.len()));
+        let results: Result<Vec<_>, Failure> = stretch.par_iter().map(|run| simulate(*run, quick)).collect();
+        for (run, result, count) in results? {
+            found.insert(run, result);
+            references += count;
+        }
+    }
+    progress.step("attacks");
+    let matrix = matrix::run(&Config::default(), Kernel::Fft { m: 8 }, 50)?;
+    Ok(Grid { quick, found, matrix, references, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn simulate(run: Run, quick: bool) -> Result<(Run, Found, f64), Failure> {
+    let config = run.scheme.config(run.processors, run.line);
+    let report = Job::new(config, Workload::Kernel(kernel(run.program, quick), run.align)).run(&mut |_| {})?;
+    match (&report.end, &report.check) {
+        (End::Done, Some(Ok(_))) => {}
+        (end, check) => return Err(Failure::Workload(format!("{run:?} ended as {end:?} with {check:?}"))),
+    }
+    let number = |path| report.stats.number(path);
+    let found = Found { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };
+    Ok((run, found, number("references")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_right_and_the_masks_cost_time() {
+        let run = |scheme| simulate(Run { program: 0, processors: 2, line: 64, align: false, scheme }, true).unwrap().1;
+        assert!(run(Scheme::Cbc(320, 1)).cycles > 1.05 * run(Scheme::Clear).cycles);
+    }
+
+    #[test]
+    fn the_grid_holds_each_run_once_and_a_clear_one_for_each() {
+        let runs = runs();
+        let once: std::collections::BTreeSet<_> = runs.iter().collect();
+        assert_eq!(once.len(), runs.len());
+        assert!(runs.iter().all(|run| once.contains(&Run { scheme: Scheme::Clear, ..*run })));
+    }
+}

@@ -1,0 +1,199 @@
+//! The tables: figures 5.1 to 5.3 with every engine and program, rates, storage, sweeps, other schemes, attacks.
+
+use super::{
+    PAPER,
+    grid::{Grid, LATENCIES, MASKS, POOL, PROCESSORS, PROGRAMS, Run, Scheme},
+};
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_smp::attack::Attack;
+use sealwright_smp::engine::Model;
+
+pub(super) fn tables(grid: &Grid) -> Vec<Table> {
+    vec![
+        losses(grid, "Figure 5.1 anew: losses with 64-byte lines", 64, false, 1, "figure 5.1"),
+        losses(grid, "Figure 5.1 anew, arrays aligned to pages", 64, true, 1, "figure 5.1"),
+        losses(
+            grid,
+            "Figure 5.2 anew: losses with 128-byte lines and caches twice as large",
+            128,
+            false,
+            1,
+            "figure 5.2",
+        ),
+        losses(
+            grid,
+            "Figure 5.3 anew: losses with 64-byte lines, CBC with a MAC in ten lines",
+            64,
+            false,
+            10,
+            "figure 5.3",
+        ),
+        rates(grid),
+        others(grid),
+        pools(grid),
+        masks(grid),
+        storage(),
+        attacks(grid),
+    ]
+}
+
+/// A row's name, its scheme, the thesis's column.
+pub(super) fn rows(interval: u64) -> Vec<(String, Scheme, usize)> {
+    let mut rows = Vec::new();
+    for (place, latency) in LATENCIES.into_iter().enumerate() {
+        for model in Model::ALL {
+            rows.push((format!("GCM, {latency} cycles, {}", model.name()), Scheme::gcm(model, latency), place));
+        }
+    }
+    for (place, latency) in LATENCIES.into_iter().enumerate() {
+        rows.push((format!("CBC, {latency} cycles"), Scheme::Cbc(latency, interval), 2 + place));
+    }
+    rows
+}
+
+fn loss(value: Option<f64>) -> Cell {
+    value.map_or_else(|| Cell::empty("not run"), |value| Cell::number(value, 2))
+}
+
+fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, printed: &str) -> Table {
+    let heads = [Column::text("scheme, AES unit"), Column::number("processors")];
+    let programs = PROGRAMS.map(|name| Column::number(name).unit("%"));
+    let ends = [Column::number("mean").unit("%"), Column::number("thesis").unit("%")];
+    let note = "Per cent of the execution time without a scheme. The thesis names no engine: its figure stands beside each. \
+        Where it has none, its figure is an image and the text does not repeat the values.";
+    let mut table = Table::new(title, heads.into_iter().chain(programs).chain(ends)).with_note(note);
+    for (name, scheme, column) in rows(interval) {
+        for processors in PROCESSORS {
+            let mut row = vec![Cell::text(&name), Cell::count(processors as u64)];
+            row.extend(
+                (0..PROGRAMS.len()).map(|program| loss(grid.loss(Run { program, processors, line, align, scheme }))),
+            );
+            row.push(loss(grid.mean(processors, line, align, scheme)));
+            let value = PAPER.table(printed).and_then(|table| table.value(&processors.to_string(), column));
+            row.push(value.map_or_else(|| Cell::empty("an image"), |value| Cell::number(value, 2)));
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn rates(grid: &Grid) -> Table {
+    let heads = [Column::text("arrays, line"), Column::number("processors")];
+    let note = "Transfers from cache to cache a thousand cycles and processor, without a scheme. LU in rows (lunc) shares lines \
+        between blocks of different processors unless its matrix begins at a line.";
+    let mut table =
+        Table::new("How often lines go from cache to cache", heads.into_iter().chain(PROGRAMS.map(Column::number)))
+            .with_note(note);
+    for (name, line, align) in [("as malloc, 64", 64, false), ("aligned, 64", 64, true), ("as malloc, 128", 128, false)]
+    {
+        for processors in PROCESSORS {
+            let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
+            row.extend((0..PROGRAMS.len()).map(|program| {
+                let found = grid.at(Run { program, processors, line, align, scheme: Scheme::Clear });
+                found.map_or_else(|| Cell::empty("not run"), |found| Cell::number(found.rate, 3))
+            }));
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn others(grid: &Grid) -> Table {
+    let heads = std::iter::once(Column::text("scheme"));
+    let processors = PROCESSORS.map(|p| Column::number(format!("{p} processors")).unit("%"));
+    let note = "Mean losses of the four programs, 64-byte lines. SENSS as published: one chain, 8 masks, AES in 80 cycles, a MAC in \
+        100 lines in the background. IDE with every node a link to a hub, and the MAC sent early.";
+    let mut table = Table::new("Other schemes", heads.chain(processors)).with_note(note);
+    for (name, scheme) in [
+        ("SENSS as published", Scheme::Senss(8)),
+        ("I2SEMS", Scheme::I2sems),
+        ("CXL IDE, containment", Scheme::CxlIde(false)),
+        ("CXL IDE, skid", Scheme::CxlIde(true)),
+        ("PCIe IDE", Scheme::PcieIde),
+    ] {
+        let row = PROCESSORS.map(|processors| loss(grid.mean(processors, 64, false, scheme)));
+        table.row(std::iter::once(Cell::text(name)).chain(row));
+    }
+    table
+}
+
+fn pools(grid: &Grid) -> Table {
+    let heads =
+        [Column::number("pads a pair"), Column::number("pipelined").unit("%"), Column::number("iterative").unit("%")];
+    let mut table =
+        Table::new("Pads made ahead: GCM, 8 processors, 320 cycles a line", heads).with_note("Mean losses.");
+    for pads in POOL {
+        let row = [1, 2].map(|model| loss(grid.mean(8, 64, false, Scheme::Gcm(model, 320, pads))));
+        table.row(std::iter::once(Cell::count(pads as u64)).chain(row));
+    }
+    table
+}
+
+fn masks(grid: &Grid) -> Table {
+    let heads = [Column::number("masks"), Column::number("loss").unit("%")];
+    let mut table = Table::new("Masks of a chain: SENSS as published, 8 processors", heads).with_note("Mean losses.");
+    for masks in MASKS {
+        table.row([Cell::count(masks as u64), loss(grid.mean(8, 64, false, Scheme::Senss(masks)))]);
+    }
+    table
+}
+
+/// The thesis's sums, anew: what, its value, ours, both in words.
+pub(super) fn storage() -> Table {
+    let heads = [Column::text("what"), Column::number("thesis"), Column::number("recomputed"), Column::text("remark")];
+    let mut table = Table::new("Storage of a unit: 8 processors, 100 processes", heads);
+    let printed = |name: &str| PAPER.printed.get(name).and_then(toml::Value::as_integer).unwrap_or_default() as f64;
+    let sum = 128 * 9 + 100 * 9 + 99 * 14;
+    let none = || Cell::empty("an image");
+    let bits = |value: f64| Cell::quantity(value, 0, "bit");
+    let bytes = |value: f64| Cell::quantity(value, 0, "B");
+    let rows = [
+        ("(128·9) + (100·9) + (99·14)", bits(printed("storage_sum_bits")), bits(f64::from(sum)), "the sum is wrong"),
+        (
+            "the same in bytes",
+            bytes(printed("storage_bytes")),
+            Cell::quantity(f64::from(sum) / 8.0, 2, "B"),
+            "the bytes are right: they are of the right sum",
+        ),
+        ("5 pads · 14 · 64 B", none(), bytes(5.0 * 14.0 * 64.0), "without the block that masks each tag"),
+        ("5 pads · 14 · 80 B", Cell::empty("left out"), bytes(5.0 * 14.0 * 80.0), "with it"),
+        ("5 pads · 14 · 128 B", bytes(printed("pads_128_bytes")), bytes(5.0 * 14.0 * 128.0), "without that block"),
+        (
+            "SENSS: 100 processes · 2 masks · 64 B, twice",
+            bytes(printed("senss_bytes")),
+            bytes(100.0 * 2.0 * 64.0 * 2.0),
+            "for every process, while GCM's pads serve one key for all",
+        ),
+        (
+            "GCM with a key a process: 100 · 5 · 14 · 64 B",
+            Cell::empty("left out"),
+            bytes(100.0 * 5.0 * 14.0 * 64.0),
+            "what a fair comparison needs, or new pads at every change of process",
+        ),
+    ];
+    for (what, thesis, ours, remark) in rows {
+        table.row([Cell::text(what), thesis, ours, Cell::text(remark)]);
+    }
+    table
+}
+
+fn attacks(grid: &Grid) -> Table {
+    let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
+    let note = "Run, not argued: FFT, 4 processors, each attack struck once from transfer 50 on. So many transfers (for an \
+        invalidation, commands) later, and by what.";
+    let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
+    let mut names: Vec<&str> = Vec::new();
+    for cell in &grid.matrix {
+        if !names.contains(&cell.scheme.as_str()) {
+            names.push(&cell.scheme);
+        }
+    }
+    for name in names {
+        let cells = Attack::ALL.iter().map(|attack| {
+            let cell = grid.matrix.iter().find(|cell| cell.scheme == name && cell.attack == *attack);
+            cell.map_or_else(|| Cell::empty("not run"), |cell| Cell::text(cell.words()))
+        });
+        table.row(std::iter::once(Cell::text(name)).chain(cells.collect::<Vec<_>>()));
+    }
+    table
+}
