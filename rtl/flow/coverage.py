@@ -21,4 +21,4 @@ def of(core):
         counts[kind][0] += hits > 0
         if not hits:
             missing.append(re.sub(r"[\x01\x02]", " ", point))
-    return {**{kind: f"{hit} of {all_}" for kind, (hit, all_) in counts.items()}, "missing": missing}
+    return {**{kind: f"{hit} of {all_}" for kind, (hit, all_) in counts.items() if all_}, "missing": missing}

@@ -35,6 +35,8 @@ def cases(generator, words, name):
 def drive(program, path, seed, flat=False, env=None):
     """Runs the harness over a file of cases; returns what it counted."""
     words = [program, path, seed, *(["flat"] if flat else [])]
+    # models that count coverage write it somewhere; only a caller who wants it says where
+    env = env or {**os.environ, "COVERAGE": str(BUILD / "coverage.dat")}
     return json.loads(run(words, env=env))
 
 
