@@ -18,6 +18,7 @@ mod amount;
 pub mod bench;
 mod bus;
 pub mod compare;
+mod cores;
 pub mod corpus;
 pub mod figure;
 mod files;

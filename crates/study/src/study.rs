@@ -30,8 +30,13 @@ pub trait Study: Sync {
 }
 
 /// Every study that exists, in the order of their chapters.
-pub static STUDIES: &[&dyn Study] =
-    &[&crate::files::Files, &crate::messages::Messages, &crate::sessions::Sessions, &crate::bus::Bus];
+pub static STUDIES: &[&dyn Study] = &[
+    &crate::files::Files,
+    &crate::messages::Messages,
+    &crate::sessions::Sessions,
+    &crate::bus::Bus,
+    &crate::cores::Cores,
+];
 
 /// The names of every study that exists.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,188 @@
+//! What synthesis and simulation found, as `rtl/results/` had it when this program was built.
+
+use super::{Cipher, Design, Mode};
+use sealwright_measure::Interval;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Every file of `rtl/results/`; a test looks that none is missing.
+const FILES: &[(&str, &str)] = &[
+    ("ecp5-cipher-aes128-1-rom2.json", include_str!("../../../../rtl/results/ecp5-cipher-aes128-1-rom2.json")),
+    ("regression.json", include_str!("../../../../rtl/results/regression.json")),
+];
+
+/// What one synthesis found.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Synthesis {
+    mode: String,
+    cipher: String,
+    pub(super) lanes: u32,
+    pub(super) device: String,
+    /// After routing.
+    pub(super) fmax_mhz: Option<f64>,
+    pub(super) lut4: Option<u32>,
+    pub(super) ff: Option<u32>,
+    /// Memories of the device.
+    pub(super) bram: Option<u32>,
+    /// ALM-class figures.
+    alm_low: Option<f64>,
+    alm_high: Option<f64>,
+    pub(super) tools: BTreeMap<String, String>,
+    pub(super) sources_sha256: String,
+}
+
+impl Synthesis {
+    /// The ALM-class estimate.
+    pub(super) fn alms(&self) -> Option<Interval> {
+        let (low, high) = (self.alm_low?, self.alm_high?);
+        Some(Interval { median: f64::midpoint(low, high), low, high })
+    }
+}
+
+/// What simulation counted of one core, after it had checked every byte.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Simulated {
+    pub(super) core: String,
+    pub(super) packets: u64,
+    pub(super) blocks: u64,
+    pub(super) forged: u64,
+    /// Bits of text a cycle, by the packets' length in bytes.
+    #[serde(default)]
+    bits_per_cycle: BTreeMap<String, f64>,
+    /// Cycles from a packet's first beat of text going in to its coming out.
+    pub(super) latency_cycles: Option<u32>,
+}
+
+impl Simulated {
+    /// Bits of text a cycle when packets of so many bytes follow each other.
+    pub(super) fn bits(&self, bytes: usize) -> Option<f64> {
+        self.bits_per_cycle.get(&bytes.to_string()).copied()
+    }
+}
+
+/// The log of the full regression.
+#[derive(Debug, Deserialize)]
+struct Regression {
+    sources_sha256: String,
+    cores: Vec<Simulated>,
+}
+
+/// Everything that was kept.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub(super) synthesised: Vec<Synthesis>,
+    pub(super) simulated: Vec<Simulated>,
+    /// SHA-256 of the sources that all of it belongs to, as often as they differ.
+    pub(super) sources: Vec<String>,
+}
+
+impl Kept {
+    /// Reads what was compiled in.
+    pub(super) fn read() -> Kept {
+        let mut kept = Kept::default();
+        for (name, text) in FILES {
+            kept.take(name, text).expect("a result compiled in is well formed");
+        }
+        kept
+    }
+
+    fn take(&mut self, name: &str, text: &str) -> serde_json::Result<()> {
+        let sources = if name.starts_with("regression") {
+            let log: Regression = serde_json::from_str(text)?;
+            self.simulated = log.cores;
+            log.sources_sha256
+        } else {
+            let synthesis: Synthesis = serde_json::from_str(text)?;
+            let sources = synthesis.sources_sha256.clone();
+            self.synthesised.push(synthesis);
+            sources
+        };
+        if !self.sources.contains(&sources) {
+            self.sources.push(sources);
+        }
+        Ok(())
+    }
+
+    /// Four lanes, as an ALM-class estimate.
+    pub(super) fn area(&self, design: Design) -> Option<&Synthesis> {
+        self.of(design).find(|found| found.lanes == 4 && found.alm_low.is_some())
+    }
+
+    /// One lane, placed and routed.
+    pub(super) fn routed(&self, design: Design) -> Option<&Synthesis> {
+        self.of(design).find(|found| found.lanes == 1 && found.fmax_mhz.is_some())
+    }
+
+    fn of(&self, Design(cipher, mode): Design) -> impl Iterator<Item = &Synthesis> {
+        let (cipher, mode) = (word(cipher), mode_word(mode));
+        self.synthesised.iter().filter(move |found| found.cipher == cipher && found.mode == mode)
+    }
+
+    /// Megahertz after routing.
+    pub(super) fn clock(&self, design: Design) -> Option<f64> {
+        self.routed(design)?.fmax_mhz
+    }
+
+    /// Four lanes in simulation.
+    pub(super) fn pace(&self, Design(cipher, mode): Design) -> Option<&Simulated> {
+        let name = format!("{}-{}-4", mode_word(mode), word(cipher));
+        self.simulated.iter().find(|found| found.core.starts_with(&name) && !found.bits_per_cycle.is_empty())
+    }
+}
+
+fn word(cipher: Cipher) -> &'static str {
+    match cipher {
+        Cipher::Serpent => "serpent",
+        Cipher::Aes => "aes128",
+    }
+}
+
+fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Alone => "cipher",
+        Mode::Ocb => "ocb",
+        Mode::Gcm => "gcm",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn every_result_is_compiled_in_and_belongs_to_one_state_of_the_sources() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl/results");
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let there: BTreeSet<String> = entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".json"))
+            .collect();
+        assert_eq!(FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), there);
+        let kept = Kept::read();
+        assert!(kept.sources.len() <= 1, "{:?}", kept.sources);
+    }
+
+    #[test]
+    fn results_are_found_by_their_design() {
+        let synthesis = |mode: &str, lanes: u32, more: &str| {
+            format!(
+                r#"{{"mode": "{mode}", "cipher": "aes128", "lanes": {lanes}, "device": "d", "tools": {{}}, "bram": 3,
+                "sources_sha256": "5e", {more}}}"#
+            )
+        };
+        let mut kept = Kept::default();
+        kept.take("a.json", &synthesis("gcm", 4, r#""alm_low": 10, "alm_high": 14"#)).unwrap();
+        kept.take("b.json", &synthesis("gcm", 1, r#""fmax_mhz": 201.5"#)).unwrap();
+        let row = r#"{"core": "gcm-aes128-4-table0", "packets": 1, "blocks": 2, "forged": 0,
+            "bits_per_cycle": {"64": 237.6}, "latency_cycles": 5}"#;
+        let log = format!(r#"{{"sources_sha256": "5e", "cores": [{row}]}}"#);
+        kept.take("regression.json", &log).unwrap();
+        let (gcm, ocb) = (Design(Cipher::Aes, Mode::Gcm), Design(Cipher::Aes, Mode::Ocb));
+        assert_eq!(kept.area(gcm).unwrap().alms().unwrap(), Interval { median: 12.0, low: 10.0, high: 14.0 });
+        assert_eq!((kept.clock(gcm), kept.clock(ocb)), (Some(201.5), None));
+        assert_eq!(kept.pace(gcm).unwrap().bits(64), Some(237.6));
+        assert!(kept.pace(ocb).is_none() && kept.sources == ["5e"]);
+    }
+}
