@@ -76,10 +76,11 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         format!("{} ({})", tools.join(", "), found.device)
     });
     if let (Some(versions), [sources]) = (versions, &measured.kept.sources[..]) {
+        let short = sources.get(..12).unwrap_or(sources);
         notes.push(Note::new(
             "Which sources these results are of",
             format!(
-                "Synthesis and simulation took hours and are not run here. They are of the sources of rtl/ with SHA-256 {sources}, by \
+                "Synthesis and simulation took hours and are not run here. They are of the sources of rtl/ with SHA-256 {short}..., by \
                  {versions} and others at the versions of rtl/requirements.txt. `cargo xtask rtl` fails if the sources have \
                  changed since; docs/CORES.md says how to make the results anew."
             ),
