@@ -138,7 +138,7 @@ pub(super) fn kernel(program: usize, quick: bool) -> Kernel {
     let lu = if quick { 128 } else { 256 };
     match PROGRAMS[program] {
         "fft" => Kernel::Fft { m: if quick { 12 } else { 16 } },
-        "radix" => Kernel::Radix { m: if quick { 14 } else { 18 } },
+        "radix" => Kernel::Radix { m: if quick { 16 } else { 18 } },
         name => Kernel::Lu { n: lu, contiguous: name == "luc" },
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn notes(grid: &Grid) -> Vec<Note> {
         let run = super::grid::Run { program, processors: 8, line: 64, align, scheme: Scheme::Cbc(320, 1) };
         grid.loss(run).unwrap_or(f64::NAN)
     };
-    let sizes = if grid.quick { "FFT 2^12, LU 128, RADIX 2^14" } else { "FFT 2^16, LU 256, RADIX 2^18" };
+    let sizes = if grid.quick { "FFT 2^12, LU 128, RADIX 2^16" } else { "FFT 2^16, LU 256, RADIX 2^18" };
     vec![
         Note::new(
             "What was run",

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// Every file of `rtl/results/`; a test looks that none is missing.
 const FILES: &[(&str, &str)] = &[
     ("alm-cipher-aes128-4-rom2.json", include_str!("../../../../rtl/results/alm-cipher-aes128-4-rom2.json")),
+    ("alm-cipher-serpent-4.json", include_str!("../../../../rtl/results/alm-cipher-serpent-4.json")),
+    ("alm-gcm-aes128-4-rom2-d5.json", include_str!("../../../../rtl/results/alm-gcm-aes128-4-rom2-d5.json")),
     ("alm-ocb-aes128-4-rom2-seal.json", include_str!("../../../../rtl/results/alm-ocb-aes128-4-rom2-seal.json")),
     ("ecp5-cipher-aes128-1-rom2.json", include_str!("../../../../rtl/results/ecp5-cipher-aes128-1-rom2.json")),
     ("regression.json", include_str!("../../../../rtl/results/regression.json")),
