@@ -1,10 +1,7 @@
 //! The cores of `rtl/`: lint, proofs, simulations against the library, results that belong to the sources.
 
-use crate::{
-    steps::Steps,
-    venv::{self, Missing},
-};
-use std::{path::Path, process::Command};
+use crate::{steps::Steps, venv};
+use std::process::Command;
 
 /// Runs every check of the cores, with tools from PyPI in a venv of `rtl/`.
 pub(crate) fn run(steps: &mut Steps) {
@@ -14,11 +11,7 @@ pub(crate) fn run(steps: &mut Steps) {
             return steps.skip("cores", &format!("{tool} is needed (Debian: apt install g++ make perl)"));
         }
     }
-    let python = match venv::venv(&room, &room.join("requirements.txt"), "rtl") {
-        Ok(python) => python,
-        Err(Missing::Python(why)) => return steps.skip("cores", &why),
-        Err(Missing::Packages(why)) => return steps.fail("cores", &why),
-    };
+    let Some(python) = venv::python(steps, "cores", &room, &room.join("requirements.txt"), "rtl") else { return };
     // With the features of the tests before, so that nothing is compiled twice.
     let build = ["build", "--workspace", "--all-features", "--example", "rtl_cases"];
     steps.cargo("cases for the cores", &build, &[]);
@@ -26,7 +19,7 @@ pub(crate) fn run(steps: &mut Steps) {
     let path = room.display().to_string();
     let mut flow = |name: &str, words: &[&str]| {
         let words: Vec<&str> = ["-m", "flow"].iter().chain(words).copied().collect();
-        steps.run(name, Path::new(&python), &words, &[("PYTHONPATH", &path)]);
+        steps.run(name, &python, &words, &[("PYTHONPATH", &path)]);
     };
     flow("lint of the cores", &["lint"]);
     flow("proofs of the cores", &["prove"]);

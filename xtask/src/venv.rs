@@ -43,27 +43,27 @@ fn room(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
         steps.fail(name, "the release binary is not built: cargo xtask release");
         return None;
     }
-    match venv(&root, &room.join("requirements.txt"), name) {
-        Ok(python) => Some((scripts, python)),
-        Err(Missing::Python(why)) => {
-            steps.skip(name, &why);
-            None
-        }
-        Err(Missing::Packages(why)) => {
-            steps.fail(name, &why);
-            None
-        }
+    python(steps, name, &root, &room.join("requirements.txt"), name).map(|python| (scripts, python))
+}
+
+/// The Python of the venv in `home`, with the pinned `requirements` installed, which are remembered there as `name`;
+/// `None` if that was `step` by itself: skipped without Python, failed without the packages.
+pub(crate) fn python(steps: &mut Steps, step: &str, home: &Path, requirements: &Path, name: &str) -> Option<PathBuf> {
+    match venv(home, requirements, name) {
+        Ok(python) => return Some(python),
+        Err(Missing::Python(why)) => steps.skip(step, &why),
+        Err(Missing::Packages(why)) => steps.fail(step, &why),
     }
+    None
 }
 
 /// Why there is no venv.
-pub(crate) enum Missing {
+enum Missing {
     Python(String),
     Packages(String),
 }
 
-/// The Python of the venv in `home`, with the pinned `requirements` installed.
-pub(crate) fn venv(home: &Path, requirements: &Path, name: &str) -> Result<PathBuf, Missing> {
+fn venv(home: &Path, requirements: &Path, name: &str) -> Result<PathBuf, Missing> {
     let python = home.join(".venv/bin/python");
     let run = |program: &Path, words: &[&str]| {
         let status = Command::new(program).args(words).current_dir(home).status();
