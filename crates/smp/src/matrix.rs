@@ -92,6 +92,16 @@ pub fn run(base: &Config, kernel: Kernel, at: u64) -> Result<Vec<Cell>, Failure>
     cells.into_par_iter().map(|(attack, column)| cell(attack, column, kernel, at)).collect()
 }
 
+/// The cells of a whole [`run`] as rows of words: each scheme, and what came of every attack in the order of
+/// [`Attack::ALL`].
+pub fn rows(cells: &[Cell]) -> impl Iterator<Item = (&str, impl Iterator<Item = String>)> {
+    let first = cells.iter().take_while(|cell| cell.attack == Attack::ALL[0]);
+    first.map(|first| {
+        let of_scheme = cells.iter().filter(|cell| cell.scheme == first.scheme);
+        (first.scheme.as_str(), of_scheme.map(Cell::words))
+    })
+}
+
 fn cell(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Cell, Failure> {
     let mut config = column.config.clone();
     if attack == Attack::ReorderPair {

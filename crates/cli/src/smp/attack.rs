@@ -49,12 +49,8 @@ pub(super) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     // schemes down, attacks across: names of schemes are long
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
     let mut table = Table::new("What was seen, and when", heads);
-    for column in matrix::columns(&config) {
-        let words = |attack: &Attack| {
-            let cell = cells.iter().find(|cell| cell.attack == *attack && cell.scheme == column.name);
-            cell.map_or_else(|| Cell::empty("not run"), |cell| Cell::text(cell.words()))
-        };
-        table.row(std::iter::once(Cell::text(&column.name)).chain(Attack::ALL.iter().map(words)));
+    for (scheme, words) in matrix::rows(&cells) {
+        table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));
     }
     stream::print(&table.to_text())?;
     Ok(Exit::Done)

@@ -6,7 +6,7 @@ use super::{
 };
 use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::attack::Attack;
-use sealwright_smp::engine::Model;
+use sealwright_smp::{engine::Model, matrix};
 
 pub(super) fn tables(grid: &Grid) -> Vec<Table> {
     vec![
@@ -182,18 +182,8 @@ fn attacks(grid: &Grid) -> Table {
     let note = "Run, not argued: FFT, 4 processors, each attack struck once from transfer 50 on. So many transfers (for an \
         invalidation, commands) later, and by what.";
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
-    let mut names: Vec<&str> = Vec::new();
-    for cell in &grid.matrix {
-        if !names.contains(&cell.scheme.as_str()) {
-            names.push(&cell.scheme);
-        }
-    }
-    for name in names {
-        let cells = Attack::ALL.iter().map(|attack| {
-            let cell = grid.matrix.iter().find(|cell| cell.scheme == name && cell.attack == *attack);
-            cell.map_or_else(|| Cell::empty("not run"), |cell| Cell::text(cell.words()))
-        });
-        table.row(std::iter::once(Cell::text(name)).chain(cells.collect::<Vec<_>>()));
+    for (scheme, words) in matrix::rows(&grid.matrix) {
+        table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));
     }
     table
 }

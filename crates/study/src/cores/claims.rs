@@ -66,7 +66,7 @@ impl Figures<'_> {
     fn rate(&self, design: Design) -> Option<Interval> {
         match self.place {
             Place::Printed => design.printed(Column::Gbps).map(Interval::exact),
-            Place::Ours => Some(Interval::exact(self.measured.kept.clock(design)? * super::BITS / 1e3)),
+            Place::Ours => self.measured.kept.rate(design).map(Interval::exact),
             Place::Software => self.measured.software_rate(design, LONGEST),
         }
     }

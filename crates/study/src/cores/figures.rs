@@ -1,7 +1,7 @@
 //! The figures: rates of the cores, the paper's and ours, and what packets of every length make of them.
 
 use super::{
-    BITS, Column, DESIGNS, Design, Measured,
+    Column, DESIGNS, Design, Measured,
     software::{LENGTHS, LONGEST},
 };
 use crate::figure::{Axis, Figure, Kind, Origin, Series, X, shown};
@@ -27,7 +27,7 @@ fn rates(measured: &Measured) -> Figure {
         DESIGNS.into_iter().filter_map(point).collect::<Vec<_>>()
     };
     let printed = points(&|design| design.printed(Column::Gbps).map(Interval::exact));
-    let ours = points(&|design| measured.kept.clock(design).map(|mhz| Interval::exact(mhz * BITS / 1e3)));
+    let ours = points(&|design| measured.kept.rate(design).map(Interval::exact));
     let software = points(&|design| measured.software_rate(design, LONGEST));
     let say = |series: &[(X, Interval)]| {
         let one = |(x, y): &(X, Interval)| match x {

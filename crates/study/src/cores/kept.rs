@@ -1,6 +1,6 @@
 //! What synthesis and simulation found, as `rtl/results/` had it when this program was built.
 
-use super::{Cipher, Design, Mode};
+use super::{BITS, Cipher, Design, Mode};
 use sealwright_measure::Interval;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -125,6 +125,11 @@ impl Kept {
     /// Megahertz after routing.
     pub(super) fn clock(&self, design: Design) -> Option<f64> {
         self.routed(design)?.fmax_mhz
+    }
+
+    /// Gbit/s of four lanes at that clock.
+    pub(super) fn rate(&self, design: Design) -> Option<f64> {
+        Some(self.clock(design)? * BITS / 1e3)
     }
 
     /// Four lanes in simulation.

@@ -1,7 +1,7 @@
 //! The tables: the paper's beside ours, what was routed, what packets make of it, software beside the cores.
 
 use super::{
-    BITS, Column as Printed, DESIGNS, Design, Measured,
+    Column as Printed, DESIGNS, Design, Measured,
     software::{ETHERNET, LENGTHS, LONGEST},
 };
 use crate::figure::cell;
@@ -57,7 +57,7 @@ fn cores(measured: &Measured) -> Table {
             or(area.and_then(|found| found.alms()), "not synthesised"),
             count(area.and_then(|found| found.bram)),
             number(clock),
-            number(clock.map(|mhz| mhz * BITS / 1e3)),
+            number(measured.kept.rate(design)),
             number(clock.zip(reference).map(|(clock, reference)| 100.0 * clock / reference)),
         ]);
         table.row(row);
