@@ -7,7 +7,9 @@ lib/delay.sv
 lib/delay_valid.sv
 lib/slice.sv
 lib/fifo.sv
+lib/fifo_late.sv
 lib/key_store.sv
+lib/round_keys.sv
 aes/aes_sbox_composite.sv
 aes/aes_sbox_rom.sv
 aes/aes_sub.sv
@@ -23,6 +25,7 @@ ghash/ghash_multiply.sv
 ghash/ghash_stride.sv
 ghash/ghash_powers.sv
 lib/cipher_only.sv
+mode/stream_in.sv
 mode/gcm_keystream.sv
 mode/gcm_control.sv
 mode/tag_check.sv

@@ -34,6 +34,8 @@ module aes_key_expand
 
   assign place  = count_q[$clog2(Words)-1:0];
   assign last   = window_q[Words-1];
+  // Of the round that count_q says: it stands still for cycles before a word wants it.
+  always_ff @(posedge clk_i) rcon_q <= aes_pkg::rcon(4'(count_q >> $clog2(Words)));
   always_ff @(posedge clk_i) turned_q <= place == '0 ? {last[7:0], last[31:8]} : last;
   for (genvar i = 0; i < 4; i++) begin : gen_box
     aes_sbox_composite #(.Cut(4)) u_sbox (.clk_i, .a_i(turned_q[8*i+:8]), .y_o(box[8*i+:8]));
@@ -69,7 +71,6 @@ module aes_key_expand
         window_q <= key_i[32*Words-1:0];
         count_q  <= '0;
         wait_q   <= '0;
-        rcon_q   <= 8'h01;
       end
       Substitute: wait_q <= wait_q == 3'd4 ? '0 : wait_q + 3'd1;
       Add: word_q <= window_q[0] ^ added;
@@ -77,7 +78,6 @@ module aes_key_expand
         window_q <= {word_q, window_q[Words-1:1]};
         out_q    <= {word_q, out_q[95:32]};
         count_q  <= count_q + 6'd1;
-        if (place == '0 && count_q >= 6'(Words)) rcon_q <= aes_pkg::xtime(rcon_q);
       end
     endcase
   end

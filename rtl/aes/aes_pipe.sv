@@ -1,8 +1,6 @@
 // AES, every round in hardware: Lanes blocks a cycle under one key slot, latency(Cipher, Cut) cycles later.
 //
 //   block_i -> [register] -> key 0 -> [register] -> round 1 -> ... -> round 10 or 14 -> block_o
-//
-// The slot travels beside the blocks, so that each cycle may be another key's.
 
 module aes_pipe
   import sealwright_pkg::*;
@@ -26,28 +24,10 @@ module aes_pipe
 );
 
   localparam int unsigned Rounds  = rounds(Cipher);
-  localparam int unsigned Latency = latency(Cipher, Cut);
-
-  // slot[t] is that of the blocks t registers behind block_i.
-  logic [Latency:0][SlotW-1:0] slot;
-  assign slot[0] = slot_i;
-  for (genvar t = 0; t < Latency; t++) begin : gen_slot
-    always_ff @(posedge clk_i) slot[t+1] <= slot[t];
-  end
-
   block_t [Rounds:0] key;
-  for (genvar r = 0; r <= Rounds; r++) begin : gen_key
-    // The blocks that meet this key in the coming cycle have passed so many registers now.
-    localparam int unsigned Before = r == 0 ? 0 : r * (Cut + 1);
-    key_store #(.Slots(Slots)) u_keys (
-      .clk_i,
-      .we_i(rk_we_i && rk_index_i == 6'(Inverse ? Rounds - r : r)),
-      .write_slot_i(rk_slot_i),
-      .key_i(rk_i),
-      .slot_i(slot[Before]),
-      .key_o(key[r])
-    );
-  end
+  round_keys #(.Rounds(Rounds), .Cut(Cut), .Slots(Slots), .Inverse(Inverse)) u_keys (
+    .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .key_o(key)
+  );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     block_t in_q;

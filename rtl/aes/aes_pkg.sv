@@ -29,6 +29,12 @@ package aes_pkg;
     return {a[6:0], 1'b0} ^ (a[7] ? 8'h1b : 8'h00);
   endfunction
 
+  // x^(i - 1), for i from 1 to 10 (FIPS 197, 5.2).
+  function automatic logic [7:0] rcon(logic [3:0] i);
+    rcon = 8'h01;
+    for (int k = 1; k < 10; k++) if (i > 4'(k)) rcon = xtime(rcon);
+  endfunction
+
   function automatic block_t shift_rows(block_t s);
     for (int c = 0; c < 4; c++) begin
       for (int r = 0; r < 4; r++) shift_rows[8*(r+4*c) +: 8] = s[8*(r+4*((c+r)%4)) +: 8];

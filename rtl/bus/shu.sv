@@ -55,7 +55,7 @@ module shu
 );
 
   localparam int unsigned QueueW = NodeW + 1;
-  localparam int unsigned Depth  = 5;          // of GHASH's loop
+  localparam int unsigned Depth  = 5;          // of GHASH's loop; the groups below are told for it
   localparam int unsigned Blocks = 5;          // of a pad
 
   // ---- the key ----

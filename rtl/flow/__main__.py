@@ -13,7 +13,8 @@ def main():
     commands.add_parser("lint", help="Verilator, Verible and slang find nothing")
     commands.add_parser("prove", help="multiplier, S-boxes, queues and slices")
     commands.add_parser("results", help="whether results/ belongs to these sources")
-    commands.add_parser("synth", help="every result of results/ anew but the regression; takes hours")
+    synthesis = commands.add_parser("synth", help="every result of results/ anew but the regression; takes an hour")
+    synthesis.add_argument("--jobs", type=int, default=1, help="so many at a time; about 2 GB each")
     for name, words in (
         ("test", "the reduced set of the test command"),
         ("full", "the full regression, into results/regression.json"),
@@ -32,7 +33,7 @@ def main():
         case "results":
             results.check()
         case "synth":
-            synth.every()
+            synth.every(args.jobs)
         case "protocol":
             protocol.check(args.cases)
         case "wave":

@@ -16,14 +16,14 @@ class Core:
     lanes: int = 4
     sbox: str = "table"
     cut: int = 0
-    depth: int = 5
+    depth: int = 6
     slots: int = 4
     opens: int = 1
 
     @property
     def name(self):
-        """`gcm-aes128-4`, with the S-box where there is a choice."""
-        sbox = "" if self.cipher == "serpent" else f"-{self.sbox}{self.cut}"
+        """`gcm-aes128-4`, with the S-box where there is a choice, and the registers inside a round."""
+        sbox = f"-{'cut' if self.cipher == 'serpent' else self.sbox}{self.cut}"
         return f"{self.mode}-{self.cipher}-{self.lanes}{sbox}"
 
     @property

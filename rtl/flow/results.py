@@ -13,7 +13,12 @@ def check():
     if not paths:
         print("results: skipped, there are none yet: python -m flow synth, or full, makes them")
         return
-    stale = [path.name for path in paths if json.loads(path.read_text())["sources_sha256"] != ours]
+    stale = []
+    for path in paths:
+        result = json.loads(path.read_text())
+        bus = result.get("shu")
+        if result["sources_sha256"] != ours or (bus and bus["sources_sha256"] != sources_sha256(bus=True)):
+            stale.append(path.name)
     if stale:
         raise SystemExit(f"of other sources than these: {', '.join(stale)}; python -m flow synth, or full, makes them anew")
     print(f"results: {len(paths)}, all of these sources")

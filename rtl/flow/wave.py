@@ -35,9 +35,9 @@ OUT = [
 ]
 PICTURES = {
     "gcm": [*PORTS, Row("into the cipher", "cipher_valid_q", "cipher_in_q"), Row("keystream", "cipher_valid", "cipher_out"),
-            Row("into GHASH", "valid_q2", "x_q2"), Row("hash", "hash_valid", "hash"), *OUT],
-    "ocb": [*PORTS, Row("into the cipher", "valid_q2", "cipher_q2"), Row("out of the cipher", "cipher_valid", "cipher_out"),
-            Row("the tag's block", "tag_valid", "tag_block"), *OUT],
+            Row("into GHASH", "beat_valid_q", "x_q"), Row("hash", "hash_valid", "hash"), *OUT],
+    "ocb": [*PORTS, Row("into the cipher", "cipher_valid_q", "cipher_in_q"), Row("out of the cipher", "cipher_valid", "cipher_out"),
+            Row("the tag's block", "tag_here", "tag_block"), *OUT],
 }
 
 

@@ -9,7 +9,9 @@ package ghash_pkg;
   import sealwright_pkg::block_t;
 
   typedef logic [26:0][15:0] leaves_t;
+  typedef logic [26:0][1:0][22:0] parts_t;  // products by the lower and the upper byte of a leaf
   typedef logic [26:0][30:0] products_t;
+  typedef logic [2:0][126:0] halves_t;  // products of the low halves, of the high ones, of their sums
 
   // Of every three parts the low half, the high half, their sum.
   function automatic leaves_t leaves(block_t a);
@@ -20,21 +22,23 @@ package ghash_pkg;
     for (int i = 0; i < 9; i++) leaves[3*i+:3] = {a2[i][31:16] ^ a2[i][15:0], a2[i][31:16], a2[i][15:0]};
   endfunction
 
-  function automatic logic [30:0] leaf_product(logic [15:0] a, logic [15:0] b);
-    leaf_product = '0;
-    for (int i = 0; i < 16; i++) leaf_product = leaf_product ^ ({31{a[i]}} & (31'(b) << i));
+  function automatic logic [22:0] part_product(logic [7:0] a, logic [15:0] b);
+    part_product = '0;
+    for (int i = 0; i < 8; i++) part_product = part_product ^ ({23{a[i]}} & (23'(b) << i));
   endfunction
 
-  function automatic logic [254:0] join_leaves(products_t p);
+  function automatic halves_t join_leaves(products_t p);
     logic [8:0][62:0] p2;
-    logic [2:0][126:0] p1;
     for (int i = 0; i < 9; i++) begin
       p2[i] = {32'b0, p[3*i]} ^ {p[3*i+1], 32'b0} ^ {16'b0, p[3*i] ^ p[3*i+1] ^ p[3*i+2], 16'b0};
     end
     for (int i = 0; i < 3; i++) begin
-      p1[i] = {64'b0, p2[3*i]} ^ {p2[3*i+1], 64'b0} ^ {32'b0, p2[3*i] ^ p2[3*i+1] ^ p2[3*i+2], 32'b0};
+      join_leaves[i] = {64'b0, p2[3*i]} ^ {p2[3*i+1], 64'b0} ^ {32'b0, p2[3*i] ^ p2[3*i+1] ^ p2[3*i+2], 32'b0};
     end
-    return {128'b0, p1[0]} ^ {p1[1], 128'b0} ^ {64'b0, p1[0] ^ p1[1] ^ p1[2], 64'b0};
+  endfunction
+
+  function automatic logic [254:0] join_halves(halves_t p);
+    return {128'b0, p[0]} ^ {p[1], 128'b0} ^ {64'b0, p[0] ^ p[1] ^ p[2], 64'b0};
   endfunction
 
   function automatic block_t reduce(logic [254:0] p);

@@ -1,4 +1,4 @@
-// The first Count powers of H, written one after the other: two bits of a product a cycle, 65 cycles a power.
+// The first Count powers of H, written one after the other: two bits of a product a cycle, 66 cycles a power.
 
 module ghash_powers
   import sealwright_pkg::*;
@@ -16,7 +16,7 @@ module ghash_powers
   output block_t          power_o
 );
 
-  typedef enum logic [1:0] {Idle, Write, Multiply} state_e;
+  typedef enum logic [1:0] {Idle, Write, Multiply, Take} state_e;
 
   state_e state_d, state_q;
   block_t h_q, power_q, product_q, product_d;
@@ -33,7 +33,8 @@ module ghash_powers
     unique case (state_q)
       Idle:     if (valid_i) state_d = Write;
       Write:    state_d = index_o == ExpW'(Count) ? Idle : Multiply;
-      Multiply: if (step_q == 6'd63) state_d = Write;
+      Multiply: if (step_q == 6'd63) state_d = Take;
+      Take:     state_d = Write;
       default:  state_d = Idle;
     endcase
   end
@@ -55,11 +56,12 @@ module ghash_powers
         product_q <= '0;
         index_o   <= index_o + ExpW'(1);
       end
-      default: begin
+      Multiply: begin
         step_q    <= step_q + 6'd1;
         product_q <= product_d;
-        power_q   <= step_q == 6'd63 ? product_d : {power_q[125:0], power_q[127:126]};
+        power_q   <= {power_q[125:0], power_q[127:126]};
       end
+      default: power_q <= product_q;
     endcase
   end
 

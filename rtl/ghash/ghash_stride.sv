@@ -15,7 +15,7 @@ module ghash_stride
   import sealwright_pkg::*;
 #(
   parameter int unsigned Lanes = 1,
-  parameter int unsigned Depth = 5,
+  parameter int unsigned Depth = 6,
   parameter int unsigned Slots = 1,
   localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1,
   localparam int unsigned ExpW  = $clog2(Lanes * Depth + 1)
@@ -47,13 +47,18 @@ module ghash_stride
   delay #(.W(3), .Cycles(3)) u_flags (.clk_i, .d_i({take_i, fold_i, last_i}), .q_o({take, fold, last}));
   delay_valid #(.Cycles(3)) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o(valid));
 
+  localparam int unsigned AddressW = $clog2(Slots) + ExpW;
+  function automatic logic [AddressW-1:0] address(logic [SlotW-1:0] slot, logic [ExpW-1:0] index);
+    return AddressW'({Slots > 1 ? slot : '0, index});
+  endfunction
   for (genvar l = 0; l < Lanes; l++) begin : gen_power
-    block_t mem [2**(SlotW + ExpW)];
-    logic [SlotW+ExpW-1:0] address_q;
+    (* no_rw_check *)  // a slot in use gets no powers
+    block_t mem [Slots * 2**ExpW];
+    logic [AddressW-1:0] address_q;
     block_t read_q;
     always_ff @(posedge clk_i) begin
-      if (power_we_i) mem[{power_slot_i, power_index_i}] <= power_i;
-      address_q <= {slot_i, exponent_i - ExpW'(l)};
+      if (power_we_i) mem[address(power_slot_i, power_index_i)] <= power_i;
+      address_q <= address(slot_i, exponent_i - ExpW'(l));
       read_q    <= mem[address_q];
       power[l]  <= read_q;
     end
@@ -61,27 +66,29 @@ module ghash_stride
 
   // The queue of products that wait for their group; an empty one lets the product through.
   localparam int unsigned PtrW = Depth > 1 ? $clog2(Depth) : 1;
-  (* ram_style = "distributed" *)
+  (* ram_style = "distributed", no_rw_check *)
   block_t waiting [2**PtrW];
   logic [PtrW-1:0] write_q, read_q;
   logic [PtrW:0] count_q;
-  logic product_valid, product_fold, product_last, push, pop, through;
+  logic through_q;  // it is 0
+  logic product_valid, product_fold, product_last, push, pop;
   block_t product, added;
 
   assign push    = product_valid && !product_fold;
   assign pop     = valid && take;
-  assign through = count_q == '0;
-  assign added   = !take ? '0 : through ? product : waiting[read_q];
+  assign added   = !take ? '0 : through_q ? product : waiting[read_q];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      write_q <= '0;
-      read_q  <= '0;
-      count_q <= '0;
+      write_q   <= '0;
+      read_q    <= '0;
+      count_q   <= '0;
+      through_q <= 1'b1;
     end else begin
-      if (push && !(pop && through)) write_q <= write_q + PtrW'(1);
-      if (pop && !through) read_q <= read_q + PtrW'(1);
-      count_q <= count_q + (PtrW+1)'(push) - (PtrW+1)'(pop);
+      if (push && !(pop && through_q)) write_q <= write_q + PtrW'(1);
+      if (pop && !through_q) read_q <= read_q + PtrW'(1);
+      count_q   <= count_q + (PtrW+1)'(push) - (PtrW+1)'(pop);
+      through_q <= push == pop ? through_q : pop && count_q == (PtrW+1)'(1);
     end
   end
   always_ff @(posedge clk_i) if (push) waiting[write_q] <= product;
@@ -113,11 +120,10 @@ module ghash_stride
   end
   always_ff @(posedge clk_i) hash_o <= sum_q ^ product;
 
-
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      assert (!(pop && through && !push)) else $error("a group came before its product");
+      assert (!(pop && through_q && !push)) else $error("a group came before its product");
       assert (!(push && !pop && count_q == (PtrW+1)'(2**PtrW))) else $error("the queue of products is full");
     end
   end

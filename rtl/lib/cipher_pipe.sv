@@ -30,7 +30,7 @@ module cipher_pipe
   delay_valid #(.Cycles(latency(Cipher, Cut))) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o);
 
   if (Cipher == Serpent256) begin : gen_serpent
-    serpent_pipe #(.Lanes(Lanes), .Slots(Slots), .Inverse(Inverse)) u_pipe (
+    serpent_pipe #(.Cut(Cut), .Lanes(Lanes), .Slots(Slots), .Inverse(Inverse)) u_pipe (
       .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .block_i, .block_o
     );
   end else begin : gen_aes

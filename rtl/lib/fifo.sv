@@ -1,4 +1,5 @@
-// A queue in memory whose head stands ready in a register: a word shows two cycles after it went in.
+// A queue in memory whose head stands ready in a register: a word shows two cycles after it went in. For wide words that
+// are wanted together with others, see `fifo_late`.
 //
 // near_full_o says, two cycles late, that Slack places are left or fewer, counting what those cycles may bring: for
 // pipelines that cannot stop at once. Nothing here but two gates hangs on pop_i, which may come late in the cycle.
@@ -20,6 +21,7 @@ module fifo #(
 
   localparam int unsigned PtrW = $clog2(Depth);
 
+  (* no_rw_check *)  // a word is never read in the cycle that writes it
   logic [W-1:0] mem [Depth];
   logic [PtrW:0] write_q, read_q;  // one bit more than the address: full and empty differ
   logic [PtrW:0] next_q;           // read_q + 1

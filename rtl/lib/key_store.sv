@@ -19,7 +19,7 @@ module key_store
     assign unused_slots = ^{write_slot_i, slot_i};
     always_ff @(posedge clk_i) if (we_i) key_o <= key_i;
   end else begin : gen_many
-    (* ram_style = "distributed" *)
+    (* ram_style = "distributed", no_rw_check *)  // a slot in use gets no key
     block_t keys[Slots];
     always_ff @(posedge clk_i) begin
       if (we_i) keys[write_slot_i] <= key_i;

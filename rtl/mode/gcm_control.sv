@@ -8,7 +8,7 @@ module gcm_control
   import sealwright_pkg::*;
 #(
   parameter int unsigned Lanes = 4,
-  parameter int unsigned Depth = 5,
+  parameter int unsigned Depth = 6,
   parameter int unsigned Slots = 1,
   localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1,
   localparam int unsigned ExpW  = $clog2(Lanes * Depth + 1),
@@ -19,12 +19,14 @@ module gcm_control
   input  logic                valid_i,
   output logic                ready_o,
   input  logic [SlotW-1:0]    slot_i,
+  input  logic                open_i,
   input  logic [LenW-1:0]     ad_len_i,
   input  logic [LenW-1:0]     text_len_i,
   input  logic [BeatW-1:0]    beats_i,     // of both, with the block of lengths
   input  logic                go_i,        // there is room for beats
   output logic                valid_o,
   output logic [SlotW-1:0]    slot_o,
+  output logic                open_o,
   output logic                text_o,      // 0: associated data, 1: takes a beat of keystream
   output logic                data_o,      // takes a beat of the stream
   output logic                data_last_o, // the packet's last one
@@ -63,25 +65,26 @@ module gcm_control
   logic data_last_q;                              // one beat of text at most
   logic [GroupW-1:0] group_q;
   logic [SlotW-1:0] slot_q;
-  logic load, ends;
+  logic open_q, load, ends;
 
   // The next one: as it comes, and then worked out.
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic in_ad, has_text, extra, ad_last, text_last, data_last;
+    logic open, in_ad, has_text, extra, ad_last, text_last, data_last;
     logic [BytesW-1:0] ad_tail, text_tail;
     logic [BlockW-1:0] ad_blocks, text_blocks;
     logic [BeatW-1:0] ad_beats, text_beats, beats;
   } packet_t;
   logic came, next_valid_q, next_ready;
   logic [SlotW-1:0] slot;
+  logic open;
   logic [LenW-1:0] ad_len, text_len;
   logic [BeatW-1:0] beats;
   packet_t next_q;
 
-  slice #(.W(SlotW + 2 * LenW + BeatW)) u_came (
-    .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({slot_i, ad_len_i, text_len_i, beats_i}),
-    .valid_o(came), .ready_i(next_ready), .data_o({slot, ad_len, text_len, beats})
+  slice #(.W(SlotW + 1 + 2 * LenW + BeatW)) u_came (
+    .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({slot_i, open_i, ad_len_i, text_len_i, beats_i}),
+    .valid_o(came), .ready_i(next_ready), .data_o({slot, open, ad_len, text_len, beats})
   );
 
   assign ends       = go_i && !in_ad_q && text_last_q;
@@ -91,6 +94,7 @@ module gcm_control
   always_ff @(posedge clk_i) begin
     if (next_ready) begin
       next_q.slot        <= slot;
+      next_q.open        <= open;
       next_q.in_ad       <= ad_len != '0;
       next_q.has_text    <= text_len != '0;
       next_q.extra       <= blocks(text_len) % BlockW'(Lanes) == '0;
@@ -115,6 +119,7 @@ module gcm_control
   always_ff @(posedge clk_i) begin
     if (load) begin
       slot_q        <= next_q.slot;
+      open_q        <= next_q.open;
       in_ad_q       <= next_q.in_ad;
       has_text_q    <= next_q.has_text;
       ad_tail_q     <= next_q.ad_tail;
@@ -149,7 +154,7 @@ module gcm_control
   // First register: everything cut down to a few bits.
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic text, data, data_last, text_last, ends, take, fold;
+    logic open, text, data, data_last, text_last, ends, take, fold;
     logic [Lanes-1:0] end_lane;
     logic [BytesW-1:0] bytes;
   } step_t;
@@ -165,6 +170,7 @@ module gcm_control
 
   always_ff @(posedge clk_i) begin
     step_q.slot      <= slot_q;
+    step_q.open      <= open_q;
     step_q.text      <= !in_ad_q;
     step_q.data      <= in_ad_q || !(extra_q && text_last_q);
     step_q.data_last <= in_ad_q ? ad_last_q && !has_text_q : data_last_q;
@@ -192,6 +198,7 @@ module gcm_control
     exponent_o <= ad_q2 + follow_q2;
     for (int i = 0; i < Bytes; i++) keep_o[i] <= BytesW'(i) < step_q2.bytes;
     slot_o      <= step_q2.slot;
+    open_o      <= step_q2.open;
     text_o      <= step_q2.text;
     data_o      <= step_q2.data;
     data_last_o <= step_q2.data_last;

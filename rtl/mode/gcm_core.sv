@@ -13,8 +13,10 @@
 // verdict is known: whoever receives it must hold it until then.
 //
 //   command -+-> keystream -> cipher -> queue -+
-//            +-> queue ----> control -> queue -+-> join -> [ ] -> xor -> [ ] -+-> queue -> m
-//   s ----------> slice -----------------------+                              +-> GHASH -> tag_check -> verdict
+//            +-> queue ----> control -> queue -+-> join -> [Late] -> xor -> [ ] -+-> queue -> m
+//   s ----------> queue -----------------------+                                 +-> GHASH -> tag_check -> verdict
+//
+// The join sees only whether words are there and a few flags of the beat; the words themselves come Late cycles later.
 
 module gcm_core
   import sealwright_pkg::*;
@@ -23,7 +25,7 @@ module gcm_core
   parameter int unsigned Sbox   = SboxTable,
   parameter int unsigned Cut    = 0,
   parameter int unsigned Lanes  = 4,
-  parameter int unsigned Depth  = 5,        // registers in GHASH's loop
+  parameter int unsigned Depth  = 6,        // registers in GHASH's loop
   parameter int unsigned Slots  = 1,
   localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
 ) (
@@ -77,11 +79,11 @@ module gcm_core
   logic [SlotW-1:0] stream_slot;
   block_t [Lanes-1:0] counter_block;
   logic [$clog2(Ahead+1)-1:0] ahead_q;
-  logic ahead_room_q, ks_pop, ks_popped;
+  logic ahead_room_q, zero_q, went, zero_went, ks_pop, ks_popped;
 
   assign command_ready_o = stream_ready && !queue_full;
   assign command_fire    = command_valid_i && command_ready_o;
-  assign stream_go       = stream_valid && ahead_room_q && !zero_valid;
+  assign stream_go       = stream_valid && ahead_room_q;
 
   gcm_keystream #(.Lanes(Lanes), .Slots(Slots)) u_keystream (
     .clk_i, .rst_ni,
@@ -94,11 +96,16 @@ module gcm_core
     if (!rst_ni) begin
       ahead_q      <= '0;
       ahead_room_q <= 1'b0;
+      zero_q       <= 1'b0;
     end else begin
       ahead_q      <= ahead_q + $bits(ahead_q)'(stream_go) - $bits(ahead_q)'(ks_popped);
-      ahead_room_q <= ahead_q < $bits(ahead_q)'(Ahead - 1);
+      ahead_room_q <= ahead_q < $bits(ahead_q)'(Ahead - 1) && !zero_valid;  // the zero block goes next
+      zero_q       <= zero_valid;
     end
   end
+
+  delay_valid #(.Cycles(Late)) u_went (.clk_i, .rst_ni, .valid_i(stream_go), .valid_o(went));
+  delay_valid #(.Cycles(Late)) u_zero_went (.clk_i, .rst_ni, .valid_i(zero_q), .valid_o(zero_went));
 
   // ---- the cipher ----
   logic cipher_valid_q, cipher_zero_q, cipher_valid, cipher_zero;
@@ -107,12 +114,12 @@ module gcm_core
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {cipher_valid_q, cipher_zero_q} <= '0;
-    else {cipher_valid_q, cipher_zero_q} <= {stream_go, zero_valid};
+    else {cipher_valid_q, cipher_zero_q} <= {went, zero_went};
   end
   always_ff @(posedge clk_i) begin
-    cipher_slot_q <= zero_valid ? setup_slot : stream_slot;
+    cipher_slot_q <= zero_went ? setup_slot : stream_slot;
     cipher_in_q   <= counter_block;
-    if (zero_valid) cipher_in_q[0] <= '0;
+    if (zero_went) cipher_in_q[0] <= '0;
   end
 
   cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
@@ -126,8 +133,8 @@ module gcm_core
   assign zero_done = cipher_zero;
 
   logic ks_valid, unused_ks_full;
-  block_t [Lanes-1:0] ks;
-  fifo #(.W(128 * Lanes), .Depth(Ahead)) u_ks (
+  block_t [Lanes-1:0] ks;  // Late cycles after ks_pop
+  fifo_late #(.W(128 * Lanes), .Depth(Ahead)) u_ks (
     .clk_i, .rst_ni, .push_i(cipher_valid), .data_i(cipher_out), .near_full_o(unused_ks_full),
     .valid_o(ks_valid), .data_o(ks), .pop_i(ks_pop)
   );
@@ -166,101 +173,117 @@ module gcm_core
     .pop_i(queued_valid && control_ready)
   );
 
+  // What the join needs at once, and the rest.
+  typedef struct packed {
+    logic text, data, data_last, ends;
+  } flags_t;
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic text, data, data_last, text_last, ends, take, fold;
+    logic open, text_last, take, fold;
     logic [Lanes-1:0] end_lane;
     logic [Bytes-1:0] keep;
     logic [ExpW-1:0] exponent;
   } beat_t;
+  flags_t made_flags, flags;
   beat_t made, beat;
-  logic beat_valid, beat_pop;
+  logic beat_valid, beat_pop, unused_beat_valid, unused_flags_full;
 
   gcm_control #(.Lanes(Lanes), .Depth(Depth), .Slots(Slots)) u_control (
-    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(control_ready), .slot_i(queued_slot),
-    .ad_len_i(queued_ad_len), .text_len_i(queued_text_len), .beats_i(queued_beats), .go_i(!beats_full), .valid_o(control_valid),
-    .slot_o(made.slot), .text_o(made.text), .data_o(made.data), .data_last_o(made.data_last),
-    .text_last_o(made.text_last), .end_o(made.ends), .end_lane_o(made.end_lane), .keep_o(made.keep),
-    .exponent_o(made.exponent), .take_o(made.take), .fold_o(made.fold)
+    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(control_ready), .slot_i(queued_slot), .open_i(queued_open),
+    .ad_len_i(queued_ad_len), .text_len_i(queued_text_len), .beats_i(queued_beats), .go_i(!beats_full),
+    .valid_o(control_valid), .slot_o(made.slot), .open_o(made.open), .text_o(made_flags.text), .data_o(made_flags.data),
+    .data_last_o(made_flags.data_last), .text_last_o(made.text_last), .end_o(made_flags.ends),
+    .end_lane_o(made.end_lane), .keep_o(made.keep), .exponent_o(made.exponent), .take_o(made.take), .fold_o(made.fold)
   );
-  fifo #(.W($bits(beat_t)), .Depth(16), .Slack(6)) u_beats (
+  fifo #(.W($bits(flags_t)), .Depth(16), .Slack(6)) u_flags (
+    .clk_i, .rst_ni, .push_i(control_valid), .data_i(made_flags), .near_full_o(unused_flags_full),
+    .valid_o(beat_valid), .data_o(flags), .pop_i(beat_pop)
+  );
+  // Both queues show a word at the same time.
+  fifo_late #(.W($bits(beat_t)), .Depth(16), .Slack(6)) u_beats (
     .clk_i, .rst_ni, .push_i(control_valid), .data_i(made), .near_full_o(beats_full),
-    .valid_o(beat_valid), .data_o(beat), .pop_i(beat_pop)
+    .valid_o(unused_beat_valid), .data_o(beat), .pop_i(beat_pop)
   );
 
-  // What the packet's end needs to know, beside the beats.
-  logic info_open, ended, unused_info, unused_info_full;
+  // What the packet's last beat needs to know.
+  logic known_q, unused_info, unused_info_full;
   logic [LenW-1:0] info_ad_len, info_text_len;
   block_t info_tag;
-  fifo #(.W(1 + 2 * LenW + 128), .Depth(32)) u_info (
-    .clk_i, .rst_ni, .push_i(queued_valid && control_ready),
-    .data_i({queued_open, queued_ad_len, queued_text_len, queued_tag}), .near_full_o(unused_info_full),
-    .valid_o(unused_info), .data_o({info_open, info_ad_len, info_text_len, info_tag}),
-    .pop_i(ended)
+  logic [2*LenW+127:0] known_info_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) known_q <= 1'b0;
+    else known_q <= queued_valid && control_ready;
+  end
+  always_ff @(posedge clk_i) known_info_q <= {queued_ad_len, queued_text_len, queued_tag};
+  fifo_late #(.W(2 * LenW + 128), .Depth(32)) u_info (
+    .clk_i, .rst_ni, .push_i(known_q), .data_i(known_info_q), .near_full_o(unused_info_full),
+    .valid_o(unused_info), .data_o({info_ad_len, info_text_len, info_tag}), .pop_i(beat_pop && flags.ends)
   );
 
   // ---- the data joins ----
-  logic in_valid, in_last, in_pop, out_full, room, verdict_pop;
-  block_t [Lanes-1:0] in_data;
+  logic in_valid, in_last, in_pop, out_full, room, verdict_went;
+  block_t [Lanes-1:0] data;
   logic [$clog2(Pending+1)-1:0] pending_q;
-  logic pending_room_q;
+  logic go_q;  // there is room for the text and for the verdict
 
-  slice #(.W(128 * Lanes + 1)) u_slice (
-    .clk_i, .rst_ni, .valid_i(s_valid_i), .ready_o(s_ready_o), .data_i({s_last_i, s_data_i}),
-    .valid_o(in_valid), .ready_i(in_pop), .data_o({in_last, in_data})
+  stream_in #(.Lanes(Lanes)) u_in (
+    .clk_i, .rst_ni, .s_valid_i, .s_ready_o, .s_data_i, .s_last_i,
+    .valid_o(in_valid), .last_o(in_last), .pop_i(in_pop), .data_o(data)
   );
 
-  assign room     = beat_valid && (!beat.text || ks_valid) && !out_full && pending_room_q;
-  assign in_pop   = room && beat.data;
-  assign beat_pop = room && (!beat.data || in_valid);
-  assign ks_pop   = beat_pop && beat.text;
+  assign room     = beat_valid && (!flags.text || ks_valid) && go_q;
+  assign in_pop   = room && flags.data && in_valid;
+  assign beat_pop = room && (!flags.data || in_valid);
+  assign ks_pop   = beat_pop && flags.text;
 
-  assign verdict_pop = verdict_valid_o && verdict_ready_i;
+  // A cycle later.
+  logic popped, ended_q, wrong_last_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {popped, ks_popped, ended_q} <= '0;
+    else {popped, ks_popped, ended_q} <= {beat_pop, ks_pop, beat_pop && flags.ends};
+  end
+  flags_t flags_q;
+  always_ff @(posedge clk_i) begin
+    flags_q      <= flags;
+    wrong_last_q <= flags.data && in_last != flags.data_last;
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      pending_q      <= '0;
-      pending_room_q <= 1'b0;
+      verdict_went <= 1'b0;
+      pending_q    <= '0;
+      go_q         <= 1'b0;
     end else begin
-      pending_q      <= pending_q + $bits(pending_q)'(ended) - $bits(pending_q)'(verdict_pop);
-      pending_room_q <= pending_q < $bits(pending_q)'(Pending - 2);
+      verdict_went <= verdict_valid_o && verdict_ready_i;
+      pending_q    <= pending_q + $bits(pending_q)'(ended_q) - $bits(pending_q)'(verdict_went);
+      go_q         <= !out_full && pending_q < $bits(pending_q)'(Pending - 2);
     end
   end
 
-  // First register.
-  logic valid_q, wrong_last_q;
+  // Late cycles after the join: the words are here.
+  logic valid, text, takes_data, ends, wrong_last;
+  delay_valid #(.Cycles(Late - 1)) u_valid (.clk_i, .rst_ni, .valid_i(popped), .valid_o(valid));
+  delay #(.W(4), .Cycles(Late - 1)) u_beside (
+    .clk_i, .d_i({flags_q.text, flags_q.data, flags_q.ends, wrong_last_q}), .q_o({text, takes_data, ends, wrong_last})
+  );
+  logic unused_data_last;
+  assign unused_data_last = flags_q.data_last;
+
+  // The next register: the text out, and what is hashed.
+  logic beat_valid_q, out_valid_q, mask_valid_q, end_q, open_q, malformed_q;
   beat_t beat_q;
-  block_t [Lanes-1:0] data_q, ks_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else valid_q <= beat_pop;
-  end
-  always_ff @(posedge clk_i) begin
-    beat_q       <= beat;
-    data_q       <= in_data;
-    ks_q         <= ks;
-    wrong_last_q <= beat.data && in_last != beat.data_last;
-  end
-
-  assign ended     = valid_q && beat_q.ends;  // until then u_info shows this packet
-  assign ks_popped = valid_q && beat_q.text;
-
-  // Second register: the text out, and what is hashed.
-  logic valid_q2, end_q2, open_q2, malformed_q2;
-  beat_t beat_q2;
-  block_t [Lanes-1:0] out_d, out_q2, x_d, x_q2;
-  block_t mask_d, mask_q2, claim_q2;
+  block_t [Lanes-1:0] out_d, out_q, x_d, x_q;
+  block_t mask_d, mask_q, claim_q;
 
   always_comb begin
     mask_d = '0;
     for (int l = 0; l < Lanes; l++) begin
       for (int i = 0; i < 16; i++) begin
-        out_d[l][8*i+:8] = beat_q.keep[16*l+i] ? data_q[l][8*i+:8] ^ ks_q[l][8*i+:8] : '0;
-        x_d[l][8*i+:8]   = beat_q.keep[16*l+i]
-            ? data_q[l][8*i+:8] ^ (beat_q.text && !info_open ? ks_q[l][8*i+:8] : 8'b0) : '0;
+        out_d[l][8*i+:8] = beat.keep[16*l+i] ? data[l][8*i+:8] ^ ks[l][8*i+:8] : '0;
+        x_d[l][8*i+:8]   = beat.keep[16*l+i] ? data[l][8*i+:8] ^ (text && !beat.open ? ks[l][8*i+:8] : 8'b0) : '0;
       end
-      if (beat_q.end_lane[l]) begin
-        mask_d = mask_d ^ ks_q[l];
+      if (beat.end_lane[l]) begin
+        mask_d = mask_d ^ ks[l];
         x_d[l] = reverse_bytes({64'({info_ad_len, 3'b0}), 64'({info_text_len, 3'b0})});
       end
       x_d[l] = element(x_d[l]);
@@ -269,32 +292,34 @@ module gcm_core
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q2     <= 1'b0;
-      malformed_q2 <= 1'b0;
+      beat_valid_q     <= 1'b0;
+      {out_valid_q, mask_valid_q} <= '0;
+      malformed_q <= 1'b0;
     end else begin
-      valid_q2 <= valid_q;
-      if (valid_q) malformed_q2 <= wrong_last_q || (malformed_q2 && !end_q2);
+      beat_valid_q     <= valid;
+      {out_valid_q, mask_valid_q} <= {valid && text && takes_data, valid && ends};
+      if (valid) malformed_q <= wrong_last || (malformed_q && !end_q);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (valid_q) end_q2 <= beat_q.ends;  // of the last beat that came by
-    beat_q2  <= beat_q;
-    out_q2   <= out_d;
-    x_q2     <= x_d;
-    mask_q2  <= mask_d;
-    claim_q2 <= info_tag;
-    open_q2  <= info_open;
+    if (valid) end_q <= ends;  // of the last beat that came by
+    beat_q  <= beat;
+    out_q   <= out_d;
+    x_q     <= x_d;
+    mask_q  <= mask_d;
+    claim_q <= info_tag;
+    open_q  <= beat.open;
   end
 
-  fifo #(.W(128 * Lanes + Bytes + 1), .Depth(16), .Slack(6)) u_out (
-    .clk_i, .rst_ni, .push_i(valid_q2 && beat_q2.text && beat_q2.data),
-    .data_i({beat_q2.text_last, beat_q2.keep, out_q2}), .near_full_o(out_full),
+  fifo #(.W(128 * Lanes + Bytes + 1), .Depth(32), .Slack(8)) u_out (
+    .clk_i, .rst_ni, .push_i(out_valid_q),
+    .data_i({beat_q.text_last, beat_q.keep, out_q}), .near_full_o(out_full),
     .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}), .pop_i(m_valid_o && m_ready_i)
   );
 
   // ---- the hash and the verdict ----
   logic unused_beat;
-  assign unused_beat = ^{beat_q2.data_last, beat_q2.end_lane};
+  assign unused_beat = ^{beat_q.open, beat_q.end_lane};
 
   logic hash_valid;
   block_t hash;
@@ -305,12 +330,12 @@ module gcm_core
   );
   ghash_stride #(.Lanes(Lanes), .Depth(Depth), .Slots(Slots)) u_ghash (
     .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(setup_slot), .power_index_i(power_index), .power_i(power),
-    .valid_i(valid_q2), .slot_i(beat_q2.slot), .x_i(x_q2), .exponent_i(beat_q2.exponent), .take_i(beat_q2.take),
-    .fold_i(beat_q2.fold), .last_i(beat_q2.ends), .valid_o(hash_valid), .hash_o(hash)
+    .valid_i(beat_valid_q), .slot_i(beat_q.slot), .x_i(x_q), .exponent_i(beat_q.exponent), .take_i(beat_q.take),
+    .fold_i(beat_q.fold), .last_i(end_q), .valid_o(hash_valid), .hash_o(hash)
   );
   tag_check #(.Depth(Pending)) u_tag_check (
-    .clk_i, .rst_ni, .mask_valid_i(valid_q2 && beat_q2.ends), .mask_i(mask_q2), .open_i(open_q2), .claim_i(claim_q2),
-    .malformed_i(malformed_q2), .hash_valid_i(hash_valid), .hash_i(element(hash)),
+    .clk_i, .rst_ni, .mask_valid_i(mask_valid_q), .mask_i(mask_q), .open_i(open_q), .claim_i(claim_q),
+    .malformed_i(malformed_q), .hash_valid_i(hash_valid), .hash_i(element(hash)),
     .valid_o(verdict_valid_o), .ready_i(verdict_ready_i), .verdict_o
   );
 

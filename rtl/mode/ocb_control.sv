@@ -17,10 +17,8 @@ module ocb_control
   input  logic                valid_i,
   output logic                ready_o,
   input  logic [SlotW-1:0]    slot_i,
-  input  logic                open_i,
-  input  logic [LenW-1:0]     ad_len_i,
-  input  logic [LenW-1:0]     text_len_i,
-  input  block_t              offset_i,
+  input  lengths_t            lengths_i,
+  input  block_t              offset_i,    // of the packet that was taken Late cycles ago
   input  logic                go_i,        // there is room for beats
   // ocb_tables, which answers two cycles later
   output logic [SlotW-1:0]    table_slot_o,
@@ -50,33 +48,34 @@ module ocb_control
 
   logic busy_q, in_ad_q, first_q, has_text_q, open_q, last_q, load;
   logic text_short_q;                 // the text has one beat or none
+  logic ends_q;                       // !in_ad_q && last_q
   logic [SlotW-1:0] slot_q;
   logic [LenW-1:0] bytes_q, text_q;   // of this chain from here on; of the text that is to follow
   logic [BeatW-1:0] number_q;         // of this beat in its chain, from 1
-  block_t offset_q;
 
-  assign ready_o = !busy_q || (go_i && !in_ad_q && last_q);
+  assign ready_o = !busy_q || (go_i && ends_q);
   assign load    = valid_i && ready_o;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
-    else busy_q <= load || (busy_q && !(go_i && !in_ad_q && last_q));
+    else busy_q <= load || (busy_q && !(go_i && ends_q));
   end
   always_ff @(posedge clk_i) begin
     if (load) begin
       slot_q     <= slot_i;
-      open_q     <= open_i;
-      in_ad_q    <= ad_len_i != '0;
-      has_text_q <= text_len_i != '0;
-      bytes_q    <= ad_len_i != '0 ? ad_len_i : text_len_i;
-      text_q     <= text_len_i;
-      last_q     <= (ad_len_i != '0 ? ad_len_i : text_len_i) <= LenW'(Bytes);
-      text_short_q <= text_len_i <= LenW'(Bytes);
+      open_q     <= lengths_i.open;
+      in_ad_q    <= lengths_i.has_ad;
+      has_text_q <= lengths_i.has_text;
+      bytes_q    <= lengths_i.first_len;
+      text_q     <= lengths_i.text_len;
+      last_q     <= lengths_i.first_short;
+      text_short_q <= lengths_i.text_short;
+      ends_q     <= !lengths_i.has_ad && lengths_i.text_short;
       number_q   <= BeatW'(1);
       first_q    <= 1'b1;
-      offset_q   <= offset_i;
     end else if (go_i) begin
       in_ad_q  <= in_ad_q && !last_q;
+      ends_q   <= last_q ? text_short_q : !in_ad_q && bytes_q <= LenW'(2 * Bytes);
       first_q  <= last_q;
       number_q <= last_q ? BeatW'(1) : number_q + BeatW'(1);
       bytes_q  <= last_q ? text_q : bytes_q - LenW'(Bytes);
@@ -89,7 +88,6 @@ module ocb_control
     logic [SlotW-1:0] slot;
     logic open, text, data, data_last, text_last, ends, first;
     logic [BytesW-1:0] bytes;
-    block_t start;
   } step_t;
 
   function automatic logic [3:0] ntz(logic [BeatW-1:0] n);
@@ -98,7 +96,7 @@ module ocb_control
   endfunction
 
   logic valid_q, valid_q3, valid_q4;
-  step_t step_q, step_q3;
+  step_t step_q, step_q2, step_q3;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= 1'b0;
     else valid_q <= busy_q && go_i;
@@ -109,35 +107,41 @@ module ocb_control
     step_q.text      <= !in_ad_q;
     step_q.data      <= in_ad_q || has_text_q;
     step_q.data_last <= last_q && (in_ad_q ? !has_text_q : 1'b1);
-    step_q.text_last <= !in_ad_q && last_q;
-    step_q.ends      <= !in_ad_q && last_q;
+    step_q.text_last <= ends_q;
+    step_q.ends      <= ends_q;
     step_q.first     <= first_q;
     step_q.bytes     <= last_q ? BytesW'(bytes_q) : BytesW'(Bytes);
-    step_q.start     <= in_ad_q ? '0 : offset_q;
     table_ntz_o      <= ntz(number_q);
   end
   assign table_slot_o = step_q.slot;
 
-  // Third: the tables have answered.
+  // Third: the tables have answered, and the bytes are told lane by lane.
+  logic [Lanes-1:0] full_q3, part_q3, whole_q3;  // whole_q3: the lane is the last full one
+  logic star_q3;                                 // there is a lane with fewer
   delay_valid #(.Cycles(2)) u_valid (.clk_i, .rst_ni, .valid_i(valid_q), .valid_o(valid_q3));
-  delay #(.W($bits(step_t)), .Cycles(2)) u_step (.clk_i, .d_i(step_q), .q_o(step_q3));
+  delay #(.W($bits(step_t)), .Cycles(1)) u_step (.clk_i, .d_i(step_q), .q_o(step_q2));
+  always_ff @(posedge clk_i) begin
+    step_q3 <= step_q2;
+    star_q3 <= step_q2.bytes[3:0] != '0;
+    for (int l = 0; l < Lanes; l++) begin
+      full_q3[l]  <= step_q2.bytes >= BytesW'(16 * l + 16);
+      part_q3[l]  <= step_q2.bytes > BytesW'(16 * l) && step_q2.bytes < BytesW'(16 * l + 16);
+      whole_q3[l] <= step_q2.bytes[BytesW-1:4] == (BytesW-4)'(l + 1);
+    end
+  end
 
   // Fourth: what each lane adds to the offset before the beat.
   step_t step_q4;
-  logic [Lanes-1:0] full_d, part_d, full_q4, part_q4;
+  logic [Lanes-1:0] full_q4, part_q4;
   logic [Bytes-1:0] keep_q4;
   block_t [Lanes-1:0] earlier, add_q4;
-  block_t whole, final_d, final_q4;
+  block_t whole, final_q4;
   always_comb begin
-    final_d = dollar_i;
-    whole   = '0;  // what the blocks of 16 bytes add
+    whole = '0;  // what the blocks of 16 bytes add
     for (int l = 0; l < Lanes; l++) begin
-      full_d[l] = step_q3.bytes >= BytesW'(16 * l + 16);
-      part_d[l] = step_q3.bytes > BytesW'(16 * l) && !full_d[l];
       earlier[l] = l == 0 ? '0 : prefix_i[l > 0 ? l - 1 : 0];
-      if (step_q3.bytes[BytesW-1:4] == (BytesW-4)'(l + 1)) whole = whole ^ prefix_i[l];
+      if (whole_q3[l]) whole = whole ^ prefix_i[l];
     end
-    final_d = dollar_i ^ whole ^ (step_q3.bytes[3:0] != '0 ? star_i : '0);
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {valid_q4, valid_o} <= '0;
@@ -145,17 +149,23 @@ module ocb_control
   end
   always_ff @(posedge clk_i) begin
     step_q4  <= step_q3;
-    full_q4  <= full_d;
-    part_q4  <= part_d;
-    final_q4 <= final_d;
-    for (int l = 0; l < Lanes; l++) add_q4[l] <= part_d[l] ? earlier[l] ^ star_i : prefix_i[l];
+    full_q4  <= full_q3;
+    part_q4  <= part_q3;
+    final_q4 <= dollar_i ^ whole ^ (star_q3 ? star_i : '0);
+    for (int l = 0; l < Lanes; l++) add_q4[l] <= part_q3[l] ? earlier[l] ^ star_i : prefix_i[l];
     for (int i = 0; i < Bytes; i++) keep_q4[i] <= BytesW'(i) < step_q3.bytes;
   end
 
-  // Fifth: the offsets.
-  block_t loop_q, base, step_add_q4;
-  always_ff @(posedge clk_i) step_add_q4 <= prefix_i[Lanes-1];
-  assign base = step_q4.first ? step_q4.start : loop_q;
+  // Fifth: the offsets. That of the nonce is here when its packet's first beat is.
+  block_t loop_q, base, step_add_q4, came_q, start_q;
+  logic came;
+  delay_valid #(.Cycles(Late + 1)) u_came (.clk_i, .rst_ni, .valid_i(load), .valid_o(came));
+  always_ff @(posedge clk_i) begin
+    came_q <= offset_i;
+    if (came) start_q <= came_q;
+    step_add_q4 <= prefix_i[Lanes-1];
+  end
+  assign base = !step_q4.first ? loop_q : step_q4.text ? start_q : '0;
   always_ff @(posedge clk_i) begin
     if (valid_q4) loop_q <= base ^ step_add_q4;
     for (int l = 0; l < Lanes; l++) offset_o[l] <= base ^ add_q4[l];

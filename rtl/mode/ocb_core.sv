@@ -6,8 +6,10 @@
 // verdict is known: whoever receives it must hold it until then.
 //
 //   command -> ocb_nonce -> ocb_control -> queue -+
-//   s -> slice -----------------------------------+-> join -> [ ] -> [ ] -+-> cipher (and its inverse) -+
-//   zero block, tag blocks, nonces' blocks -------+                       +-> masks' queue -------------+-> xor -> m
+//   s -> queue -----------------------------------+-> join -> [Late] -> [ ] -+-> cipher (and its inverse) -+
+//   zero block, tag blocks, nonces' blocks -------+                          +-> masks' queue -------------+-> xor -> m
+//
+// The join sees only whether words are there and a few flags of the beat; the words themselves come Late cycles later.
 //
 // The checksum of the plaintext, the hash of the associated data and the final offset are added up behind the cipher, in
 // the order of the packets; the sum comes back to the front as the tag's block.
@@ -80,107 +82,145 @@ module ocb_core
   logic ask_valid, ask_ready, answer_valid, started_valid, started_ready;
   logic [SlotW-1:0] ask_slot, started_slot;
   block_t ask, start_offset;
-  command_t started;
+  lengths_t started;
 
-  ocb_nonce #(.Slots(Slots)) u_nonce (
+  ocb_nonce #(.Lanes(Lanes), .Slots(Slots)) u_nonce (
     .clk_i, .rst_ni, .forget_i(key_valid_i && key_ready_o),
     .valid_i(command_valid_i), .ready_o(command_ready_o), .slot_i(command_slot_i), .command_i,
     .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_slot_o(ask_slot), .ask_o(ask),
     .answer_valid_i(answer_valid), .answer_i(first_out_q),
-    .valid_o(started_valid), .ready_i(started_ready), .slot_o(started_slot), .command_o(started),
+    .valid_o(started_valid), .ready_i(started_ready), .slot_o(started_slot), .lengths_o(started),
     .offset_o(start_offset)
   );
 
+  // What the join needs at once, and the rest.
+  typedef struct packed {
+    logic text, data, data_last, ends;
+  } flags_t;
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic open, text, data, data_last, text_last, ends;
+    logic open, text_last;
     logic [Lanes-1:0] full, part;
     logic [Bytes-1:0] keep;
     block_t [Lanes-1:0] offset;
     block_t last_offset;
   } beat_t;
+  flags_t made_flags, flags;
   beat_t made, beat;
-  logic made_valid, beat_valid, beat_pop, beats_full;
+  logic made_valid, beat_valid, beat_pop, beats_full, unused_beat_valid, unused_flags_full;
 
   ocb_control #(.Lanes(Lanes), .Slots(Slots)) u_control (
-    .clk_i, .rst_ni, .valid_i(started_valid), .ready_o(started_ready), .slot_i(started_slot), .open_i(started.open),
-    .ad_len_i(started.ad_len), .text_len_i(started.text_len), .offset_i(start_offset), .go_i(!beats_full),
+    .clk_i, .rst_ni, .valid_i(started_valid), .ready_o(started_ready), .slot_i(started_slot), .lengths_i(started),
+    .offset_i(start_offset), .go_i(!beats_full),
     .table_slot_o(table_slot), .table_ntz_o(table_ntz), .star_i(star), .dollar_i(dollar), .prefix_i(prefix),
-    .valid_o(made_valid), .slot_o(made.slot), .open_o(made.open), .text_o(made.text), .data_o(made.data),
-    .data_last_o(made.data_last), .text_last_o(made.text_last), .end_o(made.ends), .full_o(made.full),
+    .valid_o(made_valid), .slot_o(made.slot), .open_o(made.open), .text_o(made_flags.text), .data_o(made_flags.data),
+    .data_last_o(made_flags.data_last), .text_last_o(made.text_last), .end_o(made_flags.ends), .full_o(made.full),
     .part_o(made.part), .keep_o(made.keep), .offset_o(made.offset), .final_o(made.last_offset)
   );
-  fifo #(.W($bits(beat_t)), .Depth(32), .Slack(8)) u_beats (
+  fifo #(.W($bits(flags_t)), .Depth(32), .Slack(8)) u_flags (
+    .clk_i, .rst_ni, .push_i(made_valid), .data_i(made_flags), .near_full_o(unused_flags_full),
+    .valid_o(beat_valid), .data_o(flags), .pop_i(beat_pop)
+  );
+  // Both queues show a word at the same time.
+  fifo_late #(.W($bits(beat_t)), .Depth(32), .Slack(8)) u_beats (
     .clk_i, .rst_ni, .push_i(made_valid), .data_i(made), .near_full_o(beats_full),
-    .valid_o(beat_valid), .data_o(beat), .pop_i(beat_pop)
+    .valid_o(unused_beat_valid), .data_o(beat), .pop_i(beat_pop)
   );
 
   logic claim_pop, unused_claim, unused_claim_full;
   block_t claim;
-  fifo #(.W(128), .Depth(128)) u_claims (
-    .clk_i, .rst_ni, .push_i(started_valid && started_ready), .data_i(started.tag), .near_full_o(unused_claim_full),
+  // As many as packets may be under way: ocb_nonce keeps fewer than 110, the other queues as many again.
+  logic claimed_q;
+  block_t claimed_tag_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) claimed_q <= 1'b0;
+    else claimed_q <= command_valid_i && command_ready_o;
+  end
+  always_ff @(posedge clk_i) claimed_tag_q <= command_i.tag;
+  fifo_late #(.W(128), .Depth(256)) u_claims (
+    .clk_i, .rst_ni, .push_i(claimed_q), .data_i(claimed_tag_q), .near_full_o(unused_claim_full),
     .valid_o(unused_claim), .data_o(claim), .pop_i(claim_pop)
   );
 
   // ---- join: a beat of data, unless a block of the core's own wants the cipher ----
-  logic in_valid, in_last, in_pop, room, own, out_pop, verdict_pop, tag_valid, tag_pop;
-  logic [SlotW-1:0] tag_slot;
+  // What is the core's own is chosen a cycle before a beat of data would be, and its words come as late.
+  logic in_valid, in_last, in_pop, room, own, out_went, verdict_went, tag_valid, tag_pop;
+  logic [SlotW-1:0] tag_slot, zero_slot_q;
   block_t tag_block;
-  block_t [Lanes-1:0] in_data;
+  block_t [Lanes-1:0] data;
   logic [$clog2(Ahead+1)-1:0] ahead_q;
   logic [$clog2(Pending+1)-1:0] pending_q;
-  logic room_q;               // behind the cipher, for as many beats as two cycles may bring
-  logic went_text, went_end;  // a cycle after beat_pop
+  logic room_q;  // behind the cipher, for as many beats as three cycles may bring
 
-  slice #(.W(128 * Lanes + 1)) u_slice (
-    .clk_i, .rst_ni, .valid_i(s_valid_i), .ready_o(s_ready_o), .data_i({s_last_i, s_data_i}),
-    .valid_o(in_valid), .ready_i(in_pop), .data_o({in_last, in_data})
+  stream_in #(.Lanes(Lanes)) u_in (
+    .clk_i, .rst_ni, .s_valid_i, .s_ready_o, .s_data_i, .s_last_i,
+    .valid_o(in_valid), .last_o(in_last), .pop_i(in_pop), .data_o(data)
   );
 
+  logic own_q, go_q;
+  kind_e own_kind_q;
   assign own       = zero_valid || tag_valid || ask_valid;
   assign tag_pop   = tag_valid && !zero_valid;
   assign ask_ready = !zero_valid && !tag_valid;
-  assign room      = beat_valid && !own && room_q;
-  assign in_pop    = room && beat.data;
-  assign beat_pop  = room && (!beat.data || in_valid);
+  assign room      = beat_valid && go_q;
+  assign in_pop    = room && flags.data && in_valid;
+  assign beat_pop  = room && (!flags.data || in_valid);
+
+  // A cycle later.
+  logic popped, went_text, went_end, wrong_last_q;
+  flags_t flags_q;
+  kind_e kind_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {own_q, go_q, popped, went_text, went_end} <= '0;
+    else begin
+      {own_q, go_q} <= {own, room_q && !own};
+      {popped, went_text, went_end} <= {beat_pop || own_q, in_pop && flags.text, beat_pop && flags.ends};
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    own_kind_q   <= zero_valid ? KindZero : tag_valid ? KindTag : KindNonce;
+    zero_slot_q  <= setup_slot;
+    kind_q       <= own_q ? own_kind_q : KindData;
+    flags_q      <= flags;
+    wrong_last_q <= flags.data && in_last != flags.data_last;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      {out_went, verdict_went, room_q} <= '0;
       ahead_q   <= '0;
       pending_q <= '0;
-      room_q    <= 1'b0;
     end else begin
-      ahead_q   <= ahead_q + $bits(ahead_q)'(went_text) - $bits(ahead_q)'(out_pop);
-      pending_q <= pending_q + $bits(pending_q)'(went_end) - $bits(pending_q)'(verdict_pop);
-      room_q    <= ahead_q < $bits(ahead_q)'(Ahead - 2) && pending_q < $bits(pending_q)'(Pending - 2);
+      out_went     <= m_valid_o && m_ready_i;
+      verdict_went <= verdict_valid_o && verdict_ready_i;
+      ahead_q      <= ahead_q + $bits(ahead_q)'(went_text) - $bits(ahead_q)'(out_went);
+      pending_q    <= pending_q + $bits(pending_q)'(went_end) - $bits(pending_q)'(verdict_went);
+      room_q       <= ahead_q < $bits(ahead_q)'(Ahead - 3) && pending_q < $bits(pending_q)'(Pending - 3);
     end
   end
 
-  // First register.
-  logic valid_q, wrong_last_q;
-  kind_e kind_q;
-  beat_t beat_q;
-  block_t [Lanes-1:0] data_q;
-  block_t own_q;
-  logic [SlotW-1:0] slot_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else valid_q <= beat_pop || own;
-  end
+  // Late cycles after the join: the words are here. Those of the core's own came the cycle before.
+  logic valid, text, takes_data, ends, wrong_last;
+  kind_e kind, kind_before;
+  logic [SlotW-1:0] own_slot_q;
+  block_t own_block_q;
+  delay_valid #(.Cycles(Late - 1)) u_valid (.clk_i, .rst_ni, .valid_i(popped), .valid_o(valid));
+  delay #(.W(4), .Cycles(Late - 1)) u_beside (
+    .clk_i, .d_i({flags_q.text, flags_q.data, flags_q.ends, wrong_last_q}), .q_o({text, takes_data, ends, wrong_last})
+  );
+  logic [1:0] kind_bits, kind_before_bits;
+  delay #(.W(2), .Cycles(Late - 2)) u_kind_before (.clk_i, .d_i(kind_q), .q_o(kind_before_bits));
+  delay #(.W(2), .Cycles(1)) u_kind (.clk_i, .d_i(kind_before_bits), .q_o(kind_bits));
+  assign kind_before = kind_e'(kind_before_bits);
+  assign kind        = kind_e'(kind_bits);
   always_ff @(posedge clk_i) begin
-    kind_q       <= zero_valid ? KindZero : tag_valid ? KindTag : ask_valid ? KindNonce : KindData;
-    slot_q       <= zero_valid ? setup_slot : tag_valid ? tag_slot : ask_valid ? ask_slot : beat.slot;
-    own_q        <= zero_valid ? '0 : tag_valid ? tag_block : ask;
-    beat_q       <= beat;
-    data_q       <= in_data;
-    wrong_last_q <= beat.data && in_last != beat.data_last;
+    own_block_q <= kind_before == KindTag ? tag_block : kind_before == KindNonce ? ask : '0;
+    own_slot_q  <= kind_before == KindTag ? tag_slot : kind_before == KindNonce ? ask_slot : zero_slot_q;
   end
+  logic unused_data_last;
+  assign unused_data_last = flags_q.data_last;
 
-  assign went_text = valid_q && kind_q == KindData && beat_q.text && beat_q.data;
-  assign went_end  = valid_q && kind_q == KindData && beat_q.ends;
-
-  // Second register: into the cipher; beside it what its output is added to.
+  // The next register: into the cipher; beside it what its output is added to.
   typedef struct packed {
     kind_e kind;
     logic [SlotW-1:0] slot;
@@ -196,54 +236,54 @@ module ocb_core
     for (int i = 0; i < Bytes; i++) ends_of[i] = i % 16 != 0 && !keep[i] && keep[i > 0 ? i - 1 : 0];
   endfunction
 
-  logic valid_q2;
-  meta_t meta_d, meta_q2;
-  block_t [Lanes-1:0] kept, padded, cipher_d, cipher_q2;
+  logic cipher_valid_q;
+  meta_t meta_d, meta_q;
+  block_t [Lanes-1:0] kept, padded, cipher_d, cipher_in_q;
   logic [Bytes-1:0] pad;
-  assign pad = ends_of(beat_q.keep);
+  assign pad = ends_of(beat.keep);
 
   always_comb begin
-    meta_d.kind       = kind_q;
-    meta_d.slot       = slot_q;
-    meta_d.open       = beat_q.open;
-    meta_d.text       = beat_q.text;
-    meta_d.data       = beat_q.data;
-    meta_d.text_last  = beat_q.text_last;
-    meta_d.ends       = beat_q.ends;
-    meta_d.wrong_last = wrong_last_q;
-    meta_d.full       = beat_q.full;
-    meta_d.part       = beat_q.part;
-    meta_d.keep       = beat_q.keep;
-    meta_d.sum        = beat_q.last_offset;
+    meta_d.kind       = kind;
+    meta_d.slot       = kind == KindData ? beat.slot : own_slot_q;
+    meta_d.open       = beat.open;
+    meta_d.text       = text;
+    meta_d.data       = takes_data;
+    meta_d.text_last  = beat.text_last;
+    meta_d.ends       = ends;
+    meta_d.wrong_last = wrong_last;
+    meta_d.full       = beat.full;
+    meta_d.part       = beat.part;
+    meta_d.keep       = beat.keep;
+    meta_d.sum        = beat.last_offset;
     for (int l = 0; l < Lanes; l++) begin
       for (int i = 0; i < 16; i++) begin
-        kept[l][8*i+:8]   = beat_q.keep[16*l+i] ? data_q[l][8*i+:8] : '0;
-        padded[l][8*i+:8] = beat_q.keep[16*l+i] ? data_q[l][8*i+:8] : {pad[16*l+i], 7'b0};
+        kept[l][8*i+:8]   = beat.keep[16*l+i] ? data[l][8*i+:8] : '0;
+        padded[l][8*i+:8] = beat.keep[16*l+i] ? data[l][8*i+:8] : {pad[16*l+i], 7'b0};
       end
-      meta_d.mask[l] = beat_q.full[l] ? beat_q.offset[l] : kept[l];
-      cipher_d[l]    = beat_q.offset[l] ^ (beat_q.part[l] && beat_q.text ? '0 : padded[l]);
-      if (beat_q.text && !beat_q.open) meta_d.sum = meta_d.sum ^ padded[l];
+      meta_d.mask[l] = beat.full[l] ? beat.offset[l] : kept[l];
+      cipher_d[l]    = beat.offset[l] ^ (beat.part[l] && text ? '0 : padded[l]);
+      if (text && !beat.open) meta_d.sum = meta_d.sum ^ padded[l];
     end
-    if (kind_q != KindData) cipher_d[0] = own_q;
+    if (kind != KindData) cipher_d[0] = own_block_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q2 <= 1'b0;
-    else valid_q2 <= valid_q;
+    if (!rst_ni) cipher_valid_q <= 1'b0;
+    else cipher_valid_q <= valid;
   end
   always_ff @(posedge clk_i) begin
-    meta_q2   <= meta_d;
-    cipher_q2 <= cipher_d;
+    meta_q   <= meta_d;
+    cipher_in_q <= cipher_d;
   end
 
   // ---- the cipher ----
-  logic cipher_valid, unused_meta_valid, unused_meta_full;
+  logic cipher_valid, cipher_soon, unused_meta_valid, unused_meta_full;
   block_t [Lanes-1:0] cipher_out, inverse_out;
   meta_t meta;
 
   cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
-    .valid_i(valid_q2), .slot_i(meta_q2.slot), .block_i(cipher_q2), .valid_o(cipher_valid), .block_o(cipher_out)
+    .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(cipher_valid), .block_o(cipher_out)
   );
   if (Open) begin : gen_inverse
     logic unused_valid;
@@ -251,32 +291,36 @@ module ocb_core
       .Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots), .Inverse(1'b1)
     ) u_inverse (
       .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
-      .valid_i(valid_q2), .slot_i(meta_q2.slot), .block_i(cipher_q2), .valid_o(unused_valid), .block_o(inverse_out)
+      .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(unused_valid), .block_o(inverse_out)
     );
   end else begin : gen_no_inverse
     assign inverse_out = '0;
   end
-  fifo #(.W($bits(meta_t)), .Depth(Ahead)) u_meta (
-    .clk_i, .rst_ni, .push_i(valid_q2), .data_i(meta_q2), .near_full_o(unused_meta_full),
-    .valid_o(unused_meta_valid), .data_o(meta), .pop_i(cipher_valid)
+  delay_valid #(.Cycles(latency(Cipher, Cut) - Late)) u_soon (.clk_i, .rst_ni, .valid_i(cipher_valid_q), .valid_o(cipher_soon));
+  fifo_late #(.W($bits(meta_t)), .Depth(Ahead)) u_meta (
+    .clk_i, .rst_ni, .push_i(cipher_valid_q), .data_i(meta_q), .near_full_o(unused_meta_full),
+    .valid_o(unused_meta_valid), .data_o(meta), .pop_i(cipher_soon)
   );
 
   // First register behind it.
-  logic valid_o1;
+  logic data_o1, tag_o1;  // what came
   meta_t meta_o1;
   block_t [Lanes-1:0] cipher_o1, inverse_o1;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_o1 <= 1'b0;
-    else valid_o1 <= cipher_valid;
+    if (!rst_ni) {data_o1, zero_done, answer_valid, tag_o1} <= '0;
+    else begin
+      data_o1      <= cipher_valid && meta.kind == KindData;
+      zero_done    <= cipher_valid && meta.kind == KindZero;
+      answer_valid <= cipher_valid && meta.kind == KindNonce;
+      tag_o1       <= cipher_valid && meta.kind == KindTag;
+    end
   end
   always_ff @(posedge clk_i) begin
     meta_o1    <= meta;
     cipher_o1  <= cipher_out;
     inverse_o1 <= inverse_out;
   end
-  assign first_out_q  = cipher_o1[0];
-  assign zero_done    = valid_o1 && meta_o1.kind == KindZero;
-  assign answer_valid = valid_o1 && meta_o1.kind == KindNonce;
+  assign first_out_q = cipher_o1[0];
 
   // Second: the text, and the sum over the lanes of the associated data.
   logic valid_o2;
@@ -293,7 +337,7 @@ module ocb_core
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_o2 <= 1'b0;
-    else valid_o2 <= valid_o1 && meta_o1.kind == KindData;
+    else valid_o2 <= data_o1;
   end
   always_ff @(posedge clk_i) begin
     meta_o2 <= meta_o1;
@@ -305,14 +349,14 @@ module ocb_core
   fifo #(.W(128 * Lanes + Bytes + 1), .Depth(Ahead)) u_out (
     .clk_i, .rst_ni, .push_i(valid_o2 && meta_o2.text && meta_o2.data),
     .data_i({meta_o2.text_last, meta_o2.keep, text_o2}), .near_full_o(unused_out_full),
-    .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}), .pop_i(out_pop)
+    .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}), .pop_i(m_valid_o && m_ready_i)
   );
-  assign out_pop = m_valid_o && m_ready_i;
 
   // Third: the sum over the lanes of opened plaintext. Fourth: the packet's sums.
-  logic valid_o3, end_o3, open_o3, wrong_o3, wrong_q;
+  logic valid_o3, end_o3, open_o3, wrong_o3, wrong_d, wrong_q;
+  logic first_q;  // the packet's first beat comes next
   logic [SlotW-1:0] slot_o3;
-  block_t sum_d, sum_o3, hash_o3, sum_q, hash_q;
+  block_t sum_d, sum_o3, hash_o3, total_d, total_q, hash_total_d, hash_total_q;
   logic [Bytes-1:0] out_pad;
   assign out_pad = ends_of(meta_o2.keep);
   always_comb begin
@@ -327,17 +371,17 @@ module ocb_core
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       valid_o3 <= 1'b0;
-      sum_q    <= '0;
-      hash_q   <= '0;
-      wrong_q  <= 1'b0;
+      first_q  <= 1'b1;
     end else begin
       valid_o3 <= valid_o2;
-      if (valid_o3) begin
-        sum_q   <= end_o3 ? '0 : sum_q ^ sum_o3;
-        hash_q  <= end_o3 ? '0 : hash_q ^ hash_o3;
-        wrong_q <= !end_o3 && (wrong_q || wrong_o3);
-      end
+      if (valid_o3) first_q <= end_o3;
     end
+  end
+  assign wrong_d      = wrong_o3 || (wrong_q && !first_q);
+  assign total_d      = sum_o3 ^ (first_q ? '0 : total_q);
+  assign hash_total_d = hash_o3 ^ (first_q ? '0 : hash_total_q);
+  always_ff @(posedge clk_i) begin
+    if (valid_o3) {wrong_q, total_q, hash_total_q} <= {wrong_d, total_d, hash_total_d};
   end
   always_ff @(posedge clk_i) begin
     end_o3   <= meta_o2.ends;
@@ -349,24 +393,33 @@ module ocb_core
   end
 
   // ---- the tag's block goes to the front, and its cipher block to the verdict ----
-  logic tag_open, tag_malformed, unused_tags_full;
-  block_t tag_hash, tag_claim;
-  assign claim_pop = valid_o3 && end_o3;
-  fifo #(.W(SlotW + 2 + 3 * 128), .Depth(Pending)) u_tags (
-    .clk_i, .rst_ni, .push_i(claim_pop),
-    .data_i({slot_o3, open_o3, wrong_q || wrong_o3, claim, hash_q ^ hash_o3, sum_q ^ sum_o3}),
-    .near_full_o(unused_tags_full), .valid_o(tag_valid),
-    .data_o({tag_slot, tag_open, tag_malformed, tag_claim, tag_hash, tag_block}), .pop_i(tag_pop)
+  typedef struct packed {
+    logic [SlotW-1:0] slot;
+    logic open, malformed;
+    block_t claim, hash, block;
+  } tag_t;
+  logic made_tag_q, tag_here, unused_tags_full;
+  tag_t made_tag, tag;
+  assign claim_pop = cipher_valid && meta.kind == KindData && meta.ends;  // Late cycles before its packet's sums are here
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) made_tag_q <= 1'b0;
+    else made_tag_q <= valid_o3 && end_o3;
+  end
+  always_ff @(posedge clk_i) begin
+    made_tag <= '{slot: slot_o3, open: open_o3, malformed: wrong_d, claim: claim, hash: hash_total_d, block: total_d};
+  end
+  fifo_late #(.W($bits(tag_t)), .Depth(Pending)) u_tags (
+    .clk_i, .rst_ni, .push_i(made_tag_q), .data_i(made_tag), .near_full_o(unused_tags_full), .valid_o(tag_valid),
+    .data_o(tag), .pop_i(tag_pop)
   );
+  assign tag_slot  = tag.slot;
+  assign tag_block = tag.block;
+  delay_valid #(.Cycles(Late)) u_tag_here (.clk_i, .rst_ni, .valid_i(tag_pop), .valid_o(tag_here));
   tag_check #(.Depth(Pending)) u_tag_check (
-    .clk_i, .rst_ni, .mask_valid_i(tag_pop), .mask_i(tag_hash), .open_i(tag_open), .claim_i(tag_claim),
-    .malformed_i(tag_malformed || (tag_open && !Open)),
-    .hash_valid_i(valid_o1 && meta_o1.kind == KindTag), .hash_i(first_out_q),
+    .clk_i, .rst_ni, .mask_valid_i(tag_here), .mask_i(tag.hash), .open_i(tag.open), .claim_i(tag.claim),
+    .malformed_i(tag.malformed || (tag.open && !Open)),
+    .hash_valid_i(tag_o1), .hash_i(first_out_q),
     .valid_o(verdict_valid_o), .ready_i(verdict_ready_i), .verdict_o
   );
-  assign verdict_pop = verdict_valid_o && verdict_ready_i;
-
-  logic unused_command;
-  assign unused_command = ^started.nonce;
 
 endmodule

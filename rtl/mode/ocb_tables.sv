@@ -41,26 +41,39 @@ module ocb_tables
     value_q <= state_q == Idle ? star_i : double(value_q);
   end
 
-  block_t star, dollar, l0, l1, ln;
+  // A register between what is made and where it is kept.
+  block_t star, dollar, l0, l1, ln, kept_q;
+  logic [3:0] first_q;  // it is L_*, L_$, L_0, L_1
+  logic rest_q;         // L_0 and on
+  logic [3:0] index_q;
+  always_ff @(posedge clk_i) begin
+    kept_q  <= value_q;
+    for (int i = 0; i < 4; i++) first_q[i] <= we && count_q == 5'(i);
+    rest_q  <= we && count_q >= 5'd2;
+    index_q <= 4'(count_q - 5'd2);
+  end
   key_store #(.Slots(Slots)) u_star (
-    .clk_i, .we_i(we && count_q == 5'd0), .write_slot_i, .key_i(value_q), .slot_i, .key_o(star)
+    .clk_i, .we_i(first_q[0]), .write_slot_i, .key_i(kept_q), .slot_i, .key_o(star)
   );
   key_store #(.Slots(Slots)) u_dollar (
-    .clk_i, .we_i(we && count_q == 5'd1), .write_slot_i, .key_i(value_q), .slot_i, .key_o(dollar)
+    .clk_i, .we_i(first_q[1]), .write_slot_i, .key_i(kept_q), .slot_i, .key_o(dollar)
   );
   key_store #(.Slots(Slots)) u_l0 (
-    .clk_i, .we_i(we && count_q == 5'd2), .write_slot_i, .key_i(value_q), .slot_i, .key_o(l0)
+    .clk_i, .we_i(first_q[2]), .write_slot_i, .key_i(kept_q), .slot_i, .key_o(l0)
   );
   key_store #(.Slots(Slots)) u_l1 (
-    .clk_i, .we_i(we && count_q == 5'd3), .write_slot_i, .key_i(value_q), .slot_i, .key_o(l1)
+    .clk_i, .we_i(first_q[3]), .write_slot_i, .key_i(kept_q), .slot_i, .key_o(l1)
   );
 
-  block_t mem [16 * 2**SlotW];
-  logic [3:0] index;
-  assign index = 4'(count_q - 5'd2);
+  localparam int unsigned AddressW = $clog2(Slots) + 4;
+  function automatic logic [AddressW-1:0] address(logic [SlotW-1:0] slot, logic [3:0] index);
+    return AddressW'({Slots > 1 ? slot : '0, index});
+  endfunction
+  (* no_rw_check *)  // a slot in use gets no key
+  block_t mem [16 * Slots];
   always_ff @(posedge clk_i) begin
-    if (we && count_q >= 5'd2) mem[{write_slot_i, index}] <= value_q;
-    ln <= mem[{slot_i, ntz_i}];
+    if (rest_q) mem[address(write_slot_i, index_q)] <= kept_q;
+    ln <= mem[address(slot_i, ntz_i)];
   end
 
   // Block i of a chain adds L_ntz(i), counting from 1: the lanes of a beat add L_0, L_1, L_0 and, the last, L_ntz_i.

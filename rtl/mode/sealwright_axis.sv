@@ -15,7 +15,7 @@ module sealwright_axis
   parameter int unsigned Sbox   = SboxTable,
   parameter int unsigned Cut    = 0,
   parameter int unsigned Lanes  = 4,
-  parameter int unsigned Depth  = 5,
+  parameter int unsigned Depth  = 6,
   parameter int unsigned Slots  = 4,
   localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
 ) (

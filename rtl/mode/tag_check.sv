@@ -1,6 +1,6 @@
 // Verdicts: a hash and the mask that waits for it become the tag; an opened packet's tag is compared.
 //
-// Masks come in the order of the hashes, each some cycles earlier. Whoever sends masks counts the verdicts that are
+// Masks come in the order of the hashes, each two cycles earlier or more. Whoever sends masks counts the verdicts that are
 // under way and keeps them at Depth or fewer.
 
 module tag_check
@@ -22,10 +22,12 @@ module tag_check
   output verdict_t verdict_o
 );
 
-  logic open, malformed, unused_full, unused_full2, unused_valid;
-  block_t mask, claim;
+  logic hash_valid, open, malformed, unused_full, unused_full2, unused_valid;
+  block_t hash, mask, claim;
 
-  fifo #(.W(258), .Depth(Depth)) u_masks (
+  delay_valid #(.Cycles(Late)) u_hash_valid (.clk_i, .rst_ni, .valid_i(hash_valid_i), .valid_o(hash_valid));
+  delay #(.W(128), .Cycles(Late)) u_hash (.clk_i, .d_i(hash_i), .q_o(hash));
+  fifo_late #(.W(258), .Depth(Depth)) u_masks (
     .clk_i, .rst_ni,
     .push_i(mask_valid_i), .data_i({open_i, malformed_i, claim_i, mask_i}), .near_full_o(unused_full),
     .valid_o(unused_valid), .data_o({open, malformed, claim, mask}), .pop_i(hash_valid_i)
@@ -38,11 +40,11 @@ module tag_check
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
-    else valid_q <= {valid_q[1:0], hash_valid_i};
+    else valid_q <= {valid_q[1:0], hash_valid};
   end
 
   always_ff @(posedge clk_i) begin
-    tag_q        <= hash_i ^ mask;
+    tag_q        <= hash ^ mask;
     claim_q      <= claim;
     open_q       <= open;
     malformed_q  <= malformed;

@@ -16,6 +16,9 @@ package sealwright_pkg;
   localparam int unsigned SboxRom       = 1;
   localparam int unsigned SboxComposite = 2;
 
+  // Cycles from pop_i to data_o of a fifo_late.
+  localparam int unsigned Late = 3;
+
   typedef logic [127:0] block_t;
 
   // Bits of a length in bytes, of text and of associated data: up to 65,535.
@@ -30,6 +33,17 @@ package sealwright_pkg;
     block_t          tag;   // what an opened packet claims
   } command_t;
 
+  // What OCB still wants of a command when its nonce has become an offset.
+  typedef struct packed {
+    logic            open;
+    logic [LenW-1:0] first_len;   // of what comes first: associated data, if there is any, or text
+    logic [LenW-1:0] text_len;
+    logic            has_ad;
+    logic            has_text;
+    logic            first_short; // it has one beat at most
+    logic            text_short;
+  } lengths_t;
+
   typedef struct packed {
     block_t tag;
     logic   open;
@@ -42,7 +56,7 @@ package sealwright_pkg;
 
   // Cycles from block_i to block_o of a cipher_pipe.
   function automatic int unsigned latency(int unsigned cipher, int unsigned cut);
-    return cipher == Serpent256 ? 34 : 2 + rounds(cipher) * (cut + 1);
+    return 2 + rounds(cipher) * (cut + 1);
   endfunction
 
   function automatic block_t element(block_t b);

@@ -1,4 +1,4 @@
-// Serpent's key expansion, of a key of 32 bytes: four words, then eight columns in two cycles; 33 keys in 462 cycles.
+// Serpent's key expansion, of a key of 32 bytes: four words, then eight columns in three cycles; 33 keys in 592 cycles.
 //
 // Keys 1 to 31 go out folded, as the rounds take them (serpent_pkg).
 
@@ -19,7 +19,8 @@ module serpent_key_expand
 
   state_e state_d, state_q;
   logic [7:0][31:0] window_q;
-  logic [2:0] step_q;
+  logic [1:0] step_q;
+  logic [1:0] phase_q;       // of a step of Substitute
   logic [7:0] count_q;       // of words
   logic [5:0] index_q;
   logic [2:0] box_q;
@@ -29,12 +30,18 @@ module serpent_key_expand
   assign word = serpent_pkg::rotl(
       window_q[0] ^ window_q[3] ^ window_q[5] ^ window_q[7] ^ 32'h9e3779b9 ^ {24'b0, count_q}, 11);
 
-  // The first eight columns, substituted in one cycle; in the next the words turn by eight bits.
+  // The first eight columns, substituted in two cycles; in the next the words turn by eight bits.
   logic [7:0][3:0] column_q;
+  logic [7:0][3:0][3:0] some_q;  // of every other box
+  logic [3:0][2:0] box_copy_q;     // a chain, so that each is near its two columns; there before the first step
   block_t turned;
   always_ff @(posedge clk_i) begin
+    box_copy_q <= {box_copy_q[2:0], box_q};
     for (int c = 0; c < 8; c++) begin
-      column_q[c] <= serpent_pkg::Sbox[box_q][{out_q[96+c], out_q[64+c], out_q[32+c], out_q[c]}];
+      for (int i = 0; i < 4; i++) begin
+        some_q[c][i] <= serpent_pkg::Sbox[{2'(i), box_copy_q[c/2][0]}][{out_q[96+c], out_q[64+c], out_q[32+c], out_q[c]}];
+      end
+      column_q[c] <= some_q[c][box_copy_q[c/2][2:1]];
     end
   end
   always_comb begin
@@ -48,8 +55,8 @@ module serpent_key_expand
     state_d = state_q;
     unique case (state_q)
       Idle:       if (valid_i) state_d = Extend;
-      Extend:     if (step_q[1:0] == 2'd3) state_d = Substitute;
-      Substitute: if (step_q == 3'd7) state_d = Fold;
+      Extend:     if (step_q == 2'd3) state_d = Substitute;
+      Substitute: if (step_q == 2'd3 && phase_q[1]) state_d = index_q == 6'd0 || index_q == 6'd32 ? Write : Fold;
       Fold:       state_d = Write;
       Write:      state_d = index_q == 6'd32 ? Idle : Extend;
       default:    state_d = Idle;
@@ -66,6 +73,7 @@ module serpent_key_expand
       Idle: begin
         window_q <= key_i;
         step_q   <= '0;
+        phase_q  <= '0;
         count_q  <= '0;
         index_q  <= '0;
         box_q    <= 3'd3;
@@ -74,13 +82,16 @@ module serpent_key_expand
         window_q <= {word, window_q[7:1]};
         out_q    <= {word, out_q[127:32]};
         count_q  <= count_q + 8'd1;
-        step_q   <= step_q == 3'd3 ? '0 : step_q + 3'd1;
+        step_q   <= step_q + 2'd1;
       end
       Substitute: begin
-        if (step_q[0]) out_q <= turned;
-        step_q <= step_q + 3'd1;
+        phase_q <= phase_q[1] ? '0 : phase_q + 2'd1;
+        if (phase_q[1]) begin
+          out_q  <= turned;
+          step_q <= step_q + 2'd1;
+        end
       end
-      Fold: if (index_q != 6'd0 && index_q != 6'd32) out_q <= serpent_pkg::folded(out_q);
+      Fold: out_q <= serpent_pkg::folded(out_q);
       default: begin
         index_q <= index_q + 6'd1;
         box_q   <= box_q - 3'd1;

@@ -1,12 +1,13 @@
-// Serpent, or its inverse, a register a round: Lanes blocks a cycle under one key slot, 34 cycles later.
+// Serpent, or its inverse: Lanes blocks a cycle under one key slot, latency(Serpent256, Cut) cycles later.
 //
-//   block_i -> [register] -> key -> [register] -> S-box, linear transform and key -> [register] -> ... -> block_o
+//   block_i -> [register] -> key -> [register] -> S-box -> [Cut] -> linear transform and key -> [register] -> ... -> block_o
 //
-// Keys 1 to 31 come folded (serpent_pkg), keys 0 and 32 plain. The slot travels beside the blocks.
+// Keys 1 to 31 come folded (serpent_pkg), keys 0 and 32 plain. Cut is 0 or 1.
 
 module serpent_pipe
   import sealwright_pkg::*;
 #(
+  parameter int unsigned Cut     = 0,
   parameter int unsigned Lanes   = 1,
   parameter int unsigned Slots   = 1,
   parameter bit          Inverse = 1'b0,
@@ -22,23 +23,14 @@ module serpent_pipe
   output block_t [Lanes-1:0] block_o
 );
 
-  logic [32:0][SlotW-1:0] slot;
-  assign slot[0] = slot_i;
-  for (genvar t = 0; t < 32; t++) begin : gen_slot
-    always_ff @(posedge clk_i) slot[t+1] <= slot[t];
+  if (Cut > 1) begin : gen_never
+    $error("a round of Serpent has one place for a register: Cut must be 0 or 1");
   end
 
   block_t [32:0] key;
-  for (genvar r = 0; r <= 32; r++) begin : gen_key
-    key_store #(.Slots(Slots)) u_keys (
-      .clk_i,
-      .we_i(rk_we_i && rk_index_i == 6'(Inverse ? 32 - r : r)),
-      .write_slot_i(rk_slot_i),
-      .key_i(rk_i),
-      .slot_i(slot[r]),
-      .key_o(key[r])
-    );
-  end
+  round_keys #(.Rounds(32), .Cut(Cut), .Slots(Slots), .Inverse(Inverse)) u_keys (
+    .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .key_o(key)
+  );
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     block_t in_q;
@@ -52,7 +44,9 @@ module serpent_pipe
       localparam logic [3:0][15:0] Form =
           serpent_pkg::anf(Inverse ? serpent_pkg::InvSbox[Box] : serpent_pkg::Sbox[Box]);
       block_t substituted;
-      assign substituted = serpent_pkg::substitute(Form, state[r-1]);
+      stage #(.W(128), .On(Cut != 0)) u_cut (
+        .clk_i, .d_i(serpent_pkg::substitute(Form, state[r-1])), .q_o(substituted)
+      );
       always_ff @(posedge clk_i) begin
         if (r == 32) state[r] <= substituted ^ key[r];
         else if (Inverse) state[r] <= serpent_pkg::unmix(substituted, key[r]);

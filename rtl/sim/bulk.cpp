@@ -198,7 +198,12 @@ int main(int argc, char** argv) {
     }
     top->s_axis_command_tvalid = command_held;
     while (!in_held && in < packets.size() && in_beat == Beats::all(packets[in])) in++, in_beat = 0;
-    if (!in_held && in < packets.size() && in_weather.moves(random)) {
+#if VM_TRACE  // a picture shows data behind its command
+    const bool wanted = in < command;
+#else
+    const bool wanted = true;
+#endif
+    if (!in_held && wanted && in < packets.size() && in_weather.moves(random)) {
       Beats::put(packets[in], in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), random);
       top->s_axis_tlast = in_beat + 1 == Beats::all(packets[in]);
       in_held = true;

@@ -11,7 +11,7 @@ module core_shim
   parameter int unsigned Sbox   = SboxTable,
   parameter int unsigned Cut    = 0,
   parameter int unsigned Lanes  = 4,
-  parameter int unsigned Depth  = 5,
+  parameter int unsigned Depth  = 6,
   parameter int unsigned Slots  = 1,
   parameter int unsigned Opens  = 0,
   localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1

@@ -7,11 +7,18 @@ use std::collections::BTreeMap;
 
 /// Every file of `rtl/results/`; a test looks that none is missing.
 const FILES: &[(&str, &str)] = &[
-    ("alm-cipher-aes128-4-rom2.json", include_str!("../../../../rtl/results/alm-cipher-aes128-4-rom2.json")),
-    ("alm-cipher-serpent-4.json", include_str!("../../../../rtl/results/alm-cipher-serpent-4.json")),
-    ("alm-gcm-aes128-4-rom2-d5.json", include_str!("../../../../rtl/results/alm-gcm-aes128-4-rom2-d5.json")),
-    ("alm-ocb-aes128-4-rom2-seal.json", include_str!("../../../../rtl/results/alm-ocb-aes128-4-rom2-seal.json")),
-    ("ecp5-cipher-aes128-1-rom2.json", include_str!("../../../../rtl/results/ecp5-cipher-aes128-1-rom2.json")),
+    ("alm-cipher-aes128-4-rom3.json", include_str!("../../../../rtl/results/alm-cipher-aes128-4-rom3.json")),
+    ("alm-cipher-serpent-4-cut1.json", include_str!("../../../../rtl/results/alm-cipher-serpent-4-cut1.json")),
+    ("alm-gcm-aes128-4-rom3-d6.json", include_str!("../../../../rtl/results/alm-gcm-aes128-4-rom3-d6.json")),
+    ("alm-gcm-serpent-4-cut1-d6.json", include_str!("../../../../rtl/results/alm-gcm-serpent-4-cut1-d6.json")),
+    ("alm-ocb-aes128-4-rom3-seal.json", include_str!("../../../../rtl/results/alm-ocb-aes128-4-rom3-seal.json")),
+    ("alm-ocb-serpent-4-cut1-seal.json", include_str!("../../../../rtl/results/alm-ocb-serpent-4-cut1-seal.json")),
+    ("ecp5-cipher-aes128-1-rom3.json", include_str!("../../../../rtl/results/ecp5-cipher-aes128-1-rom3.json")),
+    ("ecp5-cipher-serpent-1-cut1.json", include_str!("../../../../rtl/results/ecp5-cipher-serpent-1-cut1.json")),
+    ("ecp5-gcm-aes128-1-rom3-d6.json", include_str!("../../../../rtl/results/ecp5-gcm-aes128-1-rom3-d6.json")),
+    ("ecp5-gcm-serpent-1-cut1-d6.json", include_str!("../../../../rtl/results/ecp5-gcm-serpent-1-cut1-d6.json")),
+    ("ecp5-ocb-aes128-1-rom3-seal.json", include_str!("../../../../rtl/results/ecp5-ocb-aes128-1-rom3-seal.json")),
+    ("ecp5-ocb-serpent-1-cut1-seal.json", include_str!("../../../../rtl/results/ecp5-ocb-serpent-1-cut1-seal.json")),
     ("regression.json", include_str!("../../../../rtl/results/regression.json")),
 ];
 
