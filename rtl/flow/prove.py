@@ -4,6 +4,7 @@ import sys
 
 from .tools import BIN, BUILD, ROOM, run
 
+INDUCTION = "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6"
 SOLVED = {
     "the composite S-boxes": (
         ["pkg/sealwright_pkg.sv", "aes/aes_pkg.sv", "lib/stage.sv", "aes/aes_sbox_composite.sv", "formal/boxes.sv"],
@@ -13,17 +14,17 @@ SOLVED = {
     "the register slice": (
         ["lib/slice.sv", "formal/slice_proof.sv"],
         "slice_proof",
-        "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6 slice_proof",
+        f"{INDUCTION} slice_proof",
     ),
     "the queue": (
         ["lib/fifo.sv", "formal/fifo_proof.sv"],
         "fifo_proof",
-        "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6 fifo_proof",
+        f"{INDUCTION} fifo_proof",
     ),
     "the late queue": (
         ["pkg/sealwright_pkg.sv", "lib/fifo_late.sv", "formal/fifo_late_proof.sv"],
         "fifo_late_proof",
-        "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6 fifo_late_proof",
+        f"{INDUCTION} fifo_late_proof",
     ),
 }
 

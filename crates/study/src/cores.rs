@@ -1,7 +1,7 @@
 //! `sealwright study cores`: AES and Serpent, GCM and OCB in hardware, the paper's four lanes beside those of `rtl/`, and
 //! beside software.
 //!
-//! What the cores take and how they clock was found by synthesis, what they do in a cycle by simulation: both take hours,
+//! What the cores take and how they clock was found by synthesis, what they do in a cycle by simulation: both take too long,
 //! and are read from `rtl/results/` as they were when this program was built. Only the software is measured now.
 
 mod claims;

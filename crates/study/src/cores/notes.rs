@@ -80,7 +80,7 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         notes.push(Note::new(
             "Which sources these results are of",
             format!(
-                "Synthesis and simulation took hours and are not run here. They are of the sources of rtl/ with SHA-256 {short}..., by \
+                "Synthesis and simulation take an hour or two and are not run here. They are of the sources of rtl/ with SHA-256 {short}..., by \
                  {versions} and others at the versions of rtl/requirements.txt. `cargo xtask rtl` fails if the sources have \
                  changed since; docs/CORES.md says how to make the results anew."
             ),
