@@ -26,7 +26,7 @@ fuzz_target!(|pieces: Vec<Vec<u8>>| {
     let (relay, client) = relay();
     let mut hostile = TcpStream::connect(relay.address()).unwrap();
     for piece in &pieces {
-        // it may have been sent away already
+        // It may have been sent away already
         let _ = hostile.write_all(piece);
     }
     let mut client = client.lock().unwrap();

@@ -1,10 +1,11 @@
 //! What the house asks of its files: no long ones, `unsafe` and instruction sets in their room, storeys inside `aead`.
 
-use crate::steps::{Checked, Steps};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+use crate::steps::{Checked, Steps};
 
 /// The longest a file written by hand may be.
 const LINES: usize = 400;

@@ -6,8 +6,9 @@ use std::{
     process::Command,
 };
 
-use crate::steps::{Checked, Steps};
 use serde_json::Value;
+
+use crate::steps::{Checked, Steps};
 
 /// The rooms that hold a kernel or choose one.
 const ROOMS: [&str; 3] = ["crates/aead", "crates/file", "crates/session"];

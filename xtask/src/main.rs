@@ -9,6 +9,7 @@ mod symbols;
 mod venv;
 
 use std::{env, path::PathBuf, process::ExitCode};
+
 use steps::Steps;
 
 const HELP: &str = "\
@@ -57,7 +58,12 @@ fn main() -> ExitCode {
     let mut steps = Steps::new(root());
     for step in wanted {
         match step {
-            "fmt" => steps.cargo("formatting", &["fmt", "--all", "--check"], &[]),
+            "fmt" => {
+                // Grouping imports is an unstable option of the stable formatter.
+                let imports = "imports_granularity=Crate,group_imports=StdExternalCrate";
+                let words = ["fmt", "--all", "--check", "--", "--config", imports];
+                steps.cargo("formatting", &words, &[("RUSTC_BOOTSTRAP", "1")]);
+            }
             "storeys" => steps.check("storeys", storeys::check),
             "house" => steps.check("house", house::check),
             "clippy" => {

@@ -1,7 +1,8 @@
 //! The cores of `rtl/`: lint, proofs, simulations against the library, results that belong to the sources.
 
-use crate::{steps::Steps, venv};
 use std::process::Command;
+
+use crate::{steps::Steps, venv};
 
 /// Runs every check of the cores, with tools from PyPI in a venv of `rtl/`.
 pub(crate) fn run(steps: &mut Steps) {

@@ -1,8 +1,10 @@
 //! Doors between rooms open only downward.
 
-use crate::steps::{Checked, Steps};
-use serde_json::Value;
 use std::process::Command;
+
+use serde_json::Value;
+
+use crate::steps::{Checked, Steps};
 
 /// The rooms, and those that each may open to.
 const DOORS: &[(&str, &[&str])] = &[
@@ -85,8 +87,9 @@ fn judge(metadata: &Value) -> (usize, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::judge;
     use serde_json::json;
+
+    use super::judge;
 
     #[test]
     fn a_door_upward_is_found() {

@@ -1,8 +1,9 @@
 //! No intrinsic may be left as a function in the release binary: a call for each is what a kernel looks like that was
 //! compiled without its instruction set.
 
-use crate::steps::{Checked, Steps};
 use std::{path::Path, process::Command};
+
+use crate::steps::{Checked, Steps};
 
 /// Parts of names that only such leftovers have.
 const MARKS: &[&str] = &["_mm_", "_mm256_", "_mm512_", "core_arch"];
@@ -23,7 +24,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     if left.is_empty() {
         return Checked::of(left, format!("{} symbols", names.lines().count()));
     }
-    // other libraries may have theirs: who calls them?
+    // Other libraries may have theirs: who calls them?
     match said("objdump", &["--disassemble", "--no-show-raw-insn", "--demangle"], &binary) {
         Ok(code) => {
             let all = names.lines().count();

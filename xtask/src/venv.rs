@@ -1,11 +1,12 @@
 //! Programs in Python, in venvs of this repository: referees, whoever looks at the report in a browser, the tools of `rtl/`.
 
-use crate::steps::Steps;
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use crate::steps::Steps;
 
 /// Runs each of `tests/referees/*.py` with the path of the release binary.
 pub(crate) fn referees(steps: &mut Steps) {

@@ -1,6 +1,7 @@
 //! The contract of every authenticated cipher here: seal and open a text in place, beside a tag.
 
 use core::fmt;
+
 use subtle::ConstantTimeEq;
 
 /// A block of 16 bytes, as every cipher here takes it.

@@ -3,6 +3,18 @@
 //!
 //! All run at [`Isa::best`]. Keys are wiped when dropped.
 
+use core::fmt;
+
+use aead::{AeadCore, AeadInOut, TagPosition, consts::U12};
+use cipher::{
+    Block, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncBackend,
+    BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks,
+    ParBlocksSizeUser,
+    array::Array,
+    consts::{U16, U24, U32, U64},
+};
+use zeroize::ZeroizeOnDrop;
+
 use crate::{
     Isa,
     aead::Aead as _,
@@ -13,16 +25,6 @@ use crate::{
         gcm::{Gcm, TagLen},
     },
 };
-use aead::{AeadCore, AeadInOut, TagPosition, consts::U12};
-use cipher::{
-    Block, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncBackend,
-    BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks,
-    ParBlocksSizeUser,
-    array::Array,
-    consts::{U16, U24, U32, U64},
-};
-use core::fmt;
-use zeroize::ZeroizeOnDrop;
 
 macro_rules! gcm {
     ($(#[$doc:meta])* $name:ident, $aes:ident, $key_size:ident) => {

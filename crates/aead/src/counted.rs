@@ -1,7 +1,8 @@
 //! A key bound to a counter of nonces: seal and open messages in order without ever choosing a nonce.
 
-use crate::{Aead, KeyLength, NotAuthentic, SealError, Suite, Tag};
 use core::fmt;
+
+use crate::{Aead, KeyLength, NotAuthentic, SealError, Suite, Tag};
 
 /// Nonces 0, 1, 2, … of 96 bits, big endian; none twice.
 #[derive(Debug)]

@@ -15,6 +15,7 @@
 //! Entropy is the caller's: the standard's Get_entropy_input is whatever fills these slices.
 
 use core::fmt;
+
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 

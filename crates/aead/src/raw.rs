@@ -5,7 +5,6 @@ pub use crate::mode::{
     cbc::{BadPadding, pkcs7_pad, pkcs7_unpad},
     ctr::advance,
 };
-
 use crate::{
     Isa, KeyLength,
     aead::Block,

@@ -1,10 +1,11 @@
 //! Suites by name: cipher, mode and lengths under one word.
 
+use core::{fmt, str::FromStr};
+
 use crate::{
     Aead, Isa,
     mode::{gcm, ocb},
 };
-use core::{fmt, str::FromStr};
 
 /// A named choice of cipher, mode and lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

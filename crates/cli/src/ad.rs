@@ -1,7 +1,6 @@
 //! Associated data: proven with the text, kept by the user.
 
-use crate::args::AdArgs;
-use crate::failure::Failure;
+use crate::{args::AdArgs, failure::Failure};
 
 /// The bytes that were given, or none.
 pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, Failure> {

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use sealwright_study::{Advice, Question, advise, results};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::size::{self, Size};
-use crate::stream;
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    size::{self, Size},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 The figures are those that `sealwright study bench` has left in DIR; without them the advice has none.

@@ -55,7 +55,7 @@ impl Bars {
     }
 
     pub(crate) fn clear(self) {
-        // what remains of them is not worth a message
+        // What remains of them is not worth a message
         let _ = self.terminal.clear();
     }
 }

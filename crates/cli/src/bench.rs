@@ -4,13 +4,14 @@ use clap::Args;
 use sealwright_study::bench::{Options, Row, Subject, run as measure};
 use serde_json::json;
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::size::{self, Size};
-use crate::status::Status;
-use crate::stream;
-use crate::study;
+use crate::{
+    args::ProgressArgs,
+    exit::Exit,
+    failure::Failure,
+    size::{self, Size},
+    status::Status,
+    stream, study,
+};
 
 const EXAMPLES: &str = "\
 Every implementation must first agree with the others to the last bit. Figures are medians with their 95 %

@@ -1,14 +1,11 @@
 //! `sealwright client`: one session at a relay, as a pipe to another client.
 
-use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{io, path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_relay::client::{ClientError, Identity, Pipe};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::{exit::Exit, failure::Failure};
 
 const EXAMPLES: &str = "\
 Standard input goes to the other client, and what it sends to standard output, until both have said all and

@@ -3,10 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::args;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::stream;
+use crate::{args, exit::Exit, failure::Failure, stream};
 
 const EXAMPLES: &str = "\
 Example:

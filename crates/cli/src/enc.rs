@@ -1,22 +1,29 @@
 //! `sealwright enc`: the bytes of `openssl enc`, with its spelling.
 
-use std::ffi::OsString;
-use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    ffi::OsString,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
-use sealwright_file::enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt};
-use sealwright_file::key::KeyForm;
-use sealwright_file::{Input, Output, Place, Work};
+use sealwright_file::{
+    Input, Output, Place, Work,
+    enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt},
+    key::KeyForm,
+};
 use zeroize::Zeroizing;
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::{Failure, shown};
-use crate::progress::Board;
-use crate::secret::{self, Purpose};
-use crate::{prompt, stream};
+use crate::{
+    args::ProgressArgs,
+    exit::Exit,
+    failure::{Failure, shown},
+    progress::Board,
+    prompt,
+    secret::{self, Purpose},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Ciphers: -aes-{128,192,256}-{cbc,ctr} give and take the bytes of `openssl enc`. None of them notices
@@ -185,7 +192,7 @@ fn secret(args: &LowArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
     let passphrase = passphrase(args, direction)?;
     let kdf = match args.iter {
         None if !args.pbkdf2 => {
-            // as openssl does: the bytes may be needed, the user should know
+            // As openssl does: the bytes may be needed, the user should know
             eprintln!("sealwright: warning: without -pbkdf2 the passphrase is hashed once and quickly guessed");
             Kdf::Legacy { digest }
         }
@@ -224,7 +231,7 @@ fn passphrase(args: &LowArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
         ("env", _) => Err(refused("-pass env: hands the passphrase to every child process")),
-        // the word may be a passphrase: it is not repeated
+        // The word may be a passphrase: it is not repeated
         _ => Err(refused("-pass takes file:PATH, fd:N or stdin")),
     }
 }

@@ -1,8 +1,6 @@
 //! What is said when something fails: one line `sealwright: FILE: what`, then `hint:` lines.
 
-use std::fmt;
-use std::io;
-use std::path::Path;
+use std::{fmt, io, path::Path};
 
 use crate::exit::Exit;
 
@@ -78,7 +76,7 @@ impl From<sealwright_file::Error> for Failure {
         use sealwright_file::Error;
         let exit = Exit::from_code(error.exit_code());
         let hint = error.hint();
-        // the library names the file inside its sentence; here it goes first
+        // The library names the file inside its sentence; here it goes first
         let failure = match &error {
             Error::Io { doing, place, source } => {
                 Failure::new(exit, format_args!("cannot {doing}: {}", plain(source))).about(Path::new(place))

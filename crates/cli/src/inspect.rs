@@ -6,9 +6,11 @@ use clap::Args;
 use sealwright_file::{Error, Input, Inspection, KeySource, inspect};
 use serde_json::json;
 
-use crate::exit::Exit;
-use crate::failure::{Failure, shown};
-use crate::stream;
+use crate::{
+    exit::Exit,
+    failure::{Failure, shown},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Nothing of it is proven: only opening proves a file.

@@ -4,16 +4,14 @@ use std::sync::OnceLock;
 
 use sealwright_file::output::abandon_all;
 
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::prompt;
+use crate::{exit::Exit, failure::Failure, prompt};
 
 /// What to do after an interrupt, where there is something.
 static HINT: OnceLock<&str> = OnceLock::new();
 
 /// Says what whoever interrupts should know.
 pub(crate) fn hint(hint: &'static str) {
-    // one verb a process: nobody has said anything before
+    // One verb a process: nobody has said anything before
     let _ = HINT.set(hint);
 }
 

@@ -1,13 +1,17 @@
 //! From the files that were named to what is read and written: one job a file.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    ffi::OsStr,
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
-use crate::args::FileArgs;
-use crate::failure::{Failure, shown};
+use crate::{
+    args::FileArgs,
+    failure::{Failure, shown},
+};
 
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";
@@ -164,7 +168,7 @@ impl Plan {
             Ok(entries) => entries,
             Err(error) => return self.failures.push(Failure::io(input, &error)),
         };
-        // an order that two runs share
+        // An order that two runs share
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();

@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
-use super::*;
 use clap::Parser;
 use tempfile::TempDir;
+
+use super::*;
 
 #[derive(Parser)]
 struct Line {

@@ -1,15 +1,19 @@
 //! `sealwright key`: keys for files.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
 use sealwright::Suite;
 use sealwright_file::{Error, Key, key::KeyForm};
 
-use crate::exit::Exit;
-use crate::failure::{Failure, plain};
-use crate::{seal, stream};
+use crate::{
+    exit::Exit,
+    failure::{Failure, plain},
+    seal, stream,
+};
 
 const EXAMPLES: &str = "\
 A key file holds the key in hexadecimal on one line, or its bare bytes with --raw, and only you may read
@@ -62,7 +66,7 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
                 stream::refuse_terminal("-o")?;
             }
             let mut out = io::stdout().lock();
-            // here a closed pipe is a failure: the key reached nobody
+            // Here a closed pipe is a failure: the key reached nobody
             out.write_all(&key.to_form(form)?)
                 .and_then(|()| out.flush())
                 .map_err(|error| Failure::failed(format_args!("standard output: cannot write: {}", plain(&error))))?;

@@ -1,21 +1,18 @@
 //! `sealwright load`: any number of clients at a relay, and what each packet costs.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_measure::Interval;
-use sealwright_relay::Count;
-use sealwright_relay::client::{ClientError, Identity};
-use sealwright_relay::load::{LoadError, Mix, Order, Outcome, compare, measure, remote};
+use sealwright_relay::{
+    Count,
+    client::{ClientError, Identity},
+    load::{LoadError, Mix, Order, Outcome, compare, measure, remote},
+};
 use sealwright_session::{Kind, Spec};
 use serde_json::{Value, json};
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::status::Status;
-use crate::stream;
+use crate::{args::ProgressArgs, exit::Exit, failure::Failure, status::Status, stream};
 
 const EXAMPLES: &str = "\
 Each client in turn sends a packet to a random one; the relay opens it for the sender and seals it for the
@@ -154,7 +151,7 @@ impl Said<'_> {
         let payload = args.payload.only().map_or_else(|| json!(args.payload.to_string()), |bytes| json!(bytes));
         let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
         let ends = |of: Interval| [rounded(of.low), rounded(of.high)];
-        // a relay without cryptography is its own measure
+        // A relay without cryptography is its own measure
         let is_clear = self.scheme.kind == Kind::Clear && args.local;
         let ratio = outcome.ratio_to_clear.or(is_clear.then(|| Interval::exact(1.0)));
         json!({

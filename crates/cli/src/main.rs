@@ -39,9 +39,11 @@ use std::process::ExitCode;
 use clap::Parser;
 use sealwright::Isa;
 
-use crate::args::{LowArgs, Verb};
-use crate::exit::Exit;
-use crate::failure::{Failure, printable};
+use crate::{
+    args::{LowArgs, Verb},
+    exit::Exit,
+    failure::{Failure, printable},
+};
 
 fn main() -> ExitCode {
     let words = enc::openssl_words(std::env::args_os().collect());
@@ -68,7 +70,7 @@ fn level_asked() -> Result<(), Failure> {
 
 fn dispatch(verb: &Verb) -> Result<Exit, Failure> {
     level_asked()?;
-    // signals tell a relay to reload or to end in order, not to break off
+    // Signals tell a relay to reload or to end in order, not to break off
     if !matches!(verb, Verb::Serve(_)) {
         interrupt::listen()?;
     }

@@ -1,16 +1,15 @@
 //! `sealwright man`: a manual page for each verb, made from the arguments themselves.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use sealwright_measure::store::write_atomically;
 
-use crate::args;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::stream;
+use crate::{args, exit::Exit, failure::Failure, stream};
 
 const EXAMPLES: &str = "\
 Example:

@@ -3,13 +3,17 @@
 use clap::Args;
 use sealwright_file::{Ceiling, Opening, Work, remove_input};
 
-use crate::args::{AdArgs, FileArgs, KeyArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::jobs::{Direction, Job, Place, Plan};
-use crate::secret::{self, Purpose};
-use crate::size::{self, Size};
-use crate::{ad, run, stream};
+use crate::{
+    ad,
+    args::{AdArgs, FileArgs, KeyArgs},
+    exit::Exit,
+    failure::Failure,
+    jobs::{Direction, Job, Place, Plan},
+    run,
+    secret::{self, Purpose},
+    size::{self, Size},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 A file appears under its name only when all of it is proven. Standard output gets only bytes that are

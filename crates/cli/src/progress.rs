@@ -2,14 +2,20 @@
 //!
 //! Workers only add to counters; one thread looks at them a few times a second and draws.
 
-use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::{
+    io::{IsTerminal, Write},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
-use crate::args::{How, ProgressArgs};
-use crate::bars::Bars;
+use crate::{
+    args::{How, ProgressArgs},
+    bars::Bars,
+};
 
 /// Bars wait this long: most jobs are done by then and leave the terminal alone.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -89,7 +95,7 @@ impl Board {
     /// Prints a line on standard error, above the bars.
     pub(crate) fn say(&self, line: &str) {
         let bars = lock(&self.shared.bars);
-        // nobody is left to tell when standard error is gone
+        // Nobody is left to tell when standard error is gone
         let print = || drop(writeln!(std::io::stderr().lock(), "{line}"));
         match bars.as_ref() {
             Some(bars) => bars.aside(print),
@@ -103,7 +109,7 @@ impl Drop for Board {
         *lock(&self.shared.done) = true;
         self.shared.wake.notify_all();
         if let Some(reporter) = self.reporter.take() {
-            // it only draws; nothing to say if it failed
+            // It only draws; nothing to say if it failed
             let _ = reporter.join();
         }
     }

@@ -1,16 +1,20 @@
 //! Passphrases typed on the terminal, which gets its echo back whatever happens.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::failure::{Failure, plain};
-use crate::secret::{Purpose, first_line};
+use crate::{
+    failure::{Failure, plain},
+    secret::{Purpose, first_line},
+};
 
 const TERMINAL: &str = "/dev/tty";
 
@@ -49,7 +53,7 @@ fn ask(question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
 /// Gives the terminal back its echo if a question is open, and says whether one was. The interrupt handler calls it.
 pub(crate) fn restore_terminal() -> bool {
     let Some((terminal, before)) = lock().take() else { return false };
-    // nothing to be done when it fails: the terminal is gone
+    // Nothing to be done when it fails: the terminal is gone
     let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     true
 }

@@ -3,13 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_study::compare::{self, Folder};
-use sealwright_study::report::{write, write_comparison};
+use sealwright_study::{
+    compare::{self, Folder},
+    report::{write, write_comparison},
+};
 
-use crate::exit::Exit;
-use crate::failure::{Failure, shown};
-use crate::stream;
-use crate::study::Folders;
+use crate::{
+    exit::Exit,
+    failure::{Failure, shown},
+    stream,
+    study::Folders,
+};
 
 const EXAMPLES: &str = "\
 One file that needs no network. --compare prints what two folders of results both have, of two machines or two

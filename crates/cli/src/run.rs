@@ -1,18 +1,23 @@
 //! Works through a plan: several files at a time, each on its own, and the worst exit code for all of them.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    fs::DirBuilder,
+    os::unix::fs::DirBuilderExt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use crate::args::FileArgs;
-use crate::exit::Exit;
-use crate::failure::{Failure, shown};
-use crate::jobs::{Job, Plan};
-use crate::progress::Board;
 use sealwright_file::{Progress, Work};
-use std::sync::Arc;
+
+use crate::{
+    args::FileArgs,
+    exit::Exit,
+    failure::{Failure, shown},
+    jobs::{Job, Plan},
+    progress::Board,
+};
 
 /// Runs every job of the plan; failures are printed as they come and do not stop the others.
 ///
@@ -47,7 +52,7 @@ pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Resul
     let worker = || {
         while let Some(task) = plan.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
-            // the spans of all files share the cores
+            // The spans of all files share the cores
             let work = Work { threads: threads.div_ceil(workers), progress: watch, ..Work::default() };
             if let Err(failure) = job(task, work) {
                 report(&failure);

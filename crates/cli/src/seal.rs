@@ -1,17 +1,23 @@
 //! `sealwright seal`: files and streams into sealed files.
 
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use sealwright::Suite;
 use sealwright_file::{Costs, Error, Sealing, Work, aead_name, remove_input};
 
-use crate::args::{AdArgs, FileArgs, KeyArgs};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::jobs::{Direction, Job, Place, Plan};
-use crate::secret::{self, Purpose};
-use crate::size::{self, Size};
-use crate::{ad, run, stream};
+use crate::{
+    ad,
+    args::{AdArgs, FileArgs, KeyArgs},
+    exit::Exit,
+    failure::Failure,
+    jobs::{Direction, Job, Place, Plan},
+    run,
+    secret::{self, Purpose},
+    size::{self, Size},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Each output is written aside and gets its name, and its input's permission bits, when it is whole.

@@ -1,16 +1,20 @@
 //! Keys and passphrases, from wherever the user keeps them.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 use sealwright_file::Key;
 use zeroize::Zeroizing;
 
-use crate::args::KeyArgs;
-use crate::failure::{Failure, plain};
-use crate::prompt;
+use crate::{
+    args::KeyArgs,
+    failure::{Failure, plain},
+    prompt,
+};
 
 /// The most a passphrase may have, in bytes: a line, not a file given by mistake.
 const LONGEST: usize = 4096;
@@ -62,10 +66,10 @@ pub(crate) fn key_file(path: &Path) -> Result<Key, Failure> {
 
 /// The first line of a source, without its end.
 pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    // room for all of it: growing would leave a copy behind
+    // Room for all of it: growing would leave a copy behind
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
     let mut byte = Zeroizing::new([0; 1]);
-    // byte by byte: what follows the line belongs to whoever reads the descriptor next
+    // Byte by byte: what follows the line belongs to whoever reads the descriptor next
     while line.len() <= LONGEST {
         match source.read(byte.as_mut_slice()) {
             Ok(0) => break,
@@ -93,7 +97,7 @@ fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
         .map_err(|error| failed(format!("did not start: {}", plain(&error))))?;
     let mut output = child.stdout.take().ok_or_else(|| failed("has no output".into()))?;
     let line = first_line(&mut output, Path::new("passphrase command"));
-    // read the rest, so that a command that prints more is not killed by a closed pipe
+    // Read the rest, so that a command that prints more is not killed by a closed pipe
     let _ = io::copy(&mut output, &mut io::sink());
     let status = child.wait().map_err(|error| failed(plain(&error)))?;
     if !status.success() {

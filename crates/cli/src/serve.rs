@@ -1,14 +1,15 @@
 //! `sealwright serve`: the relay as a service.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use sealwright_relay::serve::{Log, Signals, init, run as serve, stem};
 
-use crate::exit::Exit;
-use crate::failure::{Failure, plain, shown};
-use crate::stream;
+use crate::{
+    exit::Exit,
+    failure::{Failure, plain, shown},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Clients show a certificate that names them and get a session with fresh keys over TLS 1.3; their frames then

@@ -1,7 +1,9 @@
 //! What a long measurement is doing now, on standard error: a line that is redrawn, or JSON lines for programs.
 
-use std::io::{IsTerminal, Write};
-use std::time::Duration;
+use std::{
+    io::{IsTerminal, Write},
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -30,7 +32,7 @@ impl Status {
         if let Some(line) = &self.line {
             line.set_message(sentence);
         } else if self.json {
-            // nobody is left to tell when standard error is gone
+            // Nobody is left to tell when standard error is gone
             let _ = writeln!(std::io::stderr().lock(), "{}", data());
         }
     }

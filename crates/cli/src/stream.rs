@@ -5,10 +5,12 @@ use std::io::{self, IsTerminal, Write};
 use sealwright_file as file;
 use sealwright_file::{Input, Output};
 
-use crate::args::{FileArgs, KeyArgs};
-use crate::failure::{Failure, plain};
-use crate::jobs::{Job, Place, Plan};
-use crate::secret;
+use crate::{
+    args::{FileArgs, KeyArgs},
+    failure::{Failure, plain},
+    jobs::{Job, Place, Plan},
+    secret,
+};
 
 /// Refuses one stream with two uses, and bytes on a terminal unless `-o -` insists.
 pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, key: &KeyArgs) -> Result<(), Failure> {

@@ -1,19 +1,20 @@
 //! `sealwright study`: papers replayed on this machine.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_study::{BENCH, Options, Ran, Results, Step, bench, names, run_all, run_one};
 use serde_json::json;
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::{Failure, shown};
-use crate::interrupt;
-use crate::size::{self, Size};
-use crate::status::Status;
-use crate::stream;
+use crate::{
+    args::ProgressArgs,
+    exit::Exit,
+    failure::{Failure, shown},
+    interrupt,
+    size::{self, Size},
+    status::Status,
+    stream,
+};
 
 const EXAMPLES: &str = "\
 `all` keeps each study's results as it ends. Interrupted, the same command goes on where it stopped: with the same

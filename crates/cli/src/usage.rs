@@ -2,13 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::{CommandFactory, error::ErrorKind};
 
-use crate::args::LowArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::stream;
+use crate::{args::LowArgs, exit::Exit, failure::Failure, stream};
 
 /// Prints what clap found: an error, or the help that was asked for.
 pub(crate) fn tell(error: &clap::Error, words: &[OsString]) -> Exit {

@@ -6,9 +6,11 @@ use clap::{Args, Subcommand};
 use sealwright::Isa;
 use sealwright_vectors::{BadFile, Options, Report, check_file};
 
-use crate::exit::Exit;
-use crate::failure::{Failure, printable};
-use crate::stream;
+use crate::{
+    exit::Exit,
+    failure::{Failure, printable},
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,

@@ -8,8 +8,10 @@
 
 mod common;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use common::{have, terminal};
 
@@ -79,7 +81,7 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
             }
             (None, Some(marks)) if marks.starts_with("console") => {
                 let text = &mut found.last_mut().unwrap().text;
-                // a comment behind a command is for the reader alone
+                // A comment behind a command is for the reader alone
                 *text += &format!("{line}\n");
             }
             (None, None) => {

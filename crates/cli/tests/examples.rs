@@ -59,7 +59,7 @@ fn pages(verb: &str) -> Vec<String> {
     let verbs =
         commands.lines().take_while(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next());
     let inner = verbs.filter(|verb| *verb != "help").flat_map(|inner| pages(format!("{verb} {inner}").trim()));
-    // what only gathers verbs has no example but theirs
+    // What only gathers verbs has no example but theirs
     let own = verb.is_empty().then(String::new);
     own.into_iter().chain(inner).collect()
 }

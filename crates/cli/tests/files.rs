@@ -3,14 +3,14 @@
 
 mod common;
 
+use std::{fs, path::Path};
+
 use common::{Desk, text};
-use std::fs;
-use std::path::Path;
 
 #[test]
 fn a_directory_of_real_files_comes_back_as_it_was() {
     let desk = Desk::new();
-    // this crate's own sources, a program, and the sizes around chunk and span
+    // This crate's own sources, a program, and the sizes around chunk and span
     copy_tree(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").as_path(), &desk.path("d/src"));
     fs::copy("/bin/sh", desk.path("d/sh")).unwrap();
     for len in [0, 1, 16383, 16384, 16385, 64 * 16384 - 1, 64 * 16384, 64 * 16384 + 1, 3_000_001] {
@@ -79,7 +79,7 @@ fn one_file_is_not_input_and_output_by_whatever_name() {
         assert_ne!(said.code, 0, "{output}");
         assert_eq!(desk.read("a"), b"text");
     }
-    // the shell has opened it before we could look
+    // The shell has opened it before we could look
     let said = desk.sh("sealwright seal --key-file k <a -o a --force");
     assert_eq!((said.code, desk.read("a").as_slice()), (2, &b"text"[..]), "{}", said.err);
 }
@@ -195,7 +195,7 @@ fn every_suite_seals_and_says_its_name() {
         desk.ok(&format!("seal --key-file {suite} --suite {suite} a -o {suite}.seal"));
         let seen = String::from_utf8(desk.run(&format!("inspect {suite}.seal")).out).unwrap();
         assert!(seen.contains(&format!("suite    {suite}\n")), "{seen}");
-        // the file says which suite it is
+        // The file says which suite it is
         desk.ok(&format!("open --key-file {suite} {suite}.seal -o {suite}.open"));
         assert!(desk.read(&format!("{suite}.open")) == text(40_000), "{suite}");
         let mut bytes = desk.read(&format!("{suite}.seal"));

@@ -3,10 +3,13 @@
 
 mod common;
 
+use std::{
+    io::Write,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
 use common::{Desk, text};
-use std::io::Write;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
@@ -45,7 +48,7 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
         let input = desk.read(if verb == "seal" { "a" } else { "a.seal" });
         let mut child =
             desk.command().args([verb, "--key-file", "k", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
-        // halfway, and then a pipe that stays open and silent
+        // Halfway, and then a pipe that stays open and silent
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(&input[..input.len() / 2]).unwrap();
         until("a partial file appears", || desk.names().len() > 2);

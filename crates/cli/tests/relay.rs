@@ -3,11 +3,13 @@
 
 mod common;
 
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixDatagram;
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Duration;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::net::UnixDatagram,
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
 
 use common::{Desk, text};
 use serde_json::Value;

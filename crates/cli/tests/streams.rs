@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Desk, have, said, text};
 use std::process::{Command, Stdio};
+
+use common::{Desk, have, said, text};
 
 #[test]
 fn pipes_on_both_ends() {
@@ -14,7 +15,7 @@ fn pipes_on_both_ends() {
         let said =
             desk.sh("cat a | sealwright seal --key-file k | cat | sealwright open --key-file k - -o - | cmp - a");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");
-        // a pipe and a file make the same format
+        // A pipe and a file make the same format
         let said =
             desk.sh("sealwright seal --key-file k <a -o - >b && sealwright open --key-file k b -o c -f && cmp a c");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");

@@ -10,8 +10,7 @@
 
 mod common;
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 use common::terminal::{difference, fits, matches, replay};
 

@@ -1,6 +1,5 @@
 //! Where bytes come from: a file, read by position on every core, or a stream, read in order.
 
-use crate::{Error, Preamble};
 use std::{
     fmt,
     fs::{File, Metadata},
@@ -11,6 +10,8 @@ use std::{
     },
     path::Path,
 };
+
+use crate::{Error, Preamble};
 
 /// Which file it is, whatever its name, and in which state: device, inode, length, time of the last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,12 @@
 //! Opening: every byte that leaves is authentic; a file appears only when all of it is.
 
+use std::{
+    fs::File,
+    io::{Read, Write},
+};
+
+use sealwright::Isa;
+
 use crate::{
     Ceiling, Error, Input, Key, Output, Summary, Work,
     body::Body,
@@ -9,11 +16,6 @@ use crate::{
     preamble::{Preamble, fill},
     span::{self, Span},
     window::{by_position, in_order, write_parts},
-};
-use sealwright::Isa;
-use std::{
-    fs::File,
-    io::{Read, Write},
 };
 
 /// How to open.

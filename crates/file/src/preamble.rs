@@ -1,11 +1,13 @@
 //! The bytes before the body: magic, version, suite, and where the key comes from.
 
+use std::io::Read;
+
+use sealwright::Suite;
+
 use crate::{
     Costs, Error,
     error::{Flaw, INPUT},
 };
-use sealwright::Suite;
-use std::io::Read;
 
 /// How every sealed file begins. Not text; notices newline translation and stripped high bits.
 pub const MAGIC: [u8; 8] = [0x89, b'S', b'E', b'A', b'L', 0x0d, 0x0a, 0x1a];

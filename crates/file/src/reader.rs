@@ -1,11 +1,13 @@
 //! Reading a sealed file at random, as if it were open.
 
-use crate::{Error, Opening, Preamble, body::Body, chunk};
 use std::{
     fmt,
     io::{self, Read, Seek, SeekFrom},
 };
+
 use zeroize::Zeroizing;
+
+use crate::{Error, Opening, Preamble, body::Body, chunk};
 
 /// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
 ///

@@ -1,5 +1,12 @@
 //! Sealing: any input to any output, whole and authenticated, or nothing.
 
+use std::{
+    fs::{File, Metadata},
+    io::{Read, Write},
+};
+
+use sealwright::{Isa, Suite};
+
 use crate::{
     Costs, Error, Identity, Input, Key, Output, Work,
     body::Body,
@@ -8,11 +15,6 @@ use crate::{
     output::{Draft, Placed, To},
     span::{self, Span},
     window::{by_position, fill_parts, in_order},
-};
-use sealwright::{Isa, Suite};
-use std::{
-    fs::{File, Metadata},
-    io::{Read, Write},
 };
 
 /// How to seal.

@@ -1,12 +1,14 @@
 //! The work unit: 64 chunks, about 1 MiB, read, sealed or opened in place, and written by one worker.
 
+use std::io::{IoSlice, IoSliceMut};
+
+use zeroize::Zeroizing;
+
 use crate::{
     Error,
     body::Body,
     chunk::{self, TAG},
 };
-use std::io::{IoSlice, IoSliceMut};
-use zeroize::Zeroizing;
 
 /// Chunks in every span but the last.
 pub(crate) const CHUNKS: usize = 64;

@@ -1,17 +1,19 @@
 //! Two ways over the spans of a file: by position, in any order, when both ends are files; in order, through a window
 //! of bounded size, when one is a stream.
 
-use crate::{
-    Error, Work,
-    span::{PLAIN, Span},
-};
-use rayon::prelude::*;
 use std::{
     io::{self, IoSlice, IoSliceMut, Read, Write},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+};
+
+use rayon::prelude::*;
+
+use crate::{
+    Error, Work,
+    span::{PLAIN, Span},
 };
 
 /// Runs `each` over spans `0..count` on as many threads as `work` allows, every one with a single buffer that it uses

@@ -1,11 +1,12 @@
 //! What can be measured: work in this process, and whole processes.
 
-use crate::clock::{ChildTime, Clock, ThreadCpu, Wall, run_child};
 use std::{
     fmt, io,
     process::{Command, Stdio},
     time::Duration,
 };
+
+use crate::clock::{ChildTime, Clock, ThreadCpu, Wall, run_child};
 
 /// One of several ways to do the same work, to be compared by the [`Meter`](crate::Meter).
 pub trait Candidate {

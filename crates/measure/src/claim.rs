@@ -1,9 +1,11 @@
 //! A sentence of a paper as a predicate with a verdict on this machine.
 
-use crate::interval::Interval;
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+
+use crate::interval::Interval;
 
 /// Whether a sentence is true here, as far as the intervals tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -103,9 +105,10 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use Verdict::{CannotBeTold, DoesNotHold, Holds};
     use proptest::prelude::*;
+
+    use super::*;
 
     fn interval(low: f64, high: f64) -> Interval {
         Interval { median: low.midpoint(high), low, high }

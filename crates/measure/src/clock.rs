@@ -1,12 +1,13 @@
 //! Clocks: wall time that never goes back, CPU time of the thread or process, and the times of a finished child.
 
-use nix::time::ClockId;
 use std::{
     cell::Cell,
     io,
     process::{Child, Command, ExitStatus},
     time::{Duration, Instant},
 };
+
+use nix::time::ClockId;
 
 /// Something that tells time as the distance from an arbitrary origin, never backwards.
 ///
@@ -130,7 +131,7 @@ pub fn run_child(command: &mut Command) -> io::Result<ChildTime> {
     use wait4::Wait4;
     let start = Instant::now();
     let mut child = command.spawn()?;
-    // a piped stdin left open would let a filter wait for ever
+    // A piped stdin left open would let a filter wait for ever
     drop(child.stdin.take());
     let used = child.wait4()?;
     Ok(ChildTime {
@@ -145,8 +146,9 @@ pub fn run_child(command: &mut Command) -> io::Result<ChildTime> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use std::process::Stdio;
+
+    use super::*;
 
     /// Uses CPU time until the thread's clock has moved by `time`.
     fn burn(time: Duration) {

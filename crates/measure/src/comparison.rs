@@ -1,9 +1,11 @@
 //! What a comparison found: each candidate's samples and interval, and ratios from paired rounds.
 
-use crate::interval::Interval;
+use std::io;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io;
+
+use crate::interval::Interval;
 
 /// The samples of one candidate, in the order of the rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,11 @@
 //! A median with its bootstrap 95 % interval: the only way this project states a measured figure.
 
-use crate::random::Random;
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+
+use crate::random::Random;
 
 /// Bootstrap draws behind an interval: its ends then move by well under a tenth of its width from seed to seed.
 const DRAWS: usize = 1000;
@@ -37,7 +39,7 @@ impl Interval {
             .collect();
         medians.sort_unstable_by(f64::total_cmp);
         let median = median(samples)?;
-        // with few samples the percentiles may miss the median by rounding: never report one outside its interval
+        // With few samples the percentiles may miss the median by rounding: never report one outside its interval
         let low = medians[DRAWS / 40].min(median);
         let high = medians[DRAWS - 1 - DRAWS / 40].max(median);
         Some(Interval { median, low, high })

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 /// A draw of the standard normal distribution (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
@@ -24,7 +25,7 @@ fn covers_the_true_median_at_about_the_right_rate() {
     for count in [15, 31, 100] {
         let of_normal = coverage(count, 5.0, |random| 5.0 + normal(random));
         assert!((0.91..=0.985).contains(&of_normal), "normal, {count}: {of_normal}");
-        // skewed, as times are: its median is ln 2
+        // Skewed, as times are: its median is ln 2
         let of_exponential = coverage(count, std::f64::consts::LN_2, |random| -(1.0 - random.unit()).ln());
         assert!((0.91..=0.985).contains(&of_exponential), "exponential, {count}: {of_exponential}");
     }
@@ -32,7 +33,7 @@ fn covers_the_true_median_at_about_the_right_rate() {
 
 #[test]
 fn a_wrong_median_is_not_covered() {
-    // so that the test above could fail
+    // So that the test above could fail
     assert!(coverage(100, 5.5, |random| 5.0 + normal(random)) < 0.1);
 }
 
@@ -62,7 +63,7 @@ fn agrees_with_the_exact_bootstrap_distribution() {
         let place = |value: f64| samples.iter().position(|&sample| sample >= value).unwrap() as i32;
         let [low, high] = exact_ends(&samples);
         let found = Interval::of(&samples, 1).unwrap();
-        // a thousand draws may miss the exact end by a place or two
+        // A thousand draws may miss the exact end by a place or two
         assert!((place(found.low) - place(low)).abs() <= 2, "{n}: {} against {low}", found.low);
         assert!((place(found.high) - place(high)).abs() <= 2, "{n}: {} against {high}", found.high);
     }
@@ -126,7 +127,7 @@ proptest! {
 
     #[test]
     fn scales_with_its_samples(samples in prop::collection::vec(0.5..2.0f64, 1..40), factor in 1u32..1000) {
-        // a power of two scales without rounding
+        // A power of two scales without rounding
         let factor = f64::from(1u32 << (factor % 20));
         let scaled: Vec<f64> = samples.iter().map(|sample| sample * factor).collect();
         prop_assert_eq!(Interval::of(&scaled, 5).unwrap(), Interval::of(&samples, 5).unwrap().scale(factor));

@@ -1,8 +1,9 @@
 //! The machine that a figure belongs to; no result is stored without it.
 
+use std::{fmt, fs, path::Path, time::Duration};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{fmt, fs, path::Path, time::Duration};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// Where and when a result was measured.

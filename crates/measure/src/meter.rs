@@ -1,5 +1,7 @@
 //! The meter: runs candidates in interleaved rounds until their medians are known narrowly or the time is up.
 
+use std::{io, time::Duration};
+
 use crate::{
     candidate::Candidate,
     clock::{Clock, Wall},
@@ -7,7 +9,6 @@ use crate::{
     interval::{Interval, median},
     random::Random,
 };
-use std::{io, time::Duration};
 
 /// How to measure. [`Meter::quick`] and [`Meter::full`] are the starting points; the other methods change one thing.
 ///
@@ -185,7 +186,7 @@ impl Run<'_> {
                 if took >= wanted || iterations >= 1 << 40 {
                     break;
                 }
-                // aim a little beyond the mark, but never trust one short run by more than a factor of ten
+                // Aim a little beyond the mark, but never trust one short run by more than a factor of ten
                 let factor = wanted.as_secs_f64() * 1.1 / took.as_secs_f64().max(1e-9);
                 iterations = (iterations as f64 * factor.clamp(1.2, 10.0)).ceil() as u64;
             }
@@ -227,7 +228,7 @@ impl Run<'_> {
             if round >= fewest && self.elapsed() >= self.meter.budget {
                 break;
             }
-            // the bootstrap itself takes time: look only now and then, ever more rarely
+            // The bootstrap itself takes time: look only now and then, ever more rarely
             if round == look {
                 narrow = samples.iter().all(|samples| self.is_narrow(samples));
                 if narrow {

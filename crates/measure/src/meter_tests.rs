@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
+use std::cell::RefCell;
+
 use super::*;
 use crate::clock::Mock;
-use std::cell::RefCell;
 
 /// Work that takes as long as `cost` says at this moment of the mock clock, and notes that it ran.
 struct Scripted<'a, F> {
@@ -81,7 +82,7 @@ fn rounds_are_interleaved_and_shuffled() {
         names.sort_unstable();
         assert_eq!(names, ["a", "b", "c"], "every round runs each once");
     }
-    // each comes first in about a third of the rounds: 67, standard deviation 7
+    // Each comes first in about a third of the rounds: 67, standard deviation 7
     assert!(firsts.values().all(|count| (40..95).contains(count)), "{firsts:?}");
     assert!(found.trials.iter().all(|trial| trial.samples.len() == 200));
 }
@@ -114,7 +115,7 @@ fn fixed_iterations_are_kept_and_warmed_once() {
 #[test]
 fn warm_up_lasts_until_times_are_steady() {
     stage!(clock, log);
-    // costs fall from 11 µs to 1 µs over the first 30 ms, as caches and clocks warm up
+    // Costs fall from 11 µs to 1 µs over the first 30 ms, as caches and clocks warm up
     let mut cold = on(&clock, &log, "cold", |now| 1e-6 + 1e-5 * (1.0 - now.as_secs_f64() / 0.03).max(0.0));
     let mut warmed_at = None;
     let found = meter()
@@ -132,7 +133,7 @@ fn warm_up_lasts_until_times_are_steady() {
 #[test]
 fn restless_warm_up_ends_with_its_share_of_the_budget() {
     stage!(clock, log);
-    // ever slower, at a steady pace
+    // Ever slower, at a steady pace
     let mut restless = on(&clock, &log, "restless", |now| 1e-6 * (1.0 + 1000.0 * now.as_secs_f64()));
     let mut first = None;
     let meter = meter().budget(Duration::from_secs(1));
@@ -173,7 +174,7 @@ fn the_fewest_rounds_are_run_past_the_budget() {
 #[test]
 fn drift_cancels_in_ratios() {
     stage!(clock, log);
-    // the machine slows down steadily to half its speed; b always costs one and a half times a
+    // The machine slows down steadily to half its speed; b always costs one and a half times a
     let drift = |now: Duration| 1.0 + now.as_secs_f64() * 2.0;
     let (mut a_noise, mut b_noise) = (noisy(6, 1e-6, 0.01), noisy(7, 1.5e-6, 0.01));
     let mut a = on(&clock, &log, "a", |now| a_noise(now) * drift(now));

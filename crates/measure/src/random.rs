@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn gives_splitmix64s_published_sequence() {
-        // the reference implementation's first outputs for seed 1234567
+        // The reference implementation's first outputs for seed 1234567
         let mut random = Random::new(1_234_567);
         let expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431];
         assert_eq!(expected.map(|_| random.bits()), expected);

@@ -1,7 +1,8 @@
 //! A [`Table`] as text, Markdown, CSV, JSON and HTML.
 
-use crate::table::{Align, Cell, Column, Table};
 use unicode_width::UnicodeWidthStr;
+
+use crate::table::{Align, Cell, Column, Table};
 
 impl Table {
     /// Columns lined up with spaces, for a terminal.

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
-use crate::{Cell, Column, Interval, Table, Verdict};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
+
+use crate::{Cell, Column, Interval, Table, Verdict};
 
 fn sample() -> Table {
     let interval = Interval { median: 12.345, low: 12.3, high: 12.4 };
@@ -149,7 +150,7 @@ proptest! {
         let html = table.to_html();
         let cells = table.rows.len() * table.columns.len();
         prop_assert_eq!(html.matches("</td>").count() + html.matches("<th scope=\"row\"").count(), cells);
-        // every `<` begins a tag of ours
+        // Every `<` begins a tag of ours
         let tags = ["<table", "</table", "<caption", "</caption", "<thead", "</thead", "<tbody", "</tbody", "<tr", "</tr",
             "<th", "</th", "<td", "</td", "<small", "</small"];
         for (at, _) in html.match_indices('<') {
@@ -164,7 +165,7 @@ proptest! {
         let text = table.to_text();
         let lines: Vec<&str> = text.lines().collect();
         prop_assert_eq!(lines.len(), words.len() + 3);
-        // the right column ends every line at the same width
+        // The right column ends every line at the same width
         prop_assert!(lines[1..].iter().all(|line| line.width() == lines[2].width()));
     }
 }

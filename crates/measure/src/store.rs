@@ -1,12 +1,13 @@
 //! Where results are kept: lines added as they come, and whole documents that are either old or new, never half.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the envelope around every result; raised when a reader of old files would misread new ones.
 pub const SCHEMA: u32 = 1;
@@ -125,7 +126,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.write_all(content)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    // the new name lives in the folder, which has to reach the disk as well
+    // The new name lives in the folder, which has to reach the disk as well
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

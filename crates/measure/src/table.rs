@@ -1,8 +1,9 @@
 //! The one table: rows of typed cells under named columns. How it looks on paper is [`crate::render`]'s matter.
 
-use crate::{claim::Verdict, interval::Interval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::{claim::Verdict, interval::Interval};
 
 /// A titled table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

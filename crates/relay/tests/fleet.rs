@@ -4,18 +4,22 @@
 //! were skipped.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
-use std::io::{Cursor, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    io::{Cursor, Read, Write},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
-use sealwright_relay::Count;
-use sealwright_relay::client::{Identity, Pipe};
-use sealwright_relay::serve::{Config, Log, Server, init};
+use sealwright_relay::{
+    Count,
+    client::{Identity, Pipe},
+    serve::{Config, Log, Server, init},
+};
 
 const NATS: &str = "github.com/nats-io/nats-server/v2@v2.12.2";
 
@@ -53,7 +57,7 @@ struct Nats {
 
 impl Nats {
     fn start(program: &Path) -> Nats {
-        // a port that was free a moment ago
+        // A port that was free a moment ago
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = Command::new(program)
             .args(["--addr", "127.0.0.1", "--port", &port.to_string()])
@@ -207,7 +211,7 @@ fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
         assert!(fleet.node(node).relay().counts().of(Count::Abroad) > 10);
         assert!(fleet.metrics(node).contains("sealwright_fleet_messages_total{outcome=\"refused\"} 0\n"));
     }
-    // alice opens at another node: she is found there, and her former session ends
+    // Alice opens at another node: she is found there, and her former session ends
     let former = alice.open(&[]).unwrap().client.session();
     let now = fleet.identity("alice", &[3]).open(&[]).unwrap().client.session();
     assert_ne!(former >> 28, now >> 28);
@@ -240,7 +244,7 @@ fn a_fleet_of_three_survives_the_loss_of_one() {
     assert!(at_bob.bytes() == file, "what came through two relays is not what was sent");
     assert!(at_dave.bytes() == other, "those who were elsewhere were disturbed");
     fleet.has_met(1, 1);
-    // the lost one comes back and is one of them again
+    // The lost one comes back and is one of them again
     fleet.begin(2);
     fleet.has_met(1, 2);
     let bob = fleet.identity("bob", &[2]).open(&[]).unwrap().client.session();

@@ -56,7 +56,7 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
         let frame = bad(&mut a);
         a.stream.write_all(&frame).unwrap();
         let after = {
-            // what comes behind the bad frame arrives
+            // What comes behind the bad frame arrives
             a.send(to_b, what.name().as_bytes());
             assert_eq!(b.receive().1, what.name().as_bytes());
             counted(&relay, what, before.of(what) + 1);
@@ -84,7 +84,7 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
         frame[HEADER + 5] ^= 1;
         frame
     });
-    // the twin's first frame bears the number of one that `a` has sent
+    // The twin's first frame bears the number of one that `a` has sent
     expect(Count::Replayed, &mut |_| twin.sealed(to_b, b"twice"));
     expect(Count::WrongDestination, &mut |a| a.sealed(relay.place().session(3), b"who is not connected"));
     expect(Count::WrongDestination, &mut |a| a.sealed(relay.place().session(9), b"who does not exist"));
@@ -99,7 +99,7 @@ fn every_changed_bit_is_found() {
     let mut wrong = 0;
     for byte in 0..HEADER + 8 + TAG {
         for bit in 0..8 {
-            // a changed length is a cut frame, another version or flags are no frame: other tests send those
+            // A changed length is a cut frame, another version or flags are no frame: other tests send those
             if byte == 0 || (byte == 1 && bit > 3) || (2..4).contains(&byte) {
                 continue;
             }
@@ -126,7 +126,7 @@ fn what_is_no_frame_ends_the_connection() {
     assert_eq!(a.try_receive(), None);
     counted(&relay, Count::Malformed, 1);
     counted(&relay, Count::Expelled, 1);
-    // the session is not the connection: it goes on over another one
+    // The session is not the connection: it goes on over another one
     let mut again = Client::stranger(&relay, 0);
     for _ in 0..100 {
         let _ = again.sealed(b.session, b"");

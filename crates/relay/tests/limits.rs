@@ -3,17 +3,19 @@
 
 mod common;
 
-use std::io::{ErrorKind, Write};
-use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    io::{ErrorKind, Write},
+    net::TcpStream,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use common::{Client, counted, material, relay, until};
 use sealwright_relay::{Count, Settings};
 
 #[test]
 fn a_flood_of_forgeries_does_not_stop_the_others() {
-    // neither the number of bad frames nor the missing good one ends it
+    // Neither the number of bad frames nor the missing good one ends it
     let prove = Duration::from_secs(3600);
     let relay = relay(1, 3, Settings { max_bad: u32::MAX, prove, ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
@@ -63,7 +65,7 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
     let patience = Duration::from_millis(20);
     let relay = relay(2, 4, Settings { queue, patience, ..Settings::default() });
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
-    // far more than the sockets' buffers and the queue hold
+    // Far more than the sockets' buffers and the queue hold
     let mut sent = 0;
     while relay.counts().of(Count::Slow) == 0 {
         a.send(deaf.session, &[0; 8000]);
@@ -99,7 +101,7 @@ fn a_full_house_refuses_newcomers_and_serves_those_inside() {
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let mut late = Client::stranger(&relay, 2);
     let frame = late.sealed(a.session, b"let me in");
-    // the refusal may come before or after the write
+    // The refusal may come before or after the write
     let _ = late.stream.write_all(&frame);
     assert_eq!(late.try_receive(), None);
     counted(&relay, Count::Refused, 1);
@@ -148,7 +150,7 @@ fn draining_takes_no_newcomers_and_ends_when_all_have_left() {
     a.send(b.session, b"while draining");
     assert_eq!(b.receive().1, b"while draining");
     assert!(!relay.drained_within(Duration::from_millis(50)));
-    // what was taken in before the end is delivered before the end
+    // What was taken in before the end is delivered before the end
     for number in 0..500u32 {
         a.send(b.session, &number.to_be_bytes());
     }

@@ -4,17 +4,21 @@
 #[path = "common/proxy.rs"]
 mod proxy;
 
-use std::fs;
-use std::io::{Cursor, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    io::{Cursor, Read, Write},
+    net::TcpStream,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use proxy::Proxy;
-use sealwright_relay::client::{ClientError, Identity, Moved, Pipe};
-use sealwright_relay::serve::{Config, Log, ServeError, Server, init};
-use sealwright_relay::{Count, Relay};
+use sealwright_relay::{
+    Count, Relay,
+    client::{ClientError, Identity, Moved, Pipe},
+    serve::{Config, Log, ServeError, Server, init},
+};
 
 /// A folder as `serve --init` makes it, with ports that the system chooses.
 fn folder(clients: &[&str]) -> tempfile::TempDir {
@@ -137,7 +141,7 @@ fn a_file_arrives_though_the_relay_is_started_anew() {
             .replace("control = \"127.0.0.1:0", &format!("control = \"{}", at.control))
     });
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
-    // the relay goes away when some has arrived
+    // The relay goes away when some has arrived
     struct Slow(Cursor<Vec<u8>>);
     impl Read for Slow {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -198,7 +202,7 @@ fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
     let files = [bytes(400_000, 5), bytes(100_000, 6)];
     assert!(exchange_by(&alice, &bob, files.clone(), true) == files, "other bytes came");
     let [there, back] = [bytes(9_000, 7), bytes(7_000, 8)];
-    // one by datagrams, one by a stream
+    // One by datagrams, one by a stream
     let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
         let out = Shared::default();
         let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
@@ -228,16 +232,16 @@ fn a_certificate_opens_what_it_names_and_nothing_else() {
     assert!(refused(&alice, &["carol"]).contains("does not know"));
     let thief = Identity { name: "bob".into(), ..alice.clone() };
     assert!(refused(&thief, &[]).contains("certificate does not name"));
-    // a certificate of another authority, even for the right name
+    // A certificate of another authority, even for the right name
     let elsewhere = folder(&["alice"]);
     let mut stranger = identity(elsewhere.path(), &server, "alice");
     stranger.papers.authority = alice.papers.authority.clone();
     assert!(matches!(stranger.open(&[]), Err(ClientError::Relay { .. })));
-    // and a relay that is not the one we trust
+    // And a relay that is not the one we trust
     let mut wary = alice.clone();
     wary.papers.authority = elsewhere.path().join("trial/authority.pem");
     assert!(matches!(wary.open(&[]), Err(ClientError::Relay { .. })));
-    // those who do not speak TLS at all
+    // Those who do not speak TLS at all
     let mut plain = TcpStream::connect(server.addresses().control).unwrap();
     plain.write_all(b"{\"open\":\"alice\"}\n").unwrap();
     let mut answer = Vec::new();
@@ -269,7 +273,7 @@ fn clients_come_and_go_with_a_reload() {
     until("an unknown session", || of(server.relay(), Count::Unknown) > 0);
     let received = exchange(&alice, &carol, [b"after".to_vec(), b"back".to_vec()]);
     assert_eq!(received, [b"after".to_vec(), b"back".to_vec()]);
-    // certificates that cannot be read change nothing
+    // Certificates that cannot be read change nothing
     edit(directory.path(), |text| text.replace("relay.pem", "missing.pem").replace("\"carol\"", "\"bob\""));
     assert!(matches!(server.reload(&config(directory.path())), Err(ServeError::Tls(_))));
     carol.open(&[]).unwrap();
@@ -302,7 +306,7 @@ fn clusters_come_and_go_and_a_revoked_client_takes_its_clusters_keys_along() {
     assert_eq!(cluster(alice.client.session()), cluster(bob.client.session()));
     assert_eq!(cluster(x.client.session()), cluster(y.client.session()));
     assert_ne!(cluster(x.client.session()), cluster(bob.client.session()));
-    // y shared keys with x: when x goes, both must open anew, and alice need not
+    // Y shared keys with x: when x goes, both must open anew, and alice need not
     with("one = [\"y.one\"]");
     assert!(matches!(open("x.one"), Err(ClientError::Refused(_))));
     let speak = |session: &mut sealwright_relay::client::Session| {

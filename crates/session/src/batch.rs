@@ -3,6 +3,8 @@
 //! The answers are those of one frame after the other. What a frame's opening changes in its record is changed in the
 //! order of the frames, after all tags of a batch are known, and is checked again then: a batch may hold a frame twice.
 
+use sealwright::mode::agile::lanes::{Frame, Lanes, PACKETS};
+
 use crate::{
     Job, Refused,
     frame::{HEADER, TAG},
@@ -11,7 +13,6 @@ use crate::{
     scheme::{End, Scheme},
     table::{Table, expected, next, parts},
 };
-use sealwright::mode::agile::lanes::{Frame, Lanes, PACKETS};
 
 /// A frame whose header was read, or written.
 #[derive(Clone, Copy, Default)]

@@ -1,5 +1,7 @@
 //! No encryption and no tag, but all the rest: frames, numbers, records. What the other schemes are compared with.
 
+use sealwright::{Block, Isa};
+
 use crate::{
     Refused,
     material::{Flow, Material},
@@ -7,7 +9,6 @@ use crate::{
     record::{Numbers, Record},
     scheme::{End, Scheme, Seat, Stream},
 };
-use sealwright::{Block, Isa};
 
 pub(crate) struct Clear {
     pub(crate) isa: Isa,

@@ -1,5 +1,10 @@
 //! A client's end of one session, as an object.
 
+use core::fmt;
+
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use zeroize::Zeroize;
+
 use crate::{
     Grant, Refused,
     frame::{self, HEADER, Header, Kind},
@@ -9,9 +14,6 @@ use crate::{
     scheme::{INVARIANT, Stream},
     strategy::Hash,
 };
-use core::fmt;
-use sealwright::{Block, Isa, mode::agile::Schedule};
-use zeroize::Zeroize;
 
 /// One direction, ready.
 struct Direction {

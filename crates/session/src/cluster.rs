@@ -1,6 +1,9 @@
 //! Clusters: what the clients of GSCM share. Two main keys, one a way (CEK and CDK of the paper, seen from the server),
 //! and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
 
+use sealwright::{Block, Isa, mode::agile::Schedule};
+use zeroize::{Zeroize, Zeroizing};
+
 use crate::{
     Refused, Spec,
     material::{Secret, Way, counter, purpose},
@@ -8,8 +11,6 @@ use crate::{
     spec::Strategy,
     strategy::{Hash, Table},
 };
-use sealwright::{Block, Isa, mode::agile::Schedule};
-use zeroize::{Zeroize, Zeroizing};
 
 /// One direction of a cluster.
 pub(crate) struct Shared {
@@ -166,9 +167,10 @@ impl Clusters {
 
 #[cfg(test)]
 mod tests {
+    use sealwright::Isa;
+
     use super::{BUDGET, Clusters};
     use crate::{Refused, Strategy, scheme::Seat};
-    use sealwright::Isa;
 
     #[test]
     fn a_worn_cluster_takes_nobody_until_it_has_new_keys() {

@@ -1,14 +1,6 @@
 //! GCM whose keys are not kept at all: they are the server's secret in counter mode, made anew for each packet. Half a
 //! cache line a client. Whoever learns the server's secret knows every session's keys, past ones too.
 
-use crate::{
-    Refused, Side, Spec,
-    material::{Flow, Material, Secret, Way, counter, purpose},
-    packet::Keyed,
-    record::{Numbers, Record},
-    scheme::{End, INVARIANT, Scheme, Seat, Stream},
-    strategy::Hash,
-};
 use sealwright::{
     Block, Isa,
     mode::agile::{
@@ -17,6 +9,15 @@ use sealwright::{
     },
 };
 use zeroize::Zeroize;
+
+use crate::{
+    Refused, Side, Spec,
+    material::{Flow, Material, Secret, Way, counter, purpose},
+    packet::Keyed,
+    record::{Numbers, Record},
+    scheme::{End, INVARIANT, Scheme, Seat, Stream},
+    strategy::Hash,
+};
 
 pub(crate) struct Derived {
     isa: Isa,

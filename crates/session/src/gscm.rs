@@ -4,6 +4,13 @@
 //! 128-bit keys finds their keys. `gscm-h` puts the second key into the last round and gives each client a GHASH key of
 //! its own, made for each packet. One cache line for what is received, one for what is sent.
 
+use core::ops::Range;
+
+use sealwright::{
+    Block, Isa,
+    mode::agile::lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+};
+
 use crate::{
     Plan, Refused, Side, Spec,
     cluster::{Clusters, Shared},
@@ -13,11 +20,6 @@ use crate::{
     scheme::{End, INVARIANT, Scheme, Seat, Stream},
     spec::Strategy,
     strategy::Hash,
-};
-use core::ops::Range;
-use sealwright::{
-    Block, Isa,
-    mode::agile::lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
 };
 
 pub(crate) struct Gscm {

@@ -1,9 +1,11 @@
 //! Where keys come from: what a client and the server agree on, and what the server alone knows.
 
-use crate::Refused;
 use core::fmt;
+
 use sealwright::{Block, Isa, mode::agile::Schedule};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::Refused;
 
 /// One of the two directions of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,16 @@
 //! GCM of which nothing is kept but keys and numbers: round keys and GHASH key are made for each packet, nonces are the
 //! epoch and the packet's number. A cache line a client.
 
+use core::marker::PhantomData;
+
+use sealwright::{
+    Block, Isa,
+    mode::agile::{
+        Schedule,
+        lanes::{self, Frame, HashKeys, Lanes, PACKETS},
+    },
+};
+
 use crate::{
     Refused, Spec,
     material::{Flow, Material, Way},
@@ -8,14 +18,6 @@ use crate::{
     record::{Keys16, Keys32, Record},
     scheme::{End, INVARIANT, Scheme, Seat, Stream},
     strategy::Hash,
-};
-use core::marker::PhantomData;
-use sealwright::{
-    Block, Isa,
-    mode::agile::{
-        Schedule,
-        lanes::{self, Frame, HashKeys, Lanes, PACKETS},
-    },
 };
 
 /// A record of two keys.

@@ -1,8 +1,9 @@
 //! One packet under the keys of one client.
 
-use crate::{frame::HEADER, strategy::Hash};
 use sealwright::{Block, Isa, mode::agile::Schedule};
 use subtle::ConstantTimeEq;
+
+use crate::{frame::HEADER, strategy::Hash};
 
 /// A packet in a frame's buffer.
 pub(crate) struct Packet<'a> {

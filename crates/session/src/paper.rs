@@ -1,6 +1,16 @@
 //! GCM as the paper has it: GCM-Pre(x) keeps round keys (2.5), GCM-On(x) makes them for each packet (2.6). Both keep h
 //! and, where x is not 0, tables of its multiples; IVs and nonces start at random and are each client's own (2.2).
 
+use core::marker::PhantomData;
+
+use sealwright::{
+    Block, Isa,
+    mode::agile::{
+        Schedule,
+        lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+    },
+};
+
 use crate::{
     Refused, Spec,
     material::{Flow, Material, Way},
@@ -9,14 +19,6 @@ use crate::{
     scheme::{End, INVARIANT, Scheme, Seat, Stream},
     spec::Strategy,
     tables::Tables,
-};
-use core::marker::PhantomData;
-use sealwright::{
-    Block, Isa,
-    mode::agile::{
-        Schedule,
-        lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
-    },
 };
 
 /// Both directions with keys, IVs and nonces from the material.

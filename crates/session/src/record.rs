@@ -1,9 +1,10 @@
 //! What a table keeps for one client: whole cache lines, or half of one. Plain bytes, so that records can lie in huge
 //! pages, be fetched ahead and be wiped.
 
-use crate::{Refused, replay::Ring, scheme::End};
 use bytemuck::{Pod, Zeroable};
 use sealwright::{Block, simd::prefetch};
+
+use crate::{Refused, replay::Ring, scheme::End};
 
 /// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
 const LIMIT: u32 = u32::MAX;

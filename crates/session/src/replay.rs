@@ -47,9 +47,11 @@ impl<const N: usize> Ring for [u8; N] {
 
 #[cfg(test)]
 mod tests {
-    use super::Ring;
-    use proptest::prelude::*;
     use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::Ring;
 
     fn agrees<const N: usize>(numbers: &[u32]) {
         let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0, HashSet::from([0]));

@@ -1,15 +1,17 @@
 //! What a scheme is: where the keys of a client come from, and what of them is kept.
 
+use core::ops::Range;
+
+use sealwright::{
+    Block, Isa,
+    mode::agile::lanes::{Frame, Lanes, PACKETS},
+};
+
 use crate::{
     Refused,
     material::{Flow, Material},
     packet::{Keyed, Packet},
     record::Record,
-};
-use core::ops::Range;
-use sealwright::{
-    Block, Isa,
-    mode::agile::lanes::{Frame, Lanes, PACKETS},
 };
 
 pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15 round keys";

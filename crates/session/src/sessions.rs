@@ -1,5 +1,9 @@
 //! What a server asks of a table of sessions, whatever the scheme.
 
+use core::{fmt, ops::Range};
+
+use sealwright::Isa;
+
 use crate::{
     Grant, Material, Secret, Side, Spec,
     clear::Clear,
@@ -12,8 +16,6 @@ use crate::{
     spec::Kind,
     table::Table,
 };
-use core::{fmt, ops::Range};
-use sealwright::Isa;
 
 /// Why a frame, or a client, was refused. A frame that was not opened is wiped or still sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

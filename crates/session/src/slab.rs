@@ -1,10 +1,12 @@
 //! Records side by side, in huge pages where the system gives them: a record at random then costs one miss, not two.
 
-use crate::Refused;
-use bytemuck::Pod;
 use core::marker::PhantomData;
+
+use bytemuck::Pod;
 use memmap2::MmapMut;
 use zeroize::Zeroize;
+
+use crate::Refused;
 
 /// A fixed number of records, zero at first. Memory is taken when a record is first written. Wiped.
 pub(crate) struct Slab<R> {

@@ -1,10 +1,11 @@
 //! GHASH by table, one key's.
 
-use crate::spec::Strategy;
 use sealwright::{
     Block, Isa,
     ghash::{Bitwise, Ghash, Serial, Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime},
 };
+
+use crate::spec::Strategy;
 
 /// A table of multiples of h.
 #[derive(Clone, Debug)]

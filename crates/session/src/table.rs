@@ -1,5 +1,7 @@
 //! A table of sessions: records, and a scheme over them.
 
+use sealwright::mode::agile::lanes::Lanes;
+
 use crate::{
     Grant, Job, Material, Memory, Plan, Refused, Sessions, Spec,
     frame::{HEADER, Header, Kind, MAX_FRAME, TAG},
@@ -8,7 +10,6 @@ use crate::{
     scheme::{End, Scheme, Seat},
     slab::Slab,
 };
-use sealwright::mode::agile::lanes::Lanes;
 
 pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,

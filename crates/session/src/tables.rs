@@ -1,11 +1,12 @@
 //! Tables of the clients' GHASH keys, beside the records.
 
+use sealwright::{Block, Isa};
+
 use crate::{
     scheme::End,
     spec::Strategy,
     strategy::{Hash, Table},
 };
-use sealwright::{Block, Isa};
 
 /// What is received, what is sent.
 type Pair = Box<[Table; 2]>;

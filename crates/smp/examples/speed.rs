@@ -2,9 +2,11 @@
 //!
 //! `cargo run --release -p sealwright-smp --example speed`, with words to choose rows: `speed fft P8`.
 
-use sealwright_smp::run::{Job, Workload};
-use sealwright_smp::scheme::Name;
-use sealwright_smp::{Config, End};
+use sealwright_smp::{
+    Config, End,
+    run::{Job, Workload},
+    scheme::Name,
+};
 
 /// Seconds of this thread on a processor, where the system tells.
 fn on_processor() -> Option<f64> {

@@ -1,8 +1,10 @@
 //! Somebody on the bus: changes, drops, holds back, replays or forges one line, or keeps a command from one node.
 
-use crate::message::Message;
-use serde::{Deserialize, Serialize};
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::Message;
 
 /// What is done to the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

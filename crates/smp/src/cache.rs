@@ -223,7 +223,7 @@ mod tests {
                 level.put(slot, line, State::S);
                 level.use_slot(slot);
             }
-            // in order of use, a tree agrees with true LRU
+            // In order of use, a tree agrees with true LRU
             assert_eq!(level.entry(level.place(99)).map(|entry| entry.line), Some(0), "{ways} ways");
             if ways > 1 {
                 let slot = level.hit(0, 1).unwrap();

@@ -1,7 +1,8 @@
 //! Every parameter of a run, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;

@@ -3,8 +3,9 @@
 //! The thesis gives the unit's latency and never says how often it may begin. That decides its result, so it has a
 //! name here: [`Model`].
 
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
 
 /// A point of time, in processor cycles.
 pub type Cycle = u64;
@@ -81,7 +82,7 @@ impl Pool {
     pub(crate) fn take(&mut self, now: Cycle, engine: &mut Engine) -> Cycle {
         let made = engine.line(now);
         self.ready.push_back(made);
-        // without pads kept ready, the one just asked for
+        // Without pads kept ready, the one just asked for
         self.ready.pop_front().unwrap_or(made).max(now)
     }
 }

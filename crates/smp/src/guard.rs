@@ -5,15 +5,18 @@
 //! short one is used up, the long one grows and the page is sealed anew. Lines, tags, counters and the tree's nodes lie in
 //! memory, where anybody may change them; counter blocks at hand were verified when they came.
 
-use crate::config::Config;
-use crate::engine::Cycle;
-use crate::memory::{Image, Numbered};
-use crate::message::{How, LONGEST_LINE, LONGEST_TAG};
-use crate::scheme::derive;
+use std::{collections::VecDeque, fmt};
+
 use sealwright::{Aead, Suite};
 use sha2::{Digest, Sha256};
-use std::collections::VecDeque;
-use std::fmt;
+
+use crate::{
+    config::Config,
+    engine::Cycle,
+    memory::{Image, Numbered},
+    message::{How, LONGEST_LINE, LONGEST_TAG},
+    scheme::derive,
+};
 
 /// Lines of a page.
 const LINES: usize = 64;
@@ -74,7 +77,7 @@ impl Guard {
     /// Seals everything that memory holds at the start.
     pub(crate) fn new(config: &Config, image: &Image) -> Guard {
         let line = config.machine.line;
-        // pages of the 48 bits that an address has
+        // Pages of the 48 bits that an address has
         let bits = 48 - (line * LINES).trailing_zeros();
         let levels = bits.div_ceil(FAN);
         let key = derive::<16>(config.machine.seed, "memory key", 0);
@@ -112,7 +115,7 @@ impl Guard {
         let mut nonce = [0; 12];
         nonce[..8].copy_from_slice(&page.long.to_be_bytes());
         nonce[8] = page.short[line];
-        // the low bits of the line's number keep lines of one page apart; the rest of the address is associated data
+        // The low bits of the line's number keep lines of one page apart; the rest of the address is associated data
         nonce[9] = line as u8;
         (nonce, address.to_be_bytes())
     }
@@ -120,7 +123,7 @@ impl Guard {
     fn seal(&mut self, address: u64, text: &mut [u8; LONGEST_LINE]) {
         let (number, line) = self.place(address);
         let len = self.line;
-        // a page's long counter starts where no other page's can come: nonces never meet across pages
+        // A page's long counter starts where no other page's can come: nonces never meet across pages
         let page = self.pages.entry(number).or_insert_with(|| Page { long: number << 28, short: [0; LINES] });
         let (nonce, ad) = Self::nonce(page, address, line);
         let tag = self.aead.seal_in_place(&nonce, &ad, &mut text[..len]).expect("a line is a short text");
@@ -190,7 +193,7 @@ impl Guard {
             self.at_hand.pop_front();
         }
         self.at_hand.push_back(number);
-        // the path's addresses are known: its nodes come together, and are hashed one after the other
+        // The path's addresses are known: its nodes come together, and are hashed one after the other
         Ok(self.memory + u64::from(self.levels) * self.ghash)
     }
 
@@ -201,7 +204,7 @@ impl Guard {
         let counter = now + self.fetch(number)?;
         let ready = at.max(counter + self.latency) + 1 + self.ghash;
         let Some(tag) = self.tags.get(&address) else {
-            // never written by anybody
+            // Never written by anybody
             out.fill(0);
             return Ok(ready);
         };
@@ -261,7 +264,7 @@ impl Guard {
         let (Some(tag), Some(page)) = (self.tags.get(&address), self.pages.get(&number)) else { return out.fill(0) };
         self.text.read(address, out);
         let (nonce, ad) = Self::nonce(page, address, line);
-        // a line that is not genuine reads as zeros, as the opener leaves it
+        // A line that is not genuine reads as zeros, as the opener leaves it
         let _ = self.aead.open_in_place(&nonce, &ad, out, tag);
     }
 }
@@ -315,11 +318,11 @@ mod tests {
             (old, guard.tags[&0x1000], guard.pages[&1].clone())
         };
         guard.write(0x1000, &[8; 64]).unwrap();
-        // the old line with its old tag: the counter has moved on
+        // The old line with its old tag: the counter has moved on
         guard.text.write(0x1000, &old);
         guard.tags.insert(0x1000, tag);
         assert_eq!(read(&mut guard, 0x1000), Err(How::Tag));
-        // and with its old counter, once the counter comes from memory again: the tree knows
+        // And with its old counter, once the counter comes from memory again: the tree knows
         guard.pages.insert(1, page);
         assert_eq!(read(&mut guard, 0x9_0000), Ok([0; 64]), "another page takes the only place at hand");
         assert_eq!(read(&mut guard, 0x1000), Err(How::Mac));

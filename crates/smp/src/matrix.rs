@@ -1,14 +1,17 @@
 //! Every attack against every scheme, by running them.
 
-use crate::attack::{Attack, Attacker};
-use crate::config::Config;
-use crate::kernel::Kernel;
-use crate::machine::End;
-use crate::message::How;
-use crate::run::{Failure, Job, Report, Workload};
-use crate::scheme::Name;
 use rayon::prelude::*;
 use serde::Serialize;
+
+use crate::{
+    attack::{Attack, Attacker},
+    config::Config,
+    kernel::Kernel,
+    machine::End,
+    message::How,
+    run::{Failure, Job, Report, Workload},
+    scheme::Name,
+};
 
 /// What an attack against a scheme came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,7 +108,7 @@ pub fn rows(cells: &[Cell]) -> impl Iterator<Item = (&str, impl Iterator<Item = 
 fn cell(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Cell, Failure> {
     let mut config = column.config.clone();
     if attack == Attack::ReorderPair {
-        // in order, a node waits for one line at a time: the pair's next one is the same line, asked for again
+        // In order, a node waits for one line at a time: the pair's next one is the same line, asked for again
         config.bus.timeout = TIMEOUT;
     }
     let mut job = Job::new(config, Workload::Kernel(kernel, false));
@@ -148,7 +151,7 @@ mod tests {
         for cell in &cells {
             assert!(cell.struck.is_some(), "{cell:?}");
         }
-        // in the clear nothing is ever seen, and a changed bit is read
+        // In the clear nothing is ever seen, and a changed bit is read
         for attack in Attack::ALL {
             assert_eq!(cell(attack, "clear").seen, None, "{attack}");
         }

@@ -1,7 +1,9 @@
 //! Memory: bytes in pages that come to be when first written, and for each line who owns it.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+};
 
 /// Bytes of a page.
 const PAGE: usize = 4096;

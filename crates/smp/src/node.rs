@@ -1,10 +1,12 @@
 //! A node: its cache levels, the request that its processor waits for, its write-back buffer.
 
-use crate::cache::{Level, Slot};
-use crate::config::Config;
-use crate::engine::Cycle;
-use crate::message::LONGEST_LINE;
-use crate::mosi::{Event, State};
+use crate::{
+    cache::{Level, Slot},
+    config::Config,
+    engine::Cycle,
+    message::LONGEST_LINE,
+    mosi::{Event, State},
+};
 
 /// The levels of a node. A line is in at most one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,16 @@
 //! A whole run: settings and a workload in, numbers out.
 
-use crate::attack::Attacker;
-use crate::config::{BadConfig, Config};
-use crate::kernel::{Kernel, Program};
-use crate::machine::{End, Fault, Machine};
-use crate::memory::Image;
-use crate::stats::Stats;
-use crate::trace::Trace;
 use std::time::Instant;
+
+use crate::{
+    attack::Attacker,
+    config::{BadConfig, Config},
+    kernel::{Kernel, Program},
+    machine::{End, Fault, Machine},
+    memory::Image,
+    stats::Stats,
+    trace::Trace,
+};
 
 /// What the processors run.
 #[derive(Clone, Debug)]
@@ -37,7 +40,7 @@ impl Workload {
             Workload::Kernel(kernel, align) => kernel.program(config.machine.processors, *align, config.machine.seed),
             Workload::Trace(trace) => {
                 let sources = trace.open(config.machine.line)?;
-                // a trace holds no values, so there is no result to look at
+                // A trace holds no values, so there is no result to look at
                 Ok(Program { image: Image::default(), sources, check: None })
             }
         }

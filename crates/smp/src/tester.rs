@@ -1,13 +1,16 @@
 //! The random tester: processors that read, write and fetch a few lines at random, every value and invariant watched.
 //! Any order of requests that the protocol allows should come up; the table's cells are counted.
 
-use crate::access::{Access, Kind, Source, SourceError};
-use crate::config::Config;
-use crate::machine::{End, Machine};
-use crate::memory::Image;
-use crate::mosi::{EVENTS, Event, STATES, State, transition};
 use rayon::prelude::*;
 use serde::Serialize;
+
+use crate::{
+    access::{Access, Kind, Source, SourceError},
+    config::Config,
+    machine::{End, Machine},
+    memory::Image,
+    mosi::{EVENTS, Event, STATES, State, transition},
+};
 
 /// What a random test came to. That it came to its end says that no value read was wrong and no invariant broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -69,14 +72,14 @@ type Coverage = [[u64; EVENTS]; STATES];
 /// Whether a cell of the table can come up in these machines, and often enough to wait for it.
 fn possible((state, event): &(State, Event)) -> bool {
     let (state, event) = (*state, *event);
-    // hits of the first level are not looked up, and a waiting processor neither asks nor makes room
+    // Hits of the first level are not looked up, and a waiting processor neither asks nor makes room
     let asked = matches!(event, Event::Load | Event::Store | Event::Replace) && !state.stable();
     let written_back = matches!(state, State::MI_A | State::OI_A | State::II_A);
     let unseen = transition(state, event).is_none() || asked && !(written_back && event != Event::Replace);
-    // a state of another node's line that nobody knows is skipped
+    // A state of another node's line that nobody knows is skipped
     let skipped = state == State::I && !matches!(event, Event::Load | Event::Store);
     let hit = state == State::M && event == Event::Store;
-    // ignored in every state, and rare; and an owner's request to write is never answered with data
+    // Ignored in every state, and rare; and an owner's request to write is never answered with data
     let rare = event == Event::OtherPutx || (state, event) == (State::OM_A, Event::Data);
     !unseen && !skipped && !hit && !rare
 }
@@ -152,12 +155,11 @@ impl Source for Random {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::config::Protect;
-    use crate::scheme::Name;
+    use crate::{config::Protect, scheme::Name};
 
     #[test]
     fn random_steps_keep_every_invariant_and_use_every_cell() {
-        // ten million take ten times as long and find no more: `sealwright smp check --steps 10M`
+        // Ten million take ten times as long and find no more: `sealwright smp check --steps 10M`
         let tested = run(1_000_000, 1, &|_| {}).unwrap();
         assert_eq!(tested.missed, [""; 0], "cells of the table that never came up");
         assert!(tested.machines == 12 && tested.steps > 999_000 && tested.cells > 70, "{tested:?}");

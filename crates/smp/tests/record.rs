@@ -1,13 +1,18 @@
 //! A program with threads is recorded and simulated, where QEMU and a C compiler are.
 #![allow(clippy::unwrap_used)]
 
-use sealwright_smp::record::{Failure, Recording, on_path, qemu};
-use sealwright_smp::run::{Job, Workload};
-use sealwright_smp::scheme::Name;
-use sealwright_smp::trace::Trace;
-use sealwright_smp::{Config, End};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use sealwright_smp::{
+    Config, End,
+    record::{Failure, Recording, on_path, qemu},
+    run::{Job, Workload},
+    scheme::Name,
+    trace::Trace,
+};
 
 /// Compiles `tests/threads.c`.
 fn program(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
@@ -55,7 +60,7 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
         let number = |path: &str| report.stats.number(path);
         assert_eq!(number("wait.barriers"), 1.0, "a barrier for three of four threads opens");
         assert!(number("transfers.count") > 100.0 && number("wait.processors") > 0.0, "{}", report.stats.text());
-        // nobody begins before it is made: the first thread's stores to 4096 words of others come after
+        // Nobody begins before it is made: the first thread's stores to 4096 words of others come after
         assert!(number("loads") > 3.0 * 4096.0 && number("stores") > 4096.0);
     }
 }

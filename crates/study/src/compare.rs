@@ -4,14 +4,16 @@
 //! and column, `bench` by suite, size, direction and implementation. A ratio is the second over the first; its interval
 //! reaches as far as both ends allow, as the two were not measured side by side.
 
+use std::path::Path;
+
+use sealwright_measure::{Cell, Column, Interval, Machine, Table};
+
 use crate::{
     bench::Report,
     judgement::quotient,
     results::{Results, load_bench},
     study::{Failure, STUDIES},
 };
-use sealwright_measure::{Cell, Column, Interval, Machine, Table};
-use std::path::Path;
 
 /// Everything in a results directory.
 #[derive(Clone, Debug)]

@@ -1,12 +1,14 @@
 #![allow(clippy::unwrap_used)]
+use std::time::Duration;
+
+use sealwright_measure::Verdict;
+
 use super::*;
 use crate::{
     judgement::{Found, Judged},
     results::keep_bench,
     study::{Outcome, Study, by_name},
 };
-use sealwright_measure::Verdict;
-use std::time::Duration;
 
 fn results(verdict: Verdict, median: f64) -> Results {
     let sentence = &by_name("files").map(Study::paper).unwrap().claims[0];
@@ -32,7 +34,7 @@ fn what_both_measured_is_set_side_by_side_with_its_ratio() {
     assert_eq!(titles, ["What ran where", "files: verdicts", "Times"]);
     let claims = found[1].to_text();
     assert!(claims.contains("holds") && claims.contains("does not hold") && claims.contains("differs"), "{claims}");
-    // the paper's figure, which no machine changes, is left out
+    // The paper's figure, which no machine changes, is left out
     assert_eq!(found[2].rows.len(), 1);
     let times = found[2].to_text();
     assert!(times.contains("2.00 [1.80, 2.20]") && times.contains("1.00 [0.90, 1.10]"), "{times}");

@@ -5,15 +5,17 @@
 //! program to the last bit, the same machine and the same grid. A run that came to its end is over; the next measures
 //! everything.
 
-use crate::{
-    results::Results,
-    study::{Failure, Options},
-};
+use std::{collections::BTreeMap, fs, time::Duration};
+
 use schemars::JsonSchema;
 use sealwright_measure::{Machine, Record, Store, machine::age};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::{collections::BTreeMap, fs, time::Duration};
+
+use crate::{
+    results::Results,
+    study::{Failure, Options},
+};
 
 /// The journal's name in the results directory.
 const NAME: &str = "journal";
@@ -89,7 +91,7 @@ impl Journal {
     pub(crate) fn results(&self, study: &str) -> Option<Results> {
         let begun = self.kept(study)?;
         let results = Results::load(self.store.folder(), study).ok().flatten()?;
-        // somebody may have run the study by itself meanwhile
+        // Somebody may have run the study by itself meanwhile
         (results.quick == self.run.quick && *results.machine.date >= *begun).then_some(results)
     }
 

@@ -1,10 +1,11 @@
 //! A paper's claim with one verdict for each circumstance it was tried in: its own table, whole processes, the library
 //! alone, a machine without AES instructions. They need not agree, and where they do not lies the lesson.
 
-use crate::{figure::shown, paper::Sentence};
 use schemars::JsonSchema;
 use sealwright_measure::{Claim, Interval, Verdict};
 use serde::{Deserialize, Serialize};
+
+use crate::{figure::shown, paper::Sentence};
 
 /// A claim and all its verdicts.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -72,7 +73,7 @@ pub struct Case {
 /// `what` names the figure. `None` without cases.
 pub fn every(what: &str, cases: &[Case]) -> Option<Found> {
     let verdict = Verdict::all(cases.iter().map(|case| case.verdict));
-    // the case to show is one that decides; where all do, the one with the widest reach towards the other verdict
+    // The case to show is one that decides; where all do, the one with the widest reach towards the other verdict
     let deciding = cases.iter().filter(|case| case.verdict == verdict);
     let example = deciding.max_by(|a, b| a.figure.relative_width().total_cmp(&b.figure.relative_width()))?;
     let Case { name, figure, .. } = example;

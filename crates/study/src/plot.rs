@@ -3,7 +3,6 @@
 //! Colours are written as `var(--…)` of the page's style sheet; the page's script puts in what they are in its present
 //! dress, light or dark.
 
-use crate::figure::{Axis, Figure, Kind, Origin, Point, Series, X, shown};
 use plotly::{
     Bar, Configuration, Layout, Plot, Scatter, Trace,
     common::{
@@ -17,13 +16,15 @@ use plotly::{
     },
 };
 
+use crate::figure::{Axis, Figure, Kind, Origin, Point, Series, X, shown};
+
 /// Colours that the page's palette has.
 pub(crate) const COLOURS: usize = 10;
 
 /// The plotting library, to be put on the page once: a `<script>` element.
 pub(crate) fn script() -> String {
     let all = Plot::offline_js_sources();
-    // the crate also brings an engine for formulas, twice as long again; the first script is the one that draws
+    // The crate also brings an engine for formulas, twice as long again; the first script is the one that draws
     let end = all.find("</script>").map_or(all.len(), |at| at + "</script>".len());
     all[..end].trim().to_owned()
 }
@@ -41,7 +42,7 @@ pub(crate) fn json(figure: &Figure) -> String {
             .typeset_math(false)
             .show_link(false),
     );
-    // inside a script element nothing may look like its end
+    // Inside a script element nothing may look like its end
     plot.to_json().replace("</", "<\\/")
 }
 
@@ -181,8 +182,9 @@ fn axis(axis: &Axis, number: bool) -> PlotAxis {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_measure::Interval;
+
+    use super::*;
 
     fn figure() -> Figure {
         let y = Interval { median: 2.0, low: 1.5, high: 3.0 };

@@ -1,10 +1,11 @@
 //! How far a run is: the step, the trial being measured in it, and the time that is left.
 
-use sealwright_measure::meter;
 use std::{
     fmt,
     time::{Duration, Instant},
 };
+
+use sealwright_measure::meter;
 
 /// One step of a running study, for whoever draws a bar. Told as it begins, and every second while it is measured.
 #[derive(Clone, Copy, Debug)]
@@ -121,8 +122,9 @@ impl fmt::Debug for Progress<'_> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_measure::{Meter, Work};
+
+    use super::*;
 
     #[test]
     fn time_left_goes_from_what_was_thought_to_what_is_seen() {

@@ -1,13 +1,15 @@
 //! What a study leaves in the results directory: one JSON document with the machine it belongs to.
 
+use std::{path::Path, time::Duration};
+
+use schemars::JsonSchema;
+use sealwright_measure::{Machine, Store};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
 use crate::{
     bench,
     study::{Failure, Outcome},
 };
-use schemars::JsonSchema;
-use sealwright_measure::{Machine, Store};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{path::Path, time::Duration};
 
 /// One run of one study.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,11 @@
 //! Running studies: results to `results/<study>.json`, then the page. Speed beside other libraries is one of them,
 //! though no paper's.
 
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
 use crate::{
     bench,
     journal::Journal,
@@ -8,10 +13,6 @@ use crate::{
     report,
     results::{Results, keep_bench},
     study::{Failure, Options, STUDIES, Study, by_name},
-};
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
 };
 
 /// The name by which `bench` runs among the studies.
@@ -96,7 +97,7 @@ fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench:
     progress.step("checking that all implementations agree");
     let mut last = None;
     let found = bench::run(&asked, &mut |row| {
-        // the rows of a comparison come together, once it is over
+        // The rows of a comparison come together, once it is over
         let now = Some((row.suite.clone(), row.bytes, row.direction));
         if last != now {
             progress.step(&format!("after {} {} B, {}", row.suite, row.bytes, row.direction));

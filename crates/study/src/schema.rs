@@ -1,8 +1,9 @@
 //! The schema of everything in a results directory, made from the types that are written there.
 
-use crate::{bench::Report, journal::Entry, results::Results};
 use schemars::{JsonSchema, Schema, schema_for};
 use sealwright_measure::Record;
+
+use crate::{bench::Report, journal::Entry, results::Results};
 
 /// What a document or a line of a results directory is.
 #[derive(JsonSchema)]
@@ -27,8 +28,9 @@ pub fn schema() -> Schema {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use std::{fs, path::Path};
+
+    use super::*;
 
     /// `SCHEMA=write cargo test -p sealwright-study schema` writes it anew.
     #[test]

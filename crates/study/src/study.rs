@@ -1,12 +1,13 @@
 //! What a study is: a paper's grid run anew here, ending in tables, figures and claims with verdicts.
 
-pub(crate) use crate::progress::Progress;
+use std::{io, path::PathBuf, time::Duration};
 
-use crate::{figure::Figure, judgement::Judged, paper::Paper};
 use schemars::JsonSchema;
 use sealwright_measure::Table;
 use serde::{Deserialize, Serialize};
-use std::{io, path::PathBuf, time::Duration};
+
+pub(crate) use crate::progress::Progress;
+use crate::{figure::Figure, judgement::Judged, paper::Paper};
 
 /// A paper replayed. Adding one is a file with this trait and a line in [`STUDIES`].
 pub trait Study: Sync {

@@ -1,7 +1,8 @@
 //! One test case, whatever file it came from.
 
-use crate::{family, hex};
 use serde_json::{Map, Value};
+
+use crate::{family, hex};
 
 /// What a vector says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

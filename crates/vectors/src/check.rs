@@ -1,15 +1,17 @@
 //! Runs every case of a file at every level asked for.
 
-use crate::{BadFile, Case, family, family::Outcome, jsonl, wycheproof};
 use core::fmt;
-use sealwright::Isa;
-use serde_json::Value;
 use std::{
     collections::BTreeMap,
     fs::File,
     io::{BufRead, BufReader, Read},
     path::Path,
 };
+
+use sealwright::Isa;
+use serde_json::Value;
+
+use crate::{BadFile, Case, family, family::Outcome, jsonl, wycheproof};
 
 /// The longest line, and the longest document, so that a hostile file cannot take all memory. JSON Lines may be of any
 /// length: they are read line by line.

@@ -1,8 +1,10 @@
 //! JSON Lines: one test an object, one object a line.
 
-use crate::{BadFile, Case, check::MAX_LINE};
-use serde_json::Value;
 use std::io::{BufRead, Read};
+
+use serde_json::Value;
+
+use crate::{BadFile, Case, check::MAX_LINE};
 
 /// Calls `each` with every line's test. Empty lines are passed over.
 pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {

@@ -10,11 +10,11 @@ mod hex;
 mod jsonl;
 mod wycheproof;
 
+use core::fmt;
+
 pub use case::{Case, Expected};
 pub use check::{Failure, Options, Report, check_file, check_text};
 pub use family::{Family, Outcome};
-
-use core::fmt;
 
 /// A file that cannot be read as vectors.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Wycheproof's JSON: groups of tests under one algorithm.
 
-use crate::{BadFile, Case};
 use serde_json::Value;
+
+use crate::{BadFile, Case};
 
 /// Calls `each` with every test of a document.
 pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {

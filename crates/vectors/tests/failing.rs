@@ -3,10 +3,11 @@
 
 mod support;
 
+use std::collections::HashSet;
+
 use sealwright::Isa;
 use sealwright_vectors::Options;
 use serde_json::Value;
-use std::collections::HashSet;
 use support::{check, check_bytes, counts, every_level, ours, tests, with, wycheproofs};
 
 /// Fields whose bytes decide a result.

@@ -3,8 +3,9 @@
 
 mod support;
 
-use sealwright_vectors::check_file;
 use std::{fs, io::Write, path::Path};
+
+use sealwright_vectors::check_file;
 use support::{check_bytes, counts, every_level, with};
 
 #[test]

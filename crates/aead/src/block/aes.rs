@@ -1,11 +1,12 @@
 //! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
 
+use zeroize::ZeroizeOnDrop;
+
 use super::{Bare, Beside, BlockCipher, Expanded, Inverse, InverseKeys, Masks, Nothing, OnTheFly, RoundKeys, mask};
 use crate::simd::{
     Isa, Reg, Simd,
     bitslice::{Key, Slices},
 };
-use zeroize::ZeroizeOnDrop;
 
 /// AES with the round keys `K`.
 #[derive(Clone, Debug)]

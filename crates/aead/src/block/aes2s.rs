@@ -5,13 +5,15 @@
 //! [`AsPrinted`] is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
 //! between two secret keys. `docs/GSCM.md` tells why.
 
+use core::{fmt, marker::PhantomData};
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{Expanded, RoundKeys, aes::Aes};
 use crate::{
     aead::Block,
     simd::{Isa, Reg, Simd},
 };
-use core::{fmt, marker::PhantomData};
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A client's own part of AES2S: 32 bytes.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]

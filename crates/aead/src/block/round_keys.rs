@@ -1,11 +1,13 @@
 //! Where AES round keys come from: expanded once, or computed as the rounds go (FIPS 197, 5.2).
 
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use crate::{
     aead::Block,
     simd::{Isa, Kernel, Reg, Simd},
 };
-use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The round keys of one AES key, each in every lane.
 pub trait RoundKeys: Send + Sync {

@@ -1,9 +1,11 @@
 //! No table: 128 shifts and conditional xors a block, the papers' "0".
 
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{Ghash, Serial, serial, times_x};
 use crate::{aead::Block, simd::Isa};
-use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// GHASH bit by bit, constant time (the multiplication of SP 800-38D, algorithm 1, by masks).
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]

@@ -4,13 +4,15 @@
 //! registers at once. Elements are kept byte-reversed, and powers multiplied by x, so that a product of reversed bits
 //! needs no further shift (Gueron and Kounavis, "Intel carry-less multiplication instruction", 2010).
 
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::Ghash;
 use crate::{
     aead::Block,
     simd::{Isa, Kernel, Part, Reg, Simd},
 };
-use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
 const PAD: usize = 8;

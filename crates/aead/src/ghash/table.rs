@@ -1,10 +1,12 @@
 //! Tables of multiples of h, as software without carry-less multiplication uses them (Shoup 1996; the GCM
 //! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, hence the names.
 
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{Ghash, Serial, serial, times_x};
 use crate::{aead::Block, simd::Isa};
-use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The multiples of `element` by every polynomial of the 2^bits first coefficients; `N` = 2^bits.
 fn multiples<const N: usize>(element: u128) -> [u128; N] {

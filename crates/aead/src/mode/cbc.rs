@@ -1,12 +1,14 @@
 //! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). No authentication: raw material.
 
+use core::fmt;
+
+use subtle::{ConstantTimeEq, ConstantTimeLess};
+
 use crate::{
     aead::Block,
     block::{BlockCipher, Inverse},
     simd::{Isa, Kernel, Reg, Simd},
 };
-use core::fmt;
-use subtle::{ConstantTimeEq, ConstantTimeLess};
 
 /// Encrypts whole blocks in place; each waits for the one before.
 ///

@@ -10,15 +10,17 @@
 //! | 32 bytes, 16 of them for the MAC | AES-128 | 16 bytes | A128CBC-HS256 of RFC 7518, 5.2.3 |
 //! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition, whole hash; beside AES-256-GCM in studies |
 
+use core::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
 use super::cbc::{self, pkcs7_pad, pkcs7_unpad};
 use crate::{
     Isa, KeyLength,
     aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
     block::aes::BothWays,
 };
-use core::fmt;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 
 /// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
 ///

@@ -19,7 +19,13 @@
 //! # Ok::<(), sealwright::SealError>(())
 //! ```
 
+use core::{fmt, ops::Deref};
+
+use zeroize::ZeroizeOnDrop;
+
 use super::gcm;
+#[cfg(doc)]
+use crate::block::aes2s;
 use crate::{
     Isa, KeyLength,
     aead::{Aead, NotAuthentic, SealError, Tag, release},
@@ -30,11 +36,6 @@ use crate::{
     },
     ghash::{Clmul, Ghash},
 };
-use core::{fmt, ops::Deref};
-use zeroize::ZeroizeOnDrop;
-
-#[cfg(doc)]
-use crate::block::aes2s;
 
 /// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
 pub const NONCE: usize = 12;

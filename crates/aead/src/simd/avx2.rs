@@ -1,9 +1,9 @@
 //! 256-bit registers: AVX2, VAES, VPCLMULQDQ. Two blocks a register.
 
+use core::{arch::x86_64::*, ops::Not};
+
 use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
-use core::arch::x86_64::*;
-use core::ops::Not;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]

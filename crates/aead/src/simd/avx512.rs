@@ -1,9 +1,9 @@
 //! 512-bit registers: AVX-512 F, BW, DQ, VL, VAES, VPCLMULQDQ. Four blocks a register.
 
+use core::{arch::x86_64::*, ops::Not};
+
 use super::{Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
-use core::arch::x86_64::*;
-use core::ops::Not;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]

@@ -265,7 +265,7 @@ fn inverse_affine(x: Group) -> Group {
 #[inline(always)]
 fn sub_bytes(x: Group) -> Group {
     let [x7, x6, x5, x4, x3, x2, x1, x0] = x;
-    // into the tower field
+    // Into the tower field
     let (y14, y13, y9, y8, t0) = (x3 ^ x5, x0 ^ x6, x0 ^ x3, x0 ^ x5, x1 ^ x2);
     let y1 = t0 ^ x7;
     let (y4, y12, y2, y5) = (y1 ^ x3, y13 ^ y14, y1 ^ x0, y1 ^ x6);
@@ -274,7 +274,7 @@ fn sub_bytes(x: Group) -> Group {
     let (y6, y10, y11) = (y15 ^ x7, y15 ^ t0, y20 ^ y9);
     let (y7, y17, y19, y16) = (x7 ^ y11, y10 ^ y11, y10 ^ y8, t0 ^ y11);
     let (y21, y18) = (y13 ^ y16, x0 ^ y16);
-    // inversion
+    // Inversion
     let t2 = y12 & y15;
     let (t4, t6) = ((y3 & y6) ^ t2, (y4 & x7) ^ t2);
     let t7 = y13 & y16;
@@ -298,7 +298,7 @@ fn sub_bytes(x: Group) -> Group {
     let (z0, z1, z2, z3, z4, z5) = (t44 & y15, t37 & y6, t33 & x7, t43 & y16, t40 & y1, t29 & y7);
     let (z6, z7, z8, z9, z10, z11) = (t42 & y11, t45 & y17, t41 & y10, t44 & y12, t37 & y3, t33 & y4);
     let (z12, z13, z14, z15, z16, z17) = (t43 & y13, t40 & y5, t29 & y2, t42 & y9, t45 & y14, t41 & y8);
-    // back, with the affine map
+    // Back, with the affine map
     let (t46, t47, t48, t49) = (z15 ^ z16, z10 ^ z11, z5 ^ z13, z9 ^ z10);
     let (t50, t51, t52, t53) = (z2 ^ z12, z2 ^ z5, z7 ^ z8, z0 ^ z3);
     let (t54, t55, t56, t57) = (z6 ^ z7, z16 ^ z17, z12 ^ t48, t50 ^ t53);

@@ -1,12 +1,13 @@
 //! Which instructions this machine has, and the door to them.
 
+use core::{fmt, str::FromStr};
+use std::sync::OnceLock;
+
 use super::{
     Kernel,
     portable::Portable,
     sha::{self, Hashing},
 };
-use core::{fmt, str::FromStr};
-use std::sync::OnceLock;
 
 /// An instruction-set level that this machine has.
 ///

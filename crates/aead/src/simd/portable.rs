@@ -2,9 +2,10 @@
 //! bit slices has four blocks to slice. What is more than a few gates a word is a function of its own: such a register is
 //! in memory anyway, and kernels of eight of them compile in half the time.
 
+use core::ops::{BitAnd, BitOr, BitXor, Not};
+
 use super::{Logic, Part, Reg, Simd, bitslice::Slices};
 use crate::aead::Block;
-use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Asks nothing of the machine.
 #[derive(Clone, Copy)]

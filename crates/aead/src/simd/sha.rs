@@ -55,8 +55,9 @@ pub(super) fn plain<K: Hashing>(kernel: K) -> K::Output {
 
 #[cfg(target_arch = "x86_64")]
 mod instructions {
-    use super::{Digest, Hashing, K, Message, START, Sha256};
     use core::arch::x86_64::*;
+
+    use super::{Digest, Hashing, K, Message, START, Sha256};
 
     /// Proof that the SHA instructions exist, and SSE4.1.
     #[derive(Clone, Copy)]

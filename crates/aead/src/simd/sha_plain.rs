@@ -59,11 +59,12 @@ fn compress(state: &mut [u32; 8], message: &Message) {
 
 #[cfg(test)]
 mod tests {
+    use sha2::Digest as _;
+
     use super::super::{
         Isa,
         sha::{Hashing, Message, Sha256},
     };
-    use sha2::Digest as _;
 
     /// One block into each of `N` states, each after another number of blocks.
     struct Chains<const N: usize>(Vec<Message>);

@@ -1,9 +1,9 @@
 //! 128-bit registers: SSE4.1, AES-NI, PCLMULQDQ. One block a register.
 
+use core::{arch::x86_64::*, ops::Not};
+
 use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
 use crate::aead::Block;
-use core::arch::x86_64::*;
-use core::ops::Not;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]

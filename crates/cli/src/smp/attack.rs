@@ -2,15 +2,10 @@
 
 use clap::Args;
 use sealwright_measure::{Cell, Column, Table};
-use sealwright_smp::attack::Attack;
-use sealwright_smp::kernel::Kernel;
-use sealwright_smp::matrix;
+use sealwright_smp::{attack::Attack, kernel::Kernel, matrix};
 
-use super::machine::MachineArgs;
-use super::run::failed;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::stream;
+use super::{machine::MachineArgs, run::failed};
+use crate::{exit::Exit, failure::Failure, stream};
 
 const EXAMPLES: &str = "\
 Example:
@@ -46,7 +41,7 @@ pub(super) fn run(args: &LowArgs) -> Result<Exit, Failure> {
         stream::print(&(serde_json::to_string(&cells).map_err(Failure::failed)? + "\n"))?;
         return Ok(Exit::Done);
     }
-    // schemes down, attacks across: names of schemes are long
+    // Schemes down, attacks across: names of schemes are long
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
     let mut table = Table::new("What was seen, and when", heads);
     for (scheme, words) in matrix::rows(&cells) {

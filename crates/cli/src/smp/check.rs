@@ -6,11 +6,7 @@ use clap::Args;
 use sealwright_smp::tester::{self, Tested};
 use serde_json::json;
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::status::Status;
-use crate::stream;
+use crate::{args::ProgressArgs, exit::Exit, failure::Failure, status::Status, stream};
 
 const EXAMPLES: &str = "\
 Example:

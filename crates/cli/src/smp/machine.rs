@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_smp::Config;
-use sealwright_smp::config::PRESETS;
-use sealwright_smp::engine::Model;
-use sealwright_smp::kernel::Kernel;
-use sealwright_smp::run::Workload;
-use sealwright_smp::scheme::{Iv, Name};
-use sealwright_smp::trace::Trace;
+use sealwright_smp::{
+    Config,
+    config::PRESETS,
+    engine::Model,
+    kernel::Kernel,
+    run::Workload,
+    scheme::{Iv, Name},
+    trace::Trace,
+};
 
 use crate::failure::{Failure, shown};
 

@@ -1,17 +1,18 @@
 //! `sealwright smp record`: a trace of any program with threads.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use sealwright_smp::record::{self, Failure as Cause, Recording};
 use serde_json::json;
 
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::{Failure, plain, shown};
-use crate::status::Status;
-use crate::stream;
+use crate::{
+    args::ProgressArgs,
+    exit::Exit,
+    failure::{Failure, plain, shown},
+    status::Status,
+    stream,
+};
 
 const EXAMPLES: &str = "\
 Example:

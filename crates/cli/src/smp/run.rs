@@ -1,17 +1,15 @@
 //! `sealwright smp run`: one run, its numbers as text, JSON or CSV.
 
 use clap::{Args, ValueEnum};
-use sealwright_smp::attack::{Attack, Attacker};
-use sealwright_smp::run::{Job, Report, SoFar};
-use sealwright_smp::{End, Stats};
+use sealwright_smp::{
+    End, Stats,
+    attack::{Attack, Attacker},
+    run::{Job, Report, SoFar},
+};
 use serde_json::{Value, json};
 
 use super::machine::{MachineArgs, WorkArgs};
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::status::Status;
-use crate::stream;
+use crate::{args::ProgressArgs, exit::Exit, failure::Failure, status::Status, stream};
 
 const EXAMPLES: &str = "\
 Example:

@@ -4,17 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use rayon::prelude::*;
-use sealwright_smp::run::Job;
-use sealwright_smp::{Config, Stats};
+use sealwright_smp::{Config, Stats, run::Job};
 use serde_json::{Value, json};
 
-use super::machine::{MachineArgs, WorkArgs};
-use super::run::failed;
-use crate::args::ProgressArgs;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::status::Status;
-use crate::stream;
+use super::{
+    machine::{MachineArgs, WorkArgs},
+    run::failed,
+};
+use crate::{args::ProgressArgs, exit::Exit, failure::Failure, status::Status, stream};
 
 const EXAMPLES: &str = "\
 Example:
@@ -91,7 +88,7 @@ fn printed(rows: Vec<(Settings, Stats)>, json: bool) -> String {
         };
         return rows.iter().map(line).collect();
     }
-    // the settings stand first; their names and values have neither commas nor quotes
+    // The settings stand first; their names and values have neither commas nor quotes
     let words = |pick: fn(&(String, String)) -> &str, settings: &[(String, String)]| {
         settings.iter().map(|setting| pick(setting).to_owned() + ",").collect::<String>()
     };

@@ -1,7 +1,9 @@
 //! A terminal to type on: commands for the shell, and what they print held against what is expected.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// The transcript again, with the output and codes of today.
 pub(crate) fn replay(transcript: &str, directory: &Path) -> String {

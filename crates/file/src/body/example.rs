@@ -1,11 +1,12 @@
 //! The worked example of `docs/FORMAT.md`: made again here, so that the page stays true.
 
+use sealwright::{Isa, Suite};
+
 use super::Body;
 use crate::{
     Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, aead_name, chunk::SALT, key::Secret,
     preamble::PASSPHRASE_SALT,
 };
-use sealwright::{Isa, Suite};
 
 const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
 

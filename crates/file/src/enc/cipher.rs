@@ -1,7 +1,8 @@
 //! Ciphers by the names that OpenSSL gives them.
 
-use super::EncError;
 use std::{fmt, str::FromStr};
+
+use super::EncError;
 
 /// A mode of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

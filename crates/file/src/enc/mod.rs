@@ -14,9 +14,12 @@ mod error;
 mod secret;
 mod stream;
 
+use std::io::{Read, Write};
+
 pub use armor::Armor;
 pub use cipher::{EncCipher, EncMode};
 pub use error::EncError;
+use sealwright::Isa;
 pub use secret::{Digest, EncSecret, Kdf, Salt};
 
 use crate::{
@@ -24,8 +27,6 @@ use crate::{
     input::{Cursored, From},
     output::{Draft, To},
 };
-use sealwright::Isa;
-use std::io::{Read, Write};
 
 /// The longest text that GCM encrypts or decrypts here, in bytes: it is held in memory until the tag is known.
 pub const GCM_LIMIT: usize = 1 << 30;

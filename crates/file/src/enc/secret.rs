@@ -1,13 +1,18 @@
 //! Keys and IVs as `openssl enc` gets them: hex, PBKDF2, or its old one-pass derivation.
 
-use super::{EncCipher, EncError, EncMode};
-use crate::{Error, key::Secret, key::random};
+use std::{fmt, str::FromStr};
+
 use md5::Md5;
 use pbkdf2::pbkdf2_hmac;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
-use std::{fmt, str::FromStr};
 use zeroize::{Zeroize, Zeroizing};
+
+use super::{EncCipher, EncError, EncMode};
+use crate::{
+    Error,
+    key::{Secret, random},
+};
 
 /// Length of the salt in bytes.
 pub(super) const SALT: usize = 8;

@@ -1,10 +1,12 @@
 //! The modes over a stream of any length, in pieces that stay in the cache.
 
+use std::io::{Read, Write};
+
+use sealwright::{Aead, Block, mode::gcm, raw};
+use zeroize::Zeroizing;
+
 use super::{Enc, EncError, EncMode, EncSecret, GCM_LIMIT, Salt, armor::Encoder, secret::SALT};
 use crate::{Error, error::OUTPUT, preamble::fill};
-use sealwright::{Aead, Block, mode::gcm, raw};
-use std::io::{Read, Write};
-use zeroize::Zeroizing;
 
 /// Bytes treated at once: whole blocks, small enough for the second-level cache.
 const PIECE: usize = 256 * 1024;

@@ -1,10 +1,12 @@
 //! What a passphrase costs: Argon2id's parameters, and how much of it a file may ask for.
 
+use std::fmt;
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use zeroize::Zeroizing;
+
 use super::Secret;
 use crate::Error;
-use argon2::{Algorithm, Argon2, Params, Version};
-use std::fmt;
-use zeroize::Zeroizing;
 
 /// Argon2id's parameters (RFC 9106).
 ///

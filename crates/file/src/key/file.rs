@@ -1,14 +1,16 @@
 //! Key files: the key's bytes, or the same in hex on one line.
 
-use super::{Key, Kind, Secret};
-use crate::{Error, error::LOOSE};
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::Path,
 };
+
 use zeroize::Zeroizing;
+
+use super::{Key, Kind, Secret};
+use crate::{Error, error::LOOSE};
 
 /// How a key is written to a file. Both are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 mod costs;
 mod file;
 
+use std::{fmt, sync::Mutex};
+
 pub use costs::{Ceiling, Costs};
 pub use file::KeyForm;
+use sealwright::Suite;
+use zeroize::Zeroizing;
 
 use crate::{Error, KeySource, preamble::PASSPHRASE_SALT};
-use sealwright::Suite;
-use std::{fmt, sync::Mutex};
-use zeroize::Zeroizing;
 
 /// Secret bytes, wiped when dropped.
 pub(crate) type Secret = Zeroizing<Vec<u8>>;

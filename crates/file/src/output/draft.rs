@@ -1,11 +1,5 @@
 //! A file without its name: written aside, synced, then named in one step that never clobbers unasked.
 
-use super::Place;
-use crate::{Error, key::random};
-use rustix::{
-    fs::{Advice, CWD, RenameFlags, fadvise, renameat_with},
-    io::Errno,
-};
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions, Permissions},
@@ -21,6 +15,14 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use rustix::{
+    fs::{Advice, CWD, RenameFlags, fadvise, renameat_with},
+    io::Errno,
+};
+
+use super::Place;
+use crate::{Error, key::random};
 
 /// Drafts that exist now, for [`abandon_all`].
 static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new() });

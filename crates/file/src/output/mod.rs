@@ -3,11 +3,6 @@
 mod draft;
 mod shared;
 
-pub use draft::abandon_all;
-pub(crate) use draft::{Draft, Placed};
-pub use shared::Shared;
-
-use crate::{Error, Identity, Summary};
 use std::{
     fmt,
     fs::{self, File, OpenOptions},
@@ -15,6 +10,12 @@ use std::{
     os::fd::AsFd,
     path::{Path, PathBuf},
 };
+
+pub use draft::abandon_all;
+pub(crate) use draft::{Draft, Placed};
+pub use shared::Shared;
+
+use crate::{Error, Identity, Summary};
 
 /// How a file takes its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Passphrase costs that a file may not ask for.
 
-use crate::support::*;
 use sealwright_file::{Ceiling, Costs, Error, Key, KeySource, Opening, Preamble, Sealing};
+
+use crate::support::*;
 
 /// A file that asks for `costs` and would be opened by nobody.
 fn asks(costs: Costs) -> Vec<u8> {

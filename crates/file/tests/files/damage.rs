@@ -1,11 +1,13 @@
 //! Files that somebody changed: refused every time, by the right name, and nothing of them left lying about.
 
-use crate::support::*;
-use sealwright_file::{Error, Flaw, Input, Opening, Output, SealedReader, Shared};
 use std::{
     fs,
     io::{Cursor, Read},
 };
+
+use sealwright_file::{Error, Flaw, Input, Opening, Output, SealedReader, Shared};
+
+use crate::support::*;
 
 /// Opens `sealed` in all four ways and by random access. Every way must refuse it; a stream may only have received a
 /// beginning of `text`. Returns the errors.

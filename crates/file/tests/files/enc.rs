@@ -1,11 +1,13 @@
 //! `enc` by itself: both directions, all lengths, what it refuses. `openssl.rs` holds it against the real one.
 
-use crate::support::*;
+use std::fs;
+
 use sealwright_file::{
     Error, Input, Output, Shared,
     enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, Salt},
 };
-use std::fs;
+
+use crate::support::*;
 
 pub(crate) fn secret(cipher: EncCipher) -> EncSecret {
     let hex = |len: usize| (0..len).map(|i| format!("{:02x}", 3 * i + 1)).collect::<String>();

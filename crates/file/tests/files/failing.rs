@@ -1,7 +1,5 @@
 //! Disks that fill up, pipes that break, readers that fail, and how much memory all of it takes.
 
-use crate::support::*;
-use sealwright_file::{Error, Input, Key, Opening, Output, Sealing};
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
@@ -11,6 +9,10 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
 };
+
+use sealwright_file::{Error, Input, Key, Opening, Output, Sealing};
+
+use crate::support::*;
 
 /// Takes so many bytes, then is full.
 struct Full(usize);

@@ -1,13 +1,15 @@
 //! Stopped halfway: nothing is left, and it says so.
 
-use crate::support::*;
-use sealwright_file::{Error, Input, Interrupt, Opening, Output, Sealing, output::abandon_all};
 use std::{
     fs,
     io::{self, Read},
     sync::mpsc,
     time::Duration,
 };
+
+use sealwright_file::{Error, Input, Interrupt, Opening, Output, Sealing, output::abandon_all};
+
+use crate::support::*;
 
 const LONG: usize = 12 << 20;
 

@@ -1,13 +1,15 @@
 //! The real `openssl enc` reads what ours writes, and the other way round, byte for byte where nothing is random.
 
-use crate::{
-    enc::{LENGTHS, run, secret},
-    support::*,
-};
-use sealwright_file::enc::{Armor, Digest, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt};
 use std::{
     fs,
     process::{Command, Stdio},
+};
+
+use sealwright_file::enc::{Armor, Digest, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt};
+
+use crate::{
+    enc::{LENGTHS, run, secret},
+    support::*,
 };
 
 /// The version of `openssl` if it is here and new enough; else says that the test was skipped.

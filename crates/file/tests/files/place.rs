@@ -1,7 +1,5 @@
 //! How files take their places: whole, once, with the right mode, and never over another unasked.
 
-use crate::support::*;
-use sealwright_file::{Error, Input, Key, Opening, Output, Place, Sealing, remove_input};
 use std::{
     fs::{self, OpenOptions, Permissions},
     io::Write,
@@ -9,6 +7,10 @@ use std::{
     path::Path,
     sync::{Arc, Mutex},
 };
+
+use sealwright_file::{Error, Input, Key, Opening, Output, Place, Sealing, remove_input};
+
+use crate::support::*;
 
 const LONG: usize = 5 << 20;
 

@@ -1,9 +1,11 @@
 //! Preambles that version 1 does not have.
 
-use crate::support::*;
+use std::io::Cursor;
+
 use proptest::prelude::*;
 use sealwright_file::{Costs, Error, Flaw, Input, KeySource, Opening, Preamble, inspect};
-use std::io::Cursor;
+
+use crate::support::*;
 
 fn flaw(bytes: &[u8]) -> Flaw {
     let (out, done) = opened_by(&Opening::new(&key256()), bytes);

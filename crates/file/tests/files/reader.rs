@@ -1,9 +1,11 @@
 //! Random access agrees with the plain text.
 
-use crate::support::*;
+use std::io::{Cursor, Read, Seek, SeekFrom};
+
 use proptest::prelude::*;
 use sealwright_file::{Error, Key, Opening, SealedReader};
-use std::io::{Cursor, Read, Seek, SeekFrom};
+
+use crate::support::*;
 
 fn reader(sealed: &[u8]) -> SealedReader<Cursor<Vec<u8>>> {
     SealedReader::new(Cursor::new(sealed.to_vec()), &Opening::new(&key256())).unwrap()

@@ -1,9 +1,11 @@
 //! What is sealed opens again: every suite, level, way and awkward length.
 
-use crate::support::*;
+use std::{fs, path::Path};
+
 use sealwright::{Isa, Suite};
 use sealwright_file::{Costs, Error, Input, Key, Opening, Output, Sealing, Shared, Summary, chunk, inspect};
-use std::{fs, path::Path};
+
+use crate::support::*;
 
 const MIB: usize = 1 << 20;
 

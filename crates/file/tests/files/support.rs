@@ -1,7 +1,5 @@
 //! Texts, keys and short cuts that the tests share.
 
-use sealwright::Suite;
-use sealwright_file::{Error, Input, Key, Opening, Output, Place, Progress, Sealing, Shared, Summary, Work};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -11,6 +9,9 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use sealwright::Suite;
+use sealwright_file::{Error, Input, Key, Opening, Output, Place, Progress, Sealing, Shared, Summary, Work};
 
 /// Where chunks begin in a file sealed under a raw key.
 pub(crate) const BODY: usize = 16 + 56;

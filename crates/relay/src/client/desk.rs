@@ -1,18 +1,23 @@
 //! A connection to the control plane, as a client asks over it.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    time::Duration,
+};
 
-use rustls::pki_types::ServerName;
-use rustls::{ClientConnection, StreamOwned};
+use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 use sealwright_session::{Client, Grant};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::client::identity::{ClientError, Identity, Session};
-use crate::control::Deadline;
-use crate::control::message::{Answer, Ask, LONGEST};
-use crate::control::tls::TlsError;
+use crate::{
+    client::identity::{ClientError, Identity, Session},
+    control::{
+        Deadline,
+        message::{Answer, Ask, LONGEST},
+        tls::TlsError,
+    },
+};
 
 /// How long a question may take, the connection included.
 const TIME: Duration = Duration::from_secs(10);
@@ -98,7 +103,7 @@ impl Desk {
     /// Says goodbye.
     pub(crate) fn leave(mut self) {
         self.stream.get_mut().conn.send_close_notify();
-        // the relay has said all it had to say
+        // The relay has said all it had to say
         let _ = self.stream.get_mut().flush();
     }
 

@@ -3,8 +3,10 @@
 //!
 //! A message is the data of one frame: a kind, the number of the stream it is about, an offset, bytes.
 
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 /// Bytes under way at most; the other side never keeps more.
 pub(crate) const WINDOW: usize = 256 << 10;
@@ -26,7 +28,7 @@ pub(crate) struct Flow {
     /// Bytes in one message at most.
     piece: usize,
     peer: Option<u64>,
-    // what goes out
+    // What goes out
     out: VecDeque<u8>,
     base: u64,
     next: u64,
@@ -35,7 +37,7 @@ pub(crate) struct Flow {
     end_taken: bool,
     wait: Duration,
     again: Option<Instant>,
-    // what comes in
+    // What comes in
     expected: u64,
     written: u64,
     peer_end: Option<u64>,
@@ -182,7 +184,7 @@ impl Flow {
         if std::mem::take(&mut self.ack_due)
             && let Some(peer) = self.peer
         {
-            // a goodbye is only true once all is written
+            // A goodbye is only true once all is written
             self.bye_due |= self.has_all() && self.end_taken;
             return Some(head(if self.has_all() { ACK_END } else { ACK }, peer, self.written));
         }

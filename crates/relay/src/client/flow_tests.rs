@@ -1,7 +1,8 @@
 //! Two flows over a line that loses, repeats and reorders.
 
-use super::*;
 use sealwright_measure::random::Random;
+
+use super::*;
 
 const PIECE: usize = 8 << 10;
 
@@ -97,7 +98,7 @@ fn messages_of_nobody_are_nothing() {
         assert_eq!(flow.receive(message, now), b"");
     }
     assert!(flow.message(now).is_some(), "nothing was acknowledged");
-    // an acknowledgement of more than was sent takes no more than there is
+    // An acknowledgement of more than was sent takes no more than there is
     flow.receive(&head(ACK, 1, u64::MAX), now);
     flow.offer(b"more");
     let message = flow.message(now).expect("bytes");

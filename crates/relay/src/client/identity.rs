@@ -1,16 +1,16 @@
 //! Who a client is, and how it gets its session.
 
-use std::io;
-use std::net::SocketAddr;
-use std::path::Path;
+use std::{io, net::SocketAddr, path::Path};
 
 use sealwright_session::{Client, Spec};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::client::desk::Desk;
-use crate::control::tls::{Papers, TlsError};
-use crate::sentence::{self, plain};
+use crate::{
+    client::desk::Desk,
+    control::tls::{Papers, TlsError},
+    sentence::{self, plain},
+};
 
 /// Why a client has no session, or lost its peer.
 #[derive(Debug, Error)]

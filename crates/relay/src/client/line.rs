@@ -1,7 +1,6 @@
 //! A session's connection: sealed out, opened in, made anew when it breaks.
 
-use std::io;
-use std::time::Instant;
+use std::{io, time::Instant};
 
 use mio::Registry;
 use sealwright_session::{Client, Refused};
@@ -49,7 +48,7 @@ impl Line {
     /// A frame to ourselves: when it comes back, the relay knows the way to us.
     pub(crate) fn greet(&mut self, now: Instant) {
         self.greeted = Some(now);
-        // a key that is used up shows when there is something to say
+        // A key that is used up shows when there is something to say
         let _ = self.say(self.client.session(), &[]);
     }
 
@@ -76,7 +75,7 @@ impl Line {
         let (strangers, me) = (&mut self.strangers, self.client.session());
         let (client, heard, greeted) = (&mut self.client, &mut self.heard, &mut self.greeted);
         self.wire.read(&mut self.buffer, |frame| {
-            // forged and replayed frames are passed over
+            // Forged and replayed frames are passed over
             if let Ok((from, message)) = client.open(frame) {
                 *heard = Instant::now();
                 *greeted = None;

@@ -1,17 +1,23 @@
 //! A stream of bytes to another client and one back, whatever happens to connections, frames or the relay between.
 
-use std::io::{self, Read, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError, sync_channel};
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, Receiver, Sender, TryRecvError, sync_channel},
+    },
+    time::{Duration, Instant},
+};
 
 use mio::{Events, Poll, Token, Waker};
 
-use crate::client::flow::Flow;
-use crate::client::identity::{ClientError, Identity};
-use crate::client::line::Line;
-use crate::client::wire::Route;
+use crate::client::{
+    flow::Flow,
+    identity::{ClientError, Identity},
+    line::Line,
+    wire::Route,
+};
 
 /// Bytes read from the input at once.
 const READ: usize = 8 << 10;
@@ -93,7 +99,7 @@ impl Pipe<'_> {
             ends.feed(&mut flow)?;
             let mut broken = talk(&mut line, &mut flow, peer, now).is_none();
             if flow.is_over() || complete.is_some_and(|since| now - since > LINGER) {
-                // the last goodbye is in the system's hands
+                // The last goodbye is in the system's hands
                 return Ok(Moved { sent: ends.sent, received: ends.written.load(Ordering::Acquire) });
             }
             complete = flow.is_complete().then(|| complete.unwrap_or(now));
@@ -115,7 +121,7 @@ impl Pipe<'_> {
                     trouble.met(now);
                     let bytes = flow.receive(message, now);
                     if !bytes.is_empty() {
-                        // an output that failed says so itself
+                        // An output that failed says so itself
                         let _ = output.send(bytes.to_vec());
                     }
                 });
@@ -124,7 +130,7 @@ impl Pipe<'_> {
                     trouble.tries = 0;
                 }
             }
-            // where there are several relays, the peer may have opened its session at another one
+            // Where there are several relays, the peer may have opened its session at another one
             let silent = flow.due().is_some() && trouble.since.elapsed() > SILENCE;
             if fleet && (silent || line.strangers) && looked.elapsed() > SILENCE {
                 (looked, line.strangers) = (Instant::now(), false);
@@ -244,7 +250,7 @@ impl Ends {
         std::thread::Builder::new().name("output".into()).spawn(move || {
             for bytes in hear_output {
                 if let Err(error) = output.write_all(&bytes).and_then(|()| output.flush()) {
-                    // the pipe ends with it
+                    // The pipe ends with it
                     let _ = tell_failed.send(error);
                     let _ = ring.wake();
                     break;

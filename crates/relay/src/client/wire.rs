@@ -1,16 +1,22 @@
 //! How frames travel between a client and the relay: a stream of them, or each as a datagram.
 
-use std::collections::VecDeque;
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    io,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::{Duration, Instant},
+};
 
-use mio::net::{TcpStream, UdpSocket};
-use mio::{Interest, Registry, Token};
+use mio::{
+    Interest, Registry, Token,
+    net::{TcpStream, UdpSocket},
+};
 use sealwright_session::frame::{HEADER, Header};
 
-use crate::client::identity::Session;
-use crate::data::{Connection, Got, Handle, READ};
+use crate::{
+    client::identity::Session,
+    data::{Connection, Got, Handle, READ},
+};
 
 /// The token under which a wire is registered.
 const WIRE: Token = Token(1);
@@ -73,7 +79,7 @@ impl Wire {
     }
 
     pub(crate) fn leave(&mut self, registry: &Registry) {
-        // a socket that is closed is not waited for any more either
+        // A socket that is closed is not waited for any more either
         let _ = match self {
             Wire::Tcp(connection) => registry.deregister(&mut connection.stream),
             Wire::Udp { socket, .. } => registry.deregister(socket),
@@ -106,7 +112,7 @@ impl Wire {
                     match socket.send(frame) {
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
-                        // sent, or lost here as it may be lost anywhere
+                        // Sent, or lost here as it may be lost anywhere
                         _ => {}
                     }
                     *queued -= frame.len();

@@ -1,8 +1,10 @@
 //! A stream with a time by which all must be said: slow talkers hold a thread no longer than anybody else.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
 
 /// A TCP stream until a moment.
 #[derive(Debug)]

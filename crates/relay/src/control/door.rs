@@ -1,9 +1,11 @@
 //! Who may begin a handshake: so many a second, so many at once, so many from one address.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,9 +79,9 @@ impl Drop for Guest {
 
 #[cfg(test)]
 mod tests {
+    use std::{net::Ipv4Addr, time::Duration};
+
     use super::*;
-    use std::net::Ipv4Addr;
-    use std::time::Duration;
 
     fn from(last: u8) -> IpAddr {
         Ipv4Addr::new(192, 0, 2, last).into()

@@ -79,10 +79,10 @@ impl Names {
                 group.free.push_back(*index);
             }
         }
-        // clusters that are gone leave their runs
+        // Clusters that are gone leave their runs
         self.free_runs.extend(before.into_iter().flat_map(|group| group.runs));
         for name in allowed.iter().flat_map(|(_, names)| names).filter(|name| !name.starts_with("*.")) {
-            // those that find no room now are told so when they come
+            // Those that find no room now are told so when they come
             let _ = self.number(name);
         }
         gone
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(names.number("1.a"), Err(NoNumber::Unknown));
         names.set(&with(&[("b", &["*.b"]), ("c", &["*.c"])]));
         assert_eq!((names.number("1.b"), names.number("1.c")), (Ok(6), Ok(4)), "the run that is free again");
-        // a name that moves is another session
+        // A name that moves is another session
         let gone = names.set(&with(&[("b", &["carol"])])[1..].to_vec());
         assert!(gone.contains(&("carol".to_owned(), 2)), "{gone:?}");
         assert_eq!(names.number("carol"), Ok(7));

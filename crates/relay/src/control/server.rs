@@ -1,25 +1,32 @@
 //! The relay's end of the control plane: a thread that listens, and one for each guest while it is inside.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
-use rustls::pki_types::CertificateDer;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::CertificateDer};
 use sealwright_session::Material;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::control::deadline::Deadline;
-use crate::control::door::{Door, Guest, Rate};
-use crate::control::message::{self, Answer, Ask};
-use crate::control::names::{Allowed, Names, NoNumber};
-use crate::control::tls;
-use crate::data::Relay;
-use crate::fleet::Fleet;
-use crate::serve::log::Log;
+use crate::{
+    control::{
+        deadline::Deadline,
+        door::{Door, Guest, Rate},
+        message::{self, Answer, Ask},
+        names::{Allowed, Names, NoNumber},
+        tls,
+    },
+    data::Relay,
+    fleet::Fleet,
+    serve::log::Log,
+};
 
 /// How many questions one connection may ask.
 const QUESTIONS: u32 = 1024;
@@ -130,7 +137,7 @@ impl Control {
                 revoked.len()
             });
             self.inner.fleet.iter().for_each(|fleet| fleet.closed(&name));
-            // those who shared its cluster's keys must open theirs anew; a relay that has stopped has none
+            // Those who shared its cluster's keys must open theirs anew; a relay that has stopped has none
             let others = revoked.unwrap_or(0);
             let about = [("name", name.into()), ("session", session.into()), ("others_revoked", others.into())];
             self.inner.log.say("removed", &about);
@@ -141,7 +148,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         self.inner.stop.store(true, Ordering::Relaxed);
-        // one last visitor, so that the listening thread looks up
+        // One last visitor, so that the listening thread looks up
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -161,7 +168,7 @@ impl Inner {
                 return;
             }
             let Ok((stream, from)) = visitor else {
-                // no descriptors: those who knock wait a little
+                // No descriptors: those who knock wait a little
                 std::thread::sleep(Duration::from_millis(20));
                 continue;
             };
@@ -205,12 +212,12 @@ impl Inner {
             match stream.by_ref().take(message::LONGEST as u64).read_until(b'\n', &mut line) {
                 Ok(0) => break,
                 Ok(_) => {}
-                // closed without a word of goodbye: nothing was being said
+                // Closed without a word of goodbye: nothing was being said
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && line.is_empty() => break,
                 Err(error) => return Err(error),
             }
             let answer = match serde_json::from_slice(&line) {
-                // who hears nothing asks again, and by then another relay may be here
+                // Who hears nothing asks again, and by then another relay may be here
                 Ok(Ask::Open(_)) if self.stop.load(Ordering::Relaxed) => break,
                 Ok(Ask::Open(name)) => self.open(&name, &stream.get_ref().conn, &mut opened),
                 Ok(Ask::Find(name)) => self.find(&name),
@@ -225,7 +232,7 @@ impl Inner {
             stream.get_mut().flush()?;
         }
         stream.get_mut().conn.send_close_notify();
-        // nobody has to wait for the goodbye
+        // Nobody has to wait for the goodbye
         let _ = stream.get_mut().flush();
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! TLS as both ends of the control plane use it: version 1.3 alone, certificates on both sides.
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use rustls::{
+    ClientConfig, RootCertStore, ServerConfig,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
+    server::WebPkiClientVerifier,
+};
 use thiserror::Error;
 
 /// Why TLS cannot be set up.
@@ -78,7 +81,7 @@ impl Papers {
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_client_cert_verifier(verifier)
             .with_single_cert(certificates(&self.certificate)?, self.key()?)?;
-        // no resumption: every session's keys come from a fresh exchange
+        // No resumption: every session's keys come from a fresh exchange
         config.send_tls13_tickets = 0;
         Ok(Arc::new(config))
     }

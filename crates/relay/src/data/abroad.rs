@@ -2,10 +2,11 @@
 
 use sealwright_session::frame::{address, payload};
 
-use crate::data::count::Count;
-use crate::data::worker::Worker;
-use crate::fleet;
-use crate::place::Place;
+use crate::{
+    data::{count::Count, worker::Worker},
+    fleet,
+    place::Place,
+};
 
 impl Worker {
     /// Sets an opened frame aside for the node of its destination, if there are other nodes.

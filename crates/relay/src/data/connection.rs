@@ -1,7 +1,9 @@
 //! One connection: what was read of a cut frame, what waits to be written, and who waits for it to be.
 
-use std::io::{self, Read, Write};
-use std::time::Instant;
+use std::{
+    io::{self, Read, Write},
+    time::Instant,
+};
 
 use mio::net::TcpStream;
 
@@ -150,7 +152,7 @@ impl Connection {
             self.cut.clear();
             return Got::Bytes { all: kept, fresh: 0, more: true };
         }
-        // who has not proved itself, or sent much that is bad, gets less of a turn
+        // Who has not proved itself, or sent much that is bad, gets less of a turn
         let share = if self.proved && self.bad < SUSPECT { READ } else { READ / 8 };
         let end = (kept + share).min(buffer.len());
         loop {

@@ -3,14 +3,20 @@
 
 use std::net::SocketAddr;
 
-use sealwright_session::frame::{ADDRESS, HEADER, Header, TAG};
-use sealwright_session::{Job, Refused};
+use sealwright_session::{
+    Job, Refused,
+    frame::{ADDRESS, HEADER, Header, TAG},
+};
 
-use crate::data::connection::{Bound, Got, Handle, Source, Way};
-use crate::data::count::Count;
-use crate::data::mail::{Letter, Texts};
-use crate::data::worker::Worker;
-use crate::place::Place;
+use crate::{
+    data::{
+        connection::{Bound, Got, Handle, Source, Way},
+        count::Count,
+        mail::{Letter, Texts},
+        worker::Worker,
+    },
+    place::Place,
+};
 
 /// The frames of one read. Kept between reads for its memory alone.
 #[derive(Default)]
@@ -245,7 +251,7 @@ impl Worker {
                 }
                 _ => {
                     self.counts.one(Count::WrongDestination);
-                    // nobody is to have it
+                    // Nobody is to have it
                     buffer[job.start..job.end].fill(0);
                 }
             }
@@ -299,7 +305,7 @@ impl Worker {
                 self.bound[slot as usize] = Bound::to_peer(udp.bind(*address));
                 before.into_iter().for_each(|before| udp.leave(before));
             }
-            // there are no datagrams without a socket
+            // There are no datagrams without a socket
             (From::Address(_), None) => {}
         }
     }

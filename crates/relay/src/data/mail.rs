@@ -1,15 +1,18 @@
 //! What workers tell each other: newcomers, opened frames for a session elsewhere, pauses, changes of sessions.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
-use mio::Waker;
-use mio::net::TcpStream;
+use mio::{Waker, net::TcpStream};
 use sealwright_session::{Job, Sessions};
 use zeroize::Zeroize;
 
-use crate::data::connection::{Handle, Source};
-use crate::data::settings::MAIL;
+use crate::data::{
+    connection::{Handle, Source},
+    settings::MAIL,
+};
 
 /// A change that the worker makes to its own table.
 pub(crate) type Change = Box<dyn FnOnce(&mut dyn Sessions) + Send>;

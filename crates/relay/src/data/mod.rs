@@ -12,9 +12,8 @@ mod udp;
 mod waiting;
 mod worker;
 
+pub(crate) use connection::{Connection, Got, Handle};
 pub use count::{Count, Counts};
 pub use relay::{Relay, Stopped};
 pub use settings::Settings;
-
-pub(crate) use connection::{Connection, Got, Handle};
 pub(crate) use settings::{MAIL, READ};

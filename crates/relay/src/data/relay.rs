@@ -1,25 +1,35 @@
 //! A running relay: its workers, and what its owner may ask of them.
 
-use std::io;
-use std::net::SocketAddr;
-use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    net::SocketAddr,
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
-use mio::net::{TcpListener, UdpSocket};
-use mio::{Poll, Waker};
-use sealwright_session::Sessions;
-use sealwright_session::frame::unsealed;
+use mio::{
+    Poll, Waker,
+    net::{TcpListener, UdpSocket},
+};
+use sealwright_session::{Sessions, frame::unsealed};
 use thiserror::Error;
 
-use crate::data::count::{Counts, Published};
-use crate::data::mail::{Letter, Mailbox, Texts};
-use crate::data::settings::Settings;
-use crate::data::worker::{BELL, Shared, Worker};
-use crate::fleet::Outbox;
-use crate::place::Place;
+use crate::{
+    data::{
+        count::{Counts, Published},
+        mail::{Letter, Mailbox, Texts},
+        settings::Settings,
+        worker::{BELL, Shared, Worker},
+    },
+    fleet::Outbox,
+    place::Place,
+};
 
 /// The relay has ended, or a worker of it.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -101,7 +111,7 @@ impl Relay {
 
     /// Lets workers send to other nodes.
     pub(crate) fn join(&self, outbox: Outbox) {
-        // who joins twice stays where it was
+        // Who joins twice stays where it was
         let _ = self.shared.fleet.set(outbox);
     }
 
@@ -155,7 +165,7 @@ impl Relay {
     ) -> Result<T, Stopped> {
         let (tell, hear) = mpsc::sync_channel(1);
         let change = Box::new(move |sessions: &mut dyn Sessions| {
-            // nobody listens any more when the asker gave up
+            // Nobody listens any more when the asker gave up
             let _ = tell.send(change(sessions));
         });
         self.shared.mailboxes.get(shard).ok_or(Stopped)?.post(Letter::Change { slots, change });
@@ -163,7 +173,7 @@ impl Relay {
             match hear.recv_timeout(Duration::from_millis(100)) {
                 Ok(answer) => return Ok(answer),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Stopped),
-                // a letter that nobody reads: its worker is gone
+                // A letter that nobody reads: its worker is gone
                 Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(Stopped),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -192,7 +202,7 @@ impl Relay {
     pub fn stop(&self) -> Counts {
         self.shared.mailboxes.iter().for_each(|mailbox| mailbox.post(Letter::Stop));
         for thread in self.threads().drain(..) {
-            // a worker that panicked has said so on standard error
+            // A worker that panicked has said so on standard error
             let _ = thread.join();
         }
         self.counts()

@@ -1,7 +1,6 @@
 //! Limits of the data plane. Every buffer has one, so that the memory a relay can ever use is known when it starts.
 
-use std::net::SocketAddr;
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use crate::data::udp::Udp;
 
@@ -52,13 +51,13 @@ pub(crate) const MAIL: usize = 4 << 20;
 impl Settings {
     /// The most memory that one connection's buffers can ever hold: a cut frame, a read that waits, a full queue.
     pub fn connection_bytes(&self) -> usize {
-        // vectors grow by doubling
+        // Vectors grow by doubling
         2 * (self.queue + self.max_frame) + 512
     }
 
     /// The most memory that a worker's own buffers hold: what it reads into, its mail, and what it posts.
     pub fn worker_bytes(&self) -> u64 {
-        // the mail may be over its mark by what one read of every other worker brings
+        // The mail may be over its mark by what one read of every other worker brings
         (4 * (READ + self.max_frame) + 2 * MAIL + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
     }
 

@@ -3,9 +3,11 @@
 //! A peer is an address that an authentic frame came from, as long as a session is bound to it: strangers take no
 //! memory. There is no queue beyond a turn and nobody waits: what the system does not take is dropped, as on the way.
 
-use std::collections::HashMap;
-use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::{
+    collections::HashMap,
+    io::{self, IoSliceMut},
+    net::SocketAddr,
+};
 
 use mio::net::UdpSocket;
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState, is_msg_size_err};
@@ -54,7 +56,7 @@ pub(crate) struct Arrived {
 impl Udp {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Udp> {
         let state = UdpSocketState::new((&socket).into())?;
-        // as much as the system allows; less only means more loss
+        // As much as the system allows; less only means more loss
         let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
         let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
         let buffer = vec![0; BATCH_SIZE * CHUNK];
@@ -97,7 +99,7 @@ impl Udp {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
-            // an answer of the network to what was sent before: there may be more behind it
+            // An answer of the network to what was sent before: there may be more behind it
             Err(_) => {}
         }
     }

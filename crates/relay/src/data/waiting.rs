@@ -1,9 +1,11 @@
 //! Who waits for whom, how long, and who is sent away: what keeps one connection from holding up the others.
 
-use crate::data::connection::{Handle, Source};
-use crate::data::count::Count;
-use crate::data::mail::Letter;
-use crate::data::worker::Worker;
+use crate::data::{
+    connection::{Handle, Source},
+    count::Count,
+    mail::Letter,
+    worker::Worker,
+};
 
 impl Worker {
     /// Those who wait too long: for the first authentic frame, or for a destination that does not read.
@@ -24,7 +26,7 @@ impl Worker {
         }
         for handle in release {
             if let Some(connection) = self.connections.named(handle) {
-                // it has had its chance: for a while nobody waits for it again
+                // It has had its chance: for a while nobody waits for it again
                 connection.slow = Some(now + 100 * self.shared.settings.patience);
             }
             self.release(handle);

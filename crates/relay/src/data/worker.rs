@@ -1,26 +1,35 @@
 //! One worker: a thread with its own connections and its own sessions. Its turn: hear what happened, read each ready
 //! connection once, take in letters, write once to each connection that has something to take.
 
-use std::collections::VecDeque;
-use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use mio::net::{TcpListener, TcpStream, UdpSocket};
-use mio::{Events, Interest, Poll, Token};
-use sealwright_measure::Clock;
-use sealwright_measure::clock::ThreadCpu;
+use mio::{
+    Events, Interest, Poll, Token,
+    net::{TcpListener, TcpStream, UdpSocket},
+};
+use sealwright_measure::{Clock, clock::ThreadCpu};
 use sealwright_session::Sessions;
 
-use crate::data::connection::{Bound, Connection, Connections, Handle, Way};
-use crate::data::count::{Count, Counts, Published};
-use crate::data::forward::Routes;
-use crate::data::mail::{Letter, Mailbox, Texts};
-use crate::data::settings::{READ, Settings};
-use crate::data::udp::{Arrived, Udp};
-use crate::fleet::Outbox;
-use crate::place::Place;
+use crate::{
+    data::{
+        connection::{Bound, Connection, Connections, Handle, Way},
+        count::{Count, Counts, Published},
+        forward::Routes,
+        mail::{Letter, Mailbox, Texts},
+        settings::{READ, Settings},
+        udp::{Arrived, Udp},
+    },
+    fleet::Outbox,
+    place::Place,
+};
 
 pub(crate) const BELL: Token = Token(0);
 const LISTENER: Token = Token(1);
@@ -135,7 +144,7 @@ impl Worker {
             } else {
                 Duration::ZERO
             };
-            // an interrupted wait is a turn without events
+            // An interrupted wait is a turn without events
             let _ = self.poll.poll(&mut events, Some(wait));
             self.now = Instant::now();
             self.turn(&events);
@@ -167,7 +176,7 @@ impl Worker {
         }
         if self.stopping.is_none() {
             for _ in 0..self.ready.len() {
-                // what is opened for others is bounded, so it is posted on the way
+                // What is opened for others is bounded, so it is posted on the way
                 self.post(POSTED);
                 if self.others_are_full() {
                     break;
@@ -188,13 +197,13 @@ impl Worker {
         }
         self.post(0);
         self.post_abroad();
-        // whoever receives what is written finds it counted
+        // Whoever receives what is written finds it counted
         self.publish();
         self.write();
         if self.now - self.looked >= TICK {
             self.looked = self.now;
             self.look_over();
-            // those whom the system had no descriptor for may be let in now
+            // Those whom the system had no descriptor for may be let in now
             self.knocking |= self.listener.is_some();
         }
         self.counts.one(Count::Turns);
@@ -242,7 +251,7 @@ impl Worker {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
-                    // no descriptors or no memory: those who knock wait at the door, and the next tick looks again
+                    // No descriptors or no memory: those who knock wait at the door, and the next tick looks again
                     self.counts.one(Count::Refused);
                     break;
                 }
@@ -252,7 +261,7 @@ impl Worker {
 
     /// Gives a connection a slot here. It is counted already.
     fn settle(&mut self, mut stream: TcpStream, early: Vec<u8>) {
-        // without it small frames wait for acknowledgements; a stream that refuses is just slower
+        // Without it small frames wait for acknowledgements; a stream that refuses is just slower
         let _ = stream.set_nodelay(true);
         let Some(handle) = self.connections.reserve() else {
             self.leave(Count::Refused);
@@ -356,7 +365,7 @@ impl Worker {
         if let Some(udp) = &mut self.udp {
             udp.flush(&mut self.counts);
         }
-        // closing may have marked others
+        // Closing may have marked others
         if self.dirty.is_empty() {
             self.dirty = dirty;
         }
@@ -366,7 +375,7 @@ impl Worker {
     fn done(&self) -> bool {
         self.stopping.is_some_and(|since| {
             let written = self.connections.iter().all(|connection| connection.queued() == 0);
-            // other workers may still be posting what they opened in their last turn
+            // Other workers may still be posting what they opened in their last turn
             let quiet = self.now - since > TICK;
             (written && quiet) || self.now - since > LAST_WRITES
         })

@@ -25,7 +25,7 @@ impl Directory {
     /// A name was opened: the session that it had elsewhere before, if this is the later one.
     pub(crate) fn opened(&mut self, name: &str, entry: Entry) -> Option<Entry> {
         match self.of.get_mut(name) {
-            // of two nodes' openings at one moment, all nodes take the same
+            // Of two nodes' openings at one moment, all nodes take the same
             Some(before) if (before.at, before.node) > (entry.at, entry.node) => None,
             Some(before) => {
                 let former = std::mem::replace(before, entry);

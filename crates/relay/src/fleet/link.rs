@@ -11,8 +11,11 @@
 use std::collections::HashSet;
 
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384;
-use sealwright_session::frame::{HEADER, TAG, payload};
-use sealwright_session::{Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec, table};
+use sealwright_session::{
+    Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec,
+    frame::{HEADER, TAG, payload},
+    table,
+};
 use zeroize::Zeroizing;
 
 use crate::place::Place;
@@ -116,7 +119,7 @@ impl Links {
             before => {
                 let material = material(&self.secret, (node, life), (self.me, self.life), turn)?;
                 let mut keys = keys(Side::Server, &material)?;
-                // nothing changes for a message that anybody may have made
+                // Nothing changes for a message that anybody may have made
                 keys.open(0, frame)?;
                 if let Some((former, ..)) = before.replace((life, turn, keys)).filter(|(former, ..)| *former != life) {
                     receiving.gone.insert(former);
@@ -169,14 +172,14 @@ mod tests {
         let mut forged = a.seal(2, b"second").unwrap();
         forged[HEAD + HEADER] ^= 1;
         assert_eq!(b.open(&mut forged).unwrap_err(), Refused::Forged);
-        // b begins another life: neither what was sealed before nor its copy opens
+        // B begins another life: neither what was sealed before nor its copy opens
         let mut anew = node(2);
         assert_eq!(anew.open(&mut first.clone()).unwrap_err(), Refused::Forged);
         assert!(meet(&mut a, &anew));
         let third = a.seal(2, b"third").unwrap();
         assert_eq!(anew.open(&mut third.clone()).unwrap(), (1, &b"third"[..]));
         assert_eq!(b.open(&mut third.clone()).unwrap_err(), Refused::Forged, "it is not for the old one");
-        // and so does a
+        // And so does a
         let mut other = node(1);
         meet(&mut other, &anew);
         assert_eq!(anew.open(&mut other.seal(2, b"fourth").unwrap()).unwrap(), (1, &b"fourth"[..]));
@@ -206,7 +209,7 @@ mod tests {
             assert!(b.open(&mut good[..length].to_vec()).is_err(), "{length}");
         }
         for bit in 0..good.len() * 8 {
-            // the two bytes that say nothing
+            // The two bytes that say nothing
             if !(16..32).contains(&bit) {
                 let mut bad = good.clone();
                 bad[bit / 8] ^= 1 << (bit % 8);

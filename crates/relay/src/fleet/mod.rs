@@ -10,25 +10,34 @@ mod letter;
 mod link;
 mod post;
 
-use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
-
-use thiserror::Error;
-use tokio::sync::Notify;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use zeroize::Zeroizing;
-
-use crate::data::{MAIL, Relay};
-use crate::fleet::directory::{Directory, Entry};
-use crate::fleet::link::Links;
-use crate::place::Place;
-use crate::sentence::plain;
-use crate::serve::log::Log;
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, SystemTime},
+};
 
 pub(crate) use letter::{frames, is_full, push};
+use thiserror::Error;
+use tokio::sync::{
+    Notify,
+    mpsc::{UnboundedSender, unbounded_channel},
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    data::{MAIL, Relay},
+    fleet::{
+        directory::{Directory, Entry},
+        link::Links,
+    },
+    place::Place,
+    sentence::plain,
+    serve::log::Log,
+};
 
 /// How a node takes part.
 #[derive(Clone)]
@@ -170,7 +179,7 @@ impl Fleet {
         let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let entry = Entry { session, node: self.place.node(), at };
         self.known.directory().opened(name, entry);
-        // a thread that ended with the relay has nobody to tell
+        // A thread that ended with the relay has nobody to tell
         let _ = self.outbox.orders.send(Order::Opened(name.to_owned(), entry));
     }
 
@@ -190,7 +199,7 @@ impl Drop for Fleet {
     fn drop(&mut self) {
         self.stop.notify_one();
         if let Some(thread) = self.thread.take() {
-            // a thread that panicked has said so on standard error
+            // A thread that panicked has said so on standard error
             let _ = thread.join();
         }
     }

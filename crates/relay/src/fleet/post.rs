@@ -1,21 +1,29 @@
 //! The thread of the fleet: what comes over NATS, and what goes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 use zeroize::Zeroize;
 
-use crate::data::Relay;
-use crate::fleet::directory::Entry;
-use crate::fleet::letter::{self, Letter};
-use crate::fleet::link::{Life, Links};
-use crate::fleet::{Known, Order};
-use crate::place::Place;
-use crate::serve::log::Log;
+use crate::{
+    data::Relay,
+    fleet::{
+        Known, Order,
+        directory::Entry,
+        letter::{self, Letter},
+        link::{Life, Links},
+    },
+    place::Place,
+    serve::log::Log,
+};
 
 /// How often a node says that it lives.
 const HELLO: Duration = Duration::from_millis(500);
@@ -78,7 +86,7 @@ impl Post {
     async fn tick(&mut self) {
         let mut hello = vec![self.me as u8];
         hello.extend_from_slice(&self.links.life());
-        // what NATS does not take now, it hears with the next
+        // What NATS does not take now, it hears with the next
         let _ = self.nats.publish(format!("{}.hello", self.name), hello.into()).await;
         for node in 0..Place::NODES {
             if self.heard[node as usize].is_some_and(|heard| heard.elapsed() > SILENCE) {
@@ -106,7 +114,7 @@ impl Post {
         let Ok(is_new) = self.links.meet(node, life) else { return };
         let returned = self.heard[node as usize].replace(Instant::now()).is_none();
         if is_new {
-            // whatever was there in its former life is gone
+            // Whatever was there in its former life is gone
             self.known.directory().lost(node);
         }
         if is_new || returned {
@@ -153,7 +161,7 @@ impl Post {
         };
         traffic.received.fetch_add(1, Ordering::Relaxed);
         match letter {
-            // a node speaks for its own sessions alone
+            // A node speaks for its own sessions alone
             Letter::Frames(frames) => {
                 self.relay.deliver(frames.filter(|&(_, from, _)| Place::of(from, 1).node() == node));
             }

@@ -1,20 +1,27 @@
 //! The clients' side of a load: one thread, a few connections, every client's keys.
 
-use std::io;
-use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::{
+    io,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
 use hdrhistogram::Histogram;
-use mio::net::TcpStream;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use sealwright_measure::random::Random;
-use sealwright_session::Job;
-use sealwright_session::frame::{ADDRESS, HEADER, Header, TAG, payload};
+use sealwright_session::{
+    Job,
+    frame::{ADDRESS, HEADER, Header, TAG, payload},
+};
 
-use crate::data::{Connection, Got, Handle, READ};
-use crate::load::keys::Keys;
-use crate::load::lanes::Lanes;
-use crate::load::order::{Mix, Order};
+use crate::{
+    data::{Connection, Got, Handle, READ},
+    load::{
+        keys::Keys,
+        lanes::Lanes,
+        order::{Mix, Order},
+    },
+};
 
 /// How long packets may be under way when the time is over.
 const HOMEWARD: Duration = Duration::from_secs(5);
@@ -91,7 +98,7 @@ impl Generator {
         let poll = Poll::new()?;
         let shards = keys.shards() as usize;
         let mut links = Vec::new();
-        // a connection carries one shard's clients; clients without connection there would be, were there fewer
+        // A connection carries one shard's clients; clients without connection there would be, were there fewer
         let connections = order.connections.max(shards).min(order.clients.max(1) as usize);
         for at in 0..connections {
             let stream = std::net::TcpStream::connect(relay)?;
@@ -203,7 +210,7 @@ impl Generator {
                     more = true;
                     break;
                 }
-                // in an open loop a packet that had to wait for a lane was due earlier
+                // In an open loop a packet that had to wait for a lane was due earlier
                 let late = self
                     .order
                     .rate
@@ -259,7 +266,7 @@ impl Generator {
 
     /// Seals what was put into the queue of a connection.
     fn seal(&mut self, at: usize) {
-        // a key that is used up: the packet goes out unsealed, is refused and counts as lost
+        // A key that is used up: the packet goes out unsealed, is refused and counts as lost
         self.keys.seal_all(self.links[at].connection.queue(), &mut self.jobs);
         self.jobs.clear();
     }
@@ -325,7 +332,7 @@ impl Generator {
             match self.links.get_mut(usize::from(link)).and_then(|link| link.lanes.back(lane, number)) {
                 Some(sent) => {
                     slice.frames += 1;
-                    // a histogram that grows takes every number
+                    // A histogram that grows takes every number
                     let _ = slice.latency.record(now.saturating_sub(sent).max(1));
                 }
                 None => slice.forged_accepted += 1,

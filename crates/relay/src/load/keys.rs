@@ -1,10 +1,11 @@
 //! The clients' ends of the sessions under load.
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
-use sealwright_session::frame::{address, payload};
-use sealwright_session::{Client, Job, Refused, Sessions};
+use sealwright_session::{
+    Client, Job, Refused, Sessions,
+    frame::{address, payload},
+};
 
 use crate::place::Place;
 
@@ -123,8 +124,9 @@ fn table_of<'a>(place: Place, tables: &'a mut [Box<dyn Sessions>], jobs: &[Job])
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_session::{Material, Plan, table};
+
+    use super::*;
 
     #[test]
     fn every_worker_has_as_many_clients_and_each_its_place() {

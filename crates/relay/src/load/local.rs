@@ -1,17 +1,23 @@
 //! A relay in this process, over real sockets, and both ends of every session.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use sealwright_measure::random::Random;
 use sealwright_session::{Material, Plan, Secret, Side, Spec, table};
 
-use crate::data::{Relay, Settings};
-use crate::load::generator::Generator;
-use crate::load::keys::Keys;
-use crate::load::order::Order;
-use crate::load::run::{LoadError, Rig};
-use crate::place::Place;
+use crate::{
+    data::{Relay, Settings},
+    load::{
+        generator::Generator,
+        keys::Keys,
+        order::Order,
+        run::{LoadError, Rig},
+    },
+    place::Place,
+};
 
 /// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the order's seed: they
 /// keep nothing secret.
@@ -34,7 +40,7 @@ pub fn local(spec: Spec, order: &Order, workers: u32) -> Result<Rig, LoadError> 
             server.admit(slot, session, &material)?;
             clients.admit(slot, session, &material)?;
         }
-        // the worker keeps beside each record the connection it is bound to
+        // The worker keeps beside each record the connection it is bound to
         bytes += (server.memory().bytes_per_client() + 4.0) * f64::from(slots);
         here.push(server);
         there.push(clients);

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use sealwright_session::{Kind, Spec};
 
-use crate::load::local::local;
-use crate::load::order::{Mix, Order};
-use crate::load::run::{LoadError, Outcome, measure};
+use crate::load::{
+    local::local,
+    order::{Mix, Order},
+    run::{LoadError, Outcome, measure},
+};
 
 /// No cryptography at all.
 const CLEAR: Spec = Spec { kind: Kind::Clear, long: false };
@@ -55,7 +57,7 @@ pub fn point(
 /// As [`point`].
 pub fn compare(spec: Spec, order: &Order, workers: u32, time: Duration) -> Result<Outcome, LoadError> {
     let is_clear = spec == CLEAR;
-    // without cryptography every forgery would be accepted
+    // Without cryptography every forgery would be accepted
     let plain = Order { bad_every: 0, ..order.clone() };
     let order = if is_clear { &plain } else { order };
     let mut scheme = local(spec, order, workers)?;

@@ -2,12 +2,16 @@
 
 use sealwright_session::Spec;
 
-use crate::client::{ClientError, Identity};
-use crate::load::generator::Generator;
-use crate::load::keys::Keys;
-use crate::load::order::Order;
-use crate::load::run::{LoadError, Rig};
-use crate::place::Place;
+use crate::{
+    client::{ClientError, Identity},
+    load::{
+        generator::Generator,
+        keys::Keys,
+        order::Order,
+        run::{LoadError, Rig},
+    },
+    place::Place,
+};
 
 /// Opens sessions `0.x`, `1.x`, ... with an identity whose certificate and name are `*.x`, and connects to where their
 /// frames go. The order's number of clients becomes that of those who take part: each worker of the relay has as many.
@@ -22,7 +26,7 @@ pub fn remote(identity: &Identity, order: &mut Order) -> Result<(Rig, Spec), Loa
     };
     let mut clients = Vec::new();
     let mut told = None;
-    // one handshake for as many as the relay answers on a connection
+    // One handshake for as many as the relay answers on a connection
     for first in (0..order.clients).step_by(1000) {
         let names: Vec<String> =
             (first..order.clients.min(first + 1000)).map(|number| format!("{number}.{family}")).collect();

@@ -1,18 +1,21 @@
 //! A scheme and no cryptography at all, by turns, over relays that differ in nothing else.
 
-use std::io;
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use hdrhistogram::Histogram;
 use sealwright_measure::Interval;
 use sealwright_session::Refused;
 use thiserror::Error;
 
-use crate::client::ClientError;
-use crate::data::{Count, Counts, Relay};
-use crate::load::generator::{Generator, Slice};
-use crate::load::order::{MixError, Order};
-use crate::sentence::plain;
+use crate::{
+    client::ClientError,
+    data::{Count, Counts, Relay},
+    load::{
+        generator::{Generator, Slice},
+        order::{MixError, Order},
+    },
+    sentence::plain,
+};
 
 /// Why a load was not measured.
 #[derive(Debug, Error)]
@@ -108,7 +111,7 @@ impl Rig {
         let wall_ns = slice.wall.as_nanos() as f64 / frames;
         let ns = match (&self.relay, before) {
             (Some(relay), Some(before)) => {
-                // the workers publish the time they used after their next turn at the latest
+                // The workers publish the time they used after their next turn at the latest
                 std::thread::sleep(Duration::from_millis(60));
                 relay.counts().since(&before).of(Count::CpuNanoseconds) as f64 / frames
             }
@@ -139,7 +142,7 @@ pub fn measure(
     let (mut ns, mut wall_ns, mut clear_ns, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut frames, mut lost, mut bad, mut forged_accepted) = (0, 0, 0, 0);
     for round in 0..rounds as u32 {
-        // who goes first changes, so that neither has the warmer machine
+        // Who goes first changes, so that neither has the warmer machine
         let first =
             if round % 2 == 1 { clear.as_mut().map(|clear| clear.slice(slice_time)).transpose()? } else { None };
         let figure = scheme.slice(slice_time)?;

@@ -1,22 +1,25 @@
 //! `relay.toml`: read whole, checked whole, before anything starts.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sealwright_session::Spec;
 use serde::Deserialize;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use crate::control::tls::Papers;
-use crate::control::{Allowed, Limits as ControlLimits};
-use crate::data::Settings;
-use crate::fleet::FleetPlan;
-use crate::place::Place;
-use crate::sentence::{self, plain};
+use crate::{
+    control::{Allowed, Limits as ControlLimits, tls::Papers},
+    data::Settings,
+    fleet::FleetPlan,
+    place::Place,
+    sentence::{self, plain},
+};
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error)]

@@ -1,8 +1,10 @@
 //! What happens, as lines of JSON: time, event, and what it is about. Never keys, never text.
 
-use std::fmt;
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
+use std::{
+    fmt,
+    io::Write,
+    sync::{Mutex, PoisonError},
+};
 
 use serde_json::{Map, Value};
 
@@ -28,7 +30,7 @@ impl Log {
         line.insert("event".into(), event.into());
         line.extend(about.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // a log that nobody reads must not stop the relay
+        // A log that nobody reads must not stop the relay
         let _ = writeln!(out, "{}", Value::Object(line)).and_then(|()| out.flush());
     }
 }

@@ -1,16 +1,22 @@
 //! What Prometheus scrapes: counts of the whole relay, nothing by client, over the smallest HTTP there is.
 
-use std::fmt::Write as _;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::{
+    fmt::Write as _,
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
 
-use crate::control::{Deadline, Heard};
-use crate::data::{Count, Relay};
-use crate::fleet::{Known, Traffic};
+use crate::{
+    control::{Deadline, Heard},
+    data::{Count, Relay},
+    fleet::{Known, Traffic},
+};
 
 /// The endpoint, running.
 pub(crate) struct Metrics {
@@ -40,7 +46,7 @@ impl Metrics {
                 if stopped.load(Ordering::Relaxed) {
                     break;
                 }
-                // who asks wrongly, or leaves, gets nothing
+                // Who asks wrongly, or leaves, gets nothing
                 let _ = visitor.and_then(|stream| answer(stream, &told));
             }
         };
@@ -87,7 +93,7 @@ fn answer(stream: TcpStream, told: &Told) -> io::Result<()> {
 
 /// One metric and its lines of labels and value.
 fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str, f64)]) {
-    // writing to a string cannot fail
+    // Writing to a string cannot fail
     let _ = write!(text, "# HELP sealwright_{name} {help}\n# TYPE sealwright_{name} {kind}\n");
     for (labels, value) in lines {
         let _ = writeln!(text, "sealwright_{name}{labels} {value}");

@@ -1,11 +1,17 @@
 //! systemd's way of hearing from a service: datagrams to the socket it names in the environment (sd_notify(3)).
 
-use std::io;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::Path;
-use std::time::Duration;
+use std::{
+    io,
+    os::{
+        linux::net::SocketAddrExt,
+        unix::{
+            ffi::OsStrExt,
+            net::{SocketAddr, UnixDatagram},
+        },
+    },
+    path::Path,
+    time::Duration,
+};
 
 /// The socket, if there is one.
 #[derive(Debug)]
@@ -36,7 +42,7 @@ impl Notify {
     /// Tells it.
     pub fn say(&self, state: &str) {
         if let Some((socket, address)) = &self.0 {
-            // who does not listen any more has no use for it
+            // Who does not listen any more has no use for it
             let _ = socket.send_to_addr(state.as_bytes(), address);
         }
     }

@@ -1,17 +1,23 @@
 //! A server from its start to its end, as signals tell it.
 
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    },
+    time::Duration,
+};
 
 use nix::sys::signal::{SigSet, Signal};
 
-use crate::serve::config::Config;
-use crate::serve::log::Log;
-use crate::serve::notify::Notify;
-use crate::serve::server::{ServeError, Server};
+use crate::serve::{
+    config::Config,
+    log::Log,
+    notify::Notify,
+    server::{ServeError, Server},
+};
 
 /// SIGHUP, SIGTERM and SIGINT as messages.
 #[derive(Debug)]
@@ -66,7 +72,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
             }
             Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                // a worker that does not answer keeps the watchdog from hearing
+                // A worker that does not answer keeps the watchdog from hearing
                 if alive(&server) {
                     notify.say("WATCHDOG=1");
                 }

@@ -1,23 +1,30 @@
 //! Data plane, control plane and metrics of one configuration.
 
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sealwright_session::{Material, Memory, Plan, Refused, table};
 use thiserror::Error;
 
-use crate::control::tls::TlsError;
-use crate::control::{Control, Heard, Names};
-use crate::data::{Counts, Relay, Settings};
-use crate::fleet::{Fleet, FleetError};
-use crate::place::Place;
-use crate::sentence::plain;
-use crate::serve::config::{Config, ConfigError};
-use crate::serve::log::Log;
-use crate::serve::metrics::{Metrics, Told};
+use crate::{
+    control::{Control, Heard, Names, tls::TlsError},
+    data::{Counts, Relay, Settings},
+    fleet::{Fleet, FleetError},
+    place::Place,
+    sentence::plain,
+    serve::{
+        config::{Config, ConfigError},
+        log::Log,
+        metrics::{Metrics, Told},
+    },
+};
 
 /// Why a relay does not serve.
 #[derive(Debug, Error)]

@@ -1,13 +1,18 @@
 //! A relay with a few sessions, and clients that can also misbehave.
 #![allow(clippy::unwrap_used, dead_code)]
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    time::{Duration, Instant},
+};
 
 use sealwright_relay::{Count, Place, Relay, Settings};
-use sealwright_session::frame::{ADDRESS, HEADER, Header, TAG};
-use sealwright_session::{Material, Plan, Secret, Sessions, Side, Spec, table};
+use sealwright_session::{
+    Material, Plan, Secret, Sessions, Side, Spec,
+    frame::{ADDRESS, HEADER, Header, TAG},
+    table,
+};
 
 /// The scheme all of these tests run.
 pub(crate) fn spec() -> Spec {

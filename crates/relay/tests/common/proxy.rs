@@ -1,8 +1,10 @@
 //! Somebody in the middle of the line, who forges, replays and cuts frames.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+};
 
 use sealwright_session::frame::{HEADER, Header};
 
@@ -40,7 +42,7 @@ impl Proxy {
                 let (Ok(client), Ok(relay)) = (client, TcpStream::connect(relay)) else { break };
                 for (from, to) in [(&client, &relay), (&relay, &client)] {
                     let (from, to, done) = (from.try_clone().unwrap(), to.try_clone().unwrap(), done.clone());
-                    // some connections are left alone in the end, or nothing would ever arrive
+                    // Some connections are left alone in the end, or nothing would ever arrive
                     std::thread::spawn(move || pass(from, to, &done, number < 12));
                 }
             }
@@ -78,7 +80,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, done: &Mutex<Done>, cutting: boo
                 done.lock().unwrap().replayed += 1;
             }
             if cutting && count.is_multiple_of(40) {
-                // half a frame, and the next ones behind it as if nothing were amiss
+                // Half a frame, and the next ones behind it as if nothing were amiss
                 out.extend_from_slice(&frame[..length / 2]);
                 done.lock().unwrap().cut += 1;
             } else {

@@ -1,12 +1,17 @@
 //! What a kernel's processor can do: read and write shared words, work, meet others.
 
-use crate::access::{Access, Kind, Source, SourceError};
-use crate::memory::Image;
-use std::cell::{Cell, RefCell, RefMut};
-use std::future::Future;
-use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::{
+    cell::{Cell, RefCell, RefMut},
+    future::Future,
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
+
+use crate::{
+    access::{Access, Kind, Source, SourceError},
+    memory::Image,
+};
 
 /// Words that all processors share, from an address on.
 #[derive(Clone)]

@@ -1,13 +1,13 @@
 //! Six-step FFT, as Splash has it: the points as a square matrix, each processor some rows of it; transposes carry
 //! everything between processors.
 
+use std::{f64::consts::TAU, ops::Range};
+
 use super::{
     Program, Shared,
     cpu::{Cpu, Pen, sources},
     fraction, numbers,
 };
-use std::f64::consts::TAU;
-use std::ops::Range;
 
 /// Where the arrays begin, in words: points, their transpose, roots of a row, twiddles.
 #[derive(Clone, Copy)]

@@ -53,7 +53,7 @@ pub(super) fn program(n: usize, contiguous: bool, processors: usize, base: u64, 
     let mut matrix = vec![0.0; n * n];
     for j in 0..n {
         for i in 0..n {
-            // a heavy diagonal needs no pivots
+            // A heavy diagonal needs no pivots
             let value = fraction(&mut state) + if i == j { n as f64 } else { 0.0 };
             matrix[i + j * n] = value;
             shared.set(layout.element(i, j), value.to_bits());

@@ -12,9 +12,7 @@ mod radix;
 
 pub(crate) use cpu::Shared;
 
-use crate::access::Source;
-use crate::machine::Machine;
-use crate::memory::Image;
+use crate::{access::Source, machine::Machine, memory::Image};
 
 /// A kernel with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,9 +129,11 @@ fn numbers(machine: &Machine, base: u64, count: usize) -> Vec<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::Config;
-    use crate::run::{Job, Workload};
-    use crate::scheme::Name;
+    use crate::{
+        Config,
+        run::{Job, Workload},
+        scheme::Name,
+    };
 
     fn runs(kernel: Kernel, processors: usize, align: bool, change: impl Fn(&mut Config)) -> crate::run::Report {
         let mut config = Config::default();

@@ -59,7 +59,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
     input.sort_unstable();
-    // an even number of passes ends where it began
+    // An even number of passes ends where it began
     let check: super::Check =
         Box::new(move |machine: &crate::Machine| match words(machine, base, input.len()) == input {
             true => Ok(format!("{} keys are sorted", input.len())),

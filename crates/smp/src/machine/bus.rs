@@ -1,9 +1,11 @@
 //! The address bus: who is served next, and when the address is there for all to see.
 
 use super::{Due, Machine, miss::Ask};
-use crate::config::{Arbiter, BusMode};
-use crate::engine::Cycle;
-use crate::message::LONGEST_LINE;
+use crate::{
+    config::{Arbiter, BusMode},
+    engine::Cycle,
+    message::LONGEST_LINE,
+};
 
 /// A request that waits for the bus or has been ordered.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +103,7 @@ impl Machine {
         }
         if self.bus.address_free > now {
             let at = self.bus.address_free;
-            // whoever came meanwhile is served then; one reminder is enough for all
+            // Whoever came meanwhile is served then; one reminder is enough for all
             if self.bus.waiting.iter().any(|index| self.bus.requests[*index].is_some_and(|request| request.at <= now)) {
                 self.push(at, Due::Arbitrate);
             }
@@ -117,7 +119,7 @@ impl Machine {
             Some((turn(request.node), request.at, place))
         });
         let Some((_, _, place)) = ready.min() else { return };
-        // a node's own requests keep their order
+        // A node's own requests keep their order
         let index = self.bus.waiting.remove(place);
         let Some(request) = self.bus.requests[index] else { return };
         let bus = &self.config.bus;

@@ -1,13 +1,9 @@
 //! Watching the machine: every value read is the one last written; one owner a line; copies agree.
 
-use super::{Fault, Machine};
-use crate::access::Access;
-use crate::engine::Cycle;
-use crate::memory::Image;
-use crate::message::LONGEST_LINE;
-use crate::mosi::State;
-use crate::node::write_value;
 use std::fmt;
+
+use super::{Fault, Machine};
+use crate::{access::Access, engine::Cycle, memory::Image, message::LONGEST_LINE, mosi::State, node::write_value};
 
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +114,7 @@ impl Machine {
         {
             return broken(format!("nodes {} and {other} hold different bytes", first.0));
         }
-        // nobody owns it and nobody is about to: memory's bytes are those of every copy
+        // Nobody owns it and nobody is about to: memory's bytes are those of every copy
         let owned = self.owners.of(line).is_some() || self.nodes.iter().any(|node| node.state(line).owns());
         if let (false, Some((node, _, text))) = (owned, copies.first()) {
             let mut bytes = [0; LONGEST_LINE];

@@ -1,9 +1,11 @@
 //! A processor: in order, one instruction a cycle, waiting for every access. The innermost loop of the simulator.
 
 use super::{Due, Fault, Machine};
-use crate::access::{Access, Kind, Source};
-use crate::engine::Cycle;
-use crate::node::At;
+use crate::{
+    access::{Access, Kind, Source},
+    engine::Cycle,
+    node::At,
+};
 
 /// What a processor does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! What the first level cannot answer: the second level, the protocol's requests, making room.
 
 use super::{Due, Fault, Machine};
-use crate::access::Kind;
-use crate::engine::Cycle;
-use crate::message::LONGEST_LINE;
-use crate::mosi::{Action, Event, Hole, State, Transition, transition};
-use crate::node::{At, Back, Pending, access_event};
+use crate::{
+    access::Kind,
+    engine::Cycle,
+    message::LONGEST_LINE,
+    mosi::{Action, Event, Hole, State, Transition, transition},
+    node::{At, Back, Pending, access_event},
+};
 
 /// A request on the address bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ impl Machine {
         let cell = self.cell(state, access_event(step.kind == Kind::Store))?;
         match cell.actions {
             [Action::Hit] => {
-                // another level has it
+                // Another level has it
                 let first = if step.kind == Kind::Fetch { At::Instructions } else { At::Data };
                 self.counters.nodes[node].second_hits += 1;
                 self.pull(node, line, first, time)?;
@@ -73,7 +75,7 @@ impl Machine {
     fn pull(&mut self, node: usize, line: u64, first: At, time: Cycle) -> Result<(), Fault> {
         let Some((at, slot)) = self.nodes[node].find(line) else { return Ok(()) };
         if at != first {
-            // what makes room may move the other levels, but never this line: it is marked as used
+            // What makes room may move the other levels, but never this line: it is marked as used
             self.nodes[node].level_mut(at).use_slot(slot);
             let place = self.room(node, first, line, Some((at, slot)), time)?;
             let caches = &mut self.nodes[node];
@@ -104,7 +106,7 @@ impl Machine {
                     self.nodes[node].shift((first, place), (At::Second, below));
                 }
                 Some(_) => {
-                    // swap: the wanted line stands where the old one goes
+                    // Swap: the wanted line stands where the old one goes
                     let caches = &mut self.nodes[node];
                     let entry = caches.second.entry(below);
                     caches.shift((first, place), (At::Second, below));
@@ -138,7 +140,7 @@ impl Machine {
     pub(super) fn fill(&mut self, node: usize, line: u64, state: State, text: &[u8]) -> Result<(), Fault> {
         let fetch = self.cores[node].step().kind == Kind::Fetch;
         let first = if fetch { At::Instructions } else { At::Data };
-        // an upgrade finds its old copy, which may lie anywhere
+        // An upgrade finds its old copy, which may lie anywhere
         self.nodes[node].set(line, State::I);
         let place = self.room(node, first, line, None, self.now)?;
         let caches = &mut self.nodes[node];

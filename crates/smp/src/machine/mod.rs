@@ -15,26 +15,28 @@ mod snoop;
 mod sync;
 mod transfer;
 
-pub use check::Broken;
-pub use outcome::{End, Fault, Seen};
-
-use crate::access::Source;
-use crate::attack::Attacker;
-use crate::config::{BadConfig, Config, Protect};
-use crate::engine::Cycle;
-use crate::guard::Guard;
-use crate::memory::{Image, Owners};
-use crate::message::Message;
-use crate::mosi::{EVENTS, STATES};
-use crate::node::Node;
-use crate::scheme::{self, BusScheme};
-use crate::stats::Counters;
-use bus::Bus;
-use check::Shadow;
 use core::Core;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use bus::Bus;
+pub use check::Broken;
+use check::Shadow;
+pub use outcome::{End, Fault, Seen};
 use sync::Meeting;
+
+use crate::{
+    access::Source,
+    attack::Attacker,
+    config::{BadConfig, Config, Protect},
+    engine::Cycle,
+    guard::Guard,
+    memory::{Image, Owners},
+    message::Message,
+    mosi::{EVENTS, STATES},
+    node::Node,
+    scheme::{self, BusScheme},
+    stats::Counters,
+};
 
 /// What is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,7 +170,7 @@ impl Machine {
         if self.cores.iter().all(|core| core.clock() >= event) {
             return Ok(false);
         }
-        // until then all of them hit their own first levels, and nobody does anything to anybody
+        // Until then all of them hit their own first levels, and nobody does anything to anybody
         let alone = (0..self.cores.len()).map(|node| self.look_ahead(node, event)).min().unwrap_or(event);
         let horizon = event.min(alone.saturating_add(self.lookahead));
         for node in 0..self.cores.len() {

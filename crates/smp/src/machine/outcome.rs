@@ -1,11 +1,9 @@
 //! How a run ends, and what was found out on the way.
 
-use super::check::Broken;
-use crate::access::SourceError;
-use crate::engine::Cycle;
-use crate::message::How;
-use crate::mosi::Hole;
 use serde::Serialize;
+
+use super::check::Broken;
+use crate::{access::SourceError, engine::Cycle, message::How, mosi::Hole};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,10 +1,13 @@
 //! What a machine says of a run, as a tree.
 
-use super::{End, Machine};
-use crate::engine::Waits;
-use crate::mosi::{EVENTS, Event, State};
-use crate::stats::Stats;
 use serde_json::{Value, json};
+
+use super::{End, Machine};
+use crate::{
+    engine::Waits,
+    mosi::{EVENTS, Event, State},
+    stats::Stats,
+};
 
 impl Machine {
     /// Steps taken so far, and the cycle reached: for whoever draws a bar.

@@ -1,9 +1,11 @@
 //! An address is on the bus: every node and memory do what the protocol says.
 
 use super::{Due, End, Fault, Machine, Seen, bus::Request, miss::Ask};
-use crate::message::{How, LONGEST_LINE};
-use crate::mosi::{Action, Event, Hole, State};
-use crate::node::At;
+use crate::{
+    message::{How, LONGEST_LINE},
+    mosi::{Action, Event, Hole, State},
+    node::At,
+};
 
 impl Machine {
     /// A request is ordered.
@@ -31,7 +33,7 @@ impl Machine {
         }
         let skew = self.config.bus.skew;
         if skew > 0 {
-            // memory is the last of those who see it; all see addresses in one order, each in its own time
+            // Memory is the last of those who see it; all see addresses in one order, each in its own time
             let nodes = self.nodes.len();
             if let Some(request) = self.bus.request_mut(index) {
                 request.unseen = nodes + 1;
@@ -83,7 +85,7 @@ impl Machine {
 
     fn tell_command(&mut self, node: usize, seen: bool) {
         let unit = self.config.unit(node);
-        // one unit a chip hears for all of its nodes
+        // One unit a chip hears for all of its nodes
         if node > 0 && self.config.unit(node - 1) == unit {
             return;
         }
@@ -111,7 +113,7 @@ impl Machine {
             (Ask::Getx, false) => Event::OtherGetx,
             (Ask::Putx, false) => Event::OtherPutx,
         };
-        // most nodes know nothing of most lines
+        // Most nodes know nothing of most lines
         if state == State::I && request.node != node {
             return Ok(());
         }

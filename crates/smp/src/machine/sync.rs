@@ -1,10 +1,9 @@
 //! Barriers, locks and semaphores, played by the machine: who waits, and who goes on.
 
-use super::{Fault, Machine};
-use crate::access::Kind;
-use crate::engine::Cycle;
-use crate::memory::Numbered;
 use std::collections::VecDeque;
+
+use super::{Fault, Machine};
+use crate::{access::Kind, engine::Cycle, memory::Numbered};
 
 /// Everybody who waits for others.
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! A line on its way: sealed, over the data bus past whoever listens there, opened, used.
 
 use super::{Due, Fault, Machine};
-use crate::attack::Fate;
-use crate::message::{How, LONGEST_LINE, Message};
-use crate::mosi::{Action, Event, State};
+use crate::{
+    attack::Fate,
+    message::{How, LONGEST_LINE, Message},
+    mosi::{Action, Event, State},
+};
 
 impl Machine {
     /// A line leaves its owner (or memory), which has it ready at `at`.
@@ -71,7 +73,7 @@ impl Machine {
             cycles = (bytes / self.config.bus.width as f64).ceil() as u64;
         }
         let within = message.from == Some(message.to);
-        // a chip has its own wires
+        // A chip has its own wires
         let start = if within { self.now } else { self.now.max(self.bus.data_free) };
         if !within {
             self.bus.data_free = start + cycles;
@@ -87,7 +89,7 @@ impl Machine {
         if sealed && self.config.shu.functional {
             self.scheme.seal(&mut message);
             if let Some(from) = message.from {
-                // a sender hears itself, whatever happens on the bus
+                // A sender hears itself, whatever happens on the bus
                 let mut copy = message.clone();
                 if let Err(how) = self.scheme.hear(from, &mut copy) {
                     self.alarm(how, from);
@@ -136,7 +138,7 @@ impl Machine {
     }
 
     fn overheard(&mut self, message: &Message) {
-        // timing alone keeps no chains and no counters of others
+        // Timing alone keeps no chains and no counters of others
         if !self.config.shu.functional {
             return;
         }
@@ -169,7 +171,7 @@ impl Machine {
         if !waiting.is_some_and(|pending| {
             pending.line == line && pending.request == message.request && pending.saved.is_none()
         }) {
-            // a line nobody waits for: it was sent twice, or held back
+            // A line nobody waits for: it was sent twice, or held back
             self.counters.unexpected += 1;
             return Ok(());
         }
@@ -187,7 +189,7 @@ impl Machine {
             return Ok(());
         }
         let Some(pending) = self.nodes[node].pending.take() else { return Ok(()) };
-        // used once or kept: the access happens on the line in its place
+        // Used once or kept: the access happens on the line in its place
         let once = cell.actions.contains(&Action::Once);
         let rights = match (once, state) {
             (true, State::IS_D_I) => State::S,
@@ -195,7 +197,7 @@ impl Machine {
             (false, _) => cell.next,
         };
         self.fill(node, line, if rights == State::O { State::M } else { rights }, &text[..len])?;
-        // ordered before a write that may have happened since
+        // Ordered before a write that may have happened since
         self.excuse(state == State::IS_D_I);
         let mut forwarded = Vec::new();
         let result = self.complete(node, line, pending.since);
@@ -207,7 +209,7 @@ impl Machine {
         let copy = self.nodes[node].copy(line).unwrap_or([0; LONGEST_LINE]);
         self.nodes[node].set(line, cell.next);
         for (to, request) in forwarded {
-            // each peer gets a message of its own: a pad serves one receiver
+            // Each peer gets a message of its own: a pad serves one receiver
             let at = self.now + self.config.bus.response;
             self.transfer(Some(node), to, request, line, copy, at);
         }
@@ -233,7 +235,7 @@ impl Machine {
                 self.later(self.config.bus.timeout, Due::Timeout(node, request));
             }
             None if self.attacker.is_some() => self.alarm(How::Timeout, node),
-            // slow, but on its way
+            // Slow, but on its way
             None => self.later(self.config.bus.timeout, Due::Timeout(node, request)),
         }
         Ok(())

@@ -1,11 +1,15 @@
 //! What the plugin sends: frames of a thread's number, a length and that many bytes of records (both numbers of 32 bits,
 //! little-endian); number 2^32 - 1 ends the stream, with a byte that says whether recording ever began.
 
-use super::Failure;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
 use tempfile::{Builder, NamedTempFile};
+
+use super::Failure;
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;

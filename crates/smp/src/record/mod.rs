@@ -7,13 +7,16 @@
 mod frames;
 mod tools;
 
+use std::{
+    ffi::OsString,
+    io::{self, BufReader},
+    os::unix::net::{UnixListener, UnixStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus},
+    time::Duration,
+};
+
 use frames::Frames;
-use std::ffi::OsString;
-use std::io::{self, BufReader};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
-use std::time::Duration;
 pub use tools::{Missing, cache, on_path, qemu};
 
 /// What to record and where to.
@@ -88,7 +91,7 @@ impl Recording {
         let mut child = self.start(&qemu, &tools, &socket)?;
         let ran = self.receive(&listener, &mut child, tell);
         if ran.is_err() {
-            // nobody listens to it any more
+            // Nobody listens to it any more
             let _ = child.kill();
         }
         let status = child.wait().map_err(Failure::io(self.program.display().to_string()))?;
@@ -171,7 +174,7 @@ impl Recording {
         }
         let files: Vec<_> = (0..records.len()).map(|thread| self.file(thread)).collect();
         frames.keep(&files)?;
-        // threads of a trace that was here before
+        // Threads of a trace that was here before
         for file in (files.len()..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()) {
             std::fs::remove_file(&file).map_err(Failure::io(file.display().to_string()))?;
         }

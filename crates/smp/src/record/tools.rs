@@ -1,11 +1,14 @@
 //! What recording needs of the machine: QEMU's user mode, a C compiler once, a folder for what that makes.
 
-use super::Failure;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
 use sha2::{Digest, Sha256};
-use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use super::Failure;
 
 /// A program that is not here, or too old, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,7 +96,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, Failure> 
     }
     let failed = || Failure::io(folder.display().to_string());
     fs::create_dir_all(cache).map_err(failed())?;
-    // made aside, so that nobody meets half of it
+    // Made aside, so that nobody meets half of it
     let aside = tempfile::tempdir_in(cache).map_err(failed())?;
     for (name, text) in SOURCES {
         fs::write(aside.path().join(name), text).map_err(failed())?;
@@ -103,7 +106,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, Failure> 
     compile(aside.path(), "preload.so", &["preload.c", "conditions.c"])?;
     match fs::rename(aside.path(), &folder) {
         Ok(()) => drop(aside.keep()),
-        // somebody else was quicker
+        // Somebody else was quicker
         Err(_) if compiled.plugin.is_file() => {}
         Err(error) => return Err(failed()(error)),
     }

@@ -3,15 +3,18 @@
 //! The thesis calls it CBC. A line is `plaintext ^ mask`, and the next mask is the ciphertext encrypted: that is CFB, and
 //! malleable bit by bit until the MAC is due. A chain belongs to the group, to a sender, or to a pair ([`Scope`]).
 
-use super::{BusScheme, Mac, SchemeCounts, Scope, Shu, exchange::derive};
-use crate::engine::{Cycle, Engine, Model};
-use crate::message::{How, LONGEST_LINE, LONGEST_TAG, Message};
+use std::{collections::VecDeque, fmt};
+
 use sealwright::{
     Block, Isa,
     raw::{self, Raw},
 };
-use std::collections::VecDeque;
-use std::fmt;
+
+use super::{BusScheme, Mac, SchemeCounts, Scope, Shu, exchange::derive};
+use crate::{
+    engine::{Cycle, Engine, Model},
+    message::{How, LONGEST_LINE, LONGEST_TAG, Message},
+};
 
 /// Bytes of the MAC that travel.
 const MAC: usize = 8;
@@ -176,7 +179,7 @@ impl BusScheme for Chain {
                 usable + latency
             }
             Mac::Critical => usable,
-            // the line does not wait; the unit is busy
+            // The line does not wait; the unit is busy
             Mac::Background => {
                 self.macs[to].line(usable);
                 usable
@@ -185,7 +188,7 @@ impl BusScheme for Chain {
     }
 
     fn extra_bytes(&self) -> f64 {
-        // a critical MAC rides with its line; in the background it is a message with a header of its own
+        // A critical MAC rides with its line; in the background it is a message with a header of its own
         let header = if self.shu.mac() == Mac::Background { 8 } else { 0 };
         (MAC + header) as f64 / self.shu.authenticate() as f64
     }

@@ -1,8 +1,7 @@
 //! No scheme: lines travel as they are. The base that losses are counted from.
 
 use super::{BusScheme, SchemeCounts};
-use crate::engine::Cycle;
-use crate::message::Message;
+use crate::{engine::Cycle, message::Message};
 
 /// Lines in the clear.
 #[derive(Debug)]

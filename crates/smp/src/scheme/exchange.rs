@@ -79,7 +79,7 @@ impl Exchange {
                 let len = if from == 0 { 40 } else { 8 };
                 let sealer = pair(from, from, to, to);
                 let tag = sealer.seal_in_place(&[0; 12], b"", &mut text[..len]).expect("a short text seals");
-                // on the other side
+                // On the other side
                 let opener = pair(from, to, from, to);
                 opener.open_in_place(&[0; 12], b"", &mut text[..len], tag.as_ref()).expect("both derive one key");
                 let mut first = [0; 8];

@@ -1,10 +1,14 @@
 //! The thesis's unit: AES-GCM with a counter for each ordered pair and pads made ahead.
 
-use super::{BusScheme, Exchange, Iv, NonceAudit, SchemeCounts, Shu, commands::Commands};
-use crate::engine::{Cycle, Engine, Pool};
-use crate::message::{How, LONGEST_TAG, Message};
-use sealwright::{Aead, Suite};
 use std::fmt;
+
+use sealwright::{Aead, Suite};
+
+use super::{BusScheme, Exchange, Iv, NonceAudit, SchemeCounts, Shu, commands::Commands};
+use crate::{
+    engine::{Cycle, Engine, Pool},
+    message::{How, LONGEST_TAG, Message},
+};
 
 /// Units that seal lines with AES-GCM.
 pub(super) struct Gcm {
@@ -135,7 +139,7 @@ impl BusScheme for Gcm {
         let (ad, len) = associated(&self.shu, message, order);
         let tag = message.tag.unwrap_or_default();
         sealing.aead.open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| How::Tag)?;
-        // a line that is not genuine moves no counter: who forges one cannot put the pair out of step
+        // A line that is not genuine moves no counter: who forges one cannot put the pair out of step
         sealing.received[from * self.units + unit] += 1;
         Ok(())
     }

@@ -4,12 +4,15 @@
 //! The abstract of its paper is all that could be read: the sizes here are settings, not its figures. A sender's
 //! counters are shared by all its receivers, so a receiver sees gaps; its guess hits while the gap is within its window.
 
-use super::{BusScheme, NonceAudit, SchemeCounts, Shu, exchange::derive};
-use crate::engine::{Cycle, Engine, Pool};
-use crate::message::{How, LONGEST_TAG, Message};
+use std::{collections::VecDeque, fmt};
+
 use sealwright::{Aead, Suite};
-use std::collections::VecDeque;
-use std::fmt;
+
+use super::{BusScheme, NonceAudit, SchemeCounts, Shu, exchange::derive};
+use crate::{
+    engine::{Cycle, Engine, Pool},
+    message::{How, LONGEST_TAG, Message},
+};
 
 /// Units with counters from one place.
 pub(super) struct I2sems {
@@ -126,7 +129,7 @@ impl BusScheme for I2sems {
         let engine = &mut self.engines[to];
         let guessed = counter >= guess.from && counter < guess.from + guess.window;
         let ready = if guessed { guess.ready.max(now) } else { engine.line(now) };
-        // the keystream for the guesses that follow: as many lines as the window moved by
+        // The keystream for the guesses that follow: as many lines as the window moved by
         let moved = if guessed { counter + 1 - guess.from } else { self.shu.window };
         let made = (0..moved).map(|_| engine.line(now)).max().unwrap_or(now);
         *guess = Guess { from: counter + 1, window: self.shu.window, ready: if guessed { guess.ready } else { made } };

@@ -4,14 +4,18 @@
 //! Counter mode on an ordered link never waits for AES; what costs is the wait for the MAC (containment), or nothing
 //! (skid). Published parameters: a MAC every 5 or 128 flits of 68 bytes, 2 or 32 of 256; 96-bit MACs; AES-256.
 
-use super::{BusScheme, Flits, Name, SchemeCounts, Shu, commands::Commands, exchange::derive};
-use crate::engine::Cycle;
-use crate::message::{How, LONGEST_TAG, Message};
+use std::fmt;
+
 use sealwright::{
     Aead, Isa, Suite,
     raw::{self, Raw},
 };
-use std::fmt;
+
+use super::{BusScheme, Flits, Name, SchemeCounts, Shu, commands::Commands, exchange::derive};
+use crate::{
+    engine::Cycle,
+    message::{How, LONGEST_TAG, Message},
+};
 
 /// Bytes of a MAC.
 const MAC: usize = 12;
@@ -119,7 +123,7 @@ impl Ide {
         }
         let wait = match (self.shu.scheme, self.shu.early) {
             (_, true) => 0,
-            // an idle link sends empty flits, which fill the epoch
+            // An idle link sends empty flits, which fill the epoch
             (Name::CxlIde, false) => {
                 (rest * self.shu.flit).div_ceil(self.width * if self.shu.flit == 256 { 15 } else { 4 })
             }
@@ -147,7 +151,7 @@ impl Sealing {
     fn keystream(&self, end: &End, unit: usize, text: &mut [u8]) {
         let mut counter = [0; 16];
         counter[0] = unit as u8;
-        // a line has fewer than 2^16 blocks
+        // A line has fewer than 2^16 blocks
         counter[4..12].copy_from_slice(&end.lines.to_be_bytes());
         self.cipher.ctr(&counter, text);
     }
@@ -165,7 +169,7 @@ impl BusScheme for Ide {
     fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
         let mut wait = self.shu.xor;
         if let Some(from) = from {
-            // opened and sealed again at the hub
+            // Opened and sealed again at the hub
             wait += 2 * self.shu.xor;
             let check = self.check(from, true);
             self.counts.authentication_cycles += check;

@@ -13,15 +13,18 @@ mod ide;
 mod nonce;
 mod shu;
 
+use std::fmt;
+
 pub use exchange::Exchange;
 pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
+use serde::Serialize;
 pub use shu::{Flits, Iv, Mac, Name, Scope, Shu};
 
-use crate::engine::{Cycle, Waits};
-use crate::message::{How, Message};
-use serde::Serialize;
-use std::fmt;
+use crate::{
+    engine::{Cycle, Waits},
+    message::{How, Message},
+};
 
 /// An encrypting and authenticating unit at every node (or chip), seen from outside.
 pub trait BusScheme: fmt::Debug + Send {

@@ -1,7 +1,8 @@
 //! The nonce auditor: proves for every run that no nonce served twice under the key, or names the first that did.
 
-use serde::Serialize;
 use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 /// Two transfers under one key and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -62,9 +63,11 @@ impl NonceAudit {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     fn nonce(prefix: u8, counter: u64) -> [u8; 12] {
         let mut nonce = [prefix; 12];

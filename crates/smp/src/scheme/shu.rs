@@ -1,8 +1,10 @@
 //! Settings of the schemes. What is not set is as the scheme's own paper has it.
 
-use crate::engine::Model;
-use serde::{Deserialize, Serialize};
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Model;
 
 /// A scheme by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

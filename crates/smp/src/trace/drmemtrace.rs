@@ -4,9 +4,10 @@
 //! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks
 //! and barriers are played. Everything else is passed over.
 
+use std::io::{self, Read};
+
 use super::{BATCH, Stepper};
 use crate::access::{Access, Kind, Source, SourceError};
-use std::io::{self, Read};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -76,7 +77,7 @@ impl Drmemtrace {
             }
             kind if INSTRUCTIONS.contains(&kind) => {
                 self.stepper.work(1);
-                // a fetch for each new line of instructions
+                // A fetch for each new line of instructions
                 let line = address / self.line;
                 if self.fetched.replace(line) != Some(line) {
                     self.stepper.refer(steps, Kind::Fetch, address, 1);
@@ -121,8 +122,9 @@ impl Source for Drmemtrace {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn entry(kind: u16, size: u16, address: u64) -> Vec<u8> {
         [&kind.to_le_bytes()[..], &size.to_le_bytes(), &address.to_le_bytes()].concat()

@@ -1,11 +1,15 @@
 //! Finding a trace's files: `PREFIX.0.smpt.zst`, `PREFIX.1.smpt.zst`, and so on for the other formats.
 
+use std::{
+    fs::File,
+    io::{BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use flate2::read::MultiGzDecoder;
+
 use super::{Drmemtrace, Smpt, SynchroTrace};
 use crate::access::Source;
-use flate2::read::MultiGzDecoder;
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

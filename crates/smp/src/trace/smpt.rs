@@ -13,9 +13,10 @@
 //! the next barrier is for; without one it is for all that run. A recorded thread begins with a wait for the semaphore that its
 //! maker posts, and ends with a post of one that whoever joins it waits for.
 
+use std::io::{self, Read, Write};
+
 use super::{BATCH, Stepper};
 use crate::access::{Access, Kind, Source, SourceError};
-use std::io::{self, Read, Write};
 
 const LONG: u64 = 2047;
 
@@ -79,7 +80,7 @@ impl Smpt {
                     5 => Kind::Unlock,
                     9 => Kind::Post,
                     11 => Kind::Wait,
-                    // ends of the above, threads made and joined, the region's bounds
+                    // Ends of the above, threads made and joined, the region's bounds
                     2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
@@ -169,8 +170,9 @@ impl<W: Write> Writer<W> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn read(bytes: &[u8]) -> Result<Vec<Access>, SourceError> {
         let mut source = Smpt::new(Box::new(io::Cursor::new(bytes.to_vec())), "test", 64, 0);
@@ -200,7 +202,7 @@ mod tests {
             short,
             [
                 (Kind::Load, 0x7fff_1234_5678, 3, 8),
-                // across a line: two
+                // Across a line: two
                 (Kind::Store, 0x1003c, 5000, 4),
                 (Kind::Store, 0x10040, 0, 4),
                 (Kind::Barrier, 0x40_0000, 1, 0),

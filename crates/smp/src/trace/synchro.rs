@@ -4,9 +4,10 @@
 //! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join,
 //! 5 barrier, 6 wait for a condition, 7 signal, 8 broadcast. Of conditions only the lock's release and return are played.
 
+use std::io::{BufRead, Read};
+
 use super::{BATCH, Stepper};
 use crate::access::{Access, Kind, Source, SourceError};
-use std::io::{BufRead, Read};
 
 /// A thread's events as steps of a processor.
 pub struct SynchroTrace {
@@ -51,7 +52,7 @@ impl SynchroTrace {
             return self.call(call, steps);
         }
         if let Some(edges) = rest.strip_prefix('#') {
-            // what others wrote: reads, each after the mark, two numbers of thread and event, and a range
+            // What others wrote: reads, each after the mark, two numbers of thread and event, and a range
             for edge in edges.split('#') {
                 let mut words = edge.split_whitespace().skip(2);
                 self.range(words.next(), words.next(), Kind::Load, steps)?;
@@ -97,7 +98,7 @@ impl SynchroTrace {
         }
         let mut at = from;
         while at <= to {
-            // a word at a time
+            // A word at a time
             let n = (8 - at % 8).min(to - at + 1).min(self.line);
             self.stepper.refer(steps, kind, at, n);
             let Some(next) = at.checked_add(n) else { break };
@@ -159,8 +160,9 @@ impl Source for SynchroTrace {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn read(text: &str) -> Result<Vec<Access>, SourceError> {
         let input = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));

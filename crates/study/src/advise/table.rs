@@ -1,9 +1,11 @@
 //! Every answer that the report's chooser can give, worked out beforehand: the page itself knows no rule.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+
 use super::{Advice, Question, advise};
 use crate::bench::Report;
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the chooser offers, and what it answers.
 #[derive(Debug, Serialize)]

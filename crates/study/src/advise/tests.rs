@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
-use super::*;
 use sealwright_measure::Machine;
+
+use super::*;
 
 const PLAIN: Question = Question { bytes: 1500, sessions: 1, hardware: true, ad: false, misuse: false, commit: false };
 
@@ -62,7 +63,7 @@ fn keys_are_kept_ready_while_they_fit_into_the_cache() {
     assert_eq!(scheme(1), Scheme::One);
     assert_eq!(scheme(100), Scheme::Kept);
     assert_eq!(scheme(10_000_000), Scheme::KeysOnly);
-    // what keeps only keys is GCM's, however fast OCB is
+    // What keeps only keys is GCM's, however fast OCB is
     let many = Question { sessions: 10_000_000, hardware: false, ..PLAIN };
     assert_eq!(advise(&many, Some(&bench(3.0))).suite, "aes-256-gcm");
     let most = (32 << 20) / ready_bytes(Suite::Aes256Gcm, true);
@@ -83,7 +84,7 @@ fn commitment_and_misuse_take_a_key_for_each_message() {
 
 #[test]
 fn sealed_files_have_as_many_bytes_beyond_the_text_as_is_said() {
-    // the example of docs/FORMAT.md: a text of 20 bytes, one tag
+    // The example of docs/FORMAT.md: a text of 20 bytes, one tag
     assert_eq!(SEALED + 20 + Suite::Aes256Gcm.tag_len(), 108);
 }
 

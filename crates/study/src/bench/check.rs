@@ -1,11 +1,12 @@
 //! Before anything is timed: does everybody compute the same?
 
+use sealwright_measure::random::Random;
+
 use super::{
     Error, Subject,
     peer::{Peer, Sealing},
     window::Nonces,
 };
-use sealwright_measure::random::Random;
 
 /// One implementation under a key, with the names its rows carry.
 pub(super) struct Entrant {
@@ -75,8 +76,9 @@ pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) ->
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::{super::peer::Refused, *};
     use sealwright::Suite;
+
+    use super::{super::peer::Refused, *};
 
     /// XOR with 0x5a and a tag that adds everything up; the flaws are what a broken peer might do.
     #[derive(Clone, Copy, PartialEq)]

@@ -1,5 +1,9 @@
 //! One comparison: everybody at one suite, size and direction, and the rows it yields.
 
+use std::{cell::RefCell, time::Duration};
+
+use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+
 use super::{
     Error, Options, Subject,
     check::Entrant,
@@ -9,8 +13,6 @@ use super::{
     unit::Unit,
     window::{Nonces, Share, Window},
 };
-use sealwright_measure::{Candidate, Comparison, Interval, Meter};
-use std::{cell::RefCell, time::Duration};
 
 /// How long to look.
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 #![allow(clippy::unwrap_used)]
+use sealwright::Suite;
+use sealwright_measure::Trial;
+
 use super::{
     super::{OURS, entrants, peer, peer::Sealing},
     *,
 };
-use sealwright::Suite;
-use sealwright_measure::Trial;
 
 struct Idle;
 
@@ -43,7 +44,7 @@ fn ratios_are_to_the_fastest_peer_and_never_to_ourselves() {
     for (ratio, expected) in ratios.iter().zip([2.0, 4.0, 0.5, 1.0]) {
         assert!((ratio - expected).abs() < 1e-9, "{ratios:?}");
     }
-    // the drift is in the speeds but not in the ratios
+    // The drift is in the speeds but not in the ratios
     assert!(rows[0].ratio().unwrap().relative_width() < 1e-9 && rows[0].speed().relative_width() > 0.01);
     assert_eq!((rows[1].implementation.as_str(), rows[1].level.as_str()), ("sealwright", "avx512"));
     // 1000 bytes in about 1.1 µs

@@ -17,15 +17,15 @@ mod unit;
 mod version;
 mod window;
 
-pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
-pub use subject::{Subject, UnknownSubject};
+use std::{io, time::Instant};
 
 use check::Entrant;
 use contest::{Contest, Pace};
 use peer::{OpenSsl, Ours, Peer};
+pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
 use sealwright::Isa;
 use sealwright_measure::{Machine, random::Random};
-use std::{io, time::Instant};
+pub use subject::{Subject, UnknownSubject};
 
 /// What rows call ourselves.
 const OURS: &str = "sealwright";

@@ -1,9 +1,10 @@
 //! What a bench finds: rows, and the report around them.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Sealing or opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

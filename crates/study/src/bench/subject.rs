@@ -1,5 +1,7 @@
 //! What can be benched: every suite, and modes that are no suite because no file should be sealed with them.
 
+use std::{fmt, str::FromStr};
+
 use sealwright::{
     Aead, Isa, Suite,
     block::aes2s::SecondaryKeys,
@@ -8,7 +10,6 @@ use sealwright::{
         rkc::{self, Rkc, RkcHmac},
     },
 };
-use std::{fmt, str::FromStr};
 
 /// A suite, or a mode beside the suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

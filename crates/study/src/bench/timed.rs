@@ -1,13 +1,15 @@
 //! The loops that are timed.
 
+use std::{cell::RefCell, hint::black_box, io, time::Duration};
+
+use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
+
 use super::{
     check::Entrant,
     peer::Refused,
     row::Direction,
     window::{Nonces, Window},
 };
-use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
-use std::{cell::RefCell, hint::black_box, io, time::Duration};
 
 /// What all candidates of one comparison share, so that none finds the caches warmer than another: the messages
 /// worked on, the sealed ones to restore from, the nonces.
@@ -47,7 +49,7 @@ impl Candidate for Timed<'_> {
             Direction::Seal => timed(iterations, working, |working, slot, turn| {
                 sealing.seal(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
-            // a nonce belongs to its message
+            // A nonce belongs to its message
             Direction::Open => timed(iterations, working, |working, slot, _| {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
             }),

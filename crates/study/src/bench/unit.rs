@@ -1,11 +1,12 @@
 //! The processor's AES rounds by themselves, on registers alone: what no mode of AES goes beyond.
 
+use std::{hint::black_box, io, time::Duration};
+
 use sealwright::{
     Block, Isa,
     simd::{Kernel, Reg, Simd},
 };
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
-use std::{hint::black_box, io, time::Duration};
 
 /// The rounds that messages of `bytes` bytes need.
 pub(super) struct Unit {
@@ -86,8 +87,9 @@ impl<const R: usize> Kernel for Rounds<R> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_measure::{Meter, Work};
+
+    use super::*;
 
     #[test]
     fn more_rounds_take_more_time_where_there_are_any() {

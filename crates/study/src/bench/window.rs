@@ -104,8 +104,9 @@ impl Nonces {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
+
+    use super::*;
 
     #[test]
     fn small_messages_rotate_over_the_window_on_lines_of_their_own() {
@@ -121,7 +122,7 @@ mod tests {
                 starts.insert(message.as_ptr());
             }
             assert_eq!(starts.len(), whole);
-            // no message ran into another
+            // No message ran into another
             for i in 0..window.messages() {
                 assert!(window.message(i).iter().all(|&byte| byte == i as u8));
             }

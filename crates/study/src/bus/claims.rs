@@ -1,15 +1,18 @@
 //! The thesis's claims, judged: a verdict for each engine, since the thesis names none. The simulator is deterministic, so
 //! figures are exact for its settings; what they say of other settings is in the tables.
 
+use sealwright_measure::Verdict;
+use sealwright_smp::{
+    Config,
+    engine::Model,
+    scheme::{Name, storage_bits},
+};
+
 use super::grid::{Grid, LATENCIES, PROCESSORS, Scheme};
 use crate::{
     judgement::{Found, Judged},
     paper::{Paper, Sentence},
 };
-use sealwright_measure::Verdict;
-use sealwright_smp::Config;
-use sealwright_smp::engine::Model;
-use sealwright_smp::scheme::{Name, storage_bits};
 
 pub(super) fn judge(paper: &Paper, grid: &Grid) -> Vec<Judged> {
     paper.claims.iter().map(|sentence| judged(sentence, paper, grid)).collect()
@@ -102,7 +105,7 @@ fn judged(sentence: &Sentence, paper: &Paper, grid: &Grid) -> Judged {
 }
 
 fn insensitive(pairs: &[Pair]) -> Found {
-    // by processors: 160 cycles, then 320
+    // By processors: 160 cycles, then 320
     let extra: Vec<f64> = pairs.chunks_exact(2).map(|pair| pair[1].gcm - pair[0].gcm).collect();
     let words = extra.iter().zip(PROCESSORS).map(|(extra, p)| format!("{p} P: {extra:+.2}"));
     known(extra.iter().all(|extra| *extra < 1.0), format!("per cent more: {}", words.collect::<Vec<_>>().join("; ")))

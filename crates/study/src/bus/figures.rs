@@ -1,12 +1,13 @@
 //! The figures: mean losses by processors beside the thesis's bars.
 
+use sealwright_measure::Interval;
+
 use super::{
     PAPER,
     grid::{Grid, POOL, PROCESSORS, Scheme},
     tables::rows,
 };
 use crate::figure::{Axis, Figure, Kind, Series, X};
-use sealwright_measure::Interval;
 
 pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     vec![

@@ -1,14 +1,18 @@
 //! What is run: programs, processors, lines and schemes crossed, all cores at work; cycles of each, losses between them.
 
-use crate::study::Progress;
-use rayon::prelude::*;
-use sealwright_smp::engine::Model;
-use sealwright_smp::kernel::Kernel;
-use sealwright_smp::matrix;
-use sealwright_smp::run::{Failure, Job, Workload};
-use sealwright_smp::scheme::Name;
-use sealwright_smp::{Config, End};
 use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use sealwright_smp::{
+    Config, End,
+    engine::Model,
+    kernel::Kernel,
+    matrix,
+    run::{Failure, Job, Workload},
+    scheme::Name,
+};
+
+use crate::study::Progress;
 
 /// Numbers of processors, as the thesis has them.
 pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
@@ -45,7 +49,7 @@ impl Scheme {
         let mut config = Config::for_line(line);
         config.machine.processors = processors;
         let shu = &mut config.shu;
-        // only time is asked for; the attack matrix and the tests seal for real
+        // Only time is asked for; the attack matrix and the tests seal for real
         shu.functional = false;
         match self {
             Scheme::Clear => {}

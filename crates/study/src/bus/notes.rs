@@ -1,8 +1,9 @@
 //! What to know beside the figures.
 
+use sealwright_smp::engine::Model;
+
 use super::grid::{Grid, PROCESSORS, Scheme};
 use crate::study::Note;
-use sealwright_smp::engine::Model;
 
 pub(super) fn summary(grid: &Grid) -> String {
     let mean = |scheme| grid.mean(8, 64, false, scheme).unwrap_or(f64::NAN);

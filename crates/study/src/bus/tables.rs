@@ -1,12 +1,12 @@
 //! The tables: figures 5.1 to 5.3 with every engine and program, rates, storage, sweeps, other schemes, attacks.
 
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_smp::{attack::Attack, engine::Model, matrix};
+
 use super::{
     PAPER,
     grid::{Grid, LATENCIES, MASKS, POOL, PROCESSORS, PROGRAMS, Run, Scheme},
 };
-use sealwright_measure::{Cell, Column, Table};
-use sealwright_smp::attack::Attack;
-use sealwright_smp::{engine::Model, matrix};
 
 pub(super) fn tables(grid: &Grid) -> Vec<Table> {
     vec![

@@ -1,11 +1,12 @@
 //! The paper's claims as predicates, on its own table, on our cores, and where it has a meaning on software.
 
+use sealwright_measure::{Interval, Verdict};
+
 use super::{CIPHERS, Cipher, Column, Design, Measured, Mode, PAPER, software::LONGEST};
 use crate::{
     judgement::{Case, Found, Judged, every, quotient},
     paper::Sentence,
 };
-use sealwright_measure::{Interval, Verdict};
 
 /// The circumstance of the paper's own figures.
 pub(super) const PRINTED: &str = "the paper's own table";
@@ -74,7 +75,7 @@ impl Figures<'_> {
     /// Cycles from a beat going in to its coming out.
     fn latency(&self, design: Design) -> Option<f64> {
         match (self.place, design) {
-            // the text gives these two alone
+            // The text gives these two alone
             (Place::Printed, Design(_, Mode::Gcm)) => Some(1.0),
             (Place::Printed, Design(Cipher::Serpent, Mode::Ocb)) => Some(34.0),
             (Place::Ours, _) => self.measured.kept.pace(design)?.latency_cycles.map(f64::from),
@@ -87,7 +88,7 @@ fn found(claim: &str, figures: &Figures<'_>) -> Option<Found> {
     let design = |mode: Mode| move |cipher| Design(cipher, mode);
     let area = |design| figures.area(design);
     let rate = |design| figures.rate(design);
-    // a figure of one mode over that of another, with each cipher
+    // A figure of one mode over that of another, with each cipher
     let modes = |what: &str, over: Mode, under: Mode, of: &dyn Fn(Design) -> Option<Interval>, verdict: &Judge| {
         let case = |cipher| ratio(design(over)(cipher), design(under)(cipher), of, verdict);
         every(what, &CIPHERS.into_iter().filter_map(case).collect::<Vec<_>>())

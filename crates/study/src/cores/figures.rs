@@ -1,11 +1,12 @@
 //! The figures: rates of the cores, the paper's and ours, and what packets of every length make of them.
 
+use sealwright_measure::Interval;
+
 use super::{
     Column, DESIGNS, Design, Measured,
     software::{LENGTHS, LONGEST},
 };
 use crate::figure::{Axis, Figure, Kind, Origin, Series, X, shown};
-use sealwright_measure::Interval;
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![rates(measured), packets(measured)];

@@ -1,9 +1,11 @@
 //! What synthesis and simulation found, as `rtl/results/` had it when this program was built.
 
-use super::{BITS, Cipher, Design, Mode};
+use std::collections::BTreeMap;
+
 use sealwright_measure::Interval;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+
+use super::{BITS, Cipher, Design, Mode};
 
 /// Every file of `rtl/results/`; a test looks that none is missing.
 const FILES: &[(&str, &str)] = &[
@@ -164,8 +166,9 @@ fn mode_word(mode: Mode) -> &'static str {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
 
     #[test]
     fn every_result_is_compiled_in_and_belongs_to_one_state_of_the_sources() {

@@ -1,11 +1,12 @@
 //! What surprised, and what is odd in the paper; every figure in these sentences is computed.
 
+use sealwright_measure::Interval;
+
 use super::{
     CIPHERS, Cipher, Column, Design, Measured, Mode,
     software::{ETHERNET, LONGEST},
 };
 use crate::{figure::shown, study::Note};
-use sealwright_measure::Interval;
 
 fn brief(figure: f64) -> String {
     shown(Interval::exact(figure))

@@ -1,10 +1,12 @@
 //! The four cores' work in software: one core of this machine, packets sealed in place.
 
-use super::{Cipher, Design, Mode};
-use crate::progress::Progress;
+use std::{hint::black_box, io, time::Duration};
+
 use sealwright::{Isa, Suite};
 use sealwright_measure::{Candidate, Interval, Meter, Work};
-use std::{hint::black_box, io, time::Duration};
+
+use super::{Cipher, Design, Mode};
+use crate::progress::Progress;
 
 /// How fast software seals packets of one length.
 #[derive(Clone, Copy, Debug)]

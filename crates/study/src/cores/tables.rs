@@ -1,11 +1,12 @@
 //! The tables: the paper's beside ours, what was routed, what packets make of it, software beside the cores.
 
+use sealwright_measure::{Cell, Column, Interval, Table};
+
 use super::{
     Column as Printed, DESIGNS, Design, Measured,
     software::{ETHERNET, LENGTHS, LONGEST},
 };
 use crate::figure::cell;
-use sealwright_measure::{Cell, Column, Interval, Table};
 
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = vec![cores(measured), routed(measured), packets(measured), software(measured), checked(measured)];

@@ -1,7 +1,8 @@
 //! A landscape at dusk with the grain of a sensor, as PNG and as PPM.
 
-use sealwright_measure::random::Random;
 use std::f64::consts::TAU;
+
+use sealwright_measure::random::Random;
 
 /// Height of a ridge, then its three waves of (count, height, phase).
 type Ridge = (f64, [(f64, f64, f64); 3]);
@@ -33,7 +34,7 @@ impl Landscape {
     /// `rows` rows of `width` pixels, three bytes each.
     fn pixels(&mut self, width: usize, rows: usize) -> Vec<u8> {
         let mut pixels = Vec::with_capacity(width * rows * 3);
-        // where each ridge stands in each column
+        // Where each ridge stands in each column
         let edges: Vec<Vec<f64>> = (0..width)
             .map(|column| {
                 let x = column as f64 / width as f64;
@@ -107,7 +108,7 @@ pub(super) fn png(bytes: usize, seed: u64) -> Vec<u8> {
         writer.finish().expect("memory takes every byte");
         file
     };
-    // about 1.6 bytes a pixel after compression; where that was too few or too many, the rows are counted anew
+    // About 1.6 bytes a pixel after compression; where that was too few or too many, the rows are counted anew
     let width = ((bytes as f64 / 1.6) * 4.0 / 3.0).sqrt() as usize;
     let mut rows = width * 3 / 4;
     loop {

@@ -21,7 +21,7 @@ const LINE: usize = 78;
 pub(super) fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     let mut reached = 0.0;
-    // cumulative weights, so that one draw and one search find a word
+    // Cumulative weights, so that one draw and one search find a word
     let weights: Vec<f64> = (1..=words.len())
         .map(|rank| {
             reached += 1.0 / rank as f64;

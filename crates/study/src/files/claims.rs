@@ -1,12 +1,13 @@
 //! The paper's claims as predicates on intervals.
 
+use sealwright_measure::{Interval, Verdict};
+
 use super::grid::{Direction, Grid, Mode, Point, SIZES, every};
 use crate::{
     corpus::Kind,
     judgement::{Case, Found, Judged, every as all, quotient},
     paper::Paper,
 };
-use sealwright_measure::{Interval, Verdict};
 
 /// Differences smaller than this share do not count as faster or slower.
 const MATTERS: f64 = 0.02;

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
-use super::*;
 use Verdict::{CannotBeTold, DoesNotHold, Holds};
+
+use super::*;
 
 /// A grid of text and PNG with times from `time`, in milliseconds, and intervals of plus and minus `share`.
 fn grid(share: f64, time: impl Fn(Point) -> f64) -> Grid {
@@ -32,9 +33,9 @@ fn cbc_against_gcm_has_three_outcomes_each_way() {
         assert_eq!(verdict(gcm_slower(&by_byte(0.01, 2.0, 1.0), direction)), DoesNotHold);
         assert_eq!(verdict(gcm_slower(&by_byte(0.2, 1.0, 1.1), direction)), CannotBeTold);
     }
-    // equal within what matters is not slower
+    // Equal within what matters is not slower
     assert_eq!(verdict(gcm_slower(&by_byte(0.001, 1.0, 1.0), Direction::Encrypt)), DoesNotHold);
-    // one direction says nothing about the other
+    // One direction says nothing about the other
     let slow_to_encrypt =
         grid(0.005, |point| if (point.mode, point.direction) == (Mode::Gcm, Direction::Encrypt) { 2.0 } else { 1.0 });
     assert_eq!(verdict(gcm_slower(&slow_to_encrypt, Direction::Encrypt)), Holds);
@@ -75,7 +76,7 @@ fn images_against_text_has_three_outcomes() {
 #[test]
 fn proportional_has_three_outcomes() {
     assert_eq!(verdict(proportional(&by_byte(0.01, 1.0, 2.0))), Holds);
-    // a start that costs as much as a megabyte
+    // A start that costs as much as a megabyte
     let start = |share| grid(share, |point| 1.0 + point.size.0 as f64 * 1e-6);
     assert_eq!(verdict(proportional(&start(0.01))), DoesNotHold);
     assert_eq!(verdict(proportional(&by_byte(0.2, 1.0, 2.0))), CannotBeTold);

@@ -1,5 +1,7 @@
 //! The figures: the paper's two anew, the ratio that matters, the levels, the tools.
 
+use sealwright_measure::Interval;
+
 use super::{
     Measured, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES},
@@ -9,7 +11,6 @@ use crate::{
     corpus::Kind,
     figure::{Axis, Figure, Kind as Drawn, Origin, Series, X},
 };
-use sealwright_measure::Interval;
 
 pub(super) fn figures(measured: &Measured<'_>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = Direction::ALL.map(|direction| ratio(measured, direction)).into();

@@ -1,8 +1,10 @@
 //! The paper's grid: kind, size, mode, direction; and one circumstance's times over it.
 
-use crate::{corpus::Kind, judgement::quotient, paper::Paper};
-use sealwright_measure::{Comparison, Interval};
 use std::{collections::BTreeMap, fmt};
+
+use sealwright_measure::{Comparison, Interval};
+
+use crate::{corpus::Kind, judgement::quotient, paper::Paper};
 
 /// The sizes of the paper, in bytes: its kB and MB read as powers of ten.
 pub(super) const SIZES: [Size; 3] = [Size(100_000), Size(1_000_000), Size(10_000_000)];

@@ -1,13 +1,15 @@
 //! The library alone, in this process: CBC and GCM in place, at one or several instruction-set levels.
 
+use std::{io, time::Duration};
+
+use sealwright::{Isa, Suite, raw};
+use sealwright_measure::{Candidate, Clock, Meter, clock::ThreadCpu};
+
 use super::grid::{Direction, Grid, Mode, Point, SIZES};
 use crate::{
     corpus::{self, Kind},
     progress::Progress,
 };
-use sealwright::{Isa, Suite, raw};
-use sealwright_measure::{Candidate, Clock, Meter, clock::ThreadCpu};
-use std::{io, time::Duration};
 
 /// A key, an IV and a nonce that protect nothing.
 const KEY: [u8; 32] = [0x42; 32];
@@ -100,7 +102,7 @@ fn candidate(lane: Lane, point: Point) -> io::Result<InPlace<Boxed>> {
     let texts = source.repeat((SPAN / source.len()).max(1));
     let mut made = InPlace { name, source, texts, work };
     if point.direction == Direction::Decrypt {
-        // what is timed must also be right
+        // What is timed must also be right
         made.run(1)?;
         if made.texts[..plain.len()] != plain {
             return Err(io::Error::other(format!("{}: the text did not come back", made.name)));

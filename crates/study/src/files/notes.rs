@@ -1,5 +1,7 @@
 //! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
 
+use sealwright_measure::Interval;
+
 use super::{
     Measured, PAPER, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES},
@@ -8,7 +10,6 @@ use super::{
     ticks,
 };
 use crate::{corpus::Kind, figure::shown, study::Note};
-use sealwright_measure::Interval;
 
 /// The text of the largest size.
 const LARGEST: Point = Point { kind: Kind::Text, size: SIZES[2], mode: Mode::Cbc, direction: Direction::Encrypt };

@@ -1,6 +1,10 @@
 //! Whole processes: each program makes its output, is checked to get back what it was given, and is then measured
 //! beside the others, round by round.
 
+use std::{collections::BTreeMap, fs, io, path::PathBuf, process::Command};
+
+use sealwright_measure::{Candidate, Comparison, Counted, Interval, Meter, Process};
+
 use super::{
     grid::{Direction, Point, SIZES, Size},
     programs::{Program, Programs},
@@ -9,8 +13,6 @@ use crate::{
     corpus::{self, Kind},
     progress::Progress,
 };
-use sealwright_measure::{Candidate, Comparison, Counted, Interval, Meter, Process};
-use std::{collections::BTreeMap, fs, io, path::PathBuf, process::Command};
 
 /// The seed of every file of the grid.
 const SEED: u64 = 2019;
@@ -90,7 +92,7 @@ impl<'a> Bench<'a> {
             let output = self.programs.path(&format!("out.{number}"));
             let programs = self.programs;
             let command = move || {
-                // nothing there yet, as when the paper's author typed it
+                // Nothing there yet, as when the paper's author typed it
                 let _ = fs::remove_file(&output);
                 programs.command(program, direction, &input, &output)
             };
@@ -99,7 +101,7 @@ impl<'a> Bench<'a> {
         let mut candidates: Vec<&mut dyn Candidate> = processes.iter_mut().map(|p| p as &mut dyn Candidate).collect();
         let found = meter.compare(&mut candidates, &mut progress.trial())?;
         for ((place, process), trial) in places.iter().zip(&processes).zip(&found.trials) {
-            // the first run warmed up
+            // The first run warmed up
             let runs = process.runs().get(1..).unwrap_or_default();
             let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
             let wall: Vec<f64> = runs.iter().map(|run| ms(run.wall)).collect();

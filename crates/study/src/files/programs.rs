@@ -1,12 +1,14 @@
 //! The programs whose whole processes are measured, and what to type for each.
 
-use super::grid::{Direction, Mode};
-use sealwright_measure::quiet;
 use std::{
     fs, io,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
+
+use sealwright_measure::quiet;
+
+use super::grid::{Direction, Mode};
 
 /// The key and the IV of the paper's figure 2; the IV as GCM takes it is its first 12 bytes.
 pub(super) const KEY: &str = "233fd6d18c430fffac3a392d2786afec882433241b1668272792677a23167512";

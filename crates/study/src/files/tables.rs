@@ -1,5 +1,7 @@
 //! The tables: the paper's figures beside ours.
 
+use sealwright_measure::{Cell, Column, Interval, Table};
+
 use super::{
     Measured, PAPER, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES, every},
@@ -8,7 +10,6 @@ use super::{
     ticks,
 };
 use crate::{corpus::Kind, figure::cell};
-use sealwright_measure::{Cell, Column, Interval, Table};
 
 pub(super) fn tables(measured: &Measured<'_>) -> Vec<Table> {
     let mut tables = vec![ratios(measured), processes(measured, Mode::Cbc), processes(measured, Mode::Gcm)];

@@ -1,7 +1,8 @@
 //! The paper's clock: `time` on its machine counted user time in ticks, and its means give the tick away.
 
-use crate::paper::Paper;
 use sealwright_measure::{Cell, Column, Table};
+
+use crate::paper::Paper;
 
 /// The tick: 1/250 s.
 pub(super) const TICK_MS: f64 = 4.0;
@@ -12,7 +13,7 @@ const TRIALS: f64 = 3.0;
 /// Ticks in the sum of the trials behind a printed mean, if that is a whole number of them.
 fn ticks(mean: f64) -> Option<u64> {
     let ticks = mean * TRIALS / TICK_MS;
-    // means are printed to the hundredth, so their sum is known to 0.015 ms
+    // Means are printed to the hundredth, so their sum is known to 0.015 ms
     ((ticks - ticks.round()).abs() * TICK_MS <= 0.015 + 1e-9).then(|| ticks.round() as u64)
 }
 

@@ -1,5 +1,7 @@
 //! The paper's claims as predicates on intervals.
 
+use sealwright_measure::{Interval, Verdict};
+
 use super::{
     Measured,
     grid::{Grid, LARGEST_PRINTED, SIZES, SMALLEST_PRINTED, Size},
@@ -8,7 +10,6 @@ use crate::{
     judgement::{Case, Found, Judged, every},
     paper::{Paper, Sentence},
 };
-use sealwright_measure::{Interval, Verdict};
 
 /// Differences smaller than this share do not count as faster or slower.
 const MATTERS: f64 = 0.02;

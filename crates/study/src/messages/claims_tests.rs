@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
-use super::*;
 use Verdict::{CannotBeTold, DoesNotHold, Holds};
+
+use super::*;
 
 /// RKC : GCM as `ratio` has it, with intervals of plus and minus `share`.
 fn grid(share: f64, ratio: impl Fn(u64) -> f64) -> Grid {

@@ -1,8 +1,9 @@
 //! Where RKC stops being the faster of the two.
 
+use sealwright_measure::Interval;
+
 use super::grid::{Grid, Size};
 use crate::figure::shown;
-use sealwright_measure::Interval;
 
 /// What a circumstance's ratios say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +31,7 @@ pub(super) fn of(grid: &Grid) -> Crossing {
         ([(_, first), ..], []) if *first < 1.0 => Crossing::RkcThroughout(least, most),
         (_, []) => Crossing::GcmThroughout(least, most),
         (_, &[&[(before, below), (after, above)]]) if below < 1.0 => {
-            // the logarithm of the ratio, straight over the logarithm of the size
+            // The logarithm of the ratio, straight over the logarithm of the size
             let (from, to) = ((before.0 as f64).ln(), (after.0 as f64).ln());
             let share = -below.ln() / (above.ln() - below.ln());
             Crossing::Between(before, after, (from + share * (to - from)).exp())

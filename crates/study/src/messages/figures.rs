@@ -1,11 +1,12 @@
 //! The figures: the paper's anew, the ratio by size, what a byte is spent on.
 
+use sealwright_measure::Interval;
+
 use super::{
     Measured,
     grid::{Against, Grid, LARGEST_PRINTED, SIZES, Size},
 };
 use crate::figure::{Axis, Figure, Kind, Origin, Series, X, shown};
-use sealwright_measure::Interval;
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![times(measured), ratio(measured), parts(measured)];
@@ -108,7 +109,7 @@ fn parts(measured: &Measured) -> Figure {
     let here = || measured.parts.iter().filter(|parts| parts.size == LARGEST_PRINTED);
     let series = parts.into_iter().enumerate().map(|(number, (name, part))| {
         let points = here().map(|one| (X::Word(one.isa.name().to_owned()), part(one)));
-        // on a logarithmic axis there is no place for what cost nothing
+        // On a logarithmic axis there is no place for what cost nothing
         let points = points.filter(|(_, cycles)| cycles.low > 0.0);
         if name == "all of GCM" { Series::beside(name, number, points) } else { Series::here(name, number, points) }
     });

@@ -1,8 +1,10 @@
 //! One circumstance's times of RKC and GCM, by size of the message.
 
-use crate::{amount, judgement::quotient, paper::Paper};
-use sealwright_measure::{Comparison, Interval};
 use std::{collections::BTreeMap, fmt};
+
+use sealwright_measure::{Comparison, Interval};
+
+use crate::{amount, judgement::quotient, paper::Paper};
 
 /// A message's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

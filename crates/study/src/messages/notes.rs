@@ -1,12 +1,13 @@
 //! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
 
+use sealwright_measure::Interval;
+
 use super::{
     Measured, PAPER,
     crossing::{self, Crossing},
     grid::{Against, Grid, LARGEST_PRINTED, SMALLEST_PRINTED, Size},
 };
 use crate::{figure::shown, study::Note};
-use sealwright_measure::Interval;
 
 /// One of the two times.
 type Of = fn(Against) -> Interval;
@@ -173,7 +174,7 @@ fn plain(measured: &Measured) -> Option<Note> {
 }
 
 fn wire() -> Note {
-    // seed and tag; IV and tag
+    // Seed and tag; IV and tag
     let (rkc, gcm) = (55 + 32, 12 + 16);
     let size = SMALLEST_PRINTED.0;
     let text = format!(

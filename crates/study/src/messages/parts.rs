@@ -1,17 +1,19 @@
 //! What a byte of RKC costs, in cycles, by what it is spent on; and whether opening costs what sealing does.
 
-use super::{
-    grid::{LARGEST_PRINTED, Size},
-    timed::{KEY, Timed, gcm, messages, nonces, offsets, seeds},
-};
-use crate::progress::Progress;
+use std::{hint::black_box, io, time::Duration};
+
 use sealwright::{
     Isa,
     mode::rkc::{Offsets, Rkc},
     raw,
 };
 use sealwright_measure::{Candidate, Clock, Comparison, Interval, Meter, clock::ThreadCpu};
-use std::{hint::black_box, io, time::Duration};
+
+use super::{
+    grid::{LARGEST_PRINTED, Size},
+    timed::{KEY, Timed, gcm, messages, nonces, offsets, seeds},
+};
+use crate::progress::Progress;
 
 /// The sizes that are taken apart.
 pub(super) const SIZES: [Size; 2] = [Size::kib(1), LARGEST_PRINTED];

@@ -1,12 +1,13 @@
 //! The tables: the paper's table 1 anew, the ratios everywhere, where they cross, what a byte costs.
 
+use sealwright_measure::{Cell, Column, Interval, Table};
+
 use super::{
     Measured, PAPER,
     crossing::{self, words},
     grid::{Grid, SIZES},
 };
 use crate::figure::cell;
-use sealwright_measure::{Cell, Column, Interval, Table};
 
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = vec![table_1(measured), ratios(measured), crossings(measured), parts(measured), plain(measured)];

@@ -1,7 +1,7 @@
 //! Messages sealed and opened in memory: what must agree first, and what is timed then.
 
-use super::grid::Size;
-use crate::plain_rkc;
+use std::{hint::black_box, io, time::Duration};
+
 use sealwright::{
     Aead, Isa, Suite,
     block::aes::Aes256,
@@ -12,7 +12,9 @@ use sealwright::{
     },
 };
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
-use std::{hint::black_box, io, time::Duration};
+
+use super::grid::Size;
+use crate::plain_rkc;
 
 /// A key that protects nothing.
 pub(super) const KEY: [u8; 32] = [0x42; 32];

@@ -1,13 +1,15 @@
 //! The chapter of `bench`: speed beside other libraries, from `results/bench.json`.
 
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
 use super::chapter::{Plot, Shown, day};
 use crate::{
     amount,
     bench::{Direction, Limiting, Report, Row},
     figure::{Axis, Figure, Kind, Series, X},
 };
-use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// Everything that the chapter shows.
 #[derive(Serialize)]

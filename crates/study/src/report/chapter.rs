@@ -1,13 +1,14 @@
 //! A study's chapter, as the template reads it.
 
+use sealwright_measure::{Table, Verdict};
+use serde::Serialize;
+
 use crate::{
     figure::Figure,
     plot,
     results::Results,
     study::{Failure, Note, by_name},
 };
-use sealwright_measure::{Table, Verdict};
-use serde::Serialize;
 
 /// Everything that a chapter shows.
 #[derive(Serialize)]

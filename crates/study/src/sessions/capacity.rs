@@ -1,6 +1,16 @@
 //! Table 4 anew: the most clients that a server with little memory serves. Most of its memory is a pool for packets; what
 //! the clients need beyond the rest is paged. Packets come over loopback connections, one at a time as in the paper.
 
+use std::{
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    time::Duration,
+};
+
+use sealwright_measure::{Clock, clock::Wall, random::Random};
+use sealwright_session::Spec;
+
 use super::{
     crowd::{Crowd, Packets},
     memory::Held,
@@ -8,14 +18,6 @@ use super::{
     speed::LENGTHS,
 };
 use crate::study::Progress;
-use sealwright_measure::{Clock, clock::Wall, random::Random};
-use sealwright_session::Spec;
-use std::{
-    io::{self, Read, Write},
-    net::{TcpListener, TcpStream},
-    path::Path,
-    time::Duration,
-};
 
 /// Connections, as many as the paper's computers.
 const CONNECTIONS: usize = 50;

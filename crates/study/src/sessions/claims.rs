@@ -1,13 +1,14 @@
 //! The paper's claims as predicates.
 
+use sealwright::Isa;
+use sealwright_measure::{Interval, Verdict};
+use sealwright_session::{Kind, Spec, Strategy};
+
 use super::{Measured, PAPER, capacity::Served, memory::Held, speed::Point, tables::printed};
 use crate::{
     judgement::{Case, Found, Judged, every},
     paper::Sentence,
 };
-use sealwright::Isa;
-use sealwright_measure::{Interval, Verdict};
-use sealwright_session::{Kind, Spec, Strategy};
 
 /// Differences smaller than this share do not count as slower.
 const MATTERS: f64 = 0.02;

@@ -1,10 +1,11 @@
 //! A server's table full of clients, and the clients' ends of all their sessions: the paper's simulation without the
 //! network (5.6). A packet is opened for one random client and sealed for another.
 
+use std::{cell::RefCell, io, rc::Rc, time::Duration};
+
 use sealwright::Isa;
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
 use sealwright_session::{Job, Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec, Strategy, frame, table};
-use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 /// Frames that a server handles in one turn of its loop.
 const TURN: usize = 512;

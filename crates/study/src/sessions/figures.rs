@@ -1,8 +1,9 @@
 //! The figures: time for a packet by number of clients, bytes a client.
 
+use sealwright_measure::Interval;
+
 use super::{Measured, speed::LENGTHS, tables::printed};
 use crate::figure::{Axis, Figure, Kind, Series, X};
-use sealwright_measure::Interval;
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();

@@ -1,9 +1,11 @@
 //! Table 2 anew: bytes a client as the paper has them, by its formula, as our tables account for them, and as the system
 //! sees them.
 
-use super::crowd::material;
-use sealwright_session::{Plan, Sessions, Spec, paper_bytes, table};
 use std::io;
+
+use sealwright_session::{Plan, Sessions, Spec, paper_bytes, table};
+
+use super::crowd::material;
 
 /// One scheme's bytes a client.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,13 @@
 //! Figure 1 anew: time of a relay's processor for a packet over 50 loopback connections, each scheme beside none.
 
-use super::speed::LENGTHS;
-use crate::study::Progress;
+use std::io;
+
 use sealwright_measure::Interval;
 use sealwright_relay::load;
 use sealwright_session::{Kind, Spec, Strategy};
-use std::io;
+
+use super::speed::LENGTHS;
+use crate::study::Progress;
 
 /// Numbers of clients: the ends and the middle of the paper's grid.
 const CLIENTS: [u32; 3] = [10_000, 50_000, 100_000];

@@ -1,8 +1,9 @@
 //! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
 
+use sealwright_session::{Kind, Spec, Strategy};
+
 use super::{Measured, speed::Point};
 use crate::study::Note;
-use sealwright_session::{Kind, Spec, Strategy};
 
 /// A scheme with keys of 128 bits at the best level, 40 bytes, and as many clients as were measured.
 fn most(measured: &Measured, kind: Kind) -> Option<Point> {

@@ -126,8 +126,9 @@ impl Pager {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_measure::random::Random;
+
+    use super::*;
 
     #[test]
     fn records_keep_what_is_written_to_them() {

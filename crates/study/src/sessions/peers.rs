@@ -1,6 +1,11 @@
 //! What other libraries keep for a session: one side's bytes, as the system sees them.
 
-use super::memory::resident;
+use std::{
+    any::Any,
+    io::{self, Read, Write},
+    sync::Arc,
+};
+
 use aes_gcm::KeyInit;
 use boringtun::{
     noise::{Tunn, TunnResult, rate_limiter::RateLimiter},
@@ -10,11 +15,8 @@ use rustls::{
     ClientConfig, ClientConnection, ConnectionCommon, RootCertStore, ServerConfig, ServerConnection, SideData,
     crypto::aws_lc_rs, pki_types::PrivateKeyDer, version::TLS13,
 };
-use std::{
-    any::Any,
-    io::{self, Read, Write},
-    sync::Arc,
-};
+
+use super::memory::resident;
 
 /// A name, and bytes a session where the system tells.
 pub(super) type Peer = (String, Option<f64>);

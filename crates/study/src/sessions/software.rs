@@ -1,12 +1,14 @@
 //! Figure 2 on software of tables, as in 2009: the paper's three fastest side by side.
 
+use std::{io, time::Duration};
+
+use sealwright::Block;
+use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu, random::Random};
+
 use super::{
     speed::LENGTHS,
     tabled::{Cluster, Flow},
 };
-use sealwright::Block;
-use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu, random::Random};
-use std::{io, time::Duration};
 
 /// The schemes, GSCM first.
 pub(super) const SCHEMES: [&str; 3] = ["gscm(64k)", "gcm-pre(4k)", "gcm-on(4k)"];

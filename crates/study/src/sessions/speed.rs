@@ -1,11 +1,13 @@
 //! Figure 2 anew: time for a packet by number of clients, network aside, each scheme beside no encryption at all.
 
-use super::crowd::{self, Crowd, Packets, Work};
-use crate::study::Progress;
+use std::{cell::RefCell, io, rc::Rc, time::Duration};
+
 use sealwright::Isa;
 use sealwright_measure::{Candidate, Interval, Meter};
 use sealwright_session::{Kind, Spec, Strategy};
-use std::{cell::RefCell, io, rc::Rc, time::Duration};
+
+use super::crowd::{self, Crowd, Packets, Work};
+use crate::study::Progress;
 
 /// The paper's lengths of packets, in bytes.
 pub(super) const LENGTHS: [usize; 2] = [40, 1500];

@@ -1,11 +1,12 @@
 //! The paper's three fastest as software of 2009 has them: AES by tables of words, GHASH by tables, a key schedule made anew
 //! for each packet in GCM-On. Lookups depend on secrets: for this comparison alone.
 
+use std::sync::LazyLock;
+
 use sealwright::{
     Block, Isa,
     ghash::{Ghash, Serial, Table4k_vartime, Table64k_vartime},
 };
-use std::sync::LazyLock;
 
 /// SubBytes, and SubBytes with MixColumns of the first row; the other rows' words are turned ones.
 struct Words {
@@ -186,12 +187,13 @@ fn ctr(schedule: &Schedule, nonce: &[u8; 12], text: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright::{
         Aead,
         block::aes2s::SecondaryKeys,
         mode::{gcm, gscm},
     };
+
+    use super::*;
 
     #[test]
     fn tables_compute_gcm_and_gscm() {

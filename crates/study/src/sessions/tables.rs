@@ -1,9 +1,10 @@
 //! The tables: bytes a client beside the paper's, time for a packet, what other libraries keep.
 
-use super::{Measured, PAPER, memory::Held, speed::LENGTHS};
-use crate::figure::cell;
 use sealwright_measure::{Cell, Column, Table};
 use sealwright_session::{Kind, Spec};
+
+use super::{Measured, PAPER, memory::Held, speed::LENGTHS};
+use crate::figure::cell;
 
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = vec![memory(measured), peers(measured), clients(measured)];

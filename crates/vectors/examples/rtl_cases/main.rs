@@ -9,12 +9,13 @@
 
 mod shu;
 
-use sealwright::Suite;
-use serde_json::Value;
 use std::{
     error::Error,
     io::{self, BufWriter, Write},
 };
+
+use sealwright::Suite;
+use serde_json::Value;
 
 /// Key slots that the cases use.
 const SLOTS: usize = 4;

@@ -1,11 +1,13 @@
 //! Lines of a shared bus for the security hardware unit: what a node sends and is sent, and what its unit must answer.
 
-use crate::Random;
-use sealwright::{Aead, Suite};
 use std::{
     error::Error,
     io::{self, Write},
 };
+
+use sealwright::{Aead, Suite};
+
+use crate::Random;
 
 const NODES: usize = 8;
 const NODE: usize = 3;

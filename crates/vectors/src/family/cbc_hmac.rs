@@ -1,12 +1,13 @@
 //! CBC with HMAC-SHA-256: A128CBC-HS256 of RFC 7518, and the wider AES-256-CBC-HMAC-SHA-256.
 
-use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
 use sealwright::{
     Isa,
     mode::cbc_hmac::{self, A128CbcHs256, Aes256CbcHmac},
     raw::pkcs7_pad,
 };
+
+use super::{Family, Outcome, aead, equal, judge};
+use crate::{Case, Expected};
 
 pub(super) struct CbcHmac;
 

@@ -1,9 +1,10 @@
 //! NIST's Monte Carlo chains (AESAVS, 6.4), over any cipher: a thousand encryptions, each of what came of the ones
 //! before. In ECB that is NESSIE's "iterated 1000 times" too.
 
+use sealwright::{Block, Isa, raw};
+
 use super::{Family, Outcome, equal, judge, raw::Make};
 use crate::{Case, Expected};
-use sealwright::{Block, Isa, raw};
 
 pub(super) struct MonteCarlo;
 

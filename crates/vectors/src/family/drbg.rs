@@ -2,13 +2,14 @@
 //! last one generates. A generate that carries its own `entropy` asks for prediction resistance. Where `out` is null,
 //! `out_sha256` stands for it.
 
-use super::{Family, Outcome, judge, said};
-use crate::{Case, Expected, hex};
 use sealwright::{
     Isa,
     drbg::{DrbgError, HashDrbg, MAX_REQUEST},
 };
 use serde_json::{Map, Value};
+
+use super::{Family, Outcome, judge, said};
+use crate::{Case, Expected, hex};
 
 pub(super) struct Drbg;
 

@@ -1,11 +1,12 @@
 //! GCM, every key, nonce and tag length of SP 800-38D.
 
-use super::{Family, Outcome, aead, judge};
-use crate::{Case, Expected};
 use sealwright::{
     Isa,
     mode::gcm::{ShortTagLen, TagLen, by_key, serpent_by_key, short_tag_by_key},
 };
+
+use super::{Family, Outcome, aead, judge};
+use crate::{Case, Expected};
 
 pub(super) struct Gcm;
 

@@ -1,7 +1,5 @@
 //! AES2S and GSCM, as the paper has them (broken, research only) and hardened.
 
-use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
 use sealwright::{
     Block, Isa,
     block::{
@@ -11,6 +9,9 @@ use sealwright::{
     },
     mode::{ecb, gscm},
 };
+
+use super::{Family, Outcome, aead, equal, judge};
+use crate::{Case, Expected};
 
 pub(super) struct Gscm;
 

@@ -9,9 +9,10 @@ mod ocb;
 mod raw;
 mod rkc;
 
-use crate::{Case, Expected, hex};
 use sealwright::{Aead, Isa};
 use sha2::{Digest, Sha256};
+
+use crate::{Case, Expected, hex};
 
 /// Algorithms that are tested in one way.
 pub trait Family: Sync {

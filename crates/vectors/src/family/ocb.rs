@@ -1,12 +1,13 @@
 //! OCB3 (RFC 7253), every tag length: single cases, the RFC's iterated test, and one long text.
 
-use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
 use sealwright::{
     Aead, Isa, KeyLength,
     mode::ocb::{self, TagLen},
 };
 use sha1::{Digest, Sha1};
+
+use super::{Family, Outcome, aead, equal, judge};
+use crate::{Case, Expected};
 
 pub(super) struct Ocb;
 

@@ -1,11 +1,12 @@
 //! Modes that do not authenticate: ECB, CBC with and without padding, CTR.
 
-use super::{Family, Outcome, equal, judge};
-use crate::{Case, Expected};
 use sealwright::{
     Block, Isa, KeyLength,
     raw::{self, pkcs7_pad, pkcs7_unpad},
 };
+
+use super::{Family, Outcome, equal, judge};
+use crate::{Case, Expected};
 
 pub(super) struct Raw;
 

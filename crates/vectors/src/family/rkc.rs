@@ -1,13 +1,14 @@
 //! RKC, in the reading that the case names: `seed` v or df, `draw` block or all; what it does not name is RKC-R's. `ct` may
 //! stand as `ct_sha256`.
 
-use super::{Family, Outcome, aead, equal, judge, said};
-use crate::{Case, Expected};
 use sealwright::{
     Aead, Isa,
     mode::rkc::{Draw, Reading, Rkc, SeedUse},
 };
 use serde_json::Value;
+
+use super::{Family, Outcome, aead, equal, judge, said};
+use crate::{Case, Expected};
 
 pub(super) struct RandomKeyChaining;
 

@@ -1,10 +1,11 @@
 //! What the tests of the runner share.
 #![allow(dead_code)] // not every test needs all of it
 
+use std::{fs, path::Path};
+
 use sealwright::Isa;
 use sealwright_vectors::{BadFile, Failure, Options, Report, check_file, check_text};
 use serde_json::Value;
-use std::{fs, path::Path};
 
 pub(crate) fn every_level() -> Options {
     Options { isas: Isa::available() }

@@ -7,14 +7,16 @@
 mod boxes;
 mod rounds;
 
+use core::fmt;
+
+use rounds::Rounds;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{Beside, BlockCipher, Inverse};
 use crate::{
     KeyLength,
     simd::{Reg, Simd},
 };
-use core::fmt;
-use rounds::Rounds;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Serpent under a key of 128, 192 or 256 bits, in both directions.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]

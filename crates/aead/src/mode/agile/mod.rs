@@ -5,6 +5,10 @@
 
 pub mod lanes;
 
+use core::fmt;
+
+use zeroize::ZeroizeOnDrop;
+
 use super::gcm;
 use crate::{
     Isa, KeyLength,
@@ -16,8 +20,6 @@ use crate::{
     ghash::{Clmul, Ghash},
     mode::{ctr, ecb},
 };
-use core::fmt;
-use zeroize::ZeroizeOnDrop;
 
 /// Bytes of a nonce.
 pub const NONCE: usize = 12;

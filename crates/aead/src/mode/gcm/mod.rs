@@ -2,6 +2,11 @@
 
 mod kernel;
 
+use core::fmt;
+
+use kernel::Fused;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use crate::{
     Isa, KeyLength,
     aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
@@ -13,9 +18,6 @@ use crate::{
     ghash::{Clmul, Ghash},
     simd::{Kernel, Reg, Simd},
 };
-use core::fmt;
-use kernel::Fused;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
 pub const MAX_TEXT: u64 = (1 << 36) - 32;

@@ -11,14 +11,16 @@
 mod kernel;
 mod offsets;
 
+use core::fmt;
+
+use kernel::Fused;
+use offsets::Offsets;
+
 use crate::{
     Isa, KeyLength,
     aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
     block::{BlockCipher, Inverse, aes::BothWays, serpent::Serpent},
 };
-use core::fmt;
-use kernel::Fused;
-use offsets::Offsets;
 
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
 pub const MAX_BYTES: u64 = 1 << 52;

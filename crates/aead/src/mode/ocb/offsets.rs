@@ -4,13 +4,15 @@
 //! follow the Gray code. After a multiple of 64 blocks the next 63 offsets differ from the one reached by the same
 //! values each time. [`Offsets`] keeps these values, hence a whole register of offsets costs one xor.
 
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use crate::{
     aead::Block,
     block::{BlockCipher, Masks},
     simd::{Isa, Kernel, Reg, Simd},
 };
-use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// What a key's offsets are made of (RFC 7253, 4.1).
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]

@@ -1,12 +1,13 @@
 //! C_i = AES-256_{K_i}(P_i) and X_i = C_i xor P_i for a batch of blocks, each in a lane with its own key.
 
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::BATCH;
 use crate::{
     aead::Block,
     block::own_keys::{Keys, decrypt, encrypt},
     simd::{Kernel, Reg, Simd, sha::Digest},
 };
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The keys of a batch, halves apart, and its X.
 #[derive(Zeroize, ZeroizeOnDrop)]

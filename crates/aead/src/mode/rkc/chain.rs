@@ -4,12 +4,13 @@
 //! request before: that chain is what RKC-R costs. Whatever else is to be hashed goes side by side with it: V itself,
 //! whose hash is the output, with the first compression, and a block of the tag with the second.
 
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{Draw, Reading, Seed, SeedUse, tag::TagHash};
 use crate::{
     drbg::MAX_REQUEST,
     simd::sha::{Digest, Message, Sha256},
 };
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A number of 440 bits, least significant word first.
 pub(super) type Number = [u64; 7];

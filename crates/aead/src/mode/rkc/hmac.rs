@@ -1,13 +1,15 @@
 //! RKC with a tag that deserves the name: 10* padding, then HMAC-SHA-256 over everything, under a key of its own.
 
+use core::fmt;
+
+use ::hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
 use super::{Reading, Rkc, Seed, Source, as_seed, whole_blocks};
 use crate::{
     aead::{Aead, NotAuthentic, SealError, Tag, release},
     simd::Isa,
 };
-use ::hmac::{Hmac, KeyInit, Mac};
-use core::fmt;
-use sha2::Sha256;
 
 /// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, lengths in bytes as 64
 /// bits, big endian; RKC's own T is not made. The tag holds, and associated data has a place; a seed used twice still

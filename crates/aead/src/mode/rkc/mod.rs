@@ -26,9 +26,15 @@ mod hmac;
 mod tag;
 mod wire;
 
-pub use crate::drbg::SEED_BYTES;
-pub use hmac::RkcHmac;
+use core::fmt;
 
+use blocks::{Batch, Blocks};
+use chain::Chain;
+pub use hmac::RkcHmac;
+use tag::TagHash;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+pub use crate::drbg::SEED_BYTES;
 use crate::{
     aead::{Aead, NotAuthentic, SealError, Tag, release},
     simd::{
@@ -36,11 +42,6 @@ use crate::{
         sha::{Digest, Hashing, Sha256},
     },
 };
-use blocks::{Batch, Blocks};
-use chain::Chain;
-use core::fmt;
-use tag::TagHash;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// S: public, and another for every message under a key.
 pub type Seed = [u8; SEED_BYTES];

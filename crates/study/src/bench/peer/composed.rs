@@ -1,9 +1,10 @@
 //! CBC with HMAC-SHA-256 as a program composes it of RustCrypto's `aes`, `hmac` and `sha2`.
 
-use super::{Refused, Sealing};
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::Array, consts::U16};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+
+use super::{Refused, Sealing};
 
 /// The composition under one key, the MAC's half first.
 pub(super) struct CbcHmac<C> {

@@ -1,9 +1,11 @@
 //! graviola: formally checked assembly for the curves, Rust intrinsics for AES-GCM.
 
-use super::{super::Subject, Peer, Refused, Sealing, parts};
+use std::panic::catch_unwind;
+
 use graviola::aead::AesGcm;
 use sealwright::Suite;
-use std::panic::catch_unwind;
+
+use super::{super::Subject, Peer, Refused, Sealing, parts};
 
 const SUITES: &[Subject] = &[Subject::Suite(Suite::Aes256Gcm), Subject::Suite(Suite::Aes128Gcm)];
 
@@ -18,7 +20,7 @@ impl Peer for Graviola {
         if !SUITES.contains(&subject) || key.len() != subject.key_len() {
             return None;
         }
-        // it refuses a processor that lacks its instructions by a panic: then it is not here
+        // It refuses a processor that lacks its instructions by a panic: then it is not here
         let key = catch_unwind(|| AesGcm::new(key)).ok()?;
         Some(Box::new(Key(key)))
     }

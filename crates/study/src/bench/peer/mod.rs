@@ -9,11 +9,12 @@ mod ours;
 mod ring;
 mod rustcrypto;
 
+use std::fmt;
+
 pub use openssl::OpenSsl;
 pub use ours::Ours;
 
 use super::Subject;
-use std::fmt;
 
 /// A library that seals, at one level of the processor.
 pub trait Peer: Send + Sync {

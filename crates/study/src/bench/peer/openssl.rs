@@ -10,18 +10,20 @@
 //! at that signal (the wall clock where a system has no CPU clocks of other processes). The two ends are late by some
 //! 50 µs each, so the speed is right to about 0.2 % of a sample of 40 ms.
 
-use super::super::{Subject, row::Direction};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
-use sealwright_measure::{Candidate, clock::child_cpu};
 use std::{
     io::{self, BufRead, BufReader, Read},
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use sealwright_measure::{Candidate, clock::child_cpu};
+
+use super::super::{Subject, row::Direction};
 
 /// The name that rows carry.
 pub const NAME: &str = "openssl";
@@ -117,7 +119,7 @@ impl Speed {
         let clock = |child: &Child| child_cpu(child).unwrap_or_else(|_| begun.elapsed());
         let start = clock(child);
         let mut took = Duration::ZERO;
-        // a busy machine may leave it less than its time: wait for what is missing, but not for ever
+        // A busy machine may leave it less than its time: wait for what is missing, but not for ever
         while took < self.span && begun.elapsed() < self.span * PATIENCE {
             sleep((self.span - took).max(Duration::from_micros(100)));
             took = clock(child).saturating_sub(start);
@@ -164,8 +166,9 @@ fn broken(what: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright::Suite;
+
+    use super::*;
 
     #[test]
     fn reads_the_count_of_a_machine_readable_run() {
@@ -193,7 +196,7 @@ mod tests {
         for direction in Direction::BOTH {
             let mut one = openssl.speed(Suite::Aes256Gcm.into(), 1024, direction, span);
             let each = one.run(1).unwrap();
-            // a kilobyte takes between 10 ns (100 GB/s) and the whole span
+            // A kilobyte takes between 10 ns (100 GB/s) and the whole span
             assert!(each > Duration::from_nanos(10) && each <= 2 * span, "{direction:?} {each:?}");
         }
     }

@@ -1,7 +1,8 @@
 //! Sealwright itself, at one level.
 
-use super::{super::Subject, Peer, Refused, Sealing};
 use sealwright::{Aead, Isa};
+
+use super::{super::Subject, Peer, Refused, Sealing};
 
 /// Sealwright held to a level.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! ring, and aws-lc-rs behind ring's interface: the same code over either crate's `aead`.
 
-use super::{super::Subject, Peer, Refused, Sealing, parts};
 use sealwright::Suite;
+
+use super::{super::Subject, Peer, Refused, Sealing, parts};
 
 /// A peer with ring's interface.
 macro_rules! ring_like {

@@ -1,8 +1,6 @@
 //! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them. And
 //! compositions of its `aes`, `hmac` and `sha2`: CBC with HMAC, RKC.
 
-use super::{super::Subject, Peer, Refused, Sealing, composed::CbcHmac, parts};
-use crate::plain_rkc;
 use aes::{Aes128, Aes256};
 use aes_gcm::{
     AesGcm,
@@ -11,6 +9,9 @@ use aes_gcm::{
 use ocb3::Ocb3;
 use sealwright::Suite;
 use serpent::Serpent;
+
+use super::{super::Subject, Peer, Refused, Sealing, composed::CbcHmac, parts};
+use crate::plain_rkc;
 
 pub(super) struct RustCrypto;
 

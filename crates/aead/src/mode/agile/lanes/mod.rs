@@ -8,12 +8,14 @@
 mod kernel;
 mod row;
 
-use super::{NONCE, Schedule, Size};
-use crate::{aead::Block, simd::Isa};
 use core::fmt;
+
 use kernel::{Run, Source};
 use row::Row;
 use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::{NONCE, Schedule, Size};
+use crate::{aead::Block, simd::Isa};
 
 /// Packets that fit side by side.
 pub const PACKETS: usize = 32;

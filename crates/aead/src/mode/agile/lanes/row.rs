@@ -1,11 +1,12 @@
 //! One block of each packet, and the registers that take them.
 
+use zeroize::Zeroize;
+
 use super::PACKETS;
 use crate::{
     aead::Block,
     simd::{Reg, Simd},
 };
-use zeroize::Zeroize;
 
 /// Registers of a row that go through the cipher together.
 pub(super) const WIDTH: usize = 4;

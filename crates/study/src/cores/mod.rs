@@ -11,21 +11,23 @@ mod notes;
 mod software;
 mod tables;
 
+use std::{fmt, sync::LazyLock, time::Duration};
+
+use kept::Kept;
+use sealwright_measure::Interval;
+
 use crate::{
     paper::Paper,
     progress::Progress,
     study::{Failure, Options, Outcome, Study},
 };
-use kept::Kept;
-use sealwright_measure::Interval;
-use std::{fmt, sync::LazyLock, time::Duration};
 
 /// The study of cores.
 #[derive(Debug)]
 pub(crate) struct Cores;
 
 /// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/cores.toml")));
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/cores.toml")));
 
 /// A block cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

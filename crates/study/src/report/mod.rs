@@ -3,25 +3,27 @@
 mod benches;
 mod chapter;
 
-use crate::{
-    advise, bench, plot,
-    results::{Results, load_bench},
-    study::{Failure, Options, STUDIES},
-};
-use benches::Bench;
-use chapter::{Chapter, Shown};
-use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
-use sealwright_measure::{Table, store::write_atomically};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-const COMPARISON: &str = include_str!("../report/compare.html");
-const TEMPLATE: &str = include_str!("../report/page.html");
-const STYLE: &str = include_str!("../report/page.css");
-const SCRIPT: &str = include_str!("../report/page.js");
-const CHOOSING: &str = include_str!("../report/chooser.js");
+use benches::Bench;
+use chapter::{Chapter, Shown};
+use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
+use sealwright_measure::{Table, store::write_atomically};
+
+use crate::{
+    advise, bench, plot,
+    results::{Results, load_bench},
+    study::{Failure, Options, STUDIES},
+};
+
+const COMPARISON: &str = include_str!("../../report/compare.html");
+const TEMPLATE: &str = include_str!("../../report/page.html");
+const STYLE: &str = include_str!("../../report/page.css");
+const SCRIPT: &str = include_str!("../../report/page.js");
+const CHOOSING: &str = include_str!("../../report/chooser.js");
 
 /// Writes the page from everything in `options.results` and gives its path. Studies without results are left out.
 ///
@@ -120,5 +122,4 @@ fn machines(results: &[Results], bench: Option<&bench::Report>) -> Vec<Vec<(&'st
 }
 
 #[cfg(test)]
-#[path = "report_tests.rs"]
 mod tests;

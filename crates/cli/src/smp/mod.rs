@@ -9,8 +9,7 @@ mod sweep;
 
 use clap::{Args, Subcommand};
 
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::{exit::Exit, failure::Failure};
 
 const EXAMPLES: &str = "\
 Example:

@@ -1,4 +1,8 @@
 #![allow(clippy::unwrap_used)]
+use std::time::Duration;
+
+use sealwright_measure::{Cell, Column, Interval, Machine, Table, Verdict};
+
 use super::*;
 use crate::{
     bench::{Direction, Limit, Limiting, Participant, Row},
@@ -7,8 +11,6 @@ use crate::{
     results::keep_bench,
     study::{Note, Outcome, Study, by_name},
 };
-use sealwright_measure::{Cell, Column, Interval, Machine, Table, Verdict};
-use std::time::Duration;
 
 /// Results of the files study, made up, with text that HTML would take amiss.
 fn results() -> Results {
@@ -91,7 +93,7 @@ fn the_page_fetches_nothing() {
     let links: Vec<&str> = own.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(links.len() > 8);
     assert!(links.iter().all(|link| link.starts_with('#') || *link == "data:,"), "{links:?}");
-    // and a browser would not let it
+    // And a browser would not let it
     assert!(own.contains("default-src 'none'"));
 }
 

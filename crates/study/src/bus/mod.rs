@@ -6,18 +6,19 @@ mod grid;
 mod notes;
 mod tables;
 
+use std::sync::LazyLock;
+
 use crate::{
     paper::Paper,
     study::{Failure, Options, Outcome, Progress, Study},
 };
-use std::sync::LazyLock;
 
 /// The study of sealed buses.
 #[derive(Debug)]
 pub(crate) struct Bus;
 
 /// What the thesis printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/bus.toml")));
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/bus.toml")));
 
 impl Study for Bus {
     fn name(&self) -> &'static str {
@@ -44,9 +45,10 @@ impl Study for Bus {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use grid::{Grid, Scheme};
     use sealwright_measure::Verdict;
+
+    use super::*;
 
     #[test]
     fn the_thesis_is_transcribed_whole() {

@@ -14,19 +14,21 @@ mod speed;
 mod tabled;
 mod tables;
 
+use std::{io, sync::LazyLock, time::Duration};
+
+use sealwright::Isa;
+
 use crate::{
     paper::Paper,
     study::{Failure, Options, Outcome, Progress, Study},
 };
-use sealwright::Isa;
-use std::{io, sync::LazyLock, time::Duration};
 
 /// The study of many clients.
 #[derive(Debug)]
 pub(crate) struct Sessions;
 
 /// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/sessions.toml")));
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/sessions.toml")));
 
 /// Everything measured.
 struct Measured {
@@ -97,8 +99,9 @@ fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measure
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use sealwright_session::{Spec, paper_bytes};
+
+    use super::*;
 
     #[test]
     fn the_paper_is_transcribed_whole() {

@@ -15,6 +15,9 @@
 
 mod table;
 
+use sealwright::{Isa, Suite};
+use sealwright_measure::Interval;
+use serde::Serialize;
 pub(crate) use table::chooser;
 
 use crate::{
@@ -22,9 +25,6 @@ use crate::{
     bench::{Direction, Report, Row},
     figure::shown,
 };
-use sealwright::{Isa, Suite};
-use sealwright_measure::Interval;
-use serde::Serialize;
 
 /// What somebody wants to seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,5 +257,4 @@ fn largest_cache(bench: Option<&Report>) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "advise/tests.rs"]
 mod tests;

@@ -10,26 +10,28 @@ mod programs;
 mod tables;
 mod ticks;
 
-use crate::{
-    corpus::Kind,
-    paper::Paper,
-    progress::Progress,
-    study::{Failure, Options, Outcome, Study},
-};
+use std::{io, sync::LazyLock, time::Duration};
+
 use grid::{Direction, Grid, Mode, Point, SIZES};
 use library::Lane;
 use process::{Bench, Place};
 use programs::{Program, Programs};
 use sealwright::Isa;
 use sealwright_measure::Meter;
-use std::{io, sync::LazyLock, time::Duration};
+
+use crate::{
+    corpus::Kind,
+    paper::Paper,
+    progress::Progress,
+    study::{Failure, Options, Outcome, Study},
+};
 
 /// The study of whole files.
 #[derive(Debug)]
 pub(crate) struct Files;
 
 /// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/files.toml")));
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/files.toml")));
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own tables";

@@ -9,24 +9,26 @@ mod parts;
 mod tables;
 mod timed;
 
+use std::{collections::BTreeMap, io, sync::LazyLock, time::Duration};
+
+use grid::{Grid, SIZES, Size};
+use parts::{Opening, Parts};
+use sealwright::Isa;
+use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+use timed::Way;
+
 use crate::{
     paper::Paper,
     progress::Progress,
     study::{Failure, Options, Outcome, Study},
 };
-use grid::{Grid, SIZES, Size};
-use parts::{Opening, Parts};
-use sealwright::Isa;
-use sealwright_measure::{Candidate, Comparison, Interval, Meter};
-use std::{collections::BTreeMap, io, sync::LazyLock, time::Duration};
-use timed::Way;
 
 /// The study of single messages.
 #[derive(Debug)]
 pub(crate) struct Messages;
 
 /// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../data/messages.toml")));
+static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/messages.toml")));
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own table";
