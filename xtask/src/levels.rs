@@ -1,4 +1,4 @@
-//! The tests of the cryptographic rooms again, at the levels below the best.
+//! The tests of the cryptographic crates again, at the levels below the best.
 
 use std::{
     env,
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::steps::{Checked, Steps};
 
-/// The rooms that hold a kernel or choose one.
-const ROOMS: [&str; 3] = ["crates/aead", "crates/file", "crates/session"];
+/// The crates that hold a kernel or choose one.
+const CRATES: [&str; 3] = ["crates/aead", "crates/file", "crates/session"];
 
 /// Runs them level by level. A level that the machine lacks is skipped.
 pub(crate) fn run(steps: &mut Steps) {
@@ -38,14 +38,14 @@ pub(crate) fn run(steps: &mut Steps) {
 /// A test program and the folder that cargo would start it in.
 struct Test {
     program: PathBuf,
-    room: PathBuf,
+    folder: PathBuf,
 }
 
 impl Test {
     fn passes(&self, level: &str) -> bool {
         println!("   {}", self.name());
         let mut command = Command::new(&self.program);
-        command.arg("--quiet").current_dir(&self.room).env("SEALWRIGHT_ISA", level);
+        command.arg("--quiet").current_dir(&self.folder).env("SEALWRIGHT_ISA", level);
         command.status().is_ok_and(|status| status.success())
     }
 
@@ -54,7 +54,7 @@ impl Test {
     }
 }
 
-/// The test programs of [`ROOMS`], built with the features of the whole workspace: those that `unit` has just
+/// The test programs of [`CRATES`], built with the features of the whole workspace: those that `unit` has just
 /// built. A choice of packages would have features of its own, and everything would be built again.
 fn built(root: &Path) -> Result<Vec<Test>, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -64,15 +64,15 @@ fn built(root: &Path) -> Result<Vec<Test>, String> {
     if !built.status.success() {
         return Err(built.status.to_string());
     }
-    let rooms = ROOMS.map(|room| root.join(room));
+    let crates = CRATES.map(|folder| root.join(folder));
     let messages = String::from_utf8_lossy(&built.stdout);
-    let of_a_room = |message: Value| {
+    let of_a_crate = |message: Value| {
         let program = PathBuf::from(message["executable"].as_str()?);
         let manifest = Path::new(message["manifest_path"].as_str()?);
-        let room = rooms.iter().find(|room| manifest.parent() == Some(room))?.clone();
-        message["profile"]["test"].as_bool()?.then_some(Test { program, room })
+        let folder = crates.iter().find(|folder| manifest.parent() == Some(folder))?.clone();
+        message["profile"]["test"].as_bool()?.then_some(Test { program, folder })
     };
-    Ok(messages.lines().filter_map(|line| serde_json::from_str(line).ok()).filter_map(of_a_room).collect())
+    Ok(messages.lines().filter_map(|line| serde_json::from_str(line).ok()).filter_map(of_a_crate).collect())
 }
 
 /// Levels of this machine that lie below its best, as far as the processor's flags tell.

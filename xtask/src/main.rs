@@ -1,10 +1,11 @@
 //! The only automation language: `cargo xtask test` and the checks it is made of.
 
-mod house;
+mod files;
+mod lab;
+mod layers;
 mod levels;
 mod rtl;
 mod steps;
-mod storeys;
 mod symbols;
 mod venv;
 
@@ -15,16 +16,18 @@ use steps::Steps;
 const HELP: &str = "\
 cargo xtask COMMAND
 
+  lab WORDS  builds both programs, then runs `sealwright-lab WORDS` (also: cargo lab WORDS)
+
   test       everything below, in order, and a closing line `N passed, N failed, N skipped` of steps
   fmt        formatting
   clippy     lints, warnings denied
-  storeys    doors between rooms open only downward
-  house      file lengths; where unsafe and instruction sets may stand
+  layers     no crate depends on one above it; no product crate depends on the laboratory
+  files      the length of files; where unsafe code and instruction sets may stand
   fuzz       the fuzz targets still compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
-  levels     tests of the cryptographic rooms at each lower level
-  release    the release binary
-  symbols    no intrinsic was left as a function in the release binary
+  levels     tests of the cryptographic crates at each lower level
+  release    the release binaries
+  symbols    no intrinsic was left as a function in the release binaries
   vectors    the release binary checks every file of vectors/ at every level
   referees   Python referees against the release binary, in a venv of this repository
   browser    every study quickly, and its report in Chromium
@@ -40,9 +43,12 @@ fn root() -> PathBuf {
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "storeys", "house", "clippy", "fuzz", "unit", "levels", "release", "symbols", "vectors", "referees",
+        "fmt", "layers", "files", "clippy", "fuzz", "unit", "levels", "release", "symbols", "vectors", "referees",
         "browser", "rtl",
     ];
+    if words.first().is_some_and(|word| word == "lab") {
+        return lab::run(&Steps::new(root()), &words[1..]);
+    }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
         Some(one) if all.contains(&one) => vec![one],
@@ -64,8 +70,8 @@ fn main() -> ExitCode {
                 let words = ["fmt", "--all", "--check", "--", "--config", imports];
                 steps.cargo("formatting", &words, &[("RUSTC_BOOTSTRAP", "1")]);
             }
-            "storeys" => steps.check("storeys", storeys::check),
-            "house" => steps.check("house", house::check),
+            "layers" => steps.check("layers", layers::check),
+            "files" => steps.check("files", files::check),
             "clippy" => {
                 let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
                 steps.cargo("lints", &words, &[]);
@@ -80,9 +86,13 @@ fn main() -> ExitCode {
             }
             "levels" => levels::run(&mut steps),
             "release" => {
-                steps.cargo("release binary", &["build", "--release", "--package", "sealwright-cli"], &[]);
+                steps.cargo("release binaries", lab::BUILD, &[]);
             }
-            "symbols" => steps.check("intrinsic symbols", symbols::check),
+            "symbols" => {
+                for program in ["sealwright", "sealwright-lab"] {
+                    steps.check(&format!("intrinsic symbols of {program}"), |steps| symbols::check(steps, program));
+                }
+            }
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),
@@ -100,6 +110,6 @@ fn vectors(steps: &mut Steps) {
     let files: Vec<String> = files.flatten().map(|file| file.path().display().to_string()).collect();
     let mut words = vec!["vectors", "check", "--isa", "all"];
     words.extend(files.iter().map(String::as_str));
-    let binary = steps.binary();
+    let binary = steps.release("sealwright");
     steps.run("vectors by the command line", &binary, &words, &[]);
 }

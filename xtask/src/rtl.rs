@@ -6,18 +6,18 @@ use crate::{steps::Steps, venv};
 
 /// Runs every check of the cores, with tools from PyPI in a venv of `rtl/`.
 pub(crate) fn run(steps: &mut Steps) {
-    let room = steps.root().join("rtl");
+    let folder = steps.root().join("rtl");
     for tool in ["g++", "make", "perl"] {
         if Command::new(tool).arg("--version").output().is_err() {
             return steps.skip("cores", &format!("{tool} is needed (Debian: apt install g++ make perl)"));
         }
     }
-    let Some(python) = venv::python(steps, "cores", &room, &room.join("requirements.txt"), "rtl") else { return };
+    let Some(python) = venv::python(steps, "cores", &folder, &folder.join("requirements.txt"), "rtl") else { return };
     // With the features of the tests before, so that nothing is compiled twice.
     let build = ["build", "--workspace", "--all-features", "--example", "rtl_cases"];
     steps.cargo("cases for the cores", &build, &[]);
     let cases = steps.target().join("debug/examples/rtl_cases").display().to_string();
-    let path = room.display().to_string();
+    let path = folder.display().to_string();
     let mut flow = |name: &str, words: &[&str]| {
         let words: Vec<&str> = ["-m", "flow"].iter().chain(words).copied().collect();
         steps.run(name, &python, &words, &[("PYTHONPATH", &path)]);

@@ -30,9 +30,25 @@ impl Steps {
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from)
     }
 
-    /// The release binary.
-    pub(crate) fn binary(&self) -> PathBuf {
-        self.target().join("release/sealwright")
+    /// A program of the release build.
+    pub(crate) fn release(&self, program: &str) -> PathBuf {
+        self.target().join("release").join(program)
+    }
+
+    /// What cargo says of the workspace.
+    pub(crate) fn metadata(&self) -> Result<serde_json::Value, String> {
+        let words = ["metadata", "--no-deps", "--format-version", "1"];
+        serde_json::from_str(&self.cargo_output(&words)?).map_err(|error| format!("cargo metadata: {error}"))
+    }
+
+    /// What cargo prints on standard output.
+    pub(crate) fn cargo_output(&self, words: &[&str]) -> Result<String, String> {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        match Command::new(cargo).args(words).current_dir(&self.root).output() {
+            Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Runs cargo in the workspace.

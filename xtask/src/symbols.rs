@@ -1,4 +1,4 @@
-//! No intrinsic may be left as a function in the release binary: a call for each is what a kernel looks like that was
+//! No intrinsic may be left as a function in a release binary: a call for each is what a kernel looks like that was
 //! compiled without its instruction set.
 
 use std::{path::Path, process::Command};
@@ -11,12 +11,13 @@ const MARKS: &[&str] = &["_mm_", "_mm256_", "_mm512_", "core_arch"];
 /// What the standard library asks the processor with, which is a function by design.
 const DETECTION: &str = "::xsave::_xgetbv";
 
-pub(crate) fn check(steps: &Steps) -> Checked {
-    let binary = steps.binary();
+/// Checks one of the release binaries.
+pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
+    let binary = steps.release(program);
     if !binary.exists() {
         return Checked::Wrong(vec![format!("{} is not built: cargo xtask release", binary.display())]);
     }
-    let names = match said("nm", &["--demangle"], &binary) {
+    let names = match output("nm", &["--demangle"], &binary) {
         Ok(names) => names,
         Err(checked) => return checked,
     };
@@ -25,7 +26,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
         return Checked::of(left, format!("{} symbols", names.lines().count()));
     }
     // Other libraries may have theirs: who calls them?
-    match said("objdump", &["--disassemble", "--no-show-raw-insn", "--demangle"], &binary) {
+    match output("objdump", &["--disassemble", "--no-show-raw-insn", "--demangle"], &binary) {
         Ok(code) => {
             let all = names.lines().count();
             Checked::of(callers(&code), format!("{all} symbols, {} of them intrinsics of other libraries", left.len()))
@@ -34,8 +35,8 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     }
 }
 
-/// What a program of binutils says of the binary.
-fn said(program: &str, words: &[&str], binary: &Path) -> Result<String, Checked> {
+/// The output of a program of binutils.
+fn output(program: &str, words: &[&str], binary: &Path) -> Result<String, Checked> {
     match Command::new(program).args(words).arg(binary).output() {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => Err(Checked::Wrong(vec![String::from_utf8_lossy(&output.stderr).into_owned()])),

@@ -8,43 +8,43 @@ use std::{
 
 use crate::steps::Steps;
 
-/// Runs each of `tests/referees/*.py` with the path of the release binary.
+/// Runs each of `tests/referees/*.py` with the path of `sealwright`.
 pub(crate) fn referees(steps: &mut Steps) {
-    let Some((scripts, python)) = room(steps, "referees") else { return };
+    let Some((scripts, python)) = scripts(steps, "referees") else { return };
     for script in scripts {
         let name = script.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let binary = steps.binary();
+        let binary = steps.release("sealwright");
         steps.run(&format!("referee {name}"), &python, &[&script, &binary], &[]);
     }
 }
 
 /// Runs every study quickly and looks at the report in Chromium, where there is one.
 pub(crate) fn browser(steps: &mut Steps) {
-    let Some((scripts, python)) = room(steps, "browser") else { return };
+    let Some((scripts, python)) = scripts(steps, "browser") else { return };
     for script in scripts {
-        let (binary, folder) = (steps.binary(), steps.target().join("browser"));
+        let (binary, folder) = (steps.release("sealwright-lab"), steps.target().join("browser"));
         steps.run("the report in a browser", &python, &[&script, &binary, &folder], &[]);
     }
 }
 
 /// The scripts of `tests/{name}` and a Python with what they need; `None` if that was a step by itself.
-fn room(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
+fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     let root = steps.root().to_owned();
-    let room = root.join("tests").join(name);
-    let mut scripts: Vec<_> = match fs::read_dir(&room) {
+    let folder = root.join("tests").join(name);
+    let mut scripts: Vec<_> = match fs::read_dir(&folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(error) => {
-            steps.fail(name, &format!("{}: {error}", room.display()));
+            steps.fail(name, &format!("{}: {error}", folder.display()));
             return None;
         }
     };
     scripts.retain(|path| path.extension().is_some_and(|ending| ending == "py"));
     scripts.sort();
-    if !steps.binary().exists() {
-        steps.fail(name, "the release binary is not built: cargo xtask release");
+    if !["sealwright", "sealwright-lab"].iter().all(|program| steps.release(program).exists()) {
+        steps.fail(name, "the release binaries are not built: cargo xtask release");
         return None;
     }
-    python(steps, name, &root, &room.join("requirements.txt"), name).map(|python| (scripts, python))
+    python(steps, name, &root, &folder.join("requirements.txt"), name).map(|python| (scripts, python))
 }
 
 /// The Python of the venv in `home`, with the pinned `requirements` installed, which are remembered there as `name`;

@@ -1,12 +1,14 @@
 //! Associated data: proven with the text, kept by the user.
 
-use crate::{args::AdArgs, failure::Failure};
+use sealwright_terminal::CommandError;
+
+use crate::args::AdArgs;
 
 /// The bytes that were given, or none.
-pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {
     match (&args.ad, &args.ad_file) {
         (Some(text), _) => Ok(text.clone().into_bytes()),
-        (None, Some(path)) => std::fs::read(path).map_err(|error| Failure::io(path, &error)),
+        (None, Some(path)) => std::fs::read(path).map_err(|error| CommandError::io(path, &error)),
         (None, None) => Ok(Vec::new()),
     }
 }

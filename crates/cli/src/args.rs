@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use sealwright_terminal::ProgressArgs;
 
-use crate::{
-    advise, bench, client, completions, enc, inspect, key, load, man, open, report, seal, serve, smp, study, vectors,
-};
+#[cfg(feature = "relay")]
+use crate::{client, serve};
+use crate::{completions, enc, inspect, key, man, open, seal, vectors};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:
@@ -27,7 +28,7 @@ Example:
 /// Seal and open files with authenticated encryption.
 #[derive(Debug, Parser)]
 #[command(name = "sealwright", version, after_help = ABOUT_EXITS)]
-pub(crate) struct LowArgs {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -35,28 +36,24 @@ pub(crate) struct LowArgs {
 /// What to do: one verb, one file of source.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Seal(seal::LowArgs),
-    Open(open::LowArgs),
-    Inspect(inspect::LowArgs),
-    Key(key::LowArgs),
-    Enc(enc::LowArgs),
-    Vectors(vectors::LowArgs),
-    Bench(bench::LowArgs),
-    Serve(serve::LowArgs),
-    Client(client::LowArgs),
-    Load(load::LowArgs),
-    Smp(smp::LowArgs),
-    Study(study::LowArgs),
-    Report(report::LowArgs),
-    Advise(advise::LowArgs),
-    Completions(completions::LowArgs),
-    Man(man::LowArgs),
+    Seal(seal::SealArgs),
+    Open(open::OpenArgs),
+    Inspect(inspect::InspectArgs),
+    Key(key::KeyArgs),
+    Enc(enc::EncArgs),
+    Vectors(vectors::VectorsArgs),
+    #[cfg(feature = "relay")]
+    Serve(serve::ServeArgs),
+    #[cfg(feature = "relay")]
+    Client(client::ClientArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// Where the key comes from. Never from the command line itself or the environment: other processes read both.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
-pub(crate) struct KeyArgs {
+pub(crate) struct KeySourceArgs {
     /// Read the key from FILE, made by `sealwright key new`
     #[arg(long, value_name = "FILE", help_heading = "Key")]
     pub(crate) key_file: Option<PathBuf>,
@@ -115,23 +112,4 @@ pub(crate) struct FileArgs {
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
-}
-
-/// How progress is shown.
-#[derive(Args, Debug)]
-pub(crate) struct ProgressArgs {
-    /// Say nothing but errors
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-    /// Progress on standard error
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(crate) progress: How,
-}
-
-/// The forms of `--progress`; without comments on each, which would make the help twice as long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum How {
-    Auto,
-    Json,
-    None,
 }

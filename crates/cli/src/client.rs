@@ -4,8 +4,7 @@ use std::{io, path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_relay::client::{ClientError, Identity, Pipe};
-
-use crate::{exit::Exit, failure::Failure};
+use sealwright_terminal::{CommandError, Exit};
 
 const EXAMPLES: &str = "\
 Standard input goes to the other client, and what it sends to standard output, until both have said all and
@@ -21,7 +20,7 @@ Example:
 /// Speak with another client through a relay
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct ClientArgs {
     /// Who we are, and where the relay is
     #[arg(value_name = "CLIENT.TOML")]
     identity: PathBuf,
@@ -40,7 +39,7 @@ pub(crate) struct LowArgs {
 }
 
 /// Pipes until both sides are done.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     let identity = Identity::read(&args.identity).map_err(failure)?;
     let pipe =
         Pipe { identity: &identity, peer: &args.to, datagrams: args.udp, wait: Duration::from_secs(args.wait.into()) };
@@ -54,12 +53,12 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn failure(error: ClientError) -> Failure {
+fn failure(error: ClientError) -> CommandError {
     let hint = match &error {
         ClientError::Absent(name) => Some(format!("is {name} running? --wait waits longer")),
         ClientError::Relay { .. } => Some("is the relay running, and its name in its certificate?".to_owned()),
         ClientError::NoDatagrams => Some("`udp = ...` in its configuration says where it takes them".to_owned()),
         _ => None,
     };
-    hint.into_iter().fold(Failure::failed(error), Failure::hint)
+    hint.into_iter().fold(CommandError::failed(error), CommandError::hint)
 }

@@ -1,9 +1,10 @@
-//! `sealwright completions`: what a shell needs to complete our words, made from the arguments themselves.
+//! `sealwright completions`: what a shell needs to complete the program's words.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
+use sealwright_terminal::{CommandError, Exit, pages, print};
 
-use crate::{args, exit::Exit, failure::Failure, stream};
+use crate::args::Arguments;
 
 const EXAMPLES: &str = "\
 Example:
@@ -12,16 +13,14 @@ Example:
 /// Print a script that completes words in a shell
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
 /// Prints the script.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut args::LowArgs::command(), "sealwright", &mut script);
-    stream::print(&String::from_utf8_lossy(&script))?;
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
+    print(&pages::completions::<Arguments>(args.shell))?;
     Ok(Exit::Done)
 }

@@ -13,12 +13,11 @@ use sealwright_file::{
     enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt},
     key::KeyForm,
 };
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, shown};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::ProgressArgs,
-    exit::Exit,
-    failure::{Failure, shown},
+    error::file_error,
     progress::Board,
     prompt,
     secret::{self, Purpose},
@@ -46,7 +45,7 @@ Example:
 /// Encrypt or decrypt as `openssl enc` does, without authentication: prefer `seal`
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "sealwright enc [-e|-d] -aes-256-cbc (-K HEX -iv HEX | [-pass SOURCE] -pbkdf2) [OPTIONS]")]
-pub(crate) struct LowArgs {
+pub(crate) struct EncArgs {
     /// Encrypt [default]
     #[arg(short, conflicts_with = "decrypt")]
     encrypt: bool,
@@ -138,24 +137,28 @@ pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Encrypts or decrypts one input.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
     let cipher: EncCipher = args.cipher.parse().map_err(wrong)?;
     let stdin = args.input.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if stdin && matches!(args.pass.as_deref(), Some("stdin" | "fd:0")) {
-        return Err(Failure::usage("standard input cannot be both the passphrase and the text").hint("use -in FILE"));
+        return Err(
+            CommandError::usage("standard input cannot be both the passphrase and the text").hint("use -in FILE")
+        );
     }
     let text_out = args.base64 && direction == Direction::Encrypt;
     if args.output.is_none() && !text_out && std::io::stdout().is_terminal() {
         stream::refuse_terminal("-out")?;
     }
     let output = match &args.output {
-        Some(path) if path.as_os_str() != "-" => Output::file(path, Place { force: args.force, ..Place::default() })?,
-        _ => Output::stdout()?,
+        Some(path) if path.as_os_str() != "-" => {
+            Output::file(path, Place { force: args.force, ..Place::default() }).map_err(file_error)?
+        }
+        _ => Output::stdout().map_err(file_error)?,
     };
     let input = match &args.input {
-        Some(path) if !stdin => Input::open(path)?,
-        _ => Input::stdin()?,
+        Some(path) if !stdin => Input::open(path).map_err(file_error)?,
+        _ => Input::stdin().map_err(file_error)?,
     };
     let secret = secret(args, cipher, direction)?;
     let armor = match (args.base64, args.one_line) {
@@ -167,26 +170,26 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     let board = Board::new(&args.progress, 1, input.len());
     let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
     let enc = Enc { armor, padding: !args.nopad, work, ..Enc::new(cipher, secret) };
-    let done = enc.run(direction, input, output).map_err(|error| Failure::from(error).about_unless_named(name));
+    let done = enc.run(direction, input, output).map_err(|error| file_error(error).about_unless_named(name));
     drop(enc);
     drop(board);
     done.map(|()| Exit::Done)
 }
 
 /// Key and IV, or a passphrase and how to stretch it.
-fn secret(args: &LowArgs, cipher: EncCipher, direction: Direction) -> Result<EncSecret, Failure> {
+fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<EncSecret, CommandError> {
     if let (Some(key), Some(iv)) = (&args.key, &args.iv) {
         return EncSecret::from_hex(cipher, key, iv).map_err(wrong);
     }
     if let (Some(path), Some(iv)) = (&args.key_file, &args.iv) {
-        let key = Zeroizing::new(secret::key_file(path)?.to_form(KeyForm::Raw)?.to_vec());
+        let key = Zeroizing::new(secret::key_file(path)?.to_form(KeyForm::Raw).map_err(file_error)?.to_vec());
         return EncSecret::Key { key, iv: Vec::new() }.with_iv(cipher, iv).map_err(wrong);
     }
     if args.typed.is_some() {
         return Err(refused("-k shows the passphrase in the list of processes"));
     }
     if cipher.mode() == EncMode::Gcm {
-        return Err(Failure::usage("GCM takes -K and -iv").hint("`sealwright seal` takes passphrases"));
+        return Err(CommandError::usage("GCM takes -K and -iv").hint("`sealwright seal` takes passphrases"));
     }
     let digest = args.md.parse().map_err(wrong)?;
     let passphrase = passphrase(args, direction)?;
@@ -210,9 +213,9 @@ fn secret(args: &LowArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
     }
 }
 
-fn passphrase(args: &LowArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>, Failure> {
+fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let from_file = |path: &Path| {
-        let mut file = std::fs::File::open(path).map_err(|error| Failure::io(path, &error))?;
+        let mut file = std::fs::File::open(path).map_err(|error| CommandError::io(path, &error))?;
         secret::first_line(&mut file, path)
     };
     if let Some(path) = &args.kfile {
@@ -226,7 +229,7 @@ fn passphrase(args: &LowArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
         ("file", path) => from_file(Path::new(path)),
         ("stdin", "") => secret::first_line(&mut std::io::stdin().lock(), Path::new("standard input")),
         ("fd", number) => {
-            let number = number.parse().map_err(|_| Failure::usage(format_args!("fd:{number} is no number")))?;
+            let number = number.parse().map_err(|_| CommandError::usage(format_args!("fd:{number} is no number")))?;
             secret::first_line(&mut secret::descriptor(number)?, &secret::descriptor_name(number))
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
@@ -236,12 +239,12 @@ fn passphrase(args: &LowArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
     }
 }
 
-fn refused(why: &str) -> Failure {
-    Failure::usage(why).hint("use -pass file:PATH, fd:N or stdin, or let it be asked on the terminal")
+fn refused(why: &str) -> CommandError {
+    CommandError::usage(why).hint("use -pass file:PATH, fd:N or stdin, or let it be asked on the terminal")
 }
 
-fn wrong(error: sealwright_file::enc::EncError) -> Failure {
-    sealwright_file::Error::from(error).into()
+fn wrong(error: sealwright_file::enc::EncError) -> CommandError {
+    file_error(error.into())
 }
 
 #[cfg(test)]

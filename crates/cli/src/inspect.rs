@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{Error, Input, Inspection, KeySource, inspect};
+use sealwright_terminal::{CommandError, Exit, print, say, shown};
 use serde_json::json;
 
-use crate::{
-    exit::Exit,
-    failure::{Failure, shown},
-    stream,
-};
+use crate::error::file_error;
 
 const EXAMPLES: &str = "\
 Nothing of it is proven: only opening proves a file.
@@ -22,7 +19,7 @@ Example:
 /// Tell what a sealed file says of itself; needs no key
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct InspectArgs {
     /// Sealed files; `-` or nothing is standard input
     #[arg(value_name = "IN")]
     inputs: Vec<PathBuf>,
@@ -32,26 +29,26 @@ pub(crate) struct LowArgs {
 }
 
 /// Looks at each file; one that is no sealed file does not stop the rest.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
     let stdin = [PathBuf::from("-")];
     let inputs = if args.inputs.is_empty() { &stdin[..] } else { &args.inputs };
     let mut worst = Exit::Done;
     for path in inputs {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
-        let mut complain = |failure: Failure| {
-            eprintln!("{failure}");
+        let mut complain = |failure: CommandError| {
+            say(&failure);
             worst = failure.exit().max(worst);
         };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
         match input.and_then(inspect) {
             Ok(found) => {
                 let told = if args.json { format!("{}\n", as_json(name, &found)) } else { as_text(name, &found) };
-                stream::print(&told)?;
+                print(&told)?;
                 if let Some(Err(flaw)) = found.text {
-                    complain(Failure::from(Error::NotAuthentic(flaw)).about(name));
+                    complain(file_error(Error::NotAuthentic(flaw)).about(name));
                 }
             }
-            Err(error) => complain(Failure::from(error).about_unless_named(name)),
+            Err(error) => complain(file_error(error).about_unless_named(name)),
         }
     }
     Ok(worst)

@@ -8,10 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    args::FileArgs,
-    failure::{Failure, shown},
-};
+use sealwright_terminal::{CommandError, shown};
+
+use crate::args::FileArgs;
 
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";
@@ -60,21 +59,21 @@ pub(crate) struct Plan {
     /// What was left out, and why.
     pub(crate) skipped: Vec<String>,
     /// What could not be planned; the rest goes on.
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) failures: Vec<CommandError>,
 }
 
 impl Plan {
     /// Resolves names, directories and conflicts.
-    pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, Failure> {
+    pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
         let is_dash = |path: &PathBuf| path.as_os_str() == "-";
         let output_is_stdout = args.output.as_ref().is_some_and(is_dash);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_dash(&args.inputs[0]) {
             if args.directory.is_some() {
-                return Err(Failure::usage("standard input has no name to use in a directory").hint("use -o OUT"));
+                return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));
             }
             if args.remove {
-                return Err(Failure::usage("--remove: standard input cannot be removed"));
+                return Err(CommandError::usage("--remove: standard input cannot be removed"));
             }
             let output = match &args.output {
                 Some(path) if !output_is_stdout => Place::File(path.clone()),
@@ -84,18 +83,18 @@ impl Plan {
             return Ok(plan);
         }
         if args.inputs.iter().any(is_dash) {
-            return Err(Failure::usage("standard input (`-`) cannot be one of several inputs"));
+            return Err(CommandError::usage("standard input (`-`) cannot be one of several inputs"));
         }
         if args.remove && output_is_stdout {
-            return Err(Failure::usage("--remove needs an output that is a file"));
+            return Err(CommandError::usage("--remove needs an output that is a file"));
         }
         if args.inputs.len() > 1 && args.output.is_some() {
-            return Err(Failure::usage("-o names one output, but there are several inputs")
+            return Err(CommandError::usage("-o names one output, but there are several inputs")
                 .hint("-C DIR writes them all into a directory"));
         }
         for input in &args.inputs {
             let planned = match fs::metadata(input) {
-                Err(error) => Err(Failure::io(input, &error)),
+                Err(error) => Err(CommandError::io(input, &error)),
                 Ok(metadata) if metadata.is_dir() => plan.add_tree(input, &metadata, args, direction),
                 Ok(metadata) => plan.add_file(input, &metadata, args, direction),
             };
@@ -111,15 +110,17 @@ impl Plan {
         metadata: &fs::Metadata,
         args: &FileArgs,
         direction: Direction,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let output = match (&args.output, &args.directory) {
             (Some(output), _) if output.as_os_str() == "-" => Place::Stream,
             (Some(output), _) if output.is_dir() => {
-                return Err(Failure::failed("is a directory").about(output).hint("-C DIR writes into a directory"));
+                return Err(CommandError::failed("is a directory")
+                    .about(output)
+                    .hint("-C DIR writes into a directory"));
             }
             (Some(output), _) => Place::File(output.clone()),
             (None, Some(directory)) => {
-                let name = input.file_name().ok_or_else(|| Failure::failed("has no file name").about(input))?;
+                let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
                 Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
             }
             (None, None) => Place::File(renamed(input, direction).ok_or_else(|| not_seal(input))?),
@@ -139,13 +140,13 @@ impl Plan {
         metadata: &fs::Metadata,
         args: &FileArgs,
         direction: Direction,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         if !args.recursive {
-            return Err(Failure::failed("is a directory").about(input).hint("-r goes into directories"));
+            return Err(CommandError::failed("is a directory").about(input).hint("-r goes into directories"));
         }
         let root = match (&args.output, &args.directory) {
             (Some(output), _) if output.as_os_str() == "-" => {
-                return Err(Failure::usage("a directory does not fit into standard output").about(input));
+                return Err(CommandError::usage("a directory does not fit into standard output").about(input));
             }
             (Some(output), _) => Some(output.clone()),
             // `-C out` keeps the directory's own name; `.` and `..` have none
@@ -166,7 +167,7 @@ impl Plan {
         let entries = fs::read_dir(input).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = match entries {
             Ok(entries) => entries,
-            Err(error) => return self.failures.push(Failure::io(input, &error)),
+            Err(error) => return self.failures.push(CommandError::io(input, &error)),
         };
         // An order that two runs share
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -175,7 +176,7 @@ impl Plan {
             let metadata = match entry.metadata() {
                 Ok(metadata) => metadata,
                 Err(error) => {
-                    self.failures.push(Failure::io(&path, &error));
+                    self.failures.push(CommandError::io(&path, &error));
                     continue;
                 }
             };
@@ -204,13 +205,15 @@ impl Plan {
             if let (Place::File(input), Place::File(output)) = (&job.input, &job.output) {
                 if let Some(first) = taken.get(output) {
                     let what = format!("would be written to {}, which is for {}", shown(output), shown(first));
-                    self.failures
-                        .push(Failure::failed(what).about(input).hint("seal them one by one, each with its own -o"));
+                    self.failures.push(
+                        CommandError::failed(what).about(input).hint("seal them one by one, each with its own -o"),
+                    );
                     continue;
                 }
                 if identity(&job.output).is_some_and(|output| inputs.contains(&output)) {
-                    self.failures
-                        .push(Failure::usage("is both input and output").about(output).hint("name another output"));
+                    self.failures.push(
+                        CommandError::usage("is both input and output").about(output).hint("name another output"),
+                    );
                     continue;
                 }
                 taken.insert(output.clone(), input.clone());
@@ -259,8 +262,10 @@ fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Optio
     }
 }
 
-fn not_seal(input: &Path) -> Failure {
-    Failure::usage("its name does not end in .seal, so there is none for the output").about(input).hint("use -o OUT")
+fn not_seal(input: &Path) -> CommandError {
+    CommandError::usage("its name does not end in .seal, so there is none for the output")
+        .about(input)
+        .hint("use -o OUT")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ struct Line {
     files: FileArgs,
 }
 
-fn plan(direction: Direction, line: &[&str]) -> Result<Plan, Failure> {
+fn plan(direction: Direction, line: &[&str]) -> Result<Plan, CommandError> {
     let line = Line::parse_from(std::iter::once("test").chain(line.iter().copied()));
     Plan::new(&line.files, direction)
 }
@@ -117,6 +117,6 @@ fn lines_that_make_no_sense_are_usage_errors() {
         &["a", "--remove", "-o", "-"],
         &["a", "b", "-o", "c"],
     ] {
-        assert_eq!(plan(Direction::Seal, line).unwrap_err().exit(), crate::exit::Exit::Usage, "{line:?}");
+        assert_eq!(plan(Direction::Seal, line).unwrap_err().exit(), sealwright_terminal::Exit::Usage, "{line:?}");
     }
 }

@@ -8,12 +8,9 @@ use std::{
 use clap::{Args, Subcommand};
 use sealwright::Suite;
 use sealwright_file::{Error, Key, key::KeyForm};
+use sealwright_terminal::{CommandError, Exit, os_message};
 
-use crate::{
-    exit::Exit,
-    failure::{Failure, plain},
-    seal, stream,
-};
+use crate::{error::file_error, seal, stream};
 
 const EXAMPLES: &str = "\
 A key file holds the key in hexadecimal on one line, or its bare bytes with --raw, and only you may read
@@ -24,7 +21,7 @@ Example:
 
 /// Make keys
 #[derive(Args, Debug)]
-pub(crate) struct LowArgs {
+pub(crate) struct KeyArgs {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -50,16 +47,16 @@ struct NewArgs {
 }
 
 /// Makes a key and puts it where it was asked for.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
     let Verb::New(args) = &args.verb;
     let form = if args.raw { KeyForm::Raw } else { KeyForm::Hex };
-    let key = Key::generate(args.suite)?;
+    let key = Key::generate(args.suite).map_err(file_error)?;
     match &args.output {
         Some(path) if path.as_os_str() != "-" => key.write_file(path, form).map_err(|error| match error {
-            Error::Exists(path) => Failure::failed("exists already; a key is never replaced")
+            Error::Exists(path) => CommandError::failed("exists already; a key is never replaced")
                 .about(&path)
                 .hint("what it sealed could not be opened again: choose another name, or remove it yourself"),
-            other => other.into(),
+            other => file_error(other),
         })?,
         named => {
             if args.raw && named.is_none() {
@@ -67,9 +64,10 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
             }
             let mut out = io::stdout().lock();
             // Here a closed pipe is a failure: the key reached nobody
-            out.write_all(&key.to_form(form)?)
-                .and_then(|()| out.flush())
-                .map_err(|error| Failure::failed(format_args!("standard output: cannot write: {}", plain(&error))))?;
+            let bytes = key.to_form(form).map_err(file_error)?;
+            out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| {
+                CommandError::failed(format_args!("standard output: cannot write: {}", os_message(&error)))
+            })?;
         }
     }
     Ok(Exit::Done)

@@ -2,16 +2,18 @@
 
 use clap::Args;
 use sealwright_file::{Ceiling, Opening, Work, remove_input};
+use sealwright_terminal::{
+    CommandError, Exit,
+    size::{self, Size},
+};
 
 use crate::{
     ad,
-    args::{AdArgs, FileArgs, KeyArgs},
-    exit::Exit,
-    failure::Failure,
+    args::{AdArgs, FileArgs, KeySourceArgs},
+    error::file_error,
     jobs::{Direction, Job, Place, Plan},
     run,
     secret::{self, Purpose},
-    size::{self, Size},
     stream,
 };
 
@@ -27,11 +29,11 @@ Example:
 /// Open sealed files
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct OpenArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    key: KeyArgs,
+    key: KeySourceArgs,
     #[command(flatten)]
     ad: AdArgs,
     /// Give outputs the sealed file's permission bits instead of 0600
@@ -43,7 +45,7 @@ pub(crate) struct LowArgs {
 }
 
 /// Opens everything that was named.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let plan = Plan::new(&args.files, Direction::Open)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     let ad = ad::read(&args.ad)?;
@@ -54,9 +56,9 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
         let opening = Opening::new(&key).ceiling(ceiling).ad(&ad).work(work);
         let summary = opening
             .open(stream::input(job)?, output)
-            .map_err(|error| Failure::from(error).about_unless_named(job.input.name("standard input")))?;
+            .map_err(|error| file_error(error).about_unless_named(job.input.name("standard input")))?;
         match &job.input {
-            Place::File(path) if args.files.remove => Ok(remove_input(path, &summary)?),
+            Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }
     };

@@ -12,10 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    args::{How, ProgressArgs},
-    bars::Bars,
-};
+use sealwright_terminal::{ProgressArgs, ProgressFormat};
+
+use crate::bars::Bars;
 
 /// Bars wait this long: most jobs are done by then and leave the terminal alone.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -72,10 +71,10 @@ impl Board {
             running: Mutex::new(Vec::new()),
         };
         let shared = Arc::new(Shared { counts, done: Mutex::new(false), wake: Condvar::new(), bars: Mutex::new(None) });
-        let how = if args.quiet { How::None } else { args.progress };
+        let how = if args.quiet { ProgressFormat::None } else { args.progress };
         let work: Option<fn(&Shared)> = match how {
-            How::Auto if std::io::stderr().is_terminal() => Some(draw_bars),
-            How::Json => Some(print_json),
+            ProgressFormat::Auto if std::io::stderr().is_terminal() => Some(draw_bars),
+            ProgressFormat::Json => Some(print_json),
             _ => None,
         };
         let reporter = work.map(|work| {

@@ -8,13 +8,11 @@ use std::{
 };
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use sealwright_terminal::{CommandError, os_message};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::{
-    failure::{Failure, plain},
-    secret::{Purpose, first_line},
-};
+use crate::secret::{Purpose, first_line};
 
 const TERMINAL: &str = "/dev/tty";
 
@@ -22,19 +20,19 @@ const TERMINAL: &str = "/dev/tty";
 static BEFORE: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
 /// Asks on /dev/tty, twice when sealing.
-pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, Failure> {
+pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let first = ask("Passphrase: ")?;
     if purpose == Purpose::Seal && !first.is_empty() {
         let second = ask("Again, to be sure: ")?;
         if !bool::from(first.ct_eq(&second)) {
-            return Err(Failure::failed("the two passphrases are not the same"));
+            return Err(CommandError::failed("the two passphrases are not the same"));
         }
     }
     Ok(first)
 }
 
 /// One line from the terminal, without echo.
-fn ask(question: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+fn ask(question: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let mut terminal = File::options().read(true).write(true).open(TERMINAL).map_err(no_terminal)?;
     let before = tcgetattr(&terminal).map_err(|error| no_terminal(error.into()))?;
     let mut silent = before.clone();
@@ -62,7 +60,7 @@ fn lock() -> std::sync::MutexGuard<'static, Option<(File, Termios)>> {
     BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn no_terminal(error: io::Error) -> Failure {
-    Failure::failed(format_args!("no terminal to ask for a passphrase: {}", plain(&error)))
+fn no_terminal(error: io::Error) -> CommandError {
+    CommandError::failed(format_args!("no terminal to ask for a passphrase: {}", os_message(&error)))
         .hint("in scripts use --key-file, --passphrase-fd or --passphrase-command")
 }

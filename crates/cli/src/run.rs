@@ -10,11 +10,10 @@ use std::{
 };
 
 use sealwright_file::{Progress, Work};
+use sealwright_terminal::{CommandError, Exit, shown};
 
 use crate::{
     args::FileArgs,
-    exit::Exit,
-    failure::{Failure, shown},
     jobs::{Job, Plan},
     progress::Board,
 };
@@ -23,16 +22,16 @@ use crate::{
 ///
 /// Workers are plain threads, each with one file: jobs inside rayon's pool would be picked up while another job
 /// waits for its spans, and pile up on its stack.
-pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Result<(), Failure> + Sync) -> Exit {
+pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Result<(), CommandError> + Sync) -> Exit {
     let threads = args.threads.map_or_else(cores, usize::from);
     if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        eprintln!("{}", Failure::failed(format_args!("cannot start {threads} threads: {error}")));
+        eprintln!("{}", CommandError::failed(format_args!("cannot start {threads} threads: {error}")));
         return Exit::Failed;
     }
     let total = plan.jobs.iter().map(|job| job.bytes).sum();
     let board = Board::new(&args.progress, plan.jobs.len(), total);
     let worst = Mutex::new(Exit::Done);
-    let report = |failure: &Failure| {
+    let report = |failure: &CommandError| {
         board.say(&failure.to_string());
         let mut worst = worst.lock().unwrap_or_else(PoisonError::into_inner);
         *worst = failure.exit().max(*worst);
@@ -44,7 +43,7 @@ pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Resul
     for (directory, mode) in &plan.directories {
         let made = DirBuilder::new().recursive(true).mode(*mode).create(directory);
         if let Err(error) = made {
-            report(&Failure::io(directory, &error));
+            report(&CommandError::io(directory, &error));
         }
     }
     let next = AtomicUsize::new(0);

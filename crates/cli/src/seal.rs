@@ -6,16 +6,18 @@ use clap::{
 };
 use sealwright::Suite;
 use sealwright_file::{Costs, Error, Sealing, Work, aead_name, remove_input};
+use sealwright_terminal::{
+    CommandError, Exit,
+    size::{self, Size},
+};
 
 use crate::{
     ad,
-    args::{AdArgs, FileArgs, KeyArgs},
-    exit::Exit,
-    failure::Failure,
+    args::{AdArgs, FileArgs, KeySourceArgs},
+    error::file_error,
     jobs::{Direction, Job, Place, Plan},
     run,
     secret::{self, Purpose},
-    size::{self, Size},
     stream,
 };
 
@@ -32,11 +34,11 @@ Example:
 /// Seal files: nobody without the key can read them or change them unnoticed
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct SealArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    key: KeyArgs,
+    key: KeySourceArgs,
     #[command(flatten)]
     ad: AdArgs,
     /// Cipher and mode
@@ -54,13 +56,13 @@ pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
 }
 
 /// Seals everything that was named.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let plan = Plan::new(&args.files, Direction::Seal)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     let ad = ad::read(&args.ad)?;
     let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
     if !costs.are_possible() {
-        return Err(Failure::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
+        return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
     }
     let key = secret::key(&args.key, Purpose::Seal)?;
     let one = |job: &Job, work: Work| {
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
         let sealing = Sealing::new(&key).suite(args.suite).costs(costs).ad(&ad).work(work);
         let summary = sealing.seal(stream::input(job)?, output).map_err(|error| explain(error, job))?;
         match &job.input {
-            Place::File(path) if args.files.remove => Ok(remove_input(path, &summary)?),
+            Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }
     };
@@ -76,12 +78,12 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
 }
 
 /// Adds what only this verb knows.
-fn explain(error: Error, job: &Job) -> Failure {
+fn explain(error: Error, job: &Job) -> CommandError {
     let other = match &error {
         Error::KeyLength { given, .. } => Suite::ALL.iter().find(|suite| suite.key_len() == *given),
         _ => None,
     };
-    let failure = Failure::from(error).about_unless_named(job.input.name("standard input"));
+    let failure = file_error(error).about_unless_named(job.input.name("standard input"));
     match other {
         Some(suite) => failure.hint(format_args!("a key of this length is for --suite {suite}")),
         None => failure,

@@ -4,12 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 use sealwright_relay::serve::{Log, Signals, init, run as serve, stem};
-
-use crate::{
-    exit::Exit,
-    failure::{Failure, plain, shown},
-    stream,
-};
+use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
 const EXAMPLES: &str = "\
 Clients show a certificate that names them and get a session with fresh keys over TLS 1.3; their frames then
@@ -28,7 +23,7 @@ Example:
 /// Relay sealed frames between clients
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct LowArgs {
+pub(crate) struct ServeArgs {
     /// The configuration
     #[arg(value_name = "RELAY.TOML", required_unless_present = "init")]
     config: Option<PathBuf>,
@@ -44,20 +39,21 @@ pub(crate) struct LowArgs {
 }
 
 /// Makes a trial, or serves until told to end.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     if let Some(folder) = &args.init {
-        init(folder, &args.host, &args.client).map_err(|error| Failure::failed(plain(&error)).about(folder))?;
+        init(folder, &args.host, &args.client)
+            .map_err(|error| CommandError::failed(os_message(&error)).about(folder))?;
         let folder = shown(folder);
         let mut text = format!("{folder}/relay.toml\n");
         for name in &args.client {
             text += &format!("{folder}/{}.toml\n", stem(name));
         }
-        stream::print(&text)?;
+        print(&text)?;
         return Ok(Exit::Done);
     }
-    let Some(config) = &args.config else { return Err(Failure::usage("which configuration?")) };
-    let signals = Signals::take().map_err(|error| Failure::failed(plain(&error)))?;
+    let Some(config) = &args.config else { return Err(CommandError::usage("which configuration?")) };
+    let signals = Signals::take().map_err(|error| CommandError::failed(os_message(&error)))?;
     let log = Arc::new(Log::to(std::io::stderr()));
-    serve(config, &signals, log).map_err(Failure::failed)?;
+    serve(config, &signals, log).map_err(CommandError::failed)?;
     Ok(Exit::Done)
 }

@@ -4,13 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use sealwright::Isa;
+use sealwright_terminal::{CommandError, Exit, print, printable, say};
 use sealwright_vectors::{BadFile, Options, Report, check_file};
-
-use crate::{
-    exit::Exit,
-    failure::{Failure, printable},
-    stream,
-};
 
 const EXAMPLES: &str = "\
 Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
@@ -23,7 +18,7 @@ Example:
 
 /// Check test vectors
 #[derive(Args, Debug)]
-pub(crate) struct LowArgs {
+pub(crate) struct VectorsArgs {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -46,7 +41,7 @@ struct CheckArgs {
 }
 
 /// Checks every file and prints failures as they are found.
-pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &VectorsArgs) -> Result<Exit, CommandError> {
     let Verb::Check(args) = &args.verb;
     let options = Options { isas: levels(args.isa.as_deref())? };
     let mut total = Report::default();
@@ -54,14 +49,14 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     for path in &args.files {
         let mut unwritten = Ok(());
         let mut tell = |failure: &sealwright_vectors::Failure| {
-            let printed = stream::print(&format!("{}\n", printable(&failure.to_string())));
+            let printed = print(&format!("{}\n", printable(&failure.to_string())));
             unwritten = std::mem::replace(&mut unwritten, Ok(())).and(printed);
         };
         match check_file(path, &options, &mut tell) {
             Ok(report) => total += report,
             Err(bad) => {
                 exit = Exit::Failed;
-                eprintln!("{}", explain(path, &bad));
+                say(explain(path, &bad));
             }
         }
         unwritten?;
@@ -69,21 +64,21 @@ pub(crate) fn run(args: &LowArgs) -> Result<Exit, Failure> {
     for (reason, cases) in &total.reasons {
         eprintln!("skipped {cases}: {}", printable(reason));
     }
-    stream::print(&format!("{total}\n"))?;
+    print(&format!("{total}\n"))?;
     Ok(if total.failed > 0 { Exit::Failed } else { exit })
 }
 
 /// The levels that a word names.
-fn levels(word: Option<&str>) -> Result<Vec<Isa>, Failure> {
+fn levels(word: Option<&str>) -> Result<Vec<Isa>, CommandError> {
     match word {
         None => Ok(vec![Isa::best()]),
         Some("all") => Ok(Isa::available()),
-        Some(name) => name.parse().map(|isa| vec![isa]).map_err(Failure::usage),
+        Some(name) => name.parse().map(|isa| vec![isa]).map_err(CommandError::usage),
     }
 }
 
-fn explain(path: &Path, bad: &BadFile) -> Failure {
+fn explain(path: &Path, bad: &BadFile) -> CommandError {
     let place = if bad.place.is_empty() { String::new() } else { format!("{}: ", bad.place) };
     let what = bad.what.split(" (os error").next().unwrap_or_default();
-    Failure::failed(format_args!("{place}{what}")).about(path)
+    CommandError::failed(format_args!("{place}{what}")).about(path)
 }

@@ -1,9 +1,7 @@
 //! `enc` beside the real `openssl`: the same bytes, both ways.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Desk, have, text};
+use sealwright_transcripts::{Sandbox, have, text};
 
 const CIPHERS: [&str; 6] = ["aes-128-cbc", "aes-192-cbc", "aes-256-cbc", "aes-128-ctr", "aes-192-ctr", "aes-256-ctr"];
 const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -11,22 +9,22 @@ const IV: &str = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 const LENGTHS: [usize; 6] = [0, 1, 16, 1000, 262_144, 1_000_003];
 
 /// Runs the same words through both, in the direction each, and compares bytes.
-fn both_agree(desk: &Desk, words: &str) {
+fn both_agree(sandbox: &Sandbox, words: &str) {
     let script = format!(
         "openssl enc -e {words} -in a -out theirs && sealwright enc -e {words} -in a -out ours -force && cmp ours theirs && \
          sealwright enc -d {words} -in theirs -out back -force && cmp a back"
     );
-    let said = desk.sh(&script);
+    let said = sandbox.sh(&script);
     assert_eq!(said.code, 0, "{words}\n{}{}", said.err, String::from_utf8_lossy(&said.out));
 }
 
 /// A fresh salt each time: no same bytes, but each opens the other's.
-fn each_reads_the_other(desk: &Desk, words: &str) {
+fn each_reads_the_other(sandbox: &Sandbox, words: &str) {
     let script = format!(
         "openssl enc -e {words} <a | sealwright enc -d {words} | cmp - a && \
          sealwright enc -e {words} <a >ours && openssl enc -d {words} <ours | cmp - a"
     );
-    let said = desk.sh(&script);
+    let said = sandbox.sh(&script);
     assert_eq!(said.code, 0, "{words}\n{}{}", said.err, String::from_utf8_lossy(&said.out));
 }
 
@@ -35,7 +33,7 @@ fn keys_in_hexadecimal() {
     if !have("openssl") {
         return;
     }
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for cipher in CIPHERS {
         let digits = if cipher.contains("128") {
             32
@@ -45,16 +43,16 @@ fn keys_in_hexadecimal() {
             64
         };
         for len in LENGTHS {
-            desk.write("a", text(len));
-            both_agree(&desk, &format!("-{cipher} -K {} -iv {IV}", &KEY[..digits]));
+            sandbox.write("a", text(len));
+            both_agree(&sandbox, &format!("-{cipher} -K {} -iv {IV}", &KEY[..digits]));
         }
     }
-    desk.write("a", text(1000));
+    sandbox.write("a", text(1000));
     let words = format!("-K {KEY} -iv {IV}");
-    both_agree(&desk, &format!("-AES-256-CBC {words} -a"));
-    both_agree(&desk, &format!("-aes256 {words} -base64 -A"));
-    desk.write("a", text(4096));
-    both_agree(&desk, &format!("-aes-256-cbc {words} -nopad"));
+    both_agree(&sandbox, &format!("-AES-256-CBC {words} -a"));
+    both_agree(&sandbox, &format!("-aes256 {words} -base64 -A"));
+    sandbox.write("a", text(4096));
+    both_agree(&sandbox, &format!("-aes-256-cbc {words} -nopad"));
 }
 
 #[test]
@@ -62,72 +60,72 @@ fn passphrases() {
     if !have("openssl") {
         return;
     }
-    let desk = Desk::new();
-    desk.write("secret", "correct horse\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("secret", "correct horse\n");
     for cipher in CIPHERS {
-        desk.write("a", text(10_000));
-        each_reads_the_other(&desk, &format!("-{cipher} -pbkdf2 -pass file:secret"));
+        sandbox.write("a", text(10_000));
+        each_reads_the_other(&sandbox, &format!("-{cipher} -pbkdf2 -pass file:secret"));
     }
-    each_reads_the_other(&desk, "-aes-256-cbc -pbkdf2 -iter 1234 -md sha512 -pass file:secret -a");
-    each_reads_the_other(&desk, "-aes-256-cbc -iter 7 -kfile secret -salt");
-    both_agree(&desk, "-aes-256-cbc -pbkdf2 -S 0123456789abcdef -pass file:secret");
-    both_agree(&desk, "-aes-256-cbc -pbkdf2 -nosalt -pass file:secret");
-    let old = desk.sh("openssl enc -aes-256-cbc -pass file:secret <a 2>/dev/null | sealwright enc -d -aes-256-cbc -pass file:secret | cmp - a");
+    each_reads_the_other(&sandbox, "-aes-256-cbc -pbkdf2 -iter 1234 -md sha512 -pass file:secret -a");
+    each_reads_the_other(&sandbox, "-aes-256-cbc -iter 7 -kfile secret -salt");
+    both_agree(&sandbox, "-aes-256-cbc -pbkdf2 -S 0123456789abcdef -pass file:secret");
+    both_agree(&sandbox, "-aes-256-cbc -pbkdf2 -nosalt -pass file:secret");
+    let old = sandbox.sh("openssl enc -aes-256-cbc -pass file:secret <a 2>/dev/null | sealwright enc -d -aes-256-cbc -pass file:secret | cmp - a");
     assert_eq!(old.code, 0, "{}", old.err);
     assert!(old.err.starts_with("sealwright: warning: without -pbkdf2"), "{}", old.err);
-    let fd = desk.sh("sealwright enc -aes-128-cbc -pbkdf2 -pass fd:7 -in a 7<secret | openssl enc -d -aes-128-cbc -pbkdf2 -pass file:secret | cmp - a");
+    let fd = sandbox.sh("sealwright enc -aes-128-cbc -pbkdf2 -pass fd:7 -in a 7<secret | openssl enc -d -aes-128-cbc -pbkdf2 -pass file:secret | cmp - a");
     assert_eq!((fd.code, fd.err.as_str()), (0, ""));
 }
 
 #[test]
 fn gcm_is_ours_alone_and_authentic() {
-    let desk = Desk::new();
-    desk.write("a", text(1000));
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
     let words = format!("-aes-256-gcm -K {KEY} -iv {}", &IV[..24]);
-    desk.ok(&format!("enc {words} -in a -out b"));
-    desk.ok(&format!("enc -d {words} -in b -out c"));
-    assert_eq!((desk.read("b").len(), desk.read("c")), (1016, text(1000)));
-    let mut forged = desk.read("b");
+    sandbox.ok(&format!("enc {words} -in a -out b"));
+    sandbox.ok(&format!("enc -d {words} -in b -out c"));
+    assert_eq!((sandbox.read("b").len(), sandbox.read("c")), (1016, text(1000)));
+    let mut forged = sandbox.read("b");
     forged[500] ^= 1;
-    desk.write("b", &forged);
-    desk.fails(&format!("enc -d {words} -in b -out d"), 3, "not authentic");
-    assert_eq!(desk.names(), ["a", "b", "c"]);
+    sandbox.write("b", &forged);
+    sandbox.fails(&format!("enc -d {words} -in b -out d"), 3, "not authentic");
+    assert_eq!(sandbox.names(), ["a", "b", "c"]);
     if have("openssl") {
-        assert_ne!(desk.sh(&format!("openssl enc {words} -in a -out x")).code, 0);
+        assert_ne!(sandbox.sh(&format!("openssl enc {words} -in a -out x")).code, 0);
     }
 }
 
 #[test]
 fn silent_repairs_and_open_secrets_are_refused() {
-    let desk = Desk::new();
-    desk.write("a", "text");
-    desk.write("secret", "x\n");
-    desk.fails(&format!("enc -aes-256-cbc -K 00 -iv {IV} -in a -out b"), 2, "64 are needed\nhint: openssl enc pads");
-    desk.fails(&format!("enc -aes-256-cbc -K {KEY}00 -iv {IV} -in a -out b"), 2, "64 are needed");
-    desk.fails(&format!("enc -aes-256-cbc -K {KEY} -in a -out b"), 2, "--iv");
-    desk.fails(
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.write("secret", "x\n");
+    sandbox.fails(&format!("enc -aes-256-cbc -K 00 -iv {IV} -in a -out b"), 2, "64 are needed\nhint: openssl enc pads");
+    sandbox.fails(&format!("enc -aes-256-cbc -K {KEY}00 -iv {IV} -in a -out b"), 2, "64 are needed");
+    sandbox.fails(&format!("enc -aes-256-cbc -K {KEY} -in a -out b"), 2, "--iv");
+    sandbox.fails(
         "enc -aes-256-cbc -pbkdf2 -pass pass:s3cr3t -in a -out b",
         2,
         "list of processes\nhint: use -pass file:",
     );
-    desk.fails("enc -aes-256-cbc -pbkdf2 -k s3cr3t -in a -out b", 2, "list of processes");
-    desk.fails("enc -aes-256-cbc -pbkdf2 -pass env:HOME -in a -out b", 2, "child process");
-    let bare = desk.run("enc -aes-256-cbc -pbkdf2 -pass s3cr3t -in a -out b");
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -k s3cr3t -in a -out b", 2, "list of processes");
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass env:HOME -in a -out b", 2, "child process");
+    let bare = sandbox.run("enc -aes-256-cbc -pbkdf2 -pass s3cr3t -in a -out b");
     assert!(bare.code == 2 && !bare.err.contains("s3cr3t"), "{}", bare.err);
-    desk.fails("enc -aes-256-cbc -pbkdf2 -pass stdin", 2, "both the passphrase and the text");
-    desk.fails("enc -aes-256-gcm -pbkdf2 -pass file:secret -in a -out b", 2, "GCM takes -K and -iv");
-    desk.fails("enc -aes-256-ecb -pass file:secret -in a -out b", 2, "unknown cipher aes-256-ecb; known are");
-    assert_eq!(desk.names(), ["a", "secret"]);
-    desk.ok("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b");
-    desk.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b", 1, "exists already");
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass stdin", 2, "both the passphrase and the text");
+    sandbox.fails("enc -aes-256-gcm -pbkdf2 -pass file:secret -in a -out b", 2, "GCM takes -K and -iv");
+    sandbox.fails("enc -aes-256-ecb -pass file:secret -in a -out b", 2, "unknown cipher aes-256-ecb; known are");
+    assert_eq!(sandbox.names(), ["a", "secret"]);
+    sandbox.ok("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b");
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b", 1, "exists already");
 }
 
 #[test]
 fn a_key_file_instead_of_a_key_on_the_command_line() {
-    let desk = Desk::new();
-    desk.write("a", text(100));
-    desk.ok(&format!("enc -aes-256-cbc -keyfile k -iv {IV} -in a -out b"));
-    let hex = String::from_utf8(desk.read("k")).unwrap();
-    desk.ok(&format!("enc -d -aes-256-cbc -K {} -iv {IV} -in b -out c", hex.trim()));
-    assert_eq!(desk.read("c"), text(100));
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(100));
+    sandbox.ok(&format!("enc -aes-256-cbc -keyfile k -iv {IV} -in a -out b"));
+    let hex = String::from_utf8(sandbox.read("k")).unwrap();
+    sandbox.ok(&format!("enc -d -aes-256-cbc -K {} -iv {IV} -in b -out c", hex.trim()));
+    assert_eq!(sandbox.read("c"), text(100));
 }

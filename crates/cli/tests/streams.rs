@@ -1,33 +1,31 @@
 //! Pipes, descriptors, terminals and full disks.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::{Desk, have, said, text};
+use sealwright_transcripts::{Sandbox, finished, have, text};
 
 #[test]
 fn pipes_on_both_ends() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for len in [0, 1, 16384, 3_000_001] {
-        desk.write("a", text(len));
+        sandbox.write("a", text(len));
         let said =
-            desk.sh("cat a | sealwright seal --key-file k | cat | sealwright open --key-file k - -o - | cmp - a");
+            sandbox.sh("cat a | sealwright seal --key-file k | cat | sealwright open --key-file k - -o - | cmp - a");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");
         // A pipe and a file make the same format
         let said =
-            desk.sh("sealwright seal --key-file k <a -o - >b && sealwright open --key-file k b -o c -f && cmp a c");
+            sandbox.sh("sealwright seal --key-file k <a -o - >b && sealwright open --key-file k b -o c -f && cmp a c");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");
     }
 }
 
 #[test]
 fn a_cut_pipe_gives_only_proven_bytes_and_the_code_for_it() {
-    let desk = Desk::new();
-    desk.write("a", text(3_000_000));
-    desk.ok("seal --key-file k a");
-    let said = desk.sh("head -c 2500000 a.seal | sealwright open --key-file k");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(3_000_000));
+    sandbox.ok("seal --key-file k a");
+    let said = sandbox.sh("head -c 2500000 a.seal | sealwright open --key-file k");
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(said.err.starts_with("sealwright: standard input: not authentic"), "{}", said.err);
     assert!(!said.out.is_empty() && text(3_000_000).starts_with(&said.out));
@@ -35,9 +33,9 @@ fn a_cut_pipe_gives_only_proven_bytes_and_the_code_for_it() {
 
 #[test]
 fn passphrases_and_keys_from_descriptors_and_commands() {
-    let desk = Desk::new();
-    desk.write("a", "text");
-    desk.write("pass", "correct horse\nanother line\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.write("pass", "correct horse\nanother line\n");
     for (seal, open) in [
         ("--passphrase-fd 3 3<pass", "--passphrase-command 'head -n 1 pass'"),
         ("--passphrase-command 'cat pass'", "--passphrase-fd 0 <pass"),
@@ -46,66 +44,66 @@ fn passphrases_and_keys_from_descriptors_and_commands() {
     ] {
         let script =
             format!("sealwright seal --cost 1MiB -f a {seal} && sealwright open a.seal -f -o b {open} && cmp a b");
-        let said = desk.sh(&script);
+        let said = sandbox.sh(&script);
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{script}");
     }
 }
 
 #[test]
 fn sources_that_give_nothing_say_so() {
-    let desk = Desk::new();
-    desk.write("a", "text");
-    desk.fails("seal a --passphrase-fd 77", 1, "file descriptor 77 is not open");
-    desk.fails("seal a --key-fd 77", 1, "file descriptor 77 is not open");
-    desk.fails("seal - --passphrase-fd 0", 2, "both the key and the text");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.fails("seal a --passphrase-fd 77", 1, "file descriptor 77 is not open");
+    sandbox.fails("seal a --key-fd 77", 1, "file descriptor 77 is not open");
+    sandbox.fails("seal - --passphrase-fd 0", 2, "both the key and the text");
     for (source, code, word) in [
         ("--passphrase-fd 0 </dev/null", 2, "the passphrase is empty"),
         ("--passphrase-command true", 1, "printed nothing"),
         ("--passphrase-command 'echo x; exit 7'", 1, "failed (exit status: 7)"),
         ("--passphrase-command no-such-program", 1, "failed"),
     ] {
-        let said = desk.sh(&format!("sealwright seal a {source}"));
+        let said = sandbox.sh(&format!("sealwright seal a {source}"));
         assert_eq!(said.code, code, "{source}: {}", said.err);
         assert!(said.err.contains(word), "{source}: {}", said.err);
     }
-    assert_eq!(desk.names(), ["a"]);
+    assert_eq!(sandbox.names(), ["a"]);
 }
 
 #[test]
 fn a_full_disk_is_a_failure() {
-    let desk = Desk::new();
-    desk.write("a", text(100_000));
-    desk.ok("seal --key-file k a");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(100_000));
+    sandbox.ok("seal --key-file k a");
     for line in ["seal --key-file k a -o /dev/full -f", "open --key-file k a.seal -o /dev/full -f"] {
-        desk.fails(line, 1, "No space left on device");
+        sandbox.fails(line, 1, "No space left on device");
     }
     for script in ["seal --key-file k a -o -", "inspect a.seal", "key new", "--help"] {
-        let said = desk.sh(&format!("sealwright {script} >/dev/full"));
+        let said = sandbox.sh(&format!("sealwright {script} >/dev/full"));
         assert_eq!(said.code, 1, "{script}: {}", said.err);
         assert!(said.err.contains("No space left on device"), "{script}: {}", said.err);
     }
-    assert_eq!(desk.names(), ["a", "a.seal"]);
+    assert_eq!(sandbox.names(), ["a", "a.seal"]);
 }
 
 #[test]
 fn a_closed_pipe_fails_sealing_but_not_looking() {
-    let desk = Desk::new();
-    desk.write("a", text(3_000_000));
-    desk.ok("seal --key-file k a");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(3_000_000));
+    sandbox.ok("seal --key-file k a");
     let script = |line: &str| format!("{{ sealwright {line}; echo $? >code; }} | true; cat code");
     // `true` may end before or after: a big output meets the closed pipe either way
-    assert_eq!(desk.sh(&script("seal --key-file k a -o -")).out, b"1\n");
+    assert_eq!(sandbox.sh(&script("seal --key-file k a -o -")).out, b"1\n");
     let names = "a.seal ".repeat(2000);
-    let said = desk.sh(&script(&format!("inspect {names}")));
+    let said = sandbox.sh(&script(&format!("inspect {names}")));
     assert_eq!((said.out.as_slice(), said.err.as_str()), (&b"0\n"[..], ""));
 }
 
 #[test]
 fn progress_for_programs() {
-    let desk = Desk::new();
-    desk.write("a", text(100_000));
-    desk.write("b", text(1000));
-    let said = desk.run("seal --key-file k a b --progress json");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(100_000));
+    sandbox.write("b", text(1000));
+    let said = sandbox.run("seal --key-file k a b --progress json");
     let last = said.err.lines().last().unwrap();
     let last: serde_json::Value = serde_json::from_str(last).unwrap();
     assert_eq!((last["finished"].as_bool(), last["files"].as_u64()), (Some(true), Some(2)), "{last}");
@@ -113,12 +111,12 @@ fn progress_for_programs() {
 }
 
 /// Runs a line on a pseudo terminal, with `typed` typed into it.
-fn on_terminal(desk: &Desk, line: &str, typed: &str) -> common::Said {
+fn on_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> sealwright_transcripts::Finished {
     let script = format!("(sleep 1; printf '{typed}'; sleep 2) | script -qec '{line}' /dev/null");
     let mut command = Command::new("sh");
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_sealwright")).parent().unwrap();
     command.env("PATH", format!("{}:{}", binary.display(), std::env::var("PATH").unwrap()));
-    said(command.args(["-c", &script]).current_dir(desk.path("")).stdin(Stdio::null()).output().unwrap())
+    finished(command.args(["-c", &script]).current_dir(sandbox.path("")).stdin(Stdio::null()).output().unwrap())
 }
 
 #[test]
@@ -126,16 +124,16 @@ fn sealed_bytes_do_not_go_to_a_terminal() {
     if !have("script") {
         return;
     }
-    let desk = Desk::new();
-    desk.write("a", "text");
-    let said = on_terminal(&desk, "sealwright seal --key-file k <a", "");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let said = on_terminal(&sandbox, "sealwright seal --key-file k <a", "");
     assert_eq!(said.code, 2);
     assert!(String::from_utf8_lossy(&said.out).contains("standard output is a terminal"));
-    let said = on_terminal(&desk, "sealwright seal --key-file k -o - <a", "");
+    let said = on_terminal(&sandbox, "sealwright seal --key-file k -o - <a", "");
     assert_eq!(said.code, 0);
-    let said = on_terminal(&desk, "sealwright enc -aes-256-ctr -pass file:k -pbkdf2 -in a", "");
+    let said = on_terminal(&sandbox, "sealwright enc -aes-256-ctr -pass file:k -pbkdf2 -in a", "");
     assert_eq!(said.code, 2);
-    let said = on_terminal(&desk, "sealwright enc -aes-256-ctr -pass file:k -pbkdf2 -in a -a", "");
+    let said = on_terminal(&sandbox, "sealwright enc -aes-256-ctr -pass file:k -pbkdf2 -in a -a", "");
     assert!(said.code == 0 && String::from_utf8_lossy(&said.out).contains("U2FsdGVkX1"));
 }
 
@@ -144,15 +142,15 @@ fn passphrases_are_asked_twice_and_not_echoed() {
     if !have("script") {
         return;
     }
-    let desk = Desk::new();
-    desk.write("a", "text");
-    let said = on_terminal(&desk, "sealwright seal -p --cost 1MiB a", "tRuE-1\\ntRuE-1\\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let said = on_terminal(&sandbox, "sealwright seal -p --cost 1MiB a", "tRuE-1\\ntRuE-1\\n");
     let screen = String::from_utf8_lossy(&said.out).into_owned();
     assert_eq!(said.code, 0, "{screen}");
     assert!(screen.contains("Passphrase: ") && screen.contains("Again") && !screen.contains("tRuE-1"), "{screen}");
-    let said = on_terminal(&desk, "sealwright seal -p --cost 1MiB -f a", "one\\ntwo\\n");
+    let said = on_terminal(&sandbox, "sealwright seal -p --cost 1MiB -f a", "one\\ntwo\\n");
     assert_eq!(said.code, 1);
     assert!(String::from_utf8_lossy(&said.out).contains("not the same"));
-    let opened = desk.sh("echo tRuE-1 | sealwright open --passphrase-fd 0 a.seal -o -");
+    let opened = sandbox.sh("echo tRuE-1 | sealwright open --passphrase-fd 0 a.seal -o -");
     assert_eq!(opened.out, b"text");
 }

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn random_steps_keep_every_invariant_and_use_every_cell() {
-        // Ten million take ten times as long and find no more: `sealwright smp check --steps 10M`
+        // Ten million take ten times as long and find no more: `sealwright-lab smp check --steps 10M`
         let tested = run(1_000_000, 1, &|_| {}).unwrap();
         assert_eq!(tested.missed, [""; 0], "cells of the table that never came up");
         assert!(tested.machines == 12 && tested.steps > 999_000 && tested.cells > 70, "{tested:?}");

@@ -1,4 +1,4 @@
-// Looks up what `sealwright advise` answers; every answer was worked out when the page was made.
+// Looks up what `sealwright-lab advise` answers; every answer was worked out when the page was made.
 (() => {
   'use strict';
   const form = document.getElementById('chooser-form');

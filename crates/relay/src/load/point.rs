@@ -15,7 +15,7 @@ const CLEAR: Spec = Spec { kind: Kind::Clear, long: false };
 
 /// Measures one point of a figure: `clients` sessions of a scheme over `connections` loopback connections, packets of
 /// `payload` bytes (destination included) from each to random ones, for `seconds` in all. This is the plain function
-/// that studies and figures call; `sealwright load --local` prints the same.
+/// that studies and figures call; `sealwright-lab load --local` prints the same.
 ///
 /// Relay and generator run in this process, the relay in one thread of its own. A second relay without cryptography,
 /// with as many clients, takes turns with it, so that [`Outcome::ratio_to_clear`] and [`Outcome::clear_ns_per_frame`]

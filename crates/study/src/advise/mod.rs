@@ -11,7 +11,7 @@
 //!    fit into the largest cache; beyond that fetching round keys costs more than making them, and only keys are kept:
 //!    the scheme `gcm-on64` of `sealwright-session`, which is GCM's.
 //!
-//! `sealwright advise` and the report's chooser are both this.
+//! `sealwright-lab advise` and the report's chooser are both this.
 
 mod table;
 
@@ -226,7 +226,7 @@ impl Advice {
         let share = 100.0 * extra as f64 / question.bytes.max(1) as f64;
         self.numbers.push(("bytes beyond the text".into(), format!("{extra} ({share:.1} % of {})", question.bytes)));
         let Some(found) = taken.1 else {
-            return self.mind.push("`sealwright study bench` measures the figures that are missing here.".into());
+            return self.mind.push("`sealwright-lab study bench` measures the figures that are missing here.".into());
         };
         let at = format!("at {} bytes, one core", found.bytes);
         for (what, speed) in [("seals", found.seal), ("opens", found.open)] {

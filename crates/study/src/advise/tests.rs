@@ -54,7 +54,7 @@ fn the_figures_are_those_measured() {
     assert_eq!(figure("bytes beyond the text"), "16 (1.1 % of 1400)");
     let found = advise(&PLAIN, None);
     assert!(found.numbers.iter().all(|(_, figure)| !figure.contains("GB/s")));
-    assert!(found.mind.iter().any(|line| line.contains("sealwright study bench")));
+    assert!(found.mind.iter().any(|line| line.contains("sealwright-lab study bench")));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `sealwright bench`: ours at each level beside the libraries that Rust programs use, in one interleaved comparison
+//! `sealwright-lab bench`: ours at each level beside the libraries that Rust programs use, in one interleaved comparison
 //! for every suite, size and direction.
 //!
 //! Before a size is timed, all libraries must agree on it to the last bit ([`Error::Disagrees`] names the one that

@@ -1,4 +1,4 @@
-//! `sealwright study bus`: a thesis on sealed cache-to-cache transfers, its figures run anew in our simulator.
+//! `sealwright-lab study bus`: a thesis on sealed cache-to-cache transfers, its figures run anew in our simulator.
 
 mod claims;
 mod figures;

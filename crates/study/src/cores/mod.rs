@@ -1,4 +1,4 @@
-//! `sealwright study cores`: AES and Serpent, GCM and OCB in hardware, the paper's four lanes beside those of `rtl/`, and
+//! `sealwright-lab study cores`: AES and Serpent, GCM and OCB in hardware, the paper's four lanes beside those of `rtl/`, and
 //! beside software.
 //!
 //! What the cores take and how they clock was found by synthesis, what they do in a cycle by simulation: both take too long,

@@ -1,4 +1,4 @@
-//! `sealwright study files`: CBC against GCM on text and images of 100 kB, 1 MB and 10 MB.
+//! `sealwright-lab study files`: CBC against GCM on text and images of 100 kB, 1 MB and 10 MB.
 
 mod claims;
 mod figures;

@@ -1,4 +1,4 @@
-//! `sealwright study messages`: RKC against GCM on messages of 128 bytes to 10 KB, and from 16 bytes to 1 MiB around.
+//! `sealwright-lab study messages`: RKC against GCM on messages of 128 bytes to 10 KB, and from 16 bytes to 1 MiB around.
 
 mod claims;
 mod crossing;

@@ -1,4 +1,4 @@
-//! `sealwright study sessions`: GCM-Pre, GCM-On and GSCM for many clients, and what should replace them.
+//! `sealwright-lab study sessions`: GCM-Pre, GCM-On and GSCM for many clients, and what should replace them.
 
 mod capacity;
 mod claims;

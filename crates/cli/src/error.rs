@@ -1,0 +1,28 @@
+//! Errors of sealed files as the command line prints them.
+
+use std::path::Path;
+
+use sealwright_file::Error;
+use sealwright_terminal::{CommandError, Exit, os_message};
+
+/// The error of a sealed file with its exit code and hint. The library names the file inside its sentence; here the name
+/// comes first.
+pub(crate) fn file_error(error: Error) -> CommandError {
+    let exit = Exit::from_code(error.exit_code());
+    let hint = error.hint();
+    let shown = match &error {
+        Error::Io { doing, place, source } => {
+            CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(source))).about(Path::new(place))
+        }
+        Error::Exists(path) => CommandError::new(exit, "exists already").about(path),
+        Error::SameFile(path) => CommandError::new(exit, "is both input and output").about(path),
+        Error::Replaced(path) => {
+            CommandError::new(exit, "was replaced by another file meanwhile and is kept").about(path)
+        }
+        Error::KeyFile { place, why } => {
+            CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))
+        }
+        other => CommandError::new(exit, other),
+    };
+    hint.into_iter().fold(shown, CommandError::hint)
+}

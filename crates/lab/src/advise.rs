@@ -1,0 +1,79 @@
+//! `sealwright-lab advise`: which suite to take and how to hold its keys, from what was measured here.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sealwright_study::{Advice, Question, advise, results};
+use sealwright_terminal::{
+    CommandError, Exit, print,
+    size::{self, Size},
+};
+
+const EXAMPLES: &str = "\
+The figures are those that `sealwright-lab study bench` has left in DIR; without them the advice has none.
+
+Example:
+    sealwright-lab advise --bytes 1500 --sessions 1000000
+    sealwright-lab advise --bytes 64KiB --no-hardware --commit";
+
+/// Say which suite to take and how to hold its keys, from what was measured
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AdviseArgs {
+    /// Bytes in a packet
+    #[arg(long, value_name = "N", default_value = "1500", value_parser = size::parse)]
+    bytes: Size,
+    /// Sessions at once, each with keys of its own
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    sessions: u64,
+    /// For processors without AES instructions
+    #[arg(long)]
+    no_hardware: bool,
+    /// Something is to be proven with the text that is not sealed with it
+    #[arg(long)]
+    ad: bool,
+    /// Senders cannot promise that no nonce comes twice
+    #[arg(long)]
+    misuse: bool,
+    /// A sealed text must open under one key only
+    #[arg(long)]
+    commit: bool,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    results: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the advice.
+pub(crate) fn run(args: &AdviseArgs) -> Result<Exit, CommandError> {
+    let question = Question {
+        bytes: usize::try_from(args.bytes.0).map_err(|_| CommandError::usage("too many bytes for this machine"))?,
+        sessions: args.sessions,
+        hardware: !args.no_hardware,
+        ad: args.ad,
+        misuse: args.misuse,
+        commit: args.commit,
+    };
+    let bench = results::load_bench(&args.results).map_err(CommandError::failed)?;
+    let advice = advise(&question, bench.as_ref());
+    print(&match args.json {
+        true => serde_json::to_string(&advice).map_err(CommandError::failed)? + "\n",
+        false => as_text(&advice),
+    })?;
+    Ok(Exit::Done)
+}
+
+fn as_text(advice: &Advice) -> String {
+    let mut text = format!("Suite: {}\nKeys:  {}\n", advice.suite, advice.scheme_words);
+    let mut list = |head: &str, lines: &mut dyn Iterator<Item = String>| {
+        for (number, line) in lines.enumerate() {
+            text += &if number == 0 { format!("\n{head}:\n  {line}\n") } else { format!("  {line}\n") };
+        }
+    };
+    list("Why", &mut advice.why.iter().cloned());
+    list("Figures", &mut advice.numbers.iter().map(|(what, figure)| format!("{what}: {figure}")));
+    list("Mind", &mut advice.mind.iter().cloned());
+    text
+}

@@ -1,0 +1,78 @@
+//! `sealwright-lab bench`: how fast this machine seals and opens, beside the libraries that others use.
+
+use clap::Args;
+use sealwright_study::bench::{Options, Row, Subject, run as measure};
+use sealwright_terminal::{
+    CommandError, Exit, ProgressArgs, Status, print, print_or_leave,
+    size::{self, Size},
+};
+use serde_json::json;
+
+use crate::study;
+
+const EXAMPLES: &str = "\
+Every implementation must first agree with the others to the last bit. Figures are medians with their 95 %
+intervals, in GB (10^9 bytes) of text a second on one core. SEALWRIGHT_ISA=avx2 (sse, portable) leaves the
+levels above out. Beside the suites that seal files there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128
+and gscm-h-256, and, only if named, what papers had and nobody should use: gscm-128, gscm-256, rkc, rkc-hmac.
+CBC and RKC take whole blocks of 16 bytes; other sizes are left out for them.
+
+Example:
+    sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
+
+/// Measure speed beside other libraries
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// Only this suite; may be given several times [default: all but what is for
+    /// research only]
+    #[arg(long, value_name = "SUITE")]
+    suite: Vec<Subject>,
+    /// Bytes in a message [default: 64,256,1500,16KiB,1MiB]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
+    bytes: Vec<Size>,
+    /// Half a minute instead of some minutes, with wider intervals
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object a line, as each is known
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
+    let mut options = Options { quick: args.quick, ..Options::default() };
+    if !args.suite.is_empty() {
+        options.subjects.clone_from(&args.suite);
+    }
+    if !args.bytes.is_empty() {
+        let bytes = args.bytes.iter().map(|size| usize::try_from(size.0));
+        options.bytes =
+            bytes.collect::<Result<_, _>>().map_err(|_| CommandError::usage("too many bytes for this machine"))?;
+    }
+    let status = Status::new(&args.progress);
+    status.now("checking that all implementations agree".into(), || json!({ "now": "agreement" }));
+    let mut unwritten = Ok(());
+    let mut on_row = |row: &Row| {
+        let sentence =
+            || format!("{} {} B, {}: {} {:.2} GB/s", row.suite, row.bytes, row.direction, row.who(), row.gbps);
+        if args.json {
+            let line = serde_json::to_string(row).expect("a row is strings and finite numbers");
+            unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| print_or_leave(&format!("{line}\n")));
+        } else {
+            status.now(sentence(), || json!({ "now": sentence() }));
+        }
+    };
+    let report = measure(&options, &mut on_row).map_err(|error| match error {
+        sealwright_study::bench::Error::Size(_) => CommandError::usage(error),
+        other => CommandError::failed(other),
+    })?;
+    drop(status);
+    unwritten?;
+    if !args.json {
+        print(&study::bench_as_text(&report))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,26 @@
+//! `sealwright-lab completions`: what a shell needs to complete the program's words.
+
+use clap::Args;
+use clap_complete::Shell;
+use sealwright_terminal::{CommandError, Exit, pages, print};
+
+use crate::args::LabArgs;
+
+const EXAMPLES: &str = "\
+Example:
+    sealwright-lab completions bash > sealwright-lab.bash    # then: . ./sealwright-lab.bash";
+
+/// Print a script that completes words in a shell
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Prints the script.
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
+    print(&pages::completions::<LabArgs>(args.shell))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,212 @@
+//! `sealwright-lab load`: any number of clients at a relay, and what each packet costs.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use sealwright_measure::Interval;
+use sealwright_relay::{
+    Count,
+    client::{ClientError, Identity},
+    load::{LoadError, Mix, Order, Outcome, compare, measure, remote},
+};
+use sealwright_session::{Kind, Spec};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use serde_json::{Value, json};
+
+const EXAMPLES: &str = "\
+Each client in turn sends a packet to a random one; the relay opens it for the sender and seals it for the
+receiver. --local starts the relay in this very program, in threads of its own, over real loopback sockets,
+and a second one without cryptography whose turns lie between: what sealing costs is the ratio of the two.
+ns_per_frame is CPU time of the relay's threads. Forged and replayed frames are put in and must not arrive.
+
+--window 1 is a closed loop with one packet under way on each connection; --rate makes an open loop, whose
+latency counts from when a packet was due.
+
+--at loads a relay elsewhere: its configuration must know the clients, its certificates name them, and the time
+is then that of the clock.
+
+Example:
+    sealwright-lab load --scheme gcm-on64 --clients 100000 --payload 40 --connections 50 --seconds 5 --local";
+
+/// Measure a relay under many clients
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LoadArgs {
+    /// How frames are sealed: clear, gcm-on64, gcm-derived, gscm-h, gcm-pre(4k), gcm-on(256)-256, ...
+    #[arg(long, value_name = "SCHEME", default_value = "gcm-on64", value_parser = spec)]
+    scheme: Spec,
+    /// Sessions
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    clients: u32,
+    /// Bytes in a packet, or a mix such as 40:7,576:4,1500:1
+    #[arg(long, value_name = "BYTES", default_value = "40")]
+    payload: Mix,
+    /// Connections that carry the clients
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    connections: u16,
+    /// How long to measure
+    #[arg(long, value_name = "T", default_value_t = 5.0, value_parser = seconds)]
+    seconds: f64,
+    /// Packets under way on each connection
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    window: u16,
+    /// Packets a second in all, instead of as fast as they come back
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
+    /// Threads of the relay [default: half of the cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Start the relay in this program
+    #[arg(long, required_unless_present = "at", conflicts_with = "at")]
+    local: bool,
+    /// Load a relay that runs elsewhere, as the clients that this identity names: *.load.test
+    #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
+    at: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+fn spec(text: &str) -> Result<Spec, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("from 0.1 to 86400 seconds".into()),
+    }
+}
+
+/// Measures and prints.
+pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
+    let mut order = Order {
+        clients: args.clients,
+        payload: args.payload.clone(),
+        connections: args.connections.into(),
+        window: args.window.into(),
+        rate: args.rate.map(f64::from),
+        bad_every: Order::BAD_EVERY,
+        seed: 1,
+    };
+    let time = Duration::from_secs_f64(args.seconds);
+    let status = Status::new(&args.progress);
+    let say = |what: &str| status.now(what.to_owned(), || json!({ "now": what }));
+    let (scheme, workers, outcome) = if let Some(path) = &args.at {
+        say("opening sessions");
+        let identity = Identity::read(path).map_err(|error| failed(&error.into()))?;
+        let (mut rig, scheme) = remote(&identity, &mut order).map_err(|error| failed(&error))?;
+        say("measuring");
+        (scheme, None, measure(&order, &mut rig, None, time))
+    } else {
+        let workers = args.threads.map_or_else(half_of_the_cores, u32::from).min(args.clients);
+        if args.scheme.research_only() && !args.progress.quiet {
+            eprintln!("sealwright: {} is for research only: clients of a cluster can forge its frames", args.scheme);
+        }
+        say("making keys and measuring");
+        (args.scheme, Some(workers), compare(args.scheme, &order, workers, time))
+    };
+    let outcome = outcome.map_err(|error| failed(&error))?;
+    drop(status);
+    let said = Said { args, scheme, workers, outcome: &outcome };
+    print(&if args.json { format!("{}\n", said.json()) } else { said.text() })?;
+    let whole = outcome.lost == 0 && outcome.forged_accepted == 0;
+    Ok(if whole { Exit::Done } else { Exit::Failed })
+}
+
+fn failed(error: &LoadError) -> CommandError {
+    match error {
+        LoadError::Client(ClientError::Relay { .. }) => {
+            CommandError::failed(error).hint("is the relay running, and its name in its certificate?")
+        }
+        LoadError::Io(io) if io.raw_os_error() == Some(24) => {
+            CommandError::failed(error).hint("`ulimit -n` says how many connections there may be")
+        }
+        _ => CommandError::failed(error),
+    }
+}
+
+fn half_of_the_cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() as u32 / 2).max(1))
+}
+
+fn micros(outcome: &Outcome, quantile: f64) -> f64 {
+    outcome.latency.value_at_quantile(quantile) as f64 / 1e3
+}
+
+/// An outcome, to be told.
+struct Said<'a> {
+    args: &'a LoadArgs,
+    scheme: Spec,
+    workers: Option<u32>,
+    outcome: &'a Outcome,
+}
+
+impl Said<'_> {
+    fn json(&self) -> Value {
+        let Said { args, outcome, .. } = self;
+        let payload = args.payload.only().map_or_else(|| json!(args.payload.to_string()), |bytes| json!(bytes));
+        let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
+        let ends = |of: Interval| [rounded(of.low), rounded(of.high)];
+        // A relay without cryptography is its own measure
+        let is_clear = self.scheme.kind == Kind::Clear && args.local;
+        let ratio = outcome.ratio_to_clear.or(is_clear.then(|| Interval::exact(1.0)));
+        json!({
+            "scheme": self.scheme.to_string(),
+            "clients": outcome.order.clients,
+            "payload": payload,
+            "connections": args.connections,
+            "window": args.window,
+            "frames": outcome.frames,
+            "lost": outcome.lost,
+            "bad_sent": outcome.bad,
+            "forged_accepted": outcome.forged_accepted,
+            "ns_per_frame": rounded(outcome.ns_per_frame.median),
+            "ns_per_frame_interval": ends(outcome.ns_per_frame),
+            "wall_ns_per_frame": rounded(outcome.wall_ns_per_frame.median),
+            "ratio_to_clear": ratio.map(|ratio| rounded(ratio.median)),
+            "ratio_to_clear_interval": ratio.map(ends),
+            "bytes_per_client": outcome.bytes_per_client.map(rounded),
+            "p50_us": rounded(micros(outcome, 0.50)),
+            "p99_us": rounded(micros(outcome, 0.99)),
+        })
+    }
+
+    fn text(&self) -> String {
+        let Said { args, outcome, .. } = self;
+        let mut lines = vec![
+            ("scheme".to_owned(), self.scheme.to_string()),
+            ("clients".to_owned(), format!("{} over {} connections", outcome.order.clients, args.connections)),
+            ("payload".to_owned(), format!("{} bytes, {} under way on each connection", args.payload, args.window)),
+            ("frames".to_owned(), format!("{}, {} lost", outcome.frames, outcome.lost)),
+            ("bad frames".to_owned(), format!("{} put in, {} accepted", outcome.bad, outcome.forged_accepted)),
+        ];
+        if let Some(workers) = self.workers {
+            let s = if workers == 1 { "" } else { "s" };
+            lines.insert(3, ("relay".to_owned(), format!("{workers} thread{s}")));
+            lines.push(("CPU".to_owned(), format!("{:.0} ns a frame", outcome.ns_per_frame)));
+        }
+        lines.push(("wall".to_owned(), format!("{:.0} ns a frame", outcome.wall_ns_per_frame)));
+        if let Some(ratio) = outcome.ratio_to_clear {
+            lines.push(("to clear".to_owned(), format!("{ratio:.2} times the CPU time without cryptography")));
+        }
+        if let Some(bytes) = outcome.bytes_per_client {
+            lines.push(("memory".to_owned(), format!("{bytes:.1} bytes a client")));
+        }
+        let latency = format!(
+            "p50 {:.0} µs, p99 {:.0} µs, p99.9 {:.0} µs",
+            micros(outcome, 0.5),
+            micros(outcome, 0.99),
+            micros(outcome, 0.999)
+        );
+        lines.push(("latency".to_owned(), latency));
+        if let Some(counts) = outcome.counts {
+            for what in Count::dropped().filter(|&what| counts.of(what) > 0) {
+                lines.push((format!("dropped, {}", what.name()), counts.of(what).to_string()));
+            }
+        }
+        lines.iter().map(|(name, value)| format!("{name:<18} {value}\n")).collect()
+    }
+}

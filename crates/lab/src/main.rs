@@ -1,0 +1,37 @@
+//! The command `sealwright-lab`: replays papers, measures peers, simulates buses, loads relays.
+//!
+//! Arguments are in `args`; each verb is one file; errors are printed by `sealwright_terminal::run`.
+
+mod advise;
+mod args;
+mod bench;
+mod completions;
+mod load;
+mod report;
+mod smp;
+mod study;
+
+use std::process::ExitCode;
+
+use sealwright_terminal::{CommandError, Exit, interrupt, run};
+
+use crate::args::{LabArgs, Verb};
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    run("sealwright-lab", &words, dispatch).into()
+}
+
+fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
+    // A study that is interrupted goes on where it stopped: there is nothing to remove.
+    interrupt::listen(|| {})?;
+    match &args.verb {
+        Verb::Study(args) => study::run(args),
+        Verb::Report(args) => report::run(args),
+        Verb::Bench(args) => bench::run(args),
+        Verb::Advise(args) => advise::run(args),
+        Verb::Smp(args) => smp::run(args),
+        Verb::Load(args) => load::run(args),
+        Verb::Completions(args) => completions::run(args),
+    }
+}

@@ -1,0 +1,43 @@
+//! `sealwright-lab smp`: a shared-memory multiprocessor with a sealed bus, simulated.
+
+mod attack;
+mod check;
+mod machine;
+mod record;
+mod run;
+mod sweep;
+
+use clap::{Args, Subcommand};
+use sealwright_terminal::{CommandError, Exit};
+
+const EXAMPLES: &str = "\
+Example:
+    sealwright-lab smp run --workload fft --size 10 --scheme gcm
+    sealwright-lab smp attack";
+
+/// Simulate processors whose cache-to-cache transfers are sealed
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SmpArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Run(run::RunArgs),
+    Attack(attack::AttackArgs),
+    Sweep(sweep::SweepArgs),
+    Record(record::RecordArgs),
+    Check(check::CheckArgs),
+}
+
+pub(crate) fn run(args: &SmpArgs) -> Result<Exit, CommandError> {
+    match &args.verb {
+        Verb::Run(args) => run::run(args),
+        Verb::Attack(args) => attack::run(args),
+        Verb::Sweep(args) => sweep::run(args),
+        Verb::Record(args) => record::run(args),
+        Verb::Check(args) => check::run(args),
+    }
+}

@@ -1,0 +1,91 @@
+//! `sealwright-lab smp record`: a trace of any program with threads.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::Args;
+use sealwright_smp::record::{self, Failure as Cause, Recording};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, os_message, print, shown};
+use serde_json::json;
+
+const EXAMPLES: &str = "\
+Example:
+    sealwright-lab smp record -o sort -- sort --parallel=2 -S 1M words.txt
+
+The program runs under QEMU's user mode, some ten times slower than by itself. It and every thread that it makes become a
+file each, sort.0.smpt.zst, sort.1.smpt.zst and so on, for `sealwright-lab smp run --trace sort`.";
+
+/// Record a program with threads as a trace for `smp run`
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecordArgs {
+    /// Files become PREFIX.0.smpt.zst and so on [default: the program's name]
+    #[arg(short, long, value_name = "PREFIX")]
+    output: Option<PathBuf>,
+    /// Replace a trace that is there
+    #[arg(short, long)]
+    force: bool,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
+    /// The program and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+pub(super) fn run(args: &RecordArgs) -> Result<Exit, CommandError> {
+    let Some((name, arguments)) = args.command.split_first() else {
+        return Err(CommandError::usage("nothing to record"));
+    };
+    let program = found(name)?;
+    let prefix = args.output.clone().or_else(|| program.file_name().map(PathBuf::from));
+    let Some(prefix) = prefix else { return Err(CommandError::usage("the program has no name").hint("-o PREFIX")) };
+    let recording = Recording {
+        program,
+        arguments: arguments.to_vec(),
+        prefix: prefix.clone(),
+        cache: record::cache(),
+        replace: args.force,
+    };
+    let status = Status::new(&args.progress);
+    let tell = &mut |records: u64| status.now(format!("{records} records"), || json!({ "records": records }));
+    let recorded = recording.run(tell).map_err(failed)?;
+    drop(status);
+    let records: u64 = recorded.records.iter().sum();
+    let threads = recorded.files.len();
+    print(&if args.json {
+        let files: Vec<_> = recorded.files.iter().map(|file| file.display().to_string()).collect();
+        format!("{}\n", json!({ "files": files, "records": recorded.records, "exit": recorded.code }))
+    } else {
+        format!("{threads} threads, {records} records: sealwright-lab smp run --trace {}\n", shown(&prefix))
+    })?;
+    match recorded.code {
+        Some(0) => {}
+        Some(code) => eprintln!("sealwright: the program ended with {code}"),
+        None => eprintln!("sealwright: the program was ended by a signal"),
+    }
+    Ok(Exit::Done)
+}
+
+/// A program as the shell finds it.
+fn found(name: &OsString) -> Result<PathBuf, CommandError> {
+    let path = PathBuf::from(name);
+    if path.components().count() > 1 || path.is_absolute() {
+        return if path.is_file() { Ok(path) } else { Err(CommandError::failed("no such program").about(&path)) };
+    }
+    record::on_path(name).ok_or_else(|| {
+        let failure = CommandError::failed("no such program on the PATH").about(&path);
+        if path.is_file() { failure.hint(format_args!("./{}", shown(&path))) } else { failure }
+    })
+}
+
+fn failed(cause: Cause) -> CommandError {
+    match cause {
+        Cause::Missing(missing) => CommandError::failed(&missing.what).hint(&missing.hint),
+        Cause::Io(what, error) => CommandError::failed(format_args!("{what}: {}", os_message(&error))),
+        Cause::Exists(path) => CommandError::failed("exists already").about(&path).hint("--force replaces it"),
+        Cause::Closed(_) => CommandError::failed(cause).hint("link it with the shared libc: gcc without -static"),
+        Cause::Program(_) => CommandError::failed(cause),
+    }
+}

@@ -1,0 +1,125 @@
+//! The error of a verb: one line `sealwright: FILE: what`, then `hint:` lines.
+
+use std::{fmt, io, path::Path, sync::OnceLock};
+
+use crate::exit::Exit;
+
+/// The program's name in front of errors.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Sets the name in front of errors, once a process.
+pub(crate) fn set_program(name: &'static str) {
+    let _ = PROGRAM.set(name);
+}
+
+/// What failed, the file it is about, the exit code, and what the user can do about it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct CommandError {
+    subject: Option<String>,
+    what: String,
+    hints: Vec<String>,
+    exit: Exit,
+}
+
+impl CommandError {
+    /// An error of the run as a whole.
+    pub fn new(exit: Exit, what: impl fmt::Display) -> CommandError {
+        CommandError { subject: None, what: what.to_string(), hints: Vec::new(), exit }
+    }
+
+    /// The command line makes no sense.
+    pub fn usage(what: impl fmt::Display) -> CommandError {
+        CommandError::new(Exit::Usage, what)
+    }
+
+    /// Input, output or configuration failed.
+    pub fn failed(what: impl fmt::Display) -> CommandError {
+        CommandError::new(Exit::Failed, what)
+    }
+
+    /// The operating system refused something about `path`.
+    pub fn io(path: &Path, error: &io::Error) -> CommandError {
+        CommandError::failed(os_message(error)).about(path)
+    }
+
+    /// Names the file it is about.
+    pub fn about(mut self, path: &Path) -> CommandError {
+        self.subject = Some(shown(path));
+        self
+    }
+
+    /// Names the file it is about, unless it knows a better one.
+    pub fn about_unless_named(self, path: &Path) -> CommandError {
+        if self.subject.is_some() { self } else { self.about(path) }
+    }
+
+    /// Adds a line saying what to do.
+    pub fn hint(mut self, hint: impl fmt::Display) -> CommandError {
+        self.hints.push(hint.to_string());
+        self
+    }
+
+    /// The printed form: control characters are escaped.
+    fn text(&self) -> String {
+        let mut text = format!("{}: ", PROGRAM.get().unwrap_or(&"sealwright"));
+        if let Some(subject) = &self.subject {
+            text += &format!("{subject}: ");
+        }
+        text += &printable(&self.what);
+        for hint in &self.hints {
+            text += &format!("\nhint: {}", printable(hint));
+        }
+        text
+    }
+
+    /// The code the process ends with.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+/// A path as the terminal may show it.
+pub fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// An operating system error without the number Rust puts behind it.
+pub fn os_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// File names are other people's data: control characters must not reach the terminal, nor break the one line.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_and_its_hints() {
+        let error = CommandError::failed("exists").about(Path::new("a\nb\u{1b}[31m")).hint("--force replaces it");
+        assert_eq!(error.to_string(), "sealwright: a\\nb\\u{1b}[31m: exists\nhint: --force replaces it");
+    }
+
+    #[test]
+    fn the_worst_of_several_codes_is_the_highest() {
+        assert_eq!(Exit::Failed.max(Exit::NotAuthentic), Exit::NotAuthentic);
+        assert_eq!(Exit::NotAuthentic.max(Exit::WrongKey), Exit::WrongKey);
+    }
+
+    #[test]
+    fn operating_system_numbers_are_left_out() {
+        assert_eq!(os_message(&io::Error::from_raw_os_error(28)), "No space left on device");
+    }
+}

@@ -1,0 +1,40 @@
+//! Exit codes: a contract with scripts, the same for every verb.
+
+use std::process::ExitCode;
+
+/// How a run ended. Of several files the highest code wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Everything asked for was done.
+    Done = 0,
+    /// Input, output or configuration failed; a vector or a study failed.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// The sealed file was changed, cut or extended.
+    NotAuthentic = 3,
+    /// The key, passphrase or associated data is not the one that sealed the file.
+    WrongKey = 4,
+    /// SIGINT or SIGTERM.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// The code that a library reports; codes outside the contract are failures.
+    pub fn from_code(code: u8) -> Exit {
+        match code {
+            0 => Exit::Done,
+            2 => Exit::Usage,
+            3 => Exit::NotAuthentic,
+            4 => Exit::WrongKey,
+            130 => Exit::Interrupted,
+            _ => Exit::Failed,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}

@@ -1,0 +1,79 @@
+//! Completions and manual pages, made from the arguments themselves.
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::error::CommandError;
+
+/// The script that completes the words of `A` in a shell.
+pub fn completions<A: CommandFactory>(shell: Shell) -> String {
+    let mut command = A::command();
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// A manual page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The name of its file: `sealwright-seal.1`.
+    pub file: String,
+    /// Its text in roff.
+    pub roff: String,
+}
+
+/// The manual pages of `A`: first the program's, then one for each verb.
+///
+/// # Errors
+/// If a page cannot be made.
+pub fn manual<A: CommandFactory>() -> Result<Vec<Page>, CommandError> {
+    let mut all = A::command().disable_help_subcommand(true);
+    all.build();
+    let source = format!("{} {}", all.get_name(), all.get_version().unwrap_or_default());
+    let mut pages = Vec::new();
+    collect(&all, &source, &mut pages)?;
+    Ok(pages)
+}
+
+fn collect(command: &Command, source: &str, pages: &mut Vec<Page>) -> Result<(), CommandError> {
+    pages.push(page(command, source)?);
+    command.get_subcommands().try_for_each(|verb| collect(verb, source, pages))
+}
+
+/// The page of `command`. The text behind the options is laid out already: exit codes, tables, examples.
+fn page(command: &Command, source: &str) -> Result<Page, CommandError> {
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let man = Man::new(command.clone().after_help("")).manual("Sealwright").source(source);
+    let file = man.get_filename();
+    let mut roff = Vec::new();
+    man.render(&mut roff).map_err(CommandError::failed)?;
+    let mut roff = String::from_utf8_lossy(&roff).into_owned();
+    let (notes, example) = after.split_once("Example:\n").unwrap_or((&after, ""));
+    for (head, text) in [("NOTES", notes), ("EXAMPLE", example)] {
+        if !text.trim().is_empty() {
+            roff += &format!(".SH {head}\n.nf\n{}\n.fi\n", verbatim(text.trim_matches('\n')));
+        }
+    }
+    Ok(Page { file, roff })
+}
+
+/// Text that roff leaves as it is.
+fn verbatim(text: &str) -> String {
+    let line = |line: &str| {
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");
+        if line.starts_with('.') { format!("\\&{line}") } else { line }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roff_takes_nothing_for_a_command() {
+        assert_eq!(verbatim(".a\n b --c\\n\n`d'"), "\\&.a\n b \\-\\-c\\en\n\\(gad\\(aq");
+    }
+}

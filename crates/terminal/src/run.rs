@@ -1,0 +1,29 @@
+//! From the words of a command line to an exit code.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use crate::{
+    error::{self, CommandError},
+    exit::Exit,
+    level,
+    streams::say,
+    usage,
+};
+
+/// Parses `words`, runs `verb` with the arguments, prints its error. `program` is the name in front of errors.
+pub fn run<A: Parser>(
+    program: &'static str,
+    words: &[OsString],
+    verb: impl FnOnce(&A) -> Result<Exit, CommandError>,
+) -> Exit {
+    error::set_program(program);
+    match A::try_parse_from(words) {
+        Ok(args) => level::check().and_then(|()| verb(&args)).unwrap_or_else(|error| {
+            say(&error);
+            error.exit()
+        }),
+        Err(error) => usage::explain::<A>(&error, words),
+    }
+}

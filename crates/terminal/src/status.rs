@@ -1,0 +1,50 @@
+//! The progress of a long measurement, on standard error: a line that is redrawn, or JSON lines for programs.
+
+use std::{
+    io::{IsTerminal, Write},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::args::{ProgressArgs, ProgressFormat};
+
+/// Shows the progress of a long measurement until it is dropped.
+#[derive(Debug)]
+pub struct Status {
+    line: Option<ProgressBar>,
+    json: bool,
+}
+
+impl Status {
+    /// Shows progress as the arguments ask.
+    pub fn new(args: &ProgressArgs) -> Status {
+        let format = args.format();
+        let line = (format == ProgressFormat::Auto && std::io::stderr().is_terminal()).then(|| {
+            let style =
+                ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}").expect("the template is well formed");
+            let line = ProgressBar::new_spinner().with_style(style);
+            line.enable_steady_tick(Duration::from_millis(200));
+            line
+        });
+        Status { line, json: format == ProgressFormat::Json }
+    }
+
+    /// Says what is being done, as a sentence and as data.
+    pub fn now(&self, sentence: String, data: impl FnOnce() -> serde_json::Value) {
+        if let Some(line) = &self.line {
+            line.set_message(sentence);
+        } else if self.json {
+            // Nobody is left to tell when standard error is gone.
+            let _ = writeln!(std::io::stderr().lock(), "{}", data());
+        }
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Errors of the command line in the form that all errors have; help and version as they are.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, error::ErrorKind};
+
+use crate::{
+    error::CommandError,
+    exit::Exit,
+    streams::{print, say},
+};
+
+/// Prints what clap found: an error, or the help that was asked for.
+pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]) -> Exit {
+    let text = error.render().to_string();
+    let error = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match print(&text) {
+            Ok(()) => return Exit::Done,
+            Err(error) => error,
+        },
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            say(text.trim_end_matches('\n'));
+            return Exit::Usage;
+        }
+        _ => reword(&text, &verb::<A>(words)),
+    };
+    say(&error);
+    error.exit()
+}
+
+/// One line saying what is wrong, then hints: clap's tips, and where the help is.
+fn reword(rendered: &str, verb: &str) -> CommandError {
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let paragraphs: Vec<String> =
+        text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let mut error = CommandError::usage(paragraphs.first().map_or("", String::as_str));
+    for paragraph in &paragraphs {
+        if let Some(tip) = paragraph.strip_prefix("tip: ") {
+            error = error.hint(tip);
+        }
+    }
+    error.hint(format_args!("{verb} --help"))
+}
+
+/// The verb whose help to point at: as many words as name one.
+fn verb<A: CommandFactory>(words: &[OsString]) -> String {
+    let mut command = A::command();
+    let mut name = command.get_name().to_owned();
+    for word in words.iter().skip(1) {
+        let Some(inner) = command.find_subcommand(word) else { break };
+        name = format!("{name} {}", inner.get_name());
+        command = inner.clone();
+    }
+    name
+}

@@ -1,0 +1,84 @@
+//! Checks that every example of every help page does what it says: it is run, in order, in a folder prepared for its page.
+
+use std::path::Path;
+
+use crate::{Sandbox, have, terminal};
+
+/// The examples of a program, and how to run them.
+#[derive(Debug)]
+pub struct Examples<'a> {
+    /// The program's name.
+    pub program: &'a str,
+    /// A shell script that prepares the folder of a page, beside `letter.txt`, `photos`, `secret`, `my.key` and `vectors`.
+    pub prepared: &'a [(&'a str, &'a str)],
+    /// Prepares the folder of every page.
+    pub prepare: fn(&Sandbox),
+    /// Examples that are not run, by how they begin, and why.
+    pub not_run: &'a [(&'a str, &'a str)],
+    /// The least number of examples that must have run.
+    pub at_least: usize,
+}
+
+impl Examples<'_> {
+    /// Runs the examples of every page.
+    ///
+    /// # Panics
+    /// If one fails, a page has none, or too few ran.
+    pub fn check(&self, vectors: &Path) {
+        let (mut run, mut skipped) = (0, 0);
+        for page in self.pages("") {
+            let help = self.help(&page);
+            let (_, examples) =
+                help.split_once("Example:\n").unwrap_or_else(|| panic!("`{page}` has no example\n{help}"));
+            let sandbox = self.sandbox(&page, vectors);
+            for line in examples.lines().map_while(|line| line.strip_prefix("    ")) {
+                let program = line.split_whitespace().next().unwrap();
+                if let Some((_, why)) = self.not_run.iter().find(|(begin, _)| line.starts_with(begin)) {
+                    eprintln!("skipped: {line}: {why}");
+                    skipped += 1;
+                } else if !program.starts_with("sealwright") && !have(program) {
+                    skipped += 1;
+                } else {
+                    let (printed, code) = terminal::shell(line, &sandbox.path(""));
+                    assert_eq!(code, 0, "the help of `{} {page}` says: {line}\n{printed}", self.program);
+                    run += 1;
+                }
+            }
+        }
+        eprintln!("{run} examples run, {skipped} skipped");
+        assert!(run >= self.at_least, "{run} examples");
+    }
+
+    /// Every page that shows options of its own, as the words of its verb.
+    fn pages(&self, verb: &str) -> Vec<String> {
+        let help = self.help(verb);
+        let Some((_, commands)) = help.split_once("\nCommands:\n") else { return vec![verb.to_owned()] };
+        let verbs = commands.lines().take_while(|line| line.starts_with("  "));
+        let verbs = verbs.filter_map(|line| line.split_whitespace().next()).filter(|verb| *verb != "help");
+        let inner = verbs.flat_map(|inner| self.pages(format!("{verb} {inner}").trim()));
+        // A page that only gathers verbs has no example but theirs.
+        let own = verb.is_empty().then(String::new);
+        own.into_iter().chain(inner).collect()
+    }
+
+    fn help(&self, verb: &str) -> String {
+        let (printed, code) = terminal::shell(&format!("{} {verb} --help", self.program), Path::new("/"));
+        assert_eq!(code, 0, "{printed}");
+        printed
+    }
+
+    fn sandbox(&self, page: &str, vectors: &Path) -> Sandbox {
+        let sandbox = Sandbox::new();
+        sandbox.ok("key new -o my.key");
+        sandbox.write("letter.txt", "Dear reader,\n");
+        sandbox.write("secret", "a passphrase\n");
+        sandbox.write("photos/1", crate::text(3000));
+        std::os::unix::fs::symlink(vectors, sandbox.path("vectors")).unwrap();
+        (self.prepare)(&sandbox);
+        if let Some((_, script)) = self.prepared.iter().find(|(prepared, _)| *prepared == page) {
+            let (printed, code) = terminal::shell(script, &sandbox.path(""));
+            assert_eq!(code, 0, "{printed}");
+        }
+        sandbox
+    }
+}

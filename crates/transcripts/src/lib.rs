@@ -1,0 +1,174 @@
+//! For tests of the command lines: a folder to try a program in ([`Sandbox`]), and terminal transcripts replayed ([`terminal`]).
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod check;
+mod examples;
+mod relay;
+pub mod terminal;
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+pub use check::check;
+pub use examples::Examples;
+pub use relay::{TrialRelay, change};
+use tempfile::TempDir;
+
+/// An empty directory to try `sealwright` in, with the key files `k` and `other`.
+#[derive(Debug)]
+pub struct Sandbox {
+    directory: TempDir,
+}
+
+/// What a command left: its code and what it printed.
+#[derive(Debug)]
+pub struct Finished {
+    /// The exit code; -1 after a signal.
+    pub code: i32,
+    /// Standard output.
+    pub out: Vec<u8>,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Sandbox::new()
+    }
+}
+
+impl Sandbox {
+    /// An empty directory with the key files `k` and `other`.
+    pub fn new() -> Sandbox {
+        let sandbox = Sandbox { directory: tempfile::tempdir().unwrap() };
+        for key in ["k", "other"] {
+            sandbox.ok(&format!("key new -o {key}"));
+        }
+        sandbox
+    }
+
+    /// A path inside.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// `sealwright`, started here without standard input.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(binaries().join("sealwright"));
+        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `sealwright` with the words of `line`.
+    pub fn run(&self, line: &str) -> Finished {
+        finished(self.command().args(line.split_whitespace()).output().unwrap())
+    }
+
+    /// Runs a line that must succeed, in silence.
+    pub fn ok(&self, line: &str) {
+        let finished = self.run(line);
+        assert_eq!((finished.code, finished.err.as_str()), (0, ""), "sealwright {line}");
+    }
+
+    /// Runs a line that must fail with `code` and say `word`.
+    pub fn fails(&self, line: &str, code: i32, word: &str) {
+        let finished = self.run(line);
+        assert_eq!(finished.code, code, "sealwright {line}\n{}", finished.err);
+        assert!(
+            finished.err.starts_with("sealwright: ") && finished.err.contains(word),
+            "sealwright {line}\n{}",
+            finished.err
+        );
+    }
+
+    /// Runs a shell script in which `sealwright` is ours.
+    pub fn sh(&self, script: &str) -> Finished {
+        let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("PATH", path).current_dir(self.directory.path()).stdin(Stdio::null());
+        finished(command.output().unwrap())
+    }
+
+    /// Writes a file and the folders above it.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        if let Some(parent) = Path::new(name).parent() {
+            fs::create_dir_all(self.path("").join(parent)).unwrap();
+        }
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Reads a file.
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The permission bits of a file.
+    pub fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o7777
+    }
+
+    /// Sets the permission bits of a file.
+    pub fn chmod(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Every file below, sorted, but for the two keys; directories end in `/`.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        list(self.directory.path(), "", &mut names);
+        names.retain(|name| name != "k" && name != "other");
+        names.sort();
+        names
+    }
+}
+
+/// The folder of the programs under test: that of the test program itself, which cargo builds beside them.
+///
+/// # Panics
+/// If `sealwright` is not there.
+pub fn binaries() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().and_then(Path::parent).unwrap().to_owned();
+    assert!(folder.join("sealwright").exists(), "build the programs first: cargo build --workspace");
+    folder
+}
+
+fn list(directory: &Path, prefix: &str, names: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type().unwrap().is_dir() {
+            list(&entry.path(), &format!("{name}/"), names);
+            names.push(format!("{name}/"));
+        } else {
+            names.push(name);
+        }
+    }
+}
+
+/// What is left of a process.
+pub fn finished(output: Output) -> Finished {
+    Finished {
+        code: output.status.code().unwrap_or(-1),
+        out: output.stdout,
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Bytes that no two places share.
+pub fn text(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// Whether a program is there; says so when it is not, as the test then shows nothing.
+pub fn have(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
+    if !found {
+        eprintln!("skipped: {program} is not installed");
+    }
+    found
+}

@@ -1,0 +1,86 @@
+//! A relay under test.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    os::unix::net::UnixDatagram,
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::Sandbox;
+
+/// A relay under test: `sealwright serve` over a trial configuration in a [`Sandbox`], as systemd would start it.
+#[derive(Debug)]
+pub struct TrialRelay {
+    /// The process.
+    pub child: Child,
+    log: BufReader<ChildStderr>,
+    notify: UnixDatagram,
+}
+
+impl TrialRelay {
+    /// A trial relay on ports that the system chooses; the clients' files then name them.
+    pub fn start(sandbox: &Sandbox) -> TrialRelay {
+        sandbox.run("serve --init trial --client alice --client bob --client *.load.test");
+        change(sandbox, "relay.toml", |text| {
+            ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(&format!(":{port}"), ":0"))
+        });
+        let notify = UnixDatagram::bind(sandbox.path("notify")).unwrap();
+        notify.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut child = sandbox
+            .command()
+            .args(["serve", "trial/relay.toml"])
+            .env("NOTIFY_SOCKET", sandbox.path("notify"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let mut relay = TrialRelay { child, log, notify };
+        let serving = relay.event("serving");
+        let port = serving["control"].as_str().unwrap().rsplit_once(':').unwrap().1.to_owned();
+        for name in ["alice", "bob", "load.test"] {
+            change(sandbox, &format!("{name}.toml"), |text| text.replace("7601", &port));
+        }
+        assert_eq!(relay.heard(), "READY=1");
+        relay
+    }
+
+    /// The next line of the log, which must be of this event.
+    pub fn event(&mut self, event: &str) -> Value {
+        let mut line = String::new();
+        self.log.read_line(&mut line).unwrap();
+        let value: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["event"], event, "{line}");
+        value
+    }
+
+    /// The next message to systemd.
+    pub fn heard(&self) -> String {
+        let mut buffer = [0; 256];
+        let much = self.notify.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..much].to_vec()).unwrap()
+    }
+
+    /// Sends a signal by name: `HUP`.
+    pub fn signal(&self, name: &str) {
+        assert!(
+            Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status().unwrap().success()
+        );
+    }
+}
+
+impl Drop for TrialRelay {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Changes a file of the trial.
+pub fn change(sandbox: &Sandbox, name: &str, change: impl Fn(String) -> String) {
+    let path = sandbox.path("trial").join(name);
+    fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
+}

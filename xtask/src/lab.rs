@@ -1,0 +1,27 @@
+//! `cargo lab`: the laboratory's program, built together with the product that it measures.
+
+use std::{
+    env,
+    process::{Command, ExitCode},
+};
+
+use crate::steps::Steps;
+
+/// What cargo is asked to build: `sealwright` and `sealwright-lab`.
+pub(crate) const BUILD: &[&str] = &["build", "--release", "--package", "sealwright-cli", "--package", "sealwright-lab"];
+
+/// Builds both programs and runs the laboratory's with `words`.
+pub(crate) fn run(steps: &Steps, words: &[String]) -> ExitCode {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(BUILD).current_dir(steps.root()).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return ExitCode::FAILURE;
+    }
+    match Command::new(steps.release("sealwright-lab")).args(words).status() {
+        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)),
+        Err(error) => {
+            eprintln!("sealwright-lab: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
