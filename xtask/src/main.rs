@@ -1,10 +1,12 @@
 //! The only automation language: `cargo xtask test` and the checks it is made of.
 
+mod circles;
 mod files;
 mod lab;
 mod layers;
 mod levels;
 mod rtl;
+mod sizes;
 mod steps;
 mod symbols;
 mod venv;
@@ -20,6 +22,7 @@ cargo xtask COMMAND
 
   test       everything below, in order, and a closing line `N passed, N failed, N skipped` of steps
   fmt        formatting
+  circles    no module uses one that uses it
   clippy     lints, warnings denied
   layers     no crate depends on one above it; no product crate depends on the laboratory
   files      the length of files; where unsafe code and instruction sets may stand
@@ -28,6 +31,7 @@ cargo xtask COMMAND
   levels     tests of the cryptographic crates at each lower level
   release    the release binaries
   symbols    no intrinsic was left as a function in the release binaries
+  sizes      what users install: crates that are built, bytes of the program, both within limits
   vectors    the release binary checks every file of vectors/ at every level
   referees   Python referees against the release binary, in a venv of this repository
   browser    every study quickly, and its report in Chromium
@@ -41,10 +45,13 @@ fn root() -> PathBuf {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = circles::wrapper() {
+        return code;
+    }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "clippy", "fuzz", "unit", "levels", "release", "symbols", "vectors", "referees",
-        "browser", "rtl",
+        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "release", "symbols", "sizes",
+        "vectors", "referees", "browser", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -72,6 +79,7 @@ fn main() -> ExitCode {
             }
             "layers" => steps.check("layers", layers::check),
             "files" => steps.check("files", files::check),
+            "circles" => steps.check("circles between modules", circles::check),
             "clippy" => {
                 let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
                 steps.cargo("lints", &words, &[]);
@@ -93,6 +101,7 @@ fn main() -> ExitCode {
                     steps.check(&format!("intrinsic symbols of {program}"), |steps| symbols::check(steps, program));
                 }
             }
+            "sizes" => steps.check("sizes", sizes::check),
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),

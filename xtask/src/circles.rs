@@ -1,0 +1,236 @@
+//! No module uses one that uses it, whatever the way between: checked from the paths that the compiler resolves.
+//!
+//! `cargo check` calls this program as its compiler wrapper for the crates of the workspace. It compiles, then asks the compiler for
+//! the same crate as a tree with every path resolved (`-Zunpretty=hir-tree`, an unstable option of the stable compiler),
+//! and keeps which module uses which. Imports do not count by themselves, only what items and bodies use; tests neither.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+};
+
+use crate::steps::{Checked, Steps};
+
+/// Where the wrapper keeps what it found; set when this program is the wrapper.
+const FOLDER: &str = "SEALWRIGHT_CIRCLES";
+
+/// Which modules each module uses.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+pub(crate) fn check(steps: &Steps) -> Checked {
+    let folder = steps.target().join("circles");
+    let program = match (fs::create_dir_all(&folder), env::current_exe()) {
+        (Ok(()), Ok(program)) => program,
+        (Err(error), _) | (_, Err(error)) => return Checked::Wrong(vec![error.to_string()]),
+    };
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["check", "--quiet", "--workspace", "--all-features"])
+        .current_dir(steps.root())
+        .env("RUSTC_WORKSPACE_WRAPPER", program)
+        .env(FOLDER, &folder)
+        .status();
+    if !status.is_ok_and(|status| status.success()) {
+        return Checked::Wrong(vec!["the workspace does not compile".into()]);
+    }
+    match kept(&folder) {
+        Ok(crates) if crates.is_empty() => Checked::Wrong(vec!["no crate was looked at".into()]),
+        Ok(crates) => {
+            let modules: usize = crates.values().map(BTreeMap::len).sum();
+            let wrong =
+                crates.iter().flat_map(|(name, uses)| circles(uses).into_iter().map(move |c| told(name, &c, uses)));
+            Checked::of(wrong.collect(), format!("{modules} modules of {} crates", crates.len()))
+        }
+        Err(error) => Checked::Wrong(vec![error.to_string()]),
+    }
+}
+
+fn kept(folder: &Path) -> std::io::Result<BTreeMap<String, Uses>> {
+    let mut crates = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut uses = Uses::new();
+        for line in fs::read_to_string(&path)?.lines() {
+            let (from, to) = line.split_once(' ').unwrap_or((line, ""));
+            uses.insert(from.into(), to.split_whitespace().map(str::to_owned).collect());
+        }
+        crates.insert(name, uses);
+    }
+    Ok(crates)
+}
+
+/// A circle in words: each use in it.
+fn told(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
+    let mut text = format!("{name}: a circle of {} modules", circle.len());
+    for from in circle {
+        let to: Vec<&str> = uses[*from].iter().map(String::as_str).filter(|to| circle.contains(to)).collect();
+        text += &format!("\n     {from} uses {}", to.join(", "));
+    }
+    text
+}
+
+/// Sets of two or more modules of which each uses each other, on whatever way.
+fn circles(uses: &Uses) -> Vec<BTreeSet<&str>> {
+    let reached = |from: &str| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            for to in uses.get_key_value(module).into_iter().flat_map(|(_, to)| to) {
+                if seen.insert(to.as_str()) {
+                    next.push(to);
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<&str, BTreeSet<&str>> = uses.keys().map(|from| (from.as_str(), reached(from))).collect();
+    let mut found: Vec<BTreeSet<&str>> = Vec::new();
+    for (from, to) in &reach {
+        let circle: BTreeSet<&str> =
+            to.iter().copied().filter(|to| reach.get(to).is_some_and(|back| back.contains(from))).collect();
+        if circle.len() > 1 && !found.contains(&circle) {
+            found.push(circle);
+        }
+    }
+    found
+}
+
+/// What to do as the compiler's wrapper, if that is what this program was called as.
+pub(crate) fn wrapper() -> Option<ExitCode> {
+    let folder = PathBuf::from(env::var_os(FOLDER)?);
+    let words: Vec<String> = env::args().skip(1).collect();
+    let (compiler, words) = words.split_first()?;
+    let status = Command::new(compiler).args(words).status();
+    let Ok(status) = status else { return Some(ExitCode::FAILURE) };
+    let value = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
+    let name = value("--crate-name").map_or("", String::as_str);
+    if status.success() && !name.is_empty() && name != "build_script_build" && name != "___" {
+        let kind = value("--crate-type").map_or("lib", String::as_str);
+        if let Err(error) = look(compiler, words, &folder.join(format!("{name}-{kind}.uses"))) {
+            eprintln!("{name}: {error}");
+            return Some(ExitCode::FAILURE);
+        }
+    }
+    Some(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
+}
+
+/// Asks the compiler for the resolved tree and keeps which module uses which.
+fn look(compiler: &str, words: &[String], file: &Path) -> std::io::Result<()> {
+    let unwanted = |word: &&String| !["--emit", "--error-format", "--json"].iter().any(|begin| word.starts_with(begin));
+    let mut child = Command::new(compiler)
+        .args(words.iter().filter(unwanted))
+        .arg("-Zunpretty=hir-tree")
+        .env("RUSTC_BOOTSTRAP", "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut tree = Tree::default();
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).split(b'\n') {
+            tree.line(&String::from_utf8_lossy(&line?));
+        }
+    }
+    if !child.wait()?.success() {
+        return Err(std::io::Error::other("the compiler does not print its tree"));
+    }
+    let text: String = tree
+        .uses()
+        .iter()
+        .map(|(from, to)| format!("{from} {}\n", to.iter().cloned().collect::<Vec<_>>().join(" ")))
+        .collect();
+    fs::write(file, text)
+}
+
+/// What is read of a tree: the modules, and the definitions that each definition names.
+#[derive(Default)]
+struct Tree {
+    owner: String,
+    modules: BTreeSet<String>,
+    named: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Tree {
+    fn line(&mut self, line: &str) {
+        if line.starts_with("DefId(0:") && line.ends_with("=> OwnerNodes {") {
+            self.owner = paths(line).next().unwrap_or_default().to_owned();
+        } else if line.trim() == "kind: Mod(" {
+            self.modules.insert(self.owner.clone());
+        } else {
+            for path in paths(line) {
+                self.named.entry(self.owner.clone()).or_default().insert(path.to_owned());
+            }
+        }
+    }
+
+    /// The module that a definition stands in; the root is `crate`.
+    fn module<'a>(&self, path: &'a str) -> &'a str {
+        let mut path = path;
+        while !self.modules.contains(path) {
+            match path.rsplit_once("::") {
+                Some((outer, _)) => path = outer,
+                None => return "crate",
+            }
+        }
+        path
+    }
+
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::new();
+        // A module itself names its items, an import what it imports: neither uses anything.
+        let counts = |path: &str| !path.is_empty() && !path.contains("{use#") && !self.modules.contains(path);
+        for (from, named) in self.named.iter().filter(|(from, _)| counts(from)) {
+            let from = self.module(from);
+            let to = uses.entry(from.to_owned()).or_default();
+            to.extend(named.iter().filter(|path| counts(path)).map(|path| self.module(path).to_owned()));
+            to.remove(from);
+        }
+        uses
+    }
+}
+
+/// The definitions of this crate in a line: `DefId(0:7 ~ name[hash]::module::item)`.
+fn paths(line: &str) -> impl Iterator<Item = &str> {
+    line.split("DefId(0:").skip(1).filter_map(|rest| {
+        let (definition, _) = rest.split_once(')')?;
+        let (_, path) = definition.split_once(']')?;
+        Some(path.strip_prefix("::").unwrap_or(path))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tree, circles};
+
+    /// Two modules that use each other, and a third that uses one, as the compiler prints them.
+    const TREE: &str = "\
+DefId(0:3 ~ x[c6f5]::a) => OwnerNodes {
+                kind: Mod(
+DefId(0:4 ~ x[c6f5]::b) => OwnerNodes {
+                kind: Mod(
+DefId(0:5 ~ x[c6f5]::c) => OwnerNodes {
+                kind: Mod(
+DefId(0:6 ~ x[c6f5]::a::f) => OwnerNodes {
+   res: Def(Fn, DefId(0:7 ~ x[c6f5]::b::g)),
+DefId(0:7 ~ x[c6f5]::b::g) => OwnerNodes {
+   res: Def(Struct, DefId(0:8 ~ x[c6f5]::a::S)),
+DefId(0:9 ~ x[c6f5]::c::h) => OwnerNodes {
+   res: Def(Struct, DefId(0:8 ~ x[c6f5]::a::S)),
+DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
+   res: Def(Fn, DefId(0:9 ~ x[c6f5]::c::h)),
+";
+
+    #[test]
+    fn a_circle_is_found_and_an_import_is_none() {
+        let mut tree = Tree::default();
+        TREE.lines().for_each(|line| tree.line(line));
+        let uses = tree.uses();
+        assert_eq!(uses["c"], ["a".to_owned()].into());
+        assert_eq!(circles(&uses), [["a", "b"].into()]);
+        let mut tree = Tree::default();
+        TREE.replace("a::S", "c::S").lines().for_each(|line| tree.line(line));
+        assert_eq!(circles(&tree.uses()), Vec::<std::collections::BTreeSet<&str>>::new());
+    }
+}

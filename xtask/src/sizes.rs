@@ -1,0 +1,110 @@
+//! What users install: how many crates are built, and how large the stripped program is. Both have limits.
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use crate::steps::{Checked, Steps};
+
+/// One way to install, with its limits.
+struct Install {
+    what: &'static str,
+    package: &'static str,
+    features: &'static [&'static str],
+    /// Crates that are built, ours among them.
+    crates: usize,
+    /// Bytes of the stripped program, if there is one.
+    bytes: Option<u64>,
+}
+
+const MB: u64 = 1_000_000;
+
+const INSTALLS: &[Install] = &[
+    Install { what: "library, default features", package: "sealwright", features: &[], crates: 8, bytes: None },
+    Install {
+        what: "sealwright without the relay",
+        package: "sealwright-cli",
+        features: &["--no-default-features"],
+        crates: 75,
+        bytes: Some(6 * MB),
+    },
+    Install { what: "sealwright", package: "sealwright-cli", features: &[], crates: 180, bytes: Some(14 * MB) },
+];
+
+/// Crates of the laboratory: peers, plots, templates, formats of results.
+const LABORATORY_ONLY: &[&str] = &[
+    "aes-gcm",
+    "boringtun",
+    "csv",
+    "graviola",
+    "hdrhistogram",
+    "html-escape",
+    "minijinja",
+    "ocb3",
+    "plotly",
+    "png",
+    "ring",
+    "schemars",
+    "serpent",
+    "sysinfo",
+];
+
+pub(crate) fn check(steps: &Steps) -> Checked {
+    let (mut wrong, mut table) = (Vec::new(), String::new());
+    for install in INSTALLS {
+        let crates = match crates(steps, install) {
+            Ok(crates) => crates,
+            Err(why) => return Checked::Wrong(vec![why]),
+        };
+        let strangers: Vec<&str> = LABORATORY_ONLY.iter().copied().filter(|name| crates.contains(*name)).collect();
+        if !strangers.is_empty() {
+            wrong.push(format!("{}: builds {}, which only the laboratory needs", install.what, strangers.join(", ")));
+        }
+        if crates.len() > install.crates {
+            wrong.push(format!("{}: {} crates, at most {}", install.what, crates.len(), install.crates));
+        }
+        table += &format!("\n   {:<30} {:>4} crates of at most {:>3}", install.what, crates.len(), install.crates);
+        if let Some(limit) = install.bytes {
+            let bytes = match program(steps, install) {
+                Ok(bytes) => bytes,
+                Err(why) => return Checked::Wrong(vec![why]),
+            };
+            if bytes > limit {
+                wrong.push(format!("{}: {bytes} bytes, at most {limit}", install.what));
+            }
+            table += &format!(", {:>5.2} MB of at most {:>2}", bytes as f64 / MB as f64, limit / MB);
+        }
+    }
+    println!("{}", table.trim_start_matches('\n'));
+    Checked::of(wrong, format!("{} ways to install within their limits", INSTALLS.len()))
+}
+
+/// The names of the crates that are built, by what cargo resolves for this machine. Build scripts and procedural macros count.
+fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> {
+    let mut words = vec!["tree", "--package", install.package, "--edges", "normal,build", "--prefix", "none"];
+    words.extend(["--format", "{p}"]);
+    words.extend(install.features);
+    let printed = steps.cargo_output(&words)?;
+    // A version is part of the name where two are built.
+    let name = |line: &str| line.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)").to_owned();
+    let full: BTreeSet<String> = printed.lines().map(name).filter(|line| !line.is_empty()).collect();
+    let short = |line: &String| line.split(" v").next().unwrap_or_default().to_owned();
+    let (mut names, mut again) = (BTreeSet::new(), Vec::new());
+    for line in &full {
+        if !names.insert(short(line)) {
+            again.push(line.clone());
+        }
+    }
+    names.extend(again);
+    Ok(names)
+}
+
+/// Bytes of the program in the profile that is distributed.
+fn program(steps: &Steps, install: &Install) -> Result<u64, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let words = ["build", "--quiet", "--profile", "dist", "--package", install.package];
+    let built = Command::new(cargo).args(words).args(install.features).current_dir(steps.root()).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err(format!("{} does not build", install.what));
+    }
+    let path = steps.target().join("dist/sealwright");
+    fs::metadata(&path).map(|about| about.len()).map_err(|error| format!("{}: {error}", path.display()))
+}
