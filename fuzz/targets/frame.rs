@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sealwright_session::{
-    Job, Material, Plan, Sessions, Side,
+    FrameJob, Material, Plan, Sessions, Side,
     frame::{self, HEADER, Header},
     table,
 };
@@ -53,7 +53,7 @@ fuzz_target!(|input: &[u8]| {
         let Some(frame) = stream.get(at..end) else { break };
         assert_eq!(frame::payload(frame).len(), usize::from(header.len));
         let _ = frame::address(frame::payload(frame));
-        jobs.push(Job::new(at..end, header.session, 0));
+        jobs.push(FrameJob::new(at..end, header.session, 0));
         at = end;
     }
     let before = stream.clone();

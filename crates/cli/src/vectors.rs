@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use sealwright::Isa;
 use sealwright_terminal::{CommandError, Exit, print, printable, say};
-use sealwright_vectors::{BadFile, Options, Report, check_file};
+use sealwright_vectors::{FailedCase, Options, Report, VectorFileError, check_file};
 
 const EXAMPLES: &str = "\
 Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &VectorsArgs) -> Result<Exit, CommandError> {
     let mut exit = Exit::Done;
     for path in &args.files {
         let mut unwritten = Ok(());
-        let mut tell = |failure: &sealwright_vectors::Failure| {
+        let mut tell = |failure: &FailedCase| {
             let printed = print(&format!("{}\n", printable(&failure.to_string())));
             unwritten = std::mem::replace(&mut unwritten, Ok(())).and(printed);
         };
@@ -77,7 +77,7 @@ fn levels(word: Option<&str>) -> Result<Vec<Isa>, CommandError> {
     }
 }
 
-fn explain(path: &Path, bad: &BadFile) -> CommandError {
+fn explain(path: &Path, bad: &VectorFileError) -> CommandError {
     let place = if bad.place.is_empty() { String::new() } else { format!("{}: ", bad.place) };
     let what = bad.what.split(" (os error").next().unwrap_or_default();
     CommandError::failed(format_args!("{place}{what}")).about(path)

@@ -9,7 +9,7 @@ use sealwright_relay::{
     client::{ClientError, Identity},
     load::{LoadError, Mix, Order, Outcome, compare, measure, remote},
 };
-use sealwright_session::{Kind, Spec};
+use sealwright_session::{SchemeKind, Spec};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
 
@@ -151,7 +151,7 @@ impl Said<'_> {
         let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
         let ends = |of: Interval| [rounded(of.low), rounded(of.high)];
         // A relay without cryptography is its own measure
-        let is_clear = self.scheme.kind == Kind::Clear && args.local;
+        let is_clear = self.scheme.kind == SchemeKind::Clear && args.local;
         let ratio = outcome.ratio_to_clear.or(is_clear.then(|| Interval::exact(1.0)));
         json!({
             "scheme": self.scheme.to_string(),

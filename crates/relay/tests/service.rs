@@ -263,7 +263,7 @@ fn clients_come_and_go_with_a_reload() {
     assert!(matches!(bob.open(&[]), Err(ClientError::Refused(_))));
     let mut gone = TcpStream::connect(server.addresses().frames).unwrap();
     let header = sealwright_session::frame::Header {
-        kind: sealwright_session::frame::Kind::Data,
+        kind: sealwright_session::frame::FrameKind::Data,
         phase: 0,
         len: 40,
         session: bobs,

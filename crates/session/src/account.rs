@@ -1,6 +1,6 @@
 //! The paper's bytes per client (table 2), and the formula that gives every one of them.
 
-use crate::{Spec, spec::Kind};
+use crate::spec::{SchemeKind, Spec};
 
 /// Gladman's context of GCM without keys and tables, both directions: counter, encrypted counter, hash of header and of
 /// text, h, four numbers of 4 bytes, and 4 bytes of state in its AES.
@@ -13,9 +13,9 @@ const CONTEXTS: usize = 2 * (5 * 16 + 4 * 4 + 4);
 /// * GSCM(x): 128, whatever x.
 pub fn paper_bytes(spec: Spec) -> Option<usize> {
     match spec.kind {
-        Kind::GcmPre(x) => Some(CONTEXTS + 2 * 16 * (spec.rounds() + 1) + 2 * x.table_bytes()),
-        Kind::GcmOn(x) => Some(CONTEXTS + 2 * 2 * spec.key_len() + 2 * x.table_bytes()),
-        Kind::Gscm(_) => Some(128),
-        Kind::Clear | Kind::GscmH | Kind::GcmOn64 | Kind::GcmDerived => None,
+        SchemeKind::GcmPre(x) => Some(CONTEXTS + 2 * 16 * (spec.rounds() + 1) + 2 * x.table_bytes()),
+        SchemeKind::GcmOn(x) => Some(CONTEXTS + 2 * 2 * spec.key_len() + 2 * x.table_bytes()),
+        SchemeKind::Gscm(_) => Some(128),
+        SchemeKind::Clear | SchemeKind::GscmH | SchemeKind::GcmOn64 | SchemeKind::GcmDerived => None,
     }
 }

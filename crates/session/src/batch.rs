@@ -1,17 +1,18 @@
 //! Many frames at once: records are fetched ahead, packets go through the cipher side by side.
 //!
-//! The answers are those of one frame after the other. What a frame's opening changes in its record is changed in the
-//! order of the frames, after all tags of a batch are known, and is checked again then: a batch may hold a frame twice.
+//! The answers are those of one frame after the other. When all tags of a batch are known, its frames are judged in their
+//! order: the window first, as the frames before it left it, then the tag. So a batch may hold a number twice.
 
 use sealwright::mode::agile::lanes::{Frame, Lanes, PACKETS};
 
 use crate::{
-    Job, Refused,
-    frame::{HEADER, TAG},
+    error::SessionError,
+    frame::{HEADER, TAG, parts},
     packet::{Packet, blocks, same},
-    record::{Receive, Record},
-    scheme::{End, Scheme},
-    table::{Table, expected, next, parts},
+    record::{End, Receive, Record},
+    scheme::Scheme,
+    sessions::FrameJob,
+    table::{Table, expected, next},
 };
 
 /// A frame whose header was read, or written.
@@ -27,7 +28,7 @@ struct Ticket {
 
 impl<S: Scheme> Table<S> {
     /// Opens or seals all frames.
-    pub(crate) fn all(&mut self, buffer: &mut [u8], jobs: &mut [Job], end: End) {
+    pub(crate) fn all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
         self.fetch(&jobs[..jobs.len().min(PACKETS)], end);
         let mut rest = jobs;
         while !rest.is_empty() {
@@ -43,18 +44,23 @@ impl<S: Scheme> Table<S> {
                 }
                 None => {
                     self.fetch(next, end);
-                    for job in now {
-                        let frame = buffer.get_mut(job.start..job.end).ok_or(Refused::Short);
-                        job.outcome = Some(frame.and_then(|frame| self.one(job.slot, job.session, frame, end)));
-                    }
+                    self.one_by_one(buffer, now, end);
                 }
             }
             rest = later;
         }
     }
 
+    /// Opens or seals frames one after the other.
+    fn one_by_one(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
+        for job in jobs {
+            let frame = buffer.get_mut(job.start..job.end).ok_or(SessionError::Short);
+            job.outcome = Some(frame.and_then(|frame| self.one(job.slot, job.session, frame, end)));
+        }
+    }
+
     /// Asks for what one end of these records needs.
-    fn fetch(&mut self, jobs: &[Job], end: End) {
+    fn fetch(&mut self, jobs: &[FrameJob], end: End) {
         let records = self.records.all_mut();
         for record in jobs.iter().filter_map(|job| records.get(job.slot as usize)) {
             record.fetch(end);
@@ -63,7 +69,7 @@ impl<S: Scheme> Table<S> {
 
     /// Opens or seals frames of similar lengths: each is staged as soon as its header was looked at, and one record of the
     /// next batch is asked for with each.
-    fn together(&mut self, buffer: &mut [u8], jobs: &mut [Job], next: &[Job], end: End) {
+    fn together(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], next: &[FrameJob], end: End) {
         let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
         let records = records.all_mut();
         lanes.start();
@@ -77,10 +83,12 @@ impl<S: Scheme> Table<S> {
             let (frame, behind) = rest[job.start - at..].split_at_mut(job.end - job.start);
             (rest, at) = (behind, job.end);
             let Some(record) = records.get_mut(job.slot as usize) else {
-                job.outcome = Some(parts(frame).and(Err(Refused::Unknown)));
+                job.outcome = Some(parts(frame).and(Err(SessionError::Unknown)));
                 continue;
             };
             match admitted(scheme, record, job.session, frame, end) {
+                // Whether it is exhausted or replayed depends on the frames before it.
+                Err(SessionError::Exhausted) if end == End::Receive => return self.one_by_one(buffer, jobs, end),
                 Err(refused) => job.outcome = Some(Err(refused)),
                 Ok(Ticket { n, nonce, len, .. }) => {
                     job.outcome = Some(Ok(()));
@@ -108,18 +116,21 @@ impl<S: Scheme> Table<S> {
     }
 
     /// Opens or seals frames of any lengths, similar ones together.
-    fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [Job], end: End) {
+    fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
         let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
         let records = records.all_mut();
         let mut tickets = [Ticket::default(); PACKETS];
         for (job, ticket) in jobs.iter_mut().zip(&mut tickets) {
             let frame = &mut buffer[job.start..job.end];
             let record = match parts(frame) {
-                Ok(_) => records.get_mut(job.slot as usize).ok_or(Refused::Unknown),
+                Ok(_) => records.get_mut(job.slot as usize).ok_or(SessionError::Unknown),
                 Err(refused) => Err(refused),
             };
             let admitted = record.and_then(|record| admitted(scheme, record, job.session, frame, end));
             job.outcome = Some(admitted.map(|admitted| *ticket = admitted));
+        }
+        if end == End::Receive && jobs.iter().any(|job| job.outcome == Some(Err(SessionError::Exhausted))) {
+            return self.one_by_one(buffer, jobs, end);
         }
         let (order, count) = by_length(jobs, &tickets);
         let mut order = &order[..count];
@@ -159,7 +170,7 @@ fn admitted<S: Scheme>(
     session: u32,
     frame: &mut [u8],
     end: End,
-) -> Result<Ticket, Refused> {
+) -> Result<Ticket, SessionError> {
     let (header, text, _) = parts(frame)?;
     let len = text.len();
     let (n, nonce) = match end {
@@ -173,13 +184,13 @@ fn admitted<S: Scheme>(
     Ok(Ticket { n, nonce, len, genuine: false })
 }
 
-/// Notes an opened frame, or wipes it: if its tag does not hold, or a frame before it was the same.
+/// Notes an opened frame; wipes it if a frame before it had its number, or if its tag does not match.
 #[inline(always)]
-fn accept<R: Record>(records: &mut [R], job: &mut Job, buffer: &mut [u8], n: u32, genuine: bool) {
+fn accept<R: Record>(records: &mut [R], job: &mut FrameJob, buffer: &mut [u8], n: u32, genuine: bool) {
     let Some(record) = records.get_mut(job.slot as usize) else { return };
     let received = record.received_mut();
     let blocks = blocks(job.end - job.start - HEADER - TAG);
-    let outcome = if genuine { received.check(n, blocks) } else { Err(Refused::Forged) };
+    let outcome = received.check(n, blocks).and(if genuine { Ok(()) } else { Err(SessionError::Forged) });
     match outcome {
         Ok(()) => received.accept(n, blocks),
         Err(_) => buffer[job.start + HEADER..job.end - TAG].fill(0),
@@ -188,7 +199,7 @@ fn accept<R: Record>(records: &mut [R], job: &mut Job, buffer: &mut [u8], n: u32
 }
 
 /// The least and the most bytes of text, if all frames lie in the buffer one behind the other.
-fn lengths(buffer: &[u8], jobs: &[Job]) -> Option<(usize, usize)> {
+fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     let (mut at, mut shortest, mut longest) = (0, usize::MAX, 0);
     for job in jobs {
         if at > job.start || job.start > job.end {
@@ -201,7 +212,7 @@ fn lengths(buffer: &[u8], jobs: &[Job]) -> Option<(usize, usize)> {
 }
 
 /// The frames that were not refused, the longest first, and how many they are.
-fn by_length(jobs: &[Job], tickets: &[Ticket; PACKETS]) -> ([u8; PACKETS], usize) {
+fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u8; PACKETS], usize) {
     let (mut order, mut count, mut sorted) = ([0; PACKETS], 0, true);
     for (i, (job, ticket)) in jobs.iter().zip(tickets).enumerate() {
         if job.done() {
@@ -235,7 +246,7 @@ fn side_by_side<S: Scheme>(
     records: &[S::Client],
     lanes: &mut Lanes,
     buffer: &mut [u8],
-    jobs: &[Job],
+    jobs: &[FrameJob],
     tickets: &mut [Ticket; PACKETS],
     order: &[u8],
     end: End,
@@ -270,5 +281,59 @@ fn side_by_side<S: Scheme>(
             End::Receive => ticket.genuine = same(lanes.tag(packet), tag),
             End::Send => *tag = *lanes.tag(packet),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        FrameJob, Material, Plan, SessionError, Sessions,
+        frame::{HEADER, TAG, unsealed},
+        record::{Keys16, Receive, Record},
+        schemes::On64,
+        table::Table,
+    };
+
+    #[test]
+    fn a_number_seen_in_the_batch_is_replayed_though_its_key_is_used_up() -> Result<(), SessionError> {
+        let make = |left| {
+            let spec = "gcm-on64".parse().expect("a scheme");
+            let plan = Plan::new(spec, 1);
+            let mut table = Table::new(On64::<Keys16>::new(plan.isa, spec), plan)?;
+            table.admit(0, 0, &Material::from_bytes(&[1; Material::LEN]))?;
+            if let Some(record) = table.records.at_mut(0) {
+                record.received_mut().accept(1, u32::MAX - left);
+            }
+            Ok(table)
+        };
+        // The second frame has the number of the first, and more blocks than are left.
+        for (short, long) in [(4, 80), (4, 2000)] {
+            let mut genuine = unsealed(0, &vec![0; short]);
+            let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
+            seal(&mut genuine)?;
+            let mut forged = unsealed(0, &vec![0; long]);
+            forged[..HEADER].copy_from_slice(&genuine[..HEADER]);
+            let len = (forged.len() - HEADER - TAG) as u16;
+            forged[2..4].copy_from_slice(&len.to_be_bytes());
+            for frame in [&genuine, &forged] {
+                jobs.push(FrameJob::new(buffer.len()..buffer.len() + frame.len(), 0, 0));
+                buffer.extend_from_slice(frame);
+            }
+            let mut one = make(3)?;
+            let singly = [one.open(0, &mut genuine), one.open(0, &mut forged)];
+            assert_eq!(singly, [Ok(()), Err(SessionError::Replayed)]);
+            make(3)?.open_all(&mut buffer, &mut jobs);
+            assert_eq!([jobs[0].outcome, jobs[1].outcome], singly.map(Some));
+        }
+        Ok(())
+    }
+
+    /// Seals packet 2 of the client.
+    fn seal(frame: &mut [u8]) -> Result<(), SessionError> {
+        let plan = Plan { side: crate::Side::Client, ..Plan::new("gcm-on64".parse().expect("a scheme"), 1) };
+        let mut client = crate::table(plan)?;
+        client.admit(0, 0, &Material::from_bytes(&[1; Material::LEN]))?;
+        client.seal(0, 0, &mut frame.to_vec())?;
+        client.seal(0, 0, frame)
     }
 }

@@ -6,13 +6,14 @@ use sealwright::{Block, Isa, mode::agile::Schedule};
 use zeroize::Zeroize;
 
 use crate::{
-    Grant, Refused,
-    frame::{self, HEADER, Header, Kind},
+    error::SessionError,
+    frame::{self, FrameKind, HEADER, Header},
+    ghash::Hash,
+    grant::Grant,
     material::{Flow, Way},
     packet::{Keyed, Packet, blocks},
     replay::Ring,
     scheme::{INVARIANT, Stream},
-    strategy::Hash,
 };
 
 /// One direction, ready.
@@ -35,7 +36,7 @@ impl Drop for Direction {
 impl Direction {
     fn new(isa: Isa, grant: &Grant, flow: &Flow) -> Self {
         let spec = grant.spec;
-        let keyed = (spec.kind != crate::Kind::Clear).then(|| {
+        let keyed = (spec.kind != crate::SchemeKind::Clear).then(|| {
             let shared = Schedule::expand(isa, &flow.key[..spec.key_len()]).expect(INVARIANT);
             let schedule = match spec.second() {
                 None => shared.clone(),
@@ -109,19 +110,19 @@ impl Client {
     /// A frame with data for the client `to`.
     ///
     /// # Errors
-    /// [`Refused::Oversize`], [`Refused::Exhausted`].
-    pub fn seal(&mut self, to: u32, data: &[u8]) -> Result<Vec<u8>, Refused> {
+    /// [`SessionError::Oversize`], [`SessionError::Exhausted`].
+    pub fn seal(&mut self, to: u32, data: &[u8]) -> Result<Vec<u8>, SessionError> {
         if data.len() > frame::MAX_PAYLOAD - frame::ADDRESS {
-            return Err(Refused::Oversize);
+            return Err(SessionError::Oversize);
         }
         let mut frame = frame::unsealed(to, data);
-        let (ad, text, tag) = crate::table::parts(&mut frame)?;
+        let (ad, text, tag) = frame::parts(&mut frame)?;
         let up = &mut self.up;
-        up.blocks = up.blocks.checked_add(blocks(text.len())).ok_or(Refused::Exhausted)?;
+        up.blocks = up.blocks.checked_add(blocks(text.len())).ok_or(SessionError::Exhausted)?;
         up.packets += 1;
         let seq = up.stream.base + u64::from(up.packets);
         let phase = (self.epoch & 15) as u8;
-        *ad = Header { kind: Kind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
+        *ad = Header { kind: FrameKind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
         if let Some((schedule, h)) = &up.keyed {
             let keyed = Keyed { schedule: schedule.clone(), hash: Hash::Kept(h) };
             *tag = keyed.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
@@ -132,25 +133,25 @@ impl Client {
     /// Opens a frame in place: whom it is from, and the data.
     ///
     /// # Errors
-    /// [`Refused`]; no payload can then be read from it.
-    pub fn open<'a>(&mut self, frame: &'a mut [u8]) -> Result<(u32, &'a [u8]), Refused> {
-        let (ad, text, tag) = crate::table::parts(frame)?;
-        let header = Header::read(ad).map_err(|_| Refused::Malformed)?;
+    /// [`SessionError`]; no payload can then be read from it.
+    pub fn open<'a>(&mut self, frame: &'a mut [u8]) -> Result<(u32, &'a [u8]), SessionError> {
+        let (ad, text, tag) = frame::parts(frame)?;
+        let header = Header::read(ad).map_err(|_| SessionError::Malformed)?;
         if usize::from(header.len) != text.len() {
-            return Err(Refused::Short);
+            return Err(SessionError::Short);
         }
         if header.session != self.session {
-            return Err(Refused::Unknown);
+            return Err(SessionError::Unknown);
         }
         if u16::from(header.phase) != self.epoch & 15 {
-            return Err(Refused::Stale);
+            return Err(SessionError::Stale);
         }
         let down = &mut self.down;
-        let n = u32::try_from(header.seq.wrapping_sub(down.stream.base)).map_err(|_| Refused::Stale)?;
+        let n = u32::try_from(header.seq.wrapping_sub(down.stream.base)).map_err(|_| SessionError::Stale)?;
         if !self.seen.is_new(self.highest, n) {
-            return Err(Refused::Replayed);
+            return Err(SessionError::Replayed);
         }
-        let after = down.blocks.checked_add(blocks(text.len())).ok_or(Refused::Exhausted)?;
+        let after = down.blocks.checked_add(blocks(text.len())).ok_or(SessionError::Exhausted)?;
         let genuine = match &down.keyed {
             None => *tag == [0; 16],
             Some((schedule, h)) => {
@@ -159,10 +160,10 @@ impl Client {
             }
         };
         if !genuine {
-            return Err(Refused::Forged);
+            return Err(SessionError::Forged);
         }
         down.blocks = after;
         self.highest = self.seen.mark(self.highest, n);
-        frame::address(&frame[HEADER..frame.len() - frame::TAG]).ok_or(Refused::Short)
+        frame::address(&frame[HEADER..frame.len() - frame::TAG]).ok_or(SessionError::Short)
     }
 }

@@ -10,7 +10,9 @@
 //! whose first word says where the data goes, or on the way to a client where it came from. A stream is frames one behind
 //! the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
 
-use core::fmt;
+use thiserror::Error;
+
+use crate::error::SessionError;
 
 /// Bytes of a header.
 pub const HEADER: usize = 16;
@@ -29,7 +31,7 @@ const VERSION: u8 = 1;
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FrameKind {
     /// Data from one client for another.
     Data = 1,
 }
@@ -38,7 +40,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// What the frame is for.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The low four bits of the session's epoch.
     pub phase: u8,
     /// Bytes of the payload, at most [`MAX_PAYLOAD`].
@@ -49,55 +51,48 @@ pub struct Header {
     pub seq: u64,
 }
 
-/// Why bytes are no header. Nothing that follows them in a stream can be understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
+/// Why bytes are not a header. Nothing that follows them in a stream can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum HeaderError {
     /// Another version of the format.
+    #[error("the frame has an unknown version")]
     Version,
     /// A kind that this version does not have.
+    #[error("the frame is of an unknown kind")]
     Kind,
     /// Flags that this version does not have.
+    #[error("the frame has unknown flags")]
     Flags,
-    /// A payload that no frame can have.
+    /// A payload longer than [`MAX_PAYLOAD`].
+    #[error("the frame is longer than a frame may be")]
     Oversize,
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Malformed::Version => "a frame of an unknown version",
-            Malformed::Kind => "a frame of an unknown kind",
-            Malformed::Flags => "a frame with unknown flags",
-            Malformed::Oversize => "a frame longer than frames may be",
-        })
-    }
-}
-impl core::error::Error for Malformed {}
 
 impl Header {
     /// Reads a header that anybody may have made.
     ///
     /// # Errors
-    /// [`Malformed`] says what is wrong with it.
+    /// [`HeaderError`] says what is wrong with it.
     #[inline]
-    pub fn read(bytes: &[u8; HEADER]) -> Result<Header, Malformed> {
+    pub fn read(bytes: &[u8; HEADER]) -> Result<Header, HeaderError> {
         let bytes = u128::from_be_bytes(*bytes);
         let (high, seq) = ((bytes >> 64) as u64, bytes as u64);
         let [first, second] = ((high >> 48) as u16).to_be_bytes();
         if first >> 4 != VERSION {
-            return Err(Malformed::Version);
+            return Err(HeaderError::Version);
         }
-        if first & 15 != Kind::Data as u8 {
-            return Err(Malformed::Kind);
+        if first & 15 != FrameKind::Data as u8 {
+            return Err(HeaderError::Kind);
         }
         if second >> 4 != 0 {
-            return Err(Malformed::Flags);
+            return Err(HeaderError::Flags);
         }
         let len = (high >> 32) as u16;
         if usize::from(len) > MAX_PAYLOAD {
-            return Err(Malformed::Oversize);
+            return Err(HeaderError::Oversize);
         }
-        Ok(Header { kind: Kind::Data, phase: second & 15, len, session: high as u32, seq })
+        Ok(Header { kind: FrameKind::Data, phase: second & 15, len, session: high as u32, seq })
     }
 
     /// The header's bytes.
@@ -118,8 +113,8 @@ impl Header {
 /// there when the stream has its [`Header::frame_len`] bytes.
 ///
 /// # Errors
-/// [`Malformed`] if no frame starts here.
-pub fn first(stream: &[u8]) -> Result<Option<Header>, Malformed> {
+/// [`HeaderError`] if no frame starts here.
+pub fn first(stream: &[u8]) -> Result<Option<Header>, HeaderError> {
     stream.first_chunk().map(Header::read).transpose()
 }
 
@@ -145,4 +140,18 @@ pub fn unsealed(address: u32, data: &[u8]) -> Vec<u8> {
     frame.extend_from_slice(data);
     frame.extend_from_slice(&[0; TAG]);
     frame
+}
+
+/// A frame's header, payload and tag.
+type Parts<'a> = (&'a mut [u8; HEADER], &'a mut [u8], &'a mut [u8; TAG]);
+
+/// A frame's parts.
+#[inline]
+pub(crate) fn parts(frame: &mut [u8]) -> Result<Parts<'_>, SessionError> {
+    if frame.len() > MAX_FRAME {
+        return Err(SessionError::Oversize);
+    }
+    let (header, rest) = frame.split_first_chunk_mut().ok_or(SessionError::Short)?;
+    let (text, tag) = rest.split_last_chunk_mut().ok_or(SessionError::Short)?;
+    Ok((header, text, tag))
 }

@@ -19,30 +19,38 @@
 //! | `gcm-on64` | 64 | GCM, nothing kept but keys: **what to take** |
 //! | `gcm-derived` | 32 | GCM, keys derived from the server's secret |
 
-mod account;
-mod batch;
-mod clear;
-mod client;
-mod cluster;
-mod derived;
-pub mod frame;
-mod gscm;
-mod material;
-mod on64;
-mod packet;
-mod paper;
-mod record;
-mod replay;
-mod scheme;
-mod sessions;
-mod slab;
+// From the bottom up: each module uses only those above it.
+mod error;
 mod spec;
-mod strategy;
-mod table;
-mod tables;
 
+#[cfg(feature = "research")]
+mod account;
+pub mod frame;
+mod material;
+mod replay;
+mod slab;
+
+mod ghash;
+mod grant;
+mod packet;
+mod record;
+
+mod scheme;
+mod schemes;
+mod sessions;
+
+mod batch;
+mod client;
+mod factory;
+mod service;
+mod table;
+
+#[cfg(feature = "research")]
 pub use account::paper_bytes;
 pub use client::Client;
-pub use material::{Grant, Material, Secret, Side};
-pub use sessions::{Job, Memory, Plan, Refused, Sessions, table};
-pub use spec::{Kind, Spec, Strategy, UnknownScheme};
+pub use error::SessionError;
+pub use factory::table;
+pub use grant::Grant;
+pub use material::{Material, Secret, Side};
+pub use sessions::{FrameJob, Memory, Plan, Sessions};
+pub use spec::{SchemeKind, Spec, Strategy, UnknownSchemeError};

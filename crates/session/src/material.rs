@@ -3,9 +3,9 @@
 use core::fmt;
 
 use sealwright::{Block, Isa, mode::agile::Schedule};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::Refused;
+use crate::error::SessionError;
 
 /// One of the two directions of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +49,10 @@ impl Material {
     /// Fresh from the operating system.
     ///
     /// # Errors
-    /// [`Refused::NoRandom`] if it has none.
-    pub fn random() -> Result<Self, Refused> {
+    /// [`SessionError::NoRandom`] if it has none.
+    pub fn random() -> Result<Self, SessionError> {
         let mut material = Material([0; Self::LEN]);
-        getrandom::fill(&mut material.0).map_err(|_| Refused::NoRandom)?;
+        getrandom::fill(&mut material.0).map_err(|_| SessionError::NoRandom)?;
         Ok(material)
     }
 
@@ -89,10 +89,10 @@ impl Secret {
     /// Fresh from the operating system.
     ///
     /// # Errors
-    /// [`Refused::NoRandom`] if it has none.
-    pub fn random() -> Result<Self, Refused> {
+    /// [`SessionError::NoRandom`] if it has none.
+    pub fn random() -> Result<Self, SessionError> {
         let mut secret = Secret([0; 32]);
-        getrandom::fill(&mut secret.0).map_err(|_| Refused::NoRandom)?;
+        getrandom::fill(&mut secret.0).map_err(|_| SessionError::NoRandom)?;
         Ok(secret)
     }
 
@@ -116,7 +116,8 @@ macro_rules! hidden {
         })*
     };
 }
-hidden!(Material, Secret, Flow, Grant);
+pub(crate) use hidden;
+hidden!(Material, Secret, Flow);
 
 /// The counter block that key number `j` of a client is the encryption of (the paper's counter mode, 2.3).
 pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, way: Way, j: u8) -> Block {
@@ -147,68 +148,4 @@ pub(crate) struct Flow {
     pub(crate) prefix: [u8; 4],
     /// The number before the first packet's.
     pub(crate) base: u64,
-}
-
-/// What a client is told of its session: all it needs to seal and open. It holds the keys: send it through TLS only.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct Grant {
-    #[zeroize(skip)]
-    pub(crate) spec: crate::Spec,
-    pub(crate) session: u32,
-    pub(crate) epoch: u16,
-    pub(crate) flows: [Flow; 2],
-}
-
-impl Grant {
-    /// Bytes of a grant.
-    pub const LEN: usize = 8 + 2 * 76;
-
-    /// The number of the session.
-    pub fn session(&self) -> u32 {
-        self.session
-    }
-
-    /// How many times the session's keys were made anew.
-    pub fn epoch(&self) -> u16 {
-        self.epoch
-    }
-
-    /// The scheme.
-    pub fn spec(&self) -> crate::Spec {
-        self.spec
-    }
-
-    /// The grant's bytes.
-    pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
-        let mut bytes = Zeroizing::new([0; Self::LEN]);
-        bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
-        bytes[2..4].copy_from_slice(&self.epoch.to_be_bytes());
-        bytes[4..8].copy_from_slice(&self.session.to_be_bytes());
-        for (bytes, flow) in bytes[8..].chunks_exact_mut(76).zip(&self.flows) {
-            bytes[..32].copy_from_slice(&flow.key);
-            bytes[32..64].copy_from_slice(flow.secondary.as_flattened());
-            bytes[64..68].copy_from_slice(&flow.prefix);
-            bytes[68..].copy_from_slice(&flow.base.to_be_bytes());
-        }
-        bytes
-    }
-
-    /// Reads a grant; none if it is of a scheme unknown here.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
-        let mut grant = Grant {
-            spec: crate::Spec::from_id(u16::from_be_bytes([bytes[0], bytes[1]]))?,
-            epoch: u16::from_be_bytes([bytes[2], bytes[3]]),
-            session: u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
-            flows: Default::default(),
-        };
-        for (bytes, flow) in bytes[8..].chunks_exact(76).zip(&mut grant.flows) {
-            flow.key.copy_from_slice(&bytes[..32]);
-            flow.secondary.as_flattened_mut().copy_from_slice(&bytes[32..64]);
-            flow.prefix.copy_from_slice(&bytes[64..68]);
-            let mut base = [0; 8];
-            base.copy_from_slice(&bytes[68..]);
-            flow.base = u64::from_be_bytes(base);
-        }
-        Some(grant)
-    }
 }

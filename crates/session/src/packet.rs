@@ -3,7 +3,7 @@
 use sealwright::{Block, Isa, mode::agile::Schedule};
 use subtle::ConstantTimeEq;
 
-use crate::{frame::HEADER, strategy::Hash};
+use crate::{frame::HEADER, ghash::Hash};
 
 /// A packet in a frame's buffer.
 pub(crate) struct Packet<'a> {
@@ -34,21 +34,50 @@ pub(crate) fn blocks(len: usize) -> u32 {
 impl Keyed<'_> {
     /// Seals; returns the tag.
     pub(crate) fn seal(&self, isa: Isa, packet: Packet<'_>) -> Block {
-        let Packet { nonce, ad, text } = packet;
-        if let Some(h) = self.powers(isa) {
-            return self.schedule.seal(isa, &h, nonce, ad, text).expect("a frame is shorter than GCM's limits");
+        #[cfg(feature = "research")]
+        if self.hash.is_apart() {
+            return self.seal_in_two_passes(isa, packet);
         }
-        self.schedule.ctr(isa, &counter(nonce, 2), text);
-        self.slow_tag(isa, nonce, ad, text)
+        let Packet { nonce, ad, text } = packet;
+        let h = self.hash_key(isa);
+        self.schedule.seal(isa, &h, nonce, ad, text).expect("a frame is shorter than GCM's limits")
     }
 
-    /// Opens; else the text is wiped.
+    /// Opens; if the tag does not match, wipes the text.
     pub(crate) fn open(&self, isa: Isa, packet: Packet<'_>, tag: &Block) -> bool {
-        let Packet { nonce, ad, text } = packet;
-        if let Some(h) = self.powers(isa) {
-            return self.schedule.open(isa, &h, nonce, ad, text, tag).is_ok();
+        #[cfg(feature = "research")]
+        if self.hash.is_apart() {
+            return self.open_in_two_passes(isa, packet, tag);
         }
-        let genuine = same(&self.slow_tag(isa, nonce, ad, text), tag);
+        let Packet { nonce, ad, text } = packet;
+        self.schedule.open(isa, &self.hash_key(isa), nonce, ad, text, tag).is_ok()
+    }
+
+    /// The GHASH key.
+    fn hash_key(&self, isa: Isa) -> Block {
+        match self.hash {
+            Hash::Own => self.schedule.hash_key(isa),
+            Hash::Kept(h) => *h,
+            #[cfg(feature = "research")]
+            Hash::Bitwise(h) => *h,
+            #[cfg(feature = "research")]
+            Hash::Table(_) => unreachable!("a table holds multiples of its key, not the key"),
+        }
+    }
+}
+
+/// GCM as the paper computes it, by counter mode and then GHASH: tables do not fit into the fused kernel.
+#[cfg(feature = "research")]
+impl Keyed<'_> {
+    fn seal_in_two_passes(&self, isa: Isa, packet: Packet<'_>) -> Block {
+        let Packet { nonce, ad, text } = packet;
+        self.schedule.ctr(isa, &counter(nonce, 2), text);
+        self.tag(isa, nonce, ad, text)
+    }
+
+    fn open_in_two_passes(&self, isa: Isa, packet: Packet<'_>, tag: &Block) -> bool {
+        let Packet { nonce, ad, text } = packet;
+        let genuine = same(&self.tag(isa, nonce, ad, text), tag);
         if genuine {
             self.schedule.ctr(isa, &counter(nonce, 2), text);
         } else {
@@ -57,17 +86,8 @@ impl Keyed<'_> {
         genuine
     }
 
-    /// The key of GCM's fused kernel, unless another strategy is asked for.
-    fn powers(&self, isa: Isa) -> Option<Block> {
-        match self.hash {
-            Hash::Own => Some(self.schedule.hash_key(isa)),
-            Hash::Kept(h) => Some(*h),
-            Hash::Bitwise(_) | Hash::Table(_) => None,
-        }
-    }
-
-    fn slow_tag(&self, isa: Isa, nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Block {
-        let hash = self.hash.plain(isa, ad, text).expect("only plain strategies come here");
+    fn tag(&self, isa: Isa, nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Block {
+        let hash = self.hash.apart(isa, ad, text);
         let mut mask = [counter(nonce, 1)];
         self.schedule.encrypt(isa, &mut mask);
         (u128::from_ne_bytes(hash) ^ u128::from_ne_bytes(mask[0])).to_ne_bytes()
@@ -75,6 +95,7 @@ impl Keyed<'_> {
 }
 
 /// A counter block.
+#[cfg(feature = "research")]
 #[inline]
 pub(crate) fn counter(nonce: &[u8; 12], n: u32) -> Block {
     let mut block = [0; 16];

@@ -4,10 +4,17 @@
 use bytemuck::{Pod, Zeroable};
 use sealwright::{Block, simd::prefetch};
 
-use crate::{Refused, replay::Ring, scheme::End};
+use crate::{error::SessionError, replay::Ring};
 
 /// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
 const LIMIT: u32 = u32::MAX;
+
+/// One of the two ends of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Receive = 0,
+    Send = 1,
+}
 
 /// Whether a client is here, and which of its keys.
 #[repr(C)]
@@ -35,11 +42,11 @@ macro_rules! received {
                 $name { highest: 0, blocks: 0, seen: Ring::new() }
             }
             #[inline]
-            fn check(&self, n: u32, blocks: u32) -> Result<(), Refused> {
+            fn check(&self, n: u32, blocks: u32) -> Result<(), SessionError> {
                 if !self.seen.is_new(self.highest, n) {
-                    return Err(Refused::Replayed);
+                    return Err(SessionError::Replayed);
                 }
-                self.blocks.checked_add(blocks).map(drop).ok_or(Refused::Exhausted)
+                self.blocks.checked_add(blocks).map(drop).ok_or(SessionError::Exhausted)
             }
             #[inline]
             fn accept(&mut self, n: u32, blocks: u32) {
@@ -60,7 +67,7 @@ pub(crate) trait Receive: Pod {
     /// Nothing yet.
     fn new() -> Self;
     /// Whether packet `n` of so many blocks may be opened.
-    fn check(&self, n: u32, blocks: u32) -> Result<(), Refused>;
+    fn check(&self, n: u32, blocks: u32) -> Result<(), SessionError>;
     /// Notes packet `n`, which was genuine.
     fn accept(&mut self, n: u32, blocks: u32);
     /// Blocks that the key has encrypted.
@@ -78,8 +85,8 @@ pub(crate) struct Sent {
 impl Sent {
     /// The number of the next packet, which has so many blocks.
     #[inline]
-    pub(crate) fn next(&mut self, blocks: u32) -> Result<u32, Refused> {
-        let after = self.blocks.checked_add(blocks).ok_or(Refused::Exhausted)?;
+    pub(crate) fn next(&mut self, blocks: u32) -> Result<u32, SessionError> {
+        let after = self.blocks.checked_add(blocks).ok_or(SessionError::Exhausted)?;
         // A packet has a block at least, so that packets cannot outnumber blocks.
         self.packets += 1;
         self.blocks = after;

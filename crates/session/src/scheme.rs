@@ -8,20 +8,13 @@ use sealwright::{
 };
 
 use crate::{
-    Refused,
+    error::SessionError,
     material::{Flow, Material},
     packet::{Keyed, Packet},
-    record::Record,
+    record::{End, Record},
 };
 
 pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15 round keys";
-
-/// One of the two ends of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Receive = 0,
-    Send = 1,
-}
 
 /// Which client, and which of its keys.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +56,7 @@ pub(crate) trait Scheme: Send {
     fn isa(&self) -> Isa;
 
     /// Both directions of a new client, up and down, as the client is told them.
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], Refused>;
+    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError>;
 
     /// Keeps what is received and what is sent in a record.
     fn keep(&mut self, seat: Seat, client: &mut Self::Client, flows: [&Flow; 2]);

@@ -1,100 +1,19 @@
 //! What a server asks of a table of sessions, whatever the scheme.
 
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use sealwright::Isa;
 
 use crate::{
-    Grant, Material, Secret, Side, Spec,
-    clear::Clear,
-    derived::Derived,
-    gscm::Gscm,
-    on64::On64,
-    paper::Paper,
-    record::{Keys16, Keys32, On16, On32, Pre16, Pre32},
-    scheme::Scheme,
-    spec::Kind,
-    table::Table,
+    error::SessionError,
+    grant::Grant,
+    material::{Material, Secret, Side},
+    spec::Spec,
 };
-
-/// Why a frame, or a client, was refused. A frame that was not opened is wiped or still sealed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refused {
-    /// Too short for a frame, or not as long as its header says.
-    Short,
-    /// Longer than frames may be.
-    Oversize,
-    /// No header that this version knows.
-    Malformed,
-    /// No session in this slot.
-    Unknown,
-    /// Of another epoch: sealed before the session's keys were made anew.
-    Stale,
-    /// Seen before, or too old to tell.
-    Replayed,
-    /// The tag does not fit.
-    Forged,
-    /// The key has encrypted 2^32 blocks, or the slot has had all its epochs.
-    Exhausted,
-    /// The system gives no memory.
-    NoMemory,
-    /// The system gives no random bytes.
-    NoRandom,
-}
-
-impl Refused {
-    /// All reasons.
-    pub const ALL: [Refused; 10] = [
-        Refused::Short,
-        Refused::Oversize,
-        Refused::Malformed,
-        Refused::Unknown,
-        Refused::Stale,
-        Refused::Replayed,
-        Refused::Forged,
-        Refused::Exhausted,
-        Refused::NoMemory,
-        Refused::NoRandom,
-    ];
-
-    /// One word, as counters are called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Refused::Short => "short",
-            Refused::Oversize => "oversize",
-            Refused::Malformed => "malformed",
-            Refused::Unknown => "unknown",
-            Refused::Stale => "stale",
-            Refused::Replayed => "replayed",
-            Refused::Forged => "forged",
-            Refused::Exhausted => "exhausted",
-            Refused::NoMemory => "no_memory",
-            Refused::NoRandom => "no_random",
-        }
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refused::Short => "the frame is cut short",
-            Refused::Oversize => "the frame is longer than frames may be",
-            Refused::Malformed => "this is no frame",
-            Refused::Unknown => "there is no such session",
-            Refused::Stale => "the frame was sealed before the session's keys were made anew",
-            Refused::Replayed => "the frame was seen before",
-            Refused::Forged => "the frame is not authentic",
-            Refused::Exhausted => "the session's keys are used up",
-            Refused::NoMemory => "the system gives no more memory",
-            Refused::NoRandom => "the system gives no random bytes",
-        })
-    }
-}
-impl core::error::Error for Refused {}
 
 /// A frame in a buffer, to be opened or sealed with others.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct FrameJob {
     /// Where the frame starts in the buffer.
     pub start: usize,
     /// Where it ends.
@@ -104,13 +23,13 @@ pub struct Job {
     /// The session's number, for the header that sealing writes.
     pub session: u32,
     /// What became of it; none before.
-    pub outcome: Option<Result<(), Refused>>,
+    pub outcome: Option<Result<(), SessionError>>,
 }
 
-impl Job {
+impl FrameJob {
     /// The frame in these bytes of the buffer, under the keys of `slot`.
     pub fn new(frame: Range<usize>, slot: u32, session: u32) -> Self {
-        Job { start: frame.start, end: frame.end, slot, session, outcome: None }
+        FrameJob { start: frame.start, end: frame.end, slot, session, outcome: None }
     }
 
     /// Whether it was opened, or sealed.
@@ -187,9 +106,9 @@ pub trait Sessions: Send {
     /// over, its old keys are wiped. `session` is noted in the grant alone.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] if there is no such slot, [`Refused::Exhausted`] after 65,535 epochs of the slot or 2^48 blocks
-    /// of its cluster (then [`revoke`](Self::revoke) gives the cluster new keys), [`Refused::NoRandom`].
-    fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, Refused>;
+    /// [`SessionError::Unknown`] if there is no such slot, [`SessionError::Exhausted`] after 65,535 epochs of the slot or 2^48 blocks
+    /// of its cluster (then [`revoke`](Self::revoke) gives the cluster new keys), [`SessionError::NoRandom`].
+    fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
 
     /// Forgets a session and wipes its keys.
     fn remove(&mut self, slot: u32);
@@ -201,24 +120,24 @@ pub trait Sessions: Send {
     /// Opens a whole frame in place. What it was sealed for must be checked by whoever knows the session's slot.
     ///
     /// # Errors
-    /// [`Refused`]; no payload can then be read from it.
-    fn open(&mut self, slot: u32, frame: &mut [u8]) -> Result<(), Refused>;
+    /// [`SessionError`]; no payload can then be read from it.
+    fn open(&mut self, slot: u32, frame: &mut [u8]) -> Result<(), SessionError>;
 
     /// Seals a frame in place whose payload is there: writes the header, for the session's number, and the tag.
     ///
     /// # Errors
-    /// [`Refused`]; the frame is as it was.
-    fn seal(&mut self, slot: u32, session: u32, frame: &mut [u8]) -> Result<(), Refused>;
+    /// [`SessionError`]; the frame is as it was.
+    fn seal(&mut self, slot: u32, session: u32, frame: &mut [u8]) -> Result<(), SessionError>;
 
     /// Asks for a record, so that it is there when it is needed: many of these at once wait for memory together.
     fn touch(&self, slot: u32);
 
     /// Opens many frames, anywhere in one buffer, faster than one by one. Each job has its outcome afterwards. Of
     /// frames of one session, the first comes first.
-    fn open_all(&mut self, buffer: &mut [u8], jobs: &mut [Job]);
+    fn open_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
     /// Seals many frames likewise.
-    fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [Job]);
+    fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
     /// How many of 2^32 blocks the keys of a slot have left, the lesser number of both directions; none if it is empty.
     /// Admit the client anew well before they end.
@@ -226,30 +145,4 @@ pub trait Sessions: Send {
 
     /// Where the memory goes.
     fn memory(&self) -> Memory;
-}
-
-/// Makes a table.
-///
-/// # Errors
-/// [`Refused::NoMemory`] or [`Refused::NoRandom`].
-pub fn table(plan: Plan) -> Result<Box<dyn Sessions>, Refused> {
-    fn boxed<S: Scheme + 'static>(scheme: S, plan: Plan) -> Result<Box<dyn Sessions>, Refused> {
-        Ok(Box::new(Table::new(scheme, plan)?))
-    }
-    let Plan { spec, slots, side, isa, .. } = plan;
-    match (spec.kind, spec.long) {
-        (Kind::Clear, _) => boxed(Clear { isa }, plan),
-        (Kind::GcmPre(x), false) => boxed(Paper::<Pre16>::new(isa, spec, x, slots), plan),
-        (Kind::GcmPre(x), true) => boxed(Paper::<Pre32>::new(isa, spec, x, slots), plan),
-        (Kind::GcmOn(x), false) => boxed(Paper::<On16>::new(isa, spec, x, slots), plan),
-        (Kind::GcmOn(x), true) => boxed(Paper::<On32>::new(isa, spec, x, slots), plan),
-        (Kind::GcmOn64, false) => boxed(On64::<Keys16>::new(isa, spec), plan),
-        (Kind::GcmOn64, true) => boxed(On64::<Keys32>::new(isa, spec), plan),
-        (Kind::GcmDerived, _) => {
-            let secret = plan.secret.clone().map_or_else(Secret::random, Ok)?;
-            boxed(Derived::new(isa, spec, side, &secret), plan)
-        }
-        (Kind::Gscm(x), _) => boxed(Gscm::new(&plan, Some(x)), plan),
-        (Kind::GscmH, _) => boxed(Gscm::new(&plan, None), plan),
-    }
 }

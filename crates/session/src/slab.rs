@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 use zeroize::Zeroize;
 
-use crate::Refused;
+use crate::error::SessionError;
 
 /// A fixed number of records, zero at first. Memory is taken when a record is first written. Wiped.
 pub(crate) struct Slab<R> {
@@ -19,9 +19,9 @@ pub(crate) struct Slab<R> {
 
 impl<R: Pod> Slab<R> {
     /// Room for `records` records.
-    pub(crate) fn new(records: u32) -> Result<Self, Refused> {
-        let bytes = size_of::<R>().checked_mul(records.max(1) as usize).ok_or(Refused::NoMemory)?;
-        let memory = MmapMut::map_anon(bytes).map_err(|_| Refused::NoMemory)?;
+    pub(crate) fn new(records: u32) -> Result<Self, SessionError> {
+        let bytes = size_of::<R>().checked_mul(records.max(1) as usize).ok_or(SessionError::NoMemory)?;
+        let memory = MmapMut::map_anon(bytes).map_err(|_| SessionError::NoMemory)?;
         // Where the system does not give huge pages, small ones do.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);

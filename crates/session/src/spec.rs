@@ -2,35 +2,60 @@
 
 use core::{fmt, str::FromStr};
 
-/// How GHASH is computed, by the bytes that its table takes.
+use thiserror::Error;
+
+/// How GHASH is computed, named by the bytes that its table takes. Those of the paper exist with the feature `research`
+/// only: tables are looked up by secrets, and their time depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Strategy {
     /// Without a table, bit by bit.
-    Zero,
+    #[cfg(feature = "research")]
+    Zero = 0,
     /// 256 bytes.
-    T256,
+    #[cfg(feature = "research")]
+    T256 = 1,
     /// 4 KiB.
-    T4k,
+    #[cfg(feature = "research")]
+    T4k = 2,
     /// 8 KiB.
-    T8k,
+    #[cfg(feature = "research")]
+    T8k = 3,
     /// 64 KiB.
-    T64k,
+    #[cfg(feature = "research")]
+    T64k = 4,
     /// By carry-less multiplication, an instruction that the paper's machine did not have.
-    Clmul,
+    Clmul = 5,
 }
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Strategy; 6] =
-        [Strategy::Zero, Strategy::T256, Strategy::T4k, Strategy::T8k, Strategy::T64k, Strategy::Clmul];
+    pub const ALL: &[Strategy] = &[
+        #[cfg(feature = "research")]
+        Strategy::Zero,
+        #[cfg(feature = "research")]
+        Strategy::T256,
+        #[cfg(feature = "research")]
+        Strategy::T4k,
+        #[cfg(feature = "research")]
+        Strategy::T8k,
+        #[cfg(feature = "research")]
+        Strategy::T64k,
+        Strategy::Clmul,
+    ];
 
     /// The x of the paper's names.
     pub fn name(self) -> &'static str {
         match self {
+            #[cfg(feature = "research")]
             Strategy::Zero => "0",
+            #[cfg(feature = "research")]
             Strategy::T256 => "256",
+            #[cfg(feature = "research")]
             Strategy::T4k => "4k",
+            #[cfg(feature = "research")]
             Strategy::T8k => "8k",
+            #[cfg(feature = "research")]
             Strategy::T64k => "64k",
             Strategy::Clmul => "clmul",
         }
@@ -39,56 +64,92 @@ impl Strategy {
     /// Bytes of a table, one direction.
     pub fn table_bytes(self) -> usize {
         match self {
-            Strategy::Zero | Strategy::Clmul => 0,
+            #[cfg(feature = "research")]
+            Strategy::Zero => 0,
+            #[cfg(feature = "research")]
             Strategy::T256 => 256,
+            #[cfg(feature = "research")]
             Strategy::T4k => 4 << 10,
+            #[cfg(feature = "research")]
             Strategy::T8k => 8 << 10,
+            #[cfg(feature = "research")]
             Strategy::T64k => 64 << 10,
+            Strategy::Clmul => 0,
         }
     }
 }
 
 /// A way to keep the secrets of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+#[non_exhaustive]
+pub enum SchemeKind {
     /// No encryption and no tag: the paper's NoCrypto, to measure what the others cost.
     Clear,
     /// The paper's GCM-Pre(x): round keys and table kept for each client.
     GcmPre(Strategy),
     /// The paper's GCM-On(x): round keys made for each packet, the table kept.
     GcmOn(Strategy),
-    /// The paper's GSCM(x). **Research only: broken against members of the cluster.**
+    /// The paper's GSCM(x). **Research only: broken against members of the cluster.** With the feature `research`.
+    #[cfg(feature = "research")]
     Gscm(Strategy),
-    /// GSCM hardened: K2 in the last round, a GHASH key a client.
+    /// GSCM hardened: K2 in the last round, one GHASH key for each client.
     GscmH,
-    /// GCM with nothing kept but the keys: a cache line a client.
+    /// GCM with nothing kept but the keys: one cache line for each client.
     GcmOn64,
-    /// GCM with keys derived for each packet from the server's secret: half a cache line a client.
+    /// GCM with keys derived for each packet from the server's secret: half a cache line for each client.
     GcmDerived,
+}
+
+impl SchemeKind {
+    /// The name without its key length, the number in grants, and the strategy.
+    fn parts(self) -> (&'static str, u16, Option<Strategy>) {
+        match self {
+            SchemeKind::Clear => ("clear", 0, None),
+            SchemeKind::GcmPre(x) => ("gcm-pre", 1, Some(x)),
+            SchemeKind::GcmOn(x) => ("gcm-on", 2, Some(x)),
+            #[cfg(feature = "research")]
+            SchemeKind::Gscm(x) => ("gscm", 3, Some(x)),
+            SchemeKind::GscmH => ("gscm-h", 4, None),
+            SchemeKind::GcmOn64 => ("gcm-on64", 5, None),
+            SchemeKind::GcmDerived => ("gcm-derived", 6, None),
+        }
+    }
+
+    /// How GHASH is computed, in the schemes that leave a choice.
+    pub fn strategy(self) -> Option<Strategy> {
+        self.parts().2
+    }
+
+    /// Whether it is GSCM as printed.
+    fn as_printed(self) -> bool {
+        match self {
+            #[cfg(feature = "research")]
+            SchemeKind::Gscm(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// A scheme and the length of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The scheme.
-    pub kind: Kind,
+    pub kind: SchemeKind,
     /// Whether keys have 256 bits; else they have 128.
     pub long: bool,
 }
 
 impl Spec {
-    /// Every scheme with either length of key.
+    /// Every scheme of this build, with either length of key.
     pub fn all() -> Vec<Spec> {
-        let with = |kind: fn(Strategy) -> Kind| Strategy::ALL.map(kind);
-        let kinds = [Kind::Clear]
-            .into_iter()
-            .chain(with(Kind::GcmPre))
-            .chain(with(Kind::GcmOn))
-            .chain(with(Kind::Gscm))
-            .chain([Kind::GscmH, Kind::GcmOn64, Kind::GcmDerived]);
+        let with = |kind: fn(Strategy) -> SchemeKind| Strategy::ALL.iter().copied().map(kind);
+        let kinds = [SchemeKind::Clear].into_iter().chain(with(SchemeKind::GcmPre)).chain(with(SchemeKind::GcmOn));
+        #[cfg(feature = "research")]
+        let kinds = kinds.chain(with(SchemeKind::Gscm));
         kinds
+            .chain([SchemeKind::GscmH, SchemeKind::GcmOn64, SchemeKind::GcmDerived])
             .flat_map(|kind| [false, true].map(|long| Spec { kind, long }))
-            .filter(|spec| !(spec.long && spec.kind == Kind::Clear))
+            .filter(|spec| !(spec.long && spec.kind == SchemeKind::Clear))
             .collect()
     }
 
@@ -102,42 +163,34 @@ impl Spec {
         if self.long { 14 } else { 10 }
     }
 
-    /// Whether the scheme is known to be broken, and here for research only.
+    /// Whether a server must refuse the scheme unless it is told otherwise: it is known to be broken, or encrypts nothing.
     pub fn research_only(self) -> bool {
-        matches!(self.kind, Kind::Gscm(_) | Kind::Clear)
+        self.kind.as_printed() || self.kind == SchemeKind::Clear
     }
 
-    /// Whether clients share keys with those of their cluster.
+    /// Whether clients share keys with the other clients of their cluster.
     pub fn clustered(self) -> bool {
-        matches!(self.kind, Kind::Gscm(_) | Kind::GscmH)
+        self.kind.as_printed() || self.kind == SchemeKind::GscmH
     }
 
-    /// The round key that a second secondary key replaces, in AES2S; none in AES.
+    /// The round key that the second secondary key replaces, in AES2S; none in AES.
     pub(crate) fn second(self) -> Option<usize> {
         match self.kind {
-            Kind::Gscm(_) => Some(if self.long { 9 } else { 5 }),
-            Kind::GscmH => Some(self.rounds()),
+            kind if kind.as_printed() => Some(if self.long { 9 } else { 5 }),
+            SchemeKind::GscmH => Some(self.rounds()),
             _ => None,
         }
     }
 
     /// Whether all clients of a cluster have one GHASH key.
     pub(crate) fn hashes_by_cluster(self) -> bool {
-        matches!(self.kind, Kind::Gscm(_))
+        self.kind.as_printed()
     }
 
     /// Its number in grants.
     pub(crate) fn id(self) -> u16 {
-        let (kind, strategy) = match self.kind {
-            Kind::Clear => (0, None),
-            Kind::GcmPre(x) => (1, Some(x)),
-            Kind::GcmOn(x) => (2, Some(x)),
-            Kind::Gscm(x) => (3, Some(x)),
-            Kind::GscmH => (4, None),
-            Kind::GcmOn64 => (5, None),
-            Kind::GcmDerived => (6, None),
-        };
-        u16::from(self.long) << 15 | kind << 8 | strategy.map_or(0, |x| x as u16)
+        let (_, number, strategy) = self.kind.parts();
+        u16::from(self.long) << 15 | number << 8 | strategy.map_or(0, |x| x as u16)
     }
 
     /// The scheme of a number.
@@ -148,43 +201,43 @@ impl Spec {
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            Kind::Clear => f.write_str("clear")?,
-            Kind::GcmPre(x) => write!(f, "gcm-pre({})", x.name())?,
-            Kind::GcmOn(x) => write!(f, "gcm-on({})", x.name())?,
-            Kind::Gscm(x) => write!(f, "gscm({})", x.name())?,
-            Kind::GscmH => f.write_str("gscm-h")?,
-            Kind::GcmOn64 => f.write_str("gcm-on64")?,
-            Kind::GcmDerived => f.write_str("gcm-derived")?,
+        let (name, _, strategy) = self.kind.parts();
+        f.write_str(name)?;
+        if let Some(x) = strategy {
+            write!(f, "({})", x.name())?;
         }
         f.write_str(if self.long { "-256" } else { "" })
     }
 }
 
-/// No scheme has this name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownScheme;
-
-impl fmt::Display for UnknownScheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "not a scheme: clear, gcm-pre(x), gcm-on(x), gscm(x), gscm-h, gcm-on64 or gcm-derived, \
-             x being 0, 256, 4k, 8k, 64k or clmul; -256 behind it for 256-bit keys",
-        )
-    }
-}
-impl core::error::Error for UnknownScheme {}
+/// No scheme of this build has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[cfg_attr(
+    feature = "research",
+    error(
+        "not a scheme: clear, gcm-pre(x), gcm-on(x), gscm(x), gscm-h, gcm-on64 or gcm-derived, where x is 0, 256, 4k, \
+         8k, 64k or clmul; add -256 for 256-bit keys"
+    )
+)]
+#[cfg_attr(
+    not(feature = "research"),
+    error(
+        "not a scheme: clear, gcm-pre(clmul), gcm-on(clmul), gscm-h, gcm-on64 or gcm-derived; add -256 for 256-bit \
+         keys (gscm and GHASH by tables need a build with the feature `research`)"
+    )
+)]
+pub struct UnknownSchemeError;
 
 impl FromStr for Spec {
-    type Err = UnknownScheme;
+    type Err = UnknownSchemeError;
 
-    /// Reads a name; without its x a scheme is that of `clmul`.
-    fn from_str(name: &str) -> Result<Spec, UnknownScheme> {
+    /// Reads a name. `gcm-pre`, `gcm-on` and `gscm` alone mean those with `clmul`.
+    fn from_str(name: &str) -> Result<Spec, UnknownSchemeError> {
         let (short, end) = name.strip_suffix("-256").map_or((name, ""), |short| (short, "-256"));
         let whole = match short {
             "gcm-pre" | "gcm-on" | "gscm" => format!("{short}(clmul){end}"),
             _ => name.to_owned(),
         };
-        Spec::all().into_iter().find(|spec| spec.to_string() == whole).ok_or(UnknownScheme)
+        Spec::all().into_iter().find(|spec| spec.to_string() == whole).ok_or(UnknownSchemeError)
     }
 }

@@ -1,5 +1,6 @@
 //! Bytes a client: ours as they are, the paper's by formula.
 #![allow(clippy::unwrap_used)]
+#![cfg(feature = "research")]
 
 use sealwright_session::{Material, Plan, Spec, paper_bytes, table};
 

@@ -1,8 +1,26 @@
 //! One test case, whatever file it came from.
 
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use crate::{family, hex};
+
+/// What is wrong with a case: it cannot be read, or the library computes something else.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct CaseError(String);
+
+impl From<String> for CaseError {
+    fn from(what: String) -> Self {
+        CaseError(what)
+    }
+}
+
+impl From<&str> for CaseError {
+    fn from(what: &str) -> Self {
+        CaseError(what.to_owned())
+    }
+}
 
 /// What a vector says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +71,7 @@ impl Case {
         alg: Option<&str>,
         tag_bits: Option<usize>,
         place: String,
-    ) -> Result<Case, String> {
+    ) -> Result<Case, CaseError> {
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let alg = alg.or(text("alg")).ok_or("no alg")?.to_owned();
         let Some(family) = family::of(&alg) else { return Ok(Case::unknown(alg, place)) };
@@ -62,13 +80,13 @@ impl Case {
             Some(Value::String(digits)) => {
                 hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits"))
             }
-            Some(_) => Err(format!("{name} is not a string")),
+            Some(_) => Err(format!("{name} is not a string").into()),
         };
         let expected = match text("result") {
             Some("valid") => Expected::Valid,
             Some("invalid") => Expected::Invalid,
             Some("acceptable") => Expected::Acceptable,
-            Some(other) => return Err(format!("result is '{other}', not valid, invalid or acceptable")),
+            Some(other) => return Err(format!("result is '{other}', not valid, invalid or acceptable").into()),
             None => return Err("no result".into()),
         };
         let there = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
@@ -77,7 +95,7 @@ impl Case {
             let unsaid = name == "msg" && expected == Expected::Invalid;
             let said = there(name) || (name == "nonce" && there("iv"));
             if !said && !unsaid {
-                return Err(format!("no {name}, which {alg} needs"));
+                return Err(format!("no {name}, which {alg} needs").into());
             }
         }
         let tag = bytes("tag", "tag")?;
@@ -126,9 +144,9 @@ impl Case {
     ///
     /// # Errors
     /// Says which field is missing or is not hexadecimal.
-    pub fn bytes(&self, name: &str) -> Result<Vec<u8>, String> {
+    pub fn bytes(&self, name: &str) -> Result<Vec<u8>, CaseError> {
         let digits = self.fields.get(name).and_then(Value::as_str).ok_or_else(|| format!("no field {name}"))?;
-        hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits"))
+        hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits").into())
     }
 
     /// A field of text that only some algorithms have.

@@ -11,7 +11,7 @@ use std::{
 use sealwright::Isa;
 use serde_json::Value;
 
-use crate::{BadFile, Case, family, family::Outcome, jsonl, wycheproof};
+use crate::{Case, CaseError, VectorFileError, family, family::Outcome, jsonl, wycheproof};
 
 /// The longest line, and the longest document, so that a hostile file cannot take all memory. JSON Lines may be of any
 /// length: they are read line by line.
@@ -68,7 +68,7 @@ impl fmt::Display for Report {
 
 /// One case that went wrong.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct FailedCase {
     /// The file's name.
     pub file: String,
     /// Line or test number.
@@ -81,7 +81,7 @@ pub struct Failure {
     pub what: String,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FailedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}: {}: {}", self.file, self.place, self.alg, self.what)?;
         if self.comment.is_empty() { Ok(()) } else { write!(f, " ({})", self.comment) }
@@ -91,10 +91,14 @@ impl fmt::Display for Failure {
 /// Checks the file at `path`, telling `failures` of each failure as it comes.
 ///
 /// # Errors
-/// [`BadFile`] if it cannot be read, naming the place.
-pub fn check_file(path: &Path, options: &Options, failures: &mut dyn FnMut(&Failure)) -> Result<Report, BadFile> {
+/// [`VectorFileError`] if it cannot be read, naming the place.
+pub fn check_file(
+    path: &Path,
+    options: &Options,
+    failures: &mut dyn FnMut(&FailedCase),
+) -> Result<Report, VectorFileError> {
     let name = path.display().to_string();
-    let bad = |what: String| BadFile { file: name.clone(), place: String::new(), what };
+    let bad = |what: String| VectorFileError { file: name.clone(), place: String::new(), what };
     let file = File::open(path).map_err(|error| bad(error.to_string()))?;
     let mut reader = BufReader::new(file);
     // A document of Wycheproof's is one object over many lines; of JSON Lines the first line is an object by itself.
@@ -124,14 +128,14 @@ pub fn check_file(path: &Path, options: &Options, failures: &mut dyn FnMut(&Fail
 /// Checks a document in Wycheproof's shape.
 ///
 /// # Errors
-/// [`BadFile`] if it is not one, naming the place.
+/// [`VectorFileError`] if it is not one, naming the place.
 pub fn check_text(
     name: &str,
     text: &str,
     options: &Options,
-    failures: &mut dyn FnMut(&Failure),
-) -> Result<Report, BadFile> {
-    let document: Value = serde_json::from_str(text).map_err(|error| BadFile {
+    failures: &mut dyn FnMut(&FailedCase),
+) -> Result<Report, VectorFileError> {
+    let document: Value = serde_json::from_str(text).map_err(|error| VectorFileError {
         file: name.into(),
         place: format!("line {}", error.line()),
         what: "neither Wycheproof JSON nor JSON Lines".into(),
@@ -142,18 +146,18 @@ pub fn check_text(
 fn run(
     name: &str,
     options: &Options,
-    failures: &mut dyn FnMut(&Failure),
-    read: impl FnOnce(&mut dyn FnMut(Case)) -> Result<(), BadFile>,
-) -> Result<Report, BadFile> {
+    failures: &mut dyn FnMut(&FailedCase),
+    read: impl FnOnce(&mut dyn FnMut(Case)) -> Result<(), VectorFileError>,
+) -> Result<Report, VectorFileError> {
     let mut report = Report::default();
     read(&mut |case| match outcome(&case, &options.isas) {
         Ok(Outcome::Passed) => report.passed += 1,
         Ok(Outcome::Skipped) => report.skip(format!("{} with such parameters", brief(&case.alg)), 1),
-        Err(reason) => report.skip(reason, 1),
+        Err(reason) => report.skip(reason.to_string(), 1),
         Ok(Outcome::Failed(what)) => {
             report.failed += 1;
             let Case { place, alg, comment, .. } = case;
-            failures(&Failure { file: name.into(), place, alg, comment, what });
+            failures(&FailedCase { file: name.into(), place, alg, comment, what: what.to_string() });
         }
     })?;
     Ok(report)
@@ -165,12 +169,12 @@ fn brief(alg: &str) -> String {
 }
 
 /// The case at every level: all must pass. An error says why nothing ran.
-fn outcome(case: &Case, isas: &[Isa]) -> Result<Outcome, String> {
-    let Some(family) = family::of(&case.alg) else { return Err(format!("no {} here", brief(&case.alg))) };
+fn outcome(case: &Case, isas: &[Isa]) -> Result<Outcome, CaseError> {
+    let Some(family) = family::of(&case.alg) else { return Err(format!("no {} here", brief(&case.alg)).into()) };
     if isas.is_empty() {
         return Err("no level to run at".into());
     }
-    let mut wrong: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut wrong: Vec<(CaseError, Vec<&str>)> = Vec::new();
     let mut skipped = false;
     for &isa in isas {
         match family.run(case, isa) {
@@ -186,5 +190,5 @@ fn outcome(case: &Case, isas: &[Isa]) -> Result<Outcome, String> {
         return Ok(if skipped { Outcome::Skipped } else { Outcome::Passed });
     }
     let what: Vec<_> = wrong.iter().map(|(what, levels)| format!("at {}: {what}", levels.join(", "))).collect();
-    Ok(Outcome::Failed(what.join("; ")))
+    Ok(Outcome::Failed(what.join("; ").into()))
 }

@@ -4,14 +4,14 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use crate::{BadFile, Case, check::MAX_LINE};
+use crate::{Case, VectorFileError, check::MAX_LINE};
 
 /// Calls `each` with every line's test. Empty lines are passed over.
-pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {
+pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
     let mut line = Vec::new();
     for number in 1.. {
         let place = format!("line {number}");
-        let bad = |what: String| BadFile { file: file.into(), place: place.clone(), what };
+        let bad = |what: String| VectorFileError { file: file.into(), place: place.clone(), what };
         line.clear();
         let read = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line);
         if read.map_err(|error| bad(error.to_string()))? == 0 {
@@ -27,7 +27,7 @@ pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Cas
         let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
             return Err(bad("not a JSON object".into()));
         };
-        each(Case::from_fields(fields, None, None, place.clone()).map_err(bad)?);
+        each(Case::from_fields(fields, None, None, place.clone()).map_err(|error| bad(error.to_string()))?);
     }
     Ok(())
 }

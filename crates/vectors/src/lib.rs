@@ -10,15 +10,15 @@ mod hex;
 mod jsonl;
 mod wycheproof;
 
-use core::fmt;
-
-pub use case::{Case, Expected};
-pub use check::{Failure, Options, Report, check_file, check_text};
+pub use case::{Case, CaseError, Expected};
+pub use check::{FailedCase, Options, Report, check_file, check_text};
 pub use family::{Family, Outcome};
+use thiserror::Error;
 
 /// A file that cannot be read as vectors.
-#[derive(Debug)]
-pub struct BadFile {
+#[derive(Debug, Error)]
+#[error("{file}{}{place}: {what}", if place.is_empty() { "" } else { ", " })]
+pub struct VectorFileError {
     /// The file's name.
     pub file: String,
     /// Where in it: a line or a test's number; empty if the whole file.
@@ -26,11 +26,3 @@ pub struct BadFile {
     /// What is wrong.
     pub what: String,
 }
-
-impl fmt::Display for BadFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let colon = if self.place.is_empty() { "" } else { ", " };
-        write!(f, "{}{colon}{}: {}", self.file, self.place, self.what)
-    }
-}
-impl std::error::Error for BadFile {}

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{BadFile, Case};
+use crate::{Case, VectorFileError};
 
 /// Calls `each` with every test of a document.
-pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), BadFile> {
-    let bad = |place: String, what: &str| BadFile { file: file.into(), place, what: what.into() };
+pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
+    let bad = |place: String, what: &str| VectorFileError { file: file.into(), place, what: what.into() };
     // Some documents name no algorithm; no family has the nameless one.
     let alg = document.get("algorithm").and_then(Value::as_str).unwrap_or("unnamed");
     let groups = document.get("testGroups").and_then(Value::as_array);
@@ -21,7 +21,7 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
             let place = id.map_or_else(|| place.clone(), |id| format!("tcId {id}"));
             let own = fields.get("alg").and_then(Value::as_str).map(str::to_owned);
             let case = Case::from_fields(fields, Some(own.as_deref().unwrap_or(alg)), tag_bits, place.clone());
-            each(case.map_err(|what| bad(place, &what))?);
+            each(case.map_err(|error| bad(place, &error.to_string()))?);
         }
     }
     Ok(())

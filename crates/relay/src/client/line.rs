@@ -3,7 +3,7 @@
 use std::{io, time::Instant};
 
 use mio::Registry;
-use sealwright_session::{Client, Refused};
+use sealwright_session::{Client, SessionError};
 
 use crate::client::wire::{Broken, Route, Wire};
 
@@ -60,7 +60,7 @@ impl Line {
         self.wire.queued()
     }
 
-    pub(crate) fn say(&mut self, to: u32, message: &[u8]) -> Result<(), Refused> {
+    pub(crate) fn say(&mut self, to: u32, message: &[u8]) -> Result<(), SessionError> {
         let frame = self.client.seal(to, message)?;
         self.wire.queue(frame);
         Ok(())

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use sealwright_session::{
-    Job, Refused,
+    FrameJob, SessionError,
     frame::{ADDRESS, HEADER, Header, TAG},
 };
 
@@ -21,8 +21,8 @@ use crate::{
 /// The frames of one read. Kept between reads for its memory alone.
 #[derive(Default)]
 pub(crate) struct Routes {
-    open: Vec<Job>,
-    seal: Vec<Job>,
+    open: Vec<FrameJob>,
+    seal: Vec<FrameJob>,
 }
 
 /// Where a frame came from.
@@ -162,7 +162,7 @@ impl Worker {
             connection.fresh = false;
             self.counts.one(Count::Arrived);
             match here.slot_of(&header) {
-                Ok(slot) => routes.open.push(Job::new(at..at + length, slot, header.session)),
+                Ok(slot) => routes.open.push(FrameJob::new(at..at + length, slot, header.session)),
                 Err(wrong) => {
                     self.counts.one(wrong);
                     *bad += 1;
@@ -192,7 +192,7 @@ impl Worker {
                 self.counts.one(Count::Arrived);
                 match self.check_datagram(&buffer[frame.clone()]) {
                     Ok((slot, session)) => {
-                        routes.open.push(Job::new(frame, slot, session));
+                        routes.open.push(FrameJob::new(frame, slot, session));
                         from.push(run.from);
                     }
                     Err(wrong) => self.counts.one(wrong),
@@ -244,7 +244,7 @@ impl Worker {
                     frame.fill(0);
                 }
                 Some((_, slot)) if self.is_bound(slot) => {
-                    routes.seal.push(Job::new(job.start..job.end, slot, to));
+                    routes.seal.push(FrameJob::new(job.start..job.end, slot, to));
                 }
                 None if self.send_abroad(to, job.session, &buffer[job.start..job.end]) => {
                     buffer[job.start..job.end].fill(0);
@@ -274,12 +274,12 @@ impl Worker {
 
     /// Seals opened frames in place for their destinations and queues them on the connections where those were last
     /// heard.
-    fn seal(&mut self, buffer: &mut [u8], jobs: &mut [Job], source: impl Fn(usize) -> Option<Source>) {
+    fn seal(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], source: impl Fn(usize) -> Option<Source>) {
         self.sessions.seal_all(buffer, jobs);
         for (at, job) in jobs.iter().enumerate() {
             match job.outcome {
                 Some(Ok(())) => self.send(job.slot, &buffer[job.start..job.end], source(at)),
-                Some(Err(Refused::Exhausted)) => self.counts.one(Count::Exhausted),
+                Some(Err(SessionError::Exhausted)) => self.counts.one(Count::Exhausted),
                 _ => self.counts.one(Count::WrongDestination),
             }
         }
@@ -353,14 +353,14 @@ impl Worker {
     }
 }
 
-fn count_of(refused: Refused) -> Count {
+fn count_of(refused: SessionError) -> Count {
     match refused {
-        Refused::Short | Refused::Malformed => Count::Short,
-        Refused::Replayed => Count::Replayed,
-        Refused::Forged => Count::Forged,
-        Refused::Exhausted => Count::Exhausted,
-        Refused::Oversize => Count::Oversize,
-        Refused::Stale => Count::Stale,
-        Refused::Unknown | Refused::NoMemory | Refused::NoRandom => Count::Unknown,
+        SessionError::Short | SessionError::Malformed => Count::Short,
+        SessionError::Replayed => Count::Replayed,
+        SessionError::Forged => Count::Forged,
+        SessionError::Exhausted => Count::Exhausted,
+        SessionError::Oversize => Count::Oversize,
+        SessionError::Stale => Count::Stale,
+        SessionError::Unknown | SessionError::NoMemory | SessionError::NoRandom => Count::Unknown,
     }
 }

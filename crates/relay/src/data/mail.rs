@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use mio::{Waker, net::TcpStream};
-use sealwright_session::{Job, Sessions};
+use sealwright_session::{FrameJob, Sessions};
 use zeroize::Zeroize;
 
 use crate::data::{
@@ -40,7 +40,7 @@ pub(crate) enum Letter {
 #[derive(Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
-    jobs: Vec<Job>,
+    jobs: Vec<FrameJob>,
     sources: Vec<Option<Source>>,
 }
 
@@ -48,7 +48,7 @@ impl Texts {
     pub(crate) fn push(&mut self, slot: u32, to: u32, source: Option<Source>, frame: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
-        self.jobs.push(Job::new(start..self.bytes.len(), slot, to));
+        self.jobs.push(FrameJob::new(start..self.bytes.len(), slot, to));
         self.sources.push(source);
     }
 
@@ -58,7 +58,7 @@ impl Texts {
     }
 
     /// The frames, the work on them, and the connection each came from, if it was one.
-    pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<Job>, &mut Vec<Option<Source>>) {
+    pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<FrameJob>, &mut Vec<Option<Source>>) {
         (&mut self.bytes, &mut self.jobs, &mut self.sources)
     }
 }

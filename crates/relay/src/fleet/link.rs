@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384;
 use sealwright_session::{
-    Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec,
+    Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec,
     frame::{HEADER, TAG, payload},
     table,
 };
@@ -27,7 +27,7 @@ pub(crate) type Life = [u8; 16];
 const HEAD: usize = 24;
 /// Keys are made anew with so few blocks left.
 const WORN: u64 = 1 << 24;
-const SCHEME: Spec = Spec { kind: Kind::GcmOn64, long: true };
+const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
 
 /// One node's end of its links to all others.
 pub(crate) struct Links {
@@ -56,9 +56,9 @@ struct Receiving {
 impl Links {
     /// # Errors
     /// When the system gives no random bytes.
-    pub(crate) fn new(me: u32, secret: Zeroizing<[u8; 32]>) -> Result<Links, Refused> {
+    pub(crate) fn new(me: u32, secret: Zeroizing<[u8; 32]>) -> Result<Links, SessionError> {
         let mut life = Life::default();
-        getrandom::fill(&mut life).map_err(|_| Refused::NoRandom)?;
+        getrandom::fill(&mut life).map_err(|_| SessionError::NoRandom)?;
         let nodes = 0..Place::NODES;
         let sending = nodes.clone().map(|_| None).collect();
         Ok(Links { me, life, secret, sending, receiving: nodes.map(|_| Receiving::default()).collect() })
@@ -69,7 +69,7 @@ impl Links {
     }
 
     /// A node lives this life now; whether that is news.
-    pub(crate) fn meet(&mut self, node: u32, life: Life) -> Result<bool, Refused> {
+    pub(crate) fn meet(&mut self, node: u32, life: Life) -> Result<bool, SessionError> {
         if self.sending[node as usize].as_ref().is_some_and(|sending| sending.to == life) {
             return Ok(false);
         }
@@ -77,20 +77,20 @@ impl Links {
         Ok(true)
     }
 
-    fn renew(&mut self, node: u32, to: Life) -> Result<(), Refused> {
+    fn renew(&mut self, node: u32, to: Life) -> Result<(), SessionError> {
         let turn = self.sending[node as usize].as_ref().map_or(0, |sending| sending.turn + 1);
         let material = material(&self.secret, (self.me, self.life), (node, to), turn)?;
         self.sending[node as usize] = Some(Sending { to, turn, keys: keys(Side::Client, &material)? });
         Ok(())
     }
 
-    /// Seals a text, which must not be empty, for a node. Refused as unknown where the node was never met.
-    pub(crate) fn seal(&mut self, node: u32, text: &[u8]) -> Result<Vec<u8>, Refused> {
-        let sending = self.sending[node as usize].as_ref().ok_or(Refused::Unknown)?;
+    /// Seals a text, which must not be empty, for a node. [`SessionError::Unknown`] if this node was never met.
+    pub(crate) fn seal(&mut self, node: u32, text: &[u8]) -> Result<Vec<u8>, SessionError> {
+        let sending = self.sending[node as usize].as_ref().ok_or(SessionError::Unknown)?;
         if sending.keys.blocks_left(0).is_some_and(|left| left < WORN) {
             self.renew(node, sending.to)?;
         }
-        let sending = self.sending[node as usize].as_mut().ok_or(Refused::Unknown)?;
+        let sending = self.sending[node as usize].as_mut().ok_or(SessionError::Unknown)?;
         let mut message = vec![1, self.me as u8, 0, 0];
         message.extend_from_slice(&sending.turn.to_be_bytes());
         message.extend_from_slice(&self.life);
@@ -102,11 +102,11 @@ impl Links {
     }
 
     /// Opens a message: the node it is from, and its text.
-    pub(crate) fn open<'a>(&mut self, message: &'a mut [u8]) -> Result<(u32, &'a [u8]), Refused> {
-        let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(Refused::Short)?;
+    pub(crate) fn open<'a>(&mut self, message: &'a mut [u8]) -> Result<(u32, &'a [u8]), SessionError> {
+        let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
         if head[0] != 1 || node >= Place::NODES || node == self.me {
-            return Err(Refused::Malformed);
+            return Err(SessionError::Malformed);
         }
         let turn = head[4..8].iter().fold(0, |all, &byte| all << 8 | u32::from(byte));
         let mut life = Life::default();
@@ -114,8 +114,8 @@ impl Links {
         let receiving = &mut self.receiving[node as usize];
         match &mut receiving.now {
             Some((now, last, keys)) if (*now, *last) == (life, turn) => keys.open(0, frame)?,
-            Some((now, last, _)) if *now == life && turn < *last => return Err(Refused::Stale),
-            _ if receiving.gone.contains(&life) => return Err(Refused::Stale),
+            Some((now, last, _)) if *now == life && turn < *last => return Err(SessionError::Stale),
+            _ if receiving.gone.contains(&life) => return Err(SessionError::Stale),
             before => {
                 let material = material(&self.secret, (node, life), (self.me, self.life), turn)?;
                 let mut keys = keys(Side::Server, &material)?;
@@ -131,20 +131,20 @@ impl Links {
 }
 
 /// A table of one session.
-fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, Refused> {
+fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, SessionError> {
     let mut keys = table(Plan { side, secret: Some(Secret::random()?), ..Plan::new(SCHEME, 1) })?;
     keys.admit(0, 0, material)?;
     Ok(keys)
 }
 
 /// What keys of messages from one node to another are made of: HKDF with SHA-384.
-fn material(secret: &[u8; 32], from: (u32, Life), to: (u32, Life), turn: u32) -> Result<Material, Refused> {
-    let suite = TLS13_AES_256_GCM_SHA384.tls13().ok_or(Refused::NoRandom)?;
+fn material(secret: &[u8; 32], from: (u32, Life), to: (u32, Life), turn: u32) -> Result<Material, SessionError> {
+    let suite = TLS13_AES_256_GCM_SHA384.tls13().ok_or(SessionError::NoRandom)?;
     let salt = [from.1, to.1].concat();
     let expander = suite.hkdf_provider.extract_from_secret(Some(&salt), secret);
     let numbers = [from.0, to.0, turn].map(u32::to_be_bytes).concat();
     let mut bytes = Zeroizing::new([0; Material::LEN]);
-    expander.expand_slice(&[b"sealwright fleet ", &numbers], &mut bytes[..]).map_err(|_| Refused::NoRandom)?;
+    expander.expand_slice(&[b"sealwright fleet ", &numbers], &mut bytes[..]).map_err(|_| SessionError::NoRandom)?;
     Ok(Material::from_bytes(&bytes))
 }
 
@@ -164,26 +164,26 @@ mod tests {
     #[test]
     fn messages_open_once_and_for_the_life_they_were_sealed_for() {
         let (mut a, mut b) = (node(1), node(2));
-        assert_eq!(a.seal(2, b"nobody there").unwrap_err(), Refused::Unknown);
+        assert_eq!(a.seal(2, b"nobody there").unwrap_err(), SessionError::Unknown);
         assert!(meet(&mut a, &b) && !meet(&mut a, &b));
         let first = a.seal(2, b"first").unwrap();
         assert_eq!(b.open(&mut first.clone()).unwrap(), (1, &b"first"[..]));
-        assert_eq!(b.open(&mut first.clone()).unwrap_err(), Refused::Replayed);
+        assert_eq!(b.open(&mut first.clone()).unwrap_err(), SessionError::Replayed);
         let mut forged = a.seal(2, b"second").unwrap();
         forged[HEAD + HEADER] ^= 1;
-        assert_eq!(b.open(&mut forged).unwrap_err(), Refused::Forged);
+        assert_eq!(b.open(&mut forged).unwrap_err(), SessionError::Forged);
         // B begins another life: neither what was sealed before nor its copy opens
         let mut anew = node(2);
-        assert_eq!(anew.open(&mut first.clone()).unwrap_err(), Refused::Forged);
+        assert_eq!(anew.open(&mut first.clone()).unwrap_err(), SessionError::Forged);
         assert!(meet(&mut a, &anew));
         let third = a.seal(2, b"third").unwrap();
         assert_eq!(anew.open(&mut third.clone()).unwrap(), (1, &b"third"[..]));
-        assert_eq!(b.open(&mut third.clone()).unwrap_err(), Refused::Forged, "it is not for the old one");
+        assert_eq!(b.open(&mut third.clone()).unwrap_err(), SessionError::Forged, "it is not for the old one");
         // And so does a
         let mut other = node(1);
         meet(&mut other, &anew);
         assert_eq!(anew.open(&mut other.seal(2, b"fourth").unwrap()).unwrap(), (1, &b"fourth"[..]));
-        assert_eq!(anew.open(&mut a.seal(2, b"of the past").unwrap()).unwrap_err(), Refused::Stale);
+        assert_eq!(anew.open(&mut a.seal(2, b"of the past").unwrap()).unwrap_err(), SessionError::Stale);
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         assert_ne!(before[HEAD + HEADER..], after[HEAD + HEADER..]);
         let mut b = b;
         b.open(&mut after.clone()).unwrap();
-        assert_eq!(b.open(&mut before.clone()).unwrap_err(), Refused::Stale, "an older turn");
+        assert_eq!(b.open(&mut before.clone()).unwrap_err(), SessionError::Stale, "an older turn");
     }
 
     #[test]

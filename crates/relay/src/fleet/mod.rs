@@ -72,7 +72,7 @@ pub enum FleetError {
     Io(#[from] io::Error),
     /// No random bytes, no memory.
     #[error("{0}")]
-    Refused(#[from] sealwright_session::Refused),
+    Refused(#[from] sealwright_session::SessionError),
 }
 
 /// What a node tells the others.

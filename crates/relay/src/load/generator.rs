@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use sealwright_measure::random::Random;
 use sealwright_session::{
-    Job,
+    FrameJob,
     frame::{ADDRESS, HEADER, Header, TAG, payload},
 };
 
@@ -71,7 +71,7 @@ pub struct Generator {
     start: Instant,
     buffer: Vec<u8>,
     /// Frames to be sealed, or opened, together.
-    jobs: Vec<Job>,
+    jobs: Vec<FrameJob>,
 }
 
 impl std::fmt::Debug for Generator {
@@ -327,7 +327,7 @@ impl Generator {
             self.jobs.extend(self.keys.come_for(header.session, frame));
         }
         self.keys.open_all(buffer, &mut self.jobs);
-        for job in self.jobs.drain(..).filter(Job::done) {
+        for job in self.jobs.drain(..).filter(FrameJob::done) {
             let Some((link, lane, number)) = mark_of(payload(&buffer[job.start..job.end])) else { continue };
             match self.links.get_mut(usize::from(link)).and_then(|link| link.lanes.back(lane, number)) {
                 Some(sent) => {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use sealwright_session::{
-    Client, Job, Refused, Sessions,
+    Client, FrameJob, SessionError, Sessions,
     frame::{address, payload},
 };
 
@@ -60,26 +60,26 @@ impl Keys {
     }
 
     /// Work on a frame that a client is to send.
-    pub(crate) fn sent_by(&self, client: u32, frame: Range<usize>) -> Job {
+    pub(crate) fn sent_by(&self, client: u32, frame: Range<usize>) -> FrameJob {
         match self {
             Keys::Tables(place, _) => {
                 let session = place.session(client);
-                Job::new(frame, place.find(session).map_or(u32::MAX, |(_, slot)| slot), session)
+                FrameJob::new(frame, place.find(session).map_or(u32::MAX, |(_, slot)| slot), session)
             }
-            Keys::Own { clients, .. } => Job::new(frame, client, clients[client as usize].0),
+            Keys::Own { clients, .. } => FrameJob::new(frame, client, clients[client as usize].0),
         }
     }
 
     /// Work on a frame that came for a session; nothing if it is none of ours.
-    pub(crate) fn come_for(&self, session: u32, frame: Range<usize>) -> Option<Job> {
+    pub(crate) fn come_for(&self, session: u32, frame: Range<usize>) -> Option<FrameJob> {
         match self {
-            Keys::Tables(place, _) => place.find(session).map(|(_, slot)| Job::new(frame, slot, session)),
-            Keys::Own { of, .. } => of.get(&session).map(|&client| Job::new(frame, client as u32, session)),
+            Keys::Tables(place, _) => place.find(session).map(|(_, slot)| FrameJob::new(frame, slot, session)),
+            Keys::Own { of, .. } => of.get(&session).map(|&client| FrameJob::new(frame, client as u32, session)),
         }
     }
 
     /// Seals frames of clients of one worker whose payloads, address and data, are there.
-    pub(crate) fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [Job]) {
+    pub(crate) fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]) {
         match self {
             Keys::Tables(place, tables) => {
                 if let Some(table) = table_of(*place, tables, jobs) {
@@ -90,7 +90,7 @@ impl Keys {
                 for job in jobs {
                     let frame = &mut buffer[job.start..job.end];
                     let client = &mut clients[job.slot as usize].1;
-                    let sealed = address(payload(frame)).ok_or(Refused::Short);
+                    let sealed = address(payload(frame)).ok_or(SessionError::Short);
                     let sealed = sealed.and_then(|(to, data)| client.seal(to, data));
                     job.outcome = Some(sealed.map(|sealed| frame.copy_from_slice(&sealed)));
                 }
@@ -99,7 +99,7 @@ impl Keys {
     }
 
     /// Opens frames that came for clients of one worker.
-    pub(crate) fn open_all(&mut self, buffer: &mut [u8], jobs: &mut [Job]) {
+    pub(crate) fn open_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]) {
         match self {
             Keys::Tables(place, tables) => {
                 if let Some(table) = table_of(*place, tables, jobs) {
@@ -116,7 +116,7 @@ impl Keys {
     }
 }
 
-fn table_of<'a>(place: Place, tables: &'a mut [Box<dyn Sessions>], jobs: &[Job]) -> Option<&'a mut dyn Sessions> {
+fn table_of<'a>(place: Place, tables: &'a mut [Box<dyn Sessions>], jobs: &[FrameJob]) -> Option<&'a mut dyn Sessions> {
     let (shard, _) = place.find(jobs.first()?.session)?;
     Some(&mut *tables[shard])
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwright_session::{Kind, Spec};
+use sealwright_session::{SchemeKind, Spec};
 
 use crate::load::{
     local::local,
@@ -11,7 +11,7 @@ use crate::load::{
 };
 
 /// No cryptography at all.
-const CLEAR: Spec = Spec { kind: Kind::Clear, long: false };
+const CLEAR: Spec = Spec { kind: SchemeKind::Clear, long: false };
 
 /// Measures one point of a figure: `clients` sessions of a scheme over `connections` loopback connections, packets of
 /// `payload` bytes (destination included) from each to random ones, for `seconds` in all. This is the plain function

@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use hdrhistogram::Histogram;
 use sealwright_measure::Interval;
-use sealwright_session::Refused;
+use sealwright_session::SessionError;
 use thiserror::Error;
 
 use crate::{
@@ -25,7 +25,7 @@ pub enum LoadError {
     Io(#[from] io::Error),
     /// The keys of so many clients do not fit.
     #[error("{0}")]
-    Refused(#[from] Refused),
+    Refused(#[from] SessionError),
     /// Certificates, or a relay that refuses.
     #[error("{0}")]
     Client(#[from] ClientError),

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use sealwright_session::{Material, Memory, Plan, Refused, table};
+use sealwright_session::{Material, Memory, Plan, SessionError, table};
 use thiserror::Error;
 
 use crate::{
@@ -40,7 +40,7 @@ pub enum ServeError {
     Fleet(#[from] FleetError),
     /// The memory for the records cannot be had.
     #[error("{0}")]
-    Refused(#[from] Refused),
+    Refused(#[from] SessionError),
     /// The budget.
     #[error(
         "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"

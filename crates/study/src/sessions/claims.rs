@@ -2,7 +2,7 @@
 
 use sealwright::Isa;
 use sealwright_measure::{Interval, Verdict};
-use sealwright_session::{Kind, Spec, Strategy};
+use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::{Measured, PAPER, capacity::Served, memory::Held, speed::Point, tables::printed};
 use crate::{
@@ -94,8 +94,8 @@ fn judged(sentence: &Sentence, measured: &Measured) -> Judged {
             }
             for isa in measured.levels() {
                 for trio in &TRIOS {
-                    let than = if to_pre { Kind::GcmPre(trio.pre) } else { Kind::GcmOn(trio.on) };
-                    if let Some(found) = faster(measured, isa, Kind::Gscm(trio.gscm), than, bytes, least) {
+                    let than = if to_pre { SchemeKind::GcmPre(trio.pre) } else { SchemeKind::GcmOn(trio.on) };
+                    if let Some(found) = faster(measured, isa, SchemeKind::Gscm(trio.gscm), than, bytes, least) {
                         judged.add(sentence, &format!("{}, {isa}", trio.name), found);
                     }
                 }
@@ -110,7 +110,7 @@ type Bytes = fn(&Held) -> Option<f64>;
 /// The bytes of each scheme over those of GSCM with keys of the same length, where both are known.
 fn over_gscm(memory: &[Held], bytes: Bytes, wanted: impl Fn(Spec) -> bool) -> Vec<(Spec, f64)> {
     let gscm = |long| {
-        let kind = Kind::Gscm(Strategy::Clmul);
+        let kind = SchemeKind::Gscm(Strategy::Clmul);
         memory.iter().find(|held| held.spec == Spec { kind, long }).and_then(bytes)
     };
     let over = |held: &Held| Some((held.spec, bytes(held)? / gscm(held.spec.long)?));
@@ -126,13 +126,13 @@ fn cases(ratios: Vec<(Spec, f64)>, verdict: impl Fn(Interval) -> Verdict) -> Vec
 }
 
 fn lowest(memory: &[Held], bytes: Bytes) -> Option<Found> {
-    let others = |spec: Spec| !matches!(spec.kind, Kind::Gscm(_) | Kind::Clear);
+    let others = |spec: Spec| !matches!(spec.kind, SchemeKind::Gscm(_) | SchemeKind::Clear);
     let cases = cases(over_gscm(memory, bytes, others), |ratio| Verdict::above(ratio, 1.0));
     every("bytes over GSCM's", &cases)
 }
 
 fn twice(memory: &[Held], bytes: Bytes) -> Option<Found> {
-    let papers = |spec: Spec| matches!(spec.kind, Kind::GcmPre(x) | Kind::GcmOn(x) if x != Strategy::Clmul);
+    let papers = |spec: Spec| matches!(spec.kind, SchemeKind::GcmPre(x) | SchemeKind::GcmOn(x) if x != Strategy::Clmul);
     let ratios = over_gscm(memory, bytes, papers);
     let most = ratios.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
     let found = every("bytes over GSCM's", &cases(ratios, |ratio| Verdict::between(ratio, 2.0, f64::INFINITY)))?;
@@ -142,8 +142,9 @@ fn twice(memory: &[Held], bytes: Bytes) -> Option<Found> {
 /// Stable clients of GSCM over those of others, each known to a step either way.
 fn stable(measured: &Measured, others: &[(&str, f64)]) -> Option<Found> {
     let all = measured.served.as_ref().ok()?;
-    let gscm =
-        |payload| all.iter().find(|served| served.spec.kind == Kind::Gscm(Strategy::T64k) && served.payload == payload);
+    let gscm = |payload| {
+        all.iter().find(|served| served.spec.kind == SchemeKind::Gscm(Strategy::T64k) && served.payload == payload)
+    };
     let near = |served: &Served| {
         let at = |steps: u64| (served.stable + steps * served.step) as f64;
         // Not even one step may be none at all.
@@ -167,7 +168,14 @@ fn quotient(slow: Point, fast: Point) -> Interval {
     crate::judgement::quotient(slow.ratio, fast.ratio)
 }
 
-fn faster(measured: &Measured, isa: Isa, fast: Kind, slow: Kind, bytes: usize, least: f64) -> Option<Found> {
+fn faster(
+    measured: &Measured,
+    isa: Isa,
+    fast: SchemeKind,
+    slow: SchemeKind,
+    bytes: usize,
+    least: f64,
+) -> Option<Found> {
     let at = |kind, clients| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
     let numbers = measured.speed.clients().into_iter();
     let cases = numbers.filter_map(|clients| {
@@ -181,8 +189,8 @@ fn faster(measured: &Measured, isa: Isa, fast: Kind, slow: Kind, bytes: usize, l
 /// Time of the relay over its time with GSCM(64k), at every number of clients. Each was measured in turns with the same
 /// relay without encryption.
 fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
-    let (pre, on) = (Kind::GcmPre(Strategy::T4k), Kind::GcmOn(Strategy::T4k));
-    let (slow, long, bytes, [least, most]): (&[Kind], _, _, _) = match claim {
+    let (pre, on) = (SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k));
+    let (slow, long, bytes, [least, most]): (&[SchemeKind], _, _, _) = match claim {
         "net-pre-40" => (&[pre], false, 40, [1.05, f64::INFINITY]),
         "net-on-40" => (&[on], false, 40, [0.95, 1.05]),
         "net-on-40-256" => (&[on], true, 40, [1.08, f64::INFINITY]),
@@ -192,7 +200,7 @@ fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
     for clients in found.clients() {
         for &kind in slow {
             let at = |kind| found.at(Spec { kind, long }, clients, bytes);
-            let (Some(slow), Some(fast)) = (at(kind), at(Kind::Gscm(Strategy::T64k))) else { continue };
+            let (Some(slow), Some(fast)) = (at(kind), at(SchemeKind::Gscm(Strategy::T64k))) else { continue };
             let figure = crate::judgement::quotient(slow.ratio, fast.ratio);
             let name = format!("{}, {clients} clients", slow.spec);
             cases.push(Case { name, figure, verdict: Verdict::between(figure, least, most) });
@@ -202,9 +210,9 @@ fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
 }
 
 fn fastest(measured: &Measured, isa: Isa) -> Option<Found> {
-    let recommended = Spec { kind: Kind::Gscm(Strategy::T64k), long: false };
+    let recommended = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
     let points = || measured.speed.points.iter().filter(|point| point.isa == isa);
-    let cases = points().filter(|point| point.spec != recommended && point.spec.kind != Kind::Clear);
+    let cases = points().filter(|point| point.spec != recommended && point.spec.kind != SchemeKind::Clear);
     let cases = cases.filter_map(|point| {
         let ours = measured.speed.at(isa, recommended, point.clients, point.bytes)?;
         let figure = quotient(*point, ours);

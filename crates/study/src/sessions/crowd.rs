@@ -5,7 +5,9 @@ use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use sealwright::Isa;
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
-use sealwright_session::{Job, Kind, Material, Plan, Refused, Secret, Sessions, Side, Spec, Strategy, frame, table};
+use sealwright_session::{
+    FrameJob, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame, table,
+};
 
 /// Frames that a server handles in one turn of its loop.
 const TURN: usize = 512;
@@ -23,8 +25,8 @@ pub(super) struct Crowd {
 /// The scheme with the same bytes on the wire whose records are smallest: for the clients' ends.
 fn smallest(spec: Spec) -> Spec {
     let kind = match spec.kind {
-        Kind::GcmPre(_) | Kind::GcmOn(_) => Kind::GcmOn(Strategy::Clmul),
-        Kind::Gscm(_) => Kind::Gscm(Strategy::Clmul),
+        SchemeKind::GcmPre(_) | SchemeKind::GcmOn(_) => SchemeKind::GcmOn(Strategy::Clmul),
+        SchemeKind::Gscm(_) => SchemeKind::Gscm(Strategy::Clmul),
         other => other,
     };
     Spec { kind, ..spec }
@@ -57,7 +59,7 @@ impl Crowd {
     /// `clients` sessions, all in one cluster where there are any, as the paper has it.
     pub(super) fn new(spec: Spec, isa: Isa, clients: u32) -> io::Result<Crowd> {
         let secret = Some(Secret::from_bytes([0x42; 32]));
-        let end = |spec, side| -> Result<Box<dyn Sessions>, Refused> {
+        let end = |spec, side| -> Result<Box<dyn Sessions>, SessionError> {
             let mut end =
                 table(Plan { isa, side, secret: secret.clone(), cluster: clients, ..Plan::new(spec, clients) })?;
             for slot in 0..clients {
@@ -75,11 +77,11 @@ impl Crowd {
     }
 
     /// Frames from random clients to random clients.
-    fn fill(&mut self, buffer: &mut [u8], jobs: &mut [Job], bytes: usize) -> io::Result<()> {
+    fn fill(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], bytes: usize) -> io::Result<()> {
         for (i, job) in jobs.iter_mut().enumerate() {
             let (from, to) = (self.client(), self.client());
             let start = i * (bytes + frame::HEADER + frame::TAG);
-            *job = Job::new(start..start + bytes + frame::HEADER + frame::TAG, from, from);
+            *job = FrameJob::new(start..start + bytes + frame::HEADER + frame::TAG, from, from);
             buffer[start + frame::HEADER..][..frame::ADDRESS].copy_from_slice(&to.to_be_bytes());
         }
         self.clients.seal_all(buffer, jobs);
@@ -87,7 +89,7 @@ impl Crowd {
     }
 
     /// The work of a relay: opens frames, reads where they go, seals them for there.
-    fn forward(&mut self, buffer: &mut [u8], jobs: &mut [Job]) -> io::Result<()> {
+    fn forward(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]) -> io::Result<()> {
         for turn in jobs.chunks_mut(TURN) {
             self.server.open_all(buffer, turn);
             for job in turn.iter_mut() {
@@ -108,8 +110,8 @@ impl Crowd {
     }
 }
 
-fn done(jobs: &[Job]) -> io::Result<()> {
-    if jobs.iter().all(Job::done) { Ok(()) } else { Err(io::Error::other("a frame was refused")) }
+fn done(jobs: &[FrameJob]) -> io::Result<()> {
+    if jobs.iter().all(FrameJob::done) { Ok(()) } else { Err(io::Error::other("a frame was refused")) }
 }
 
 /// What is timed of a crowd.
@@ -128,7 +130,7 @@ pub(super) struct Packets {
     work: Work,
     bytes: usize,
     buffer: Vec<u8>,
-    jobs: Vec<Job>,
+    jobs: Vec<FrameJob>,
 }
 
 impl Packets {
@@ -136,7 +138,7 @@ impl Packets {
     pub(super) fn new(name: impl Into<String>, crowd: &Rc<RefCell<Crowd>>, work: Work, bytes: usize) -> Packets {
         let frame = bytes + frame::HEADER + frame::TAG;
         let packets = (BUFFER / frame).next_multiple_of(TURN);
-        let (buffer, jobs) = (vec![0x5a; packets * frame], vec![Job::new(0..0, 0, 0); packets]);
+        let (buffer, jobs) = (vec![0x5a; packets * frame], vec![FrameJob::new(0..0, 0, 0); packets]);
         Packets { name: name.into(), crowd: Rc::clone(crowd), work, bytes, buffer, jobs }
     }
 
@@ -157,7 +159,7 @@ impl Packets {
     /// Forwards one frame.
     pub(super) fn forward_one(&mut self, frame: &mut [u8]) -> io::Result<()> {
         let header = frame::first(frame).ok().flatten().ok_or_else(|| io::Error::other("not a frame"))?;
-        let mut jobs = [Job::new(0..frame.len(), header.session, header.session)];
+        let mut jobs = [FrameJob::new(0..frame.len(), header.session, header.session)];
         self.crowd.borrow_mut().forward(frame, &mut jobs)
     }
 
@@ -208,7 +210,7 @@ impl Candidate for Packets {
                     let frame = self.bytes + frame::HEADER + frame::TAG;
                     for (i, job) in jobs.iter_mut().enumerate() {
                         let to = crowd.client();
-                        *job = Job::new(i * frame..(i + 1) * frame, to, to);
+                        *job = FrameJob::new(i * frame..(i + 1) * frame, to, to);
                     }
                     let start = ThreadCpu.now();
                     for turn in jobs.chunks_mut(TURN) {

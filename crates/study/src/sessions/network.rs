@@ -4,7 +4,7 @@ use std::io;
 
 use sealwright_measure::Interval;
 use sealwright_relay::load;
-use sealwright_session::{Kind, Spec, Strategy};
+use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::speed::LENGTHS;
 use crate::study::Progress;
@@ -54,17 +54,23 @@ impl Found {
 pub(super) fn specs(quick: bool) -> Vec<Spec> {
     let short = |kind| Spec { kind, long: false };
     let mut specs = vec![
-        short(Kind::Gscm(Strategy::T64k)),
-        short(Kind::GcmPre(Strategy::T4k)),
-        short(Kind::GcmOn(Strategy::T4k)),
-        short(Kind::GscmH),
-        short(Kind::GcmOn64),
+        short(SchemeKind::Gscm(Strategy::T64k)),
+        short(SchemeKind::GcmPre(Strategy::T4k)),
+        short(SchemeKind::GcmOn(Strategy::T4k)),
+        short(SchemeKind::GscmH),
+        short(SchemeKind::GcmOn64),
     ];
-    specs.extend([Kind::Gscm(Strategy::T64k), Kind::GcmOn(Strategy::T4k)].map(|kind| Spec { kind, long: true }));
+    specs.extend(
+        [SchemeKind::Gscm(Strategy::T64k), SchemeKind::GcmOn(Strategy::T4k)].map(|kind| Spec { kind, long: true }),
+    );
     if !quick {
-        let untabled = [Kind::Gscm(Strategy::Clmul), Kind::GcmPre(Strategy::Clmul), Kind::GcmOn(Strategy::Clmul)];
+        let untabled = [
+            SchemeKind::Gscm(Strategy::Clmul),
+            SchemeKind::GcmPre(Strategy::Clmul),
+            SchemeKind::GcmOn(Strategy::Clmul),
+        ];
         specs.extend(untabled.map(short));
-        specs.push(short(Kind::GcmDerived));
+        specs.push(short(SchemeKind::GcmDerived));
     }
     specs
 }

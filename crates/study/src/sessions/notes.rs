@@ -1,12 +1,12 @@
 //! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
 
-use sealwright_session::{Kind, Spec, Strategy};
+use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::{Measured, speed::Point};
 use crate::study::Note;
 
 /// A scheme with keys of 128 bits at the best level, 40 bytes, and as many clients as were measured.
-fn most(measured: &Measured, kind: Kind) -> Option<Point> {
+fn most(measured: &Measured, kind: SchemeKind) -> Option<Point> {
     let at = |clients: &u32| measured.speed.at(measured.best, Spec { kind, long: false }, *clients, 40);
     measured.speed.clients().iter().rev().find_map(at)
 }
@@ -17,8 +17,13 @@ pub(super) fn summary(measured: &Measured) -> String {
         "The paper saves memory by sharing a key schedule among clients. Most of what it saves was scratch: GCM \
         needs 64 bytes a client, or 32, half or a quarter of GSCM's 128."
             .to_owned();
-    let kinds =
-        [Kind::GcmPre(Strategy::Clmul), Kind::Gscm(Strategy::Clmul), Kind::GscmH, Kind::GcmOn64, Kind::GcmDerived];
+    let kinds = [
+        SchemeKind::GcmPre(Strategy::Clmul),
+        SchemeKind::Gscm(Strategy::Clmul),
+        SchemeKind::GscmH,
+        SchemeKind::GcmOn64,
+        SchemeKind::GcmDerived,
+    ];
     let says = |kind| {
         let point = most(measured, kind)?;
         Some(format!("{} {:.0} ns for {} clients", point.spec, point.forward.median, point.clients))
@@ -84,7 +89,7 @@ fn hostile(found: &super::network::Found) -> Note {
 
 /// Keeping against making anew.
 fn pre(measured: &Measured) -> Option<Note> {
-    let (pre, on) = (most(measured, Kind::GcmPre(Strategy::Clmul))?, most(measured, Kind::GcmOn64)?);
+    let (pre, on) = (most(measured, SchemeKind::GcmPre(Strategy::Clmul))?, most(measured, SchemeKind::GcmOn64)?);
     if pre.clients != on.clients {
         return None;
     }

@@ -4,7 +4,7 @@ use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use sealwright::Isa;
 use sealwright_measure::{Candidate, Interval, Meter};
-use sealwright_session::{Kind, Spec, Strategy};
+use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::crowd::{self, Crowd, Packets, Work};
 use crate::study::Progress;
@@ -33,16 +33,16 @@ pub(super) struct Point {
 /// The paper's three fastest, then all that needs no table.
 pub(super) fn specs() -> Vec<Spec> {
     let kinds = [
-        Kind::Clear,
-        Kind::Gscm(Strategy::T64k),
-        Kind::GcmPre(Strategy::T4k),
-        Kind::GcmOn(Strategy::T4k),
-        Kind::Gscm(Strategy::Clmul),
-        Kind::GcmPre(Strategy::Clmul),
-        Kind::GcmOn(Strategy::Clmul),
-        Kind::GscmH,
-        Kind::GcmOn64,
-        Kind::GcmDerived,
+        SchemeKind::Clear,
+        SchemeKind::Gscm(Strategy::T64k),
+        SchemeKind::GcmPre(Strategy::T4k),
+        SchemeKind::GcmOn(Strategy::T4k),
+        SchemeKind::Gscm(Strategy::Clmul),
+        SchemeKind::GcmPre(Strategy::Clmul),
+        SchemeKind::GcmOn(Strategy::Clmul),
+        SchemeKind::GscmH,
+        SchemeKind::GcmOn64,
+        SchemeKind::GcmDerived,
     ];
     kinds.map(|kind| Spec { kind, long: false }).to_vec()
 }

@@ -1,7 +1,7 @@
 //! The tables: bytes a client beside the paper's, time for a packet, what other libraries keep.
 
 use sealwright_measure::{Cell, Column, Table};
-use sealwright_session::{Kind, Spec};
+use sealwright_session::{SchemeKind, Spec};
 
 use super::{Measured, PAPER, memory::Held, speed::LENGTHS};
 use crate::figure::cell;
@@ -18,7 +18,7 @@ pub(super) fn tables(measured: &Measured) -> Vec<Table> {
 /// What table 2 of the paper prints for a scheme.
 pub(super) fn printed(spec: Spec) -> Option<f64> {
     let label = match spec.kind {
-        Kind::Gscm(_) => "gscm(x)".to_owned(),
+        SchemeKind::Gscm(_) => "gscm(x)".to_owned(),
         _ => Spec { long: false, ..spec }.to_string(),
     };
     PAPER.table("memory")?.value(&label, usize::from(spec.long))
@@ -71,7 +71,7 @@ fn software(measured: &Measured) -> Table {
 /// What table 4 of the paper prints for a scheme: most reported, most stable.
 fn printed_clients(spec: Spec) -> [Option<f64>; 2] {
     let label = match spec.kind {
-        Kind::Gscm(_) => "gscm(x)".to_owned(),
+        SchemeKind::Gscm(_) => "gscm(x)".to_owned(),
         _ => Spec { long: false, ..spec }.to_string(),
     };
     let table = PAPER.table("clients");

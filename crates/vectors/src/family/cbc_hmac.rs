@@ -7,7 +7,7 @@ use sealwright::{
 };
 
 use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct CbcHmac;
 
@@ -35,13 +35,13 @@ impl Family for CbcHmac {
         match result {
             Ok(result) => judge(result),
             Err(_) if refused => Outcome::Passed,
-            Err(_) => Outcome::Failed(format!("a key of {} bytes", case.key.len())),
+            Err(_) => Outcome::Failed(format!("a key of {} bytes", case.key.len()).into()),
         }
     }
 }
 
 /// Both ways with padding; what is valid also without, where whatever is changed must be noticed.
-fn check<const KEYS: usize>(case: &Case, cbc: &cbc_hmac::CbcHmac<KEYS>) -> Result<(), String> {
+fn check<const KEYS: usize>(case: &Case, cbc: &cbc_hmac::CbcHmac<KEYS>) -> Result<(), CaseError> {
     let mut text = case.ct.clone();
     let opened = cbc.open(&case.nonce, &case.ad, &mut text, &case.tag);
     match (case.expected, opened) {
@@ -55,7 +55,7 @@ fn check<const KEYS: usize>(case: &Case, cbc: &cbc_hmac::CbcHmac<KEYS>) -> Resul
     }
     match cbc.seal(&case.nonce, &case.ad, &mut text) {
         Ok(tag) => equal("ciphertext", &text, &case.ct).and_then(|()| equal("tag", tag.as_ref(), &case.tag))?,
-        Err(error) => return Err(format!("not sealed: {error}")),
+        Err(error) => return Err(format!("not sealed: {error}").into()),
     }
     let mut padded = case.clone();
     pkcs7_pad(&mut padded.msg);

@@ -4,7 +4,7 @@
 use sealwright::{Block, Isa, raw};
 
 use super::{Family, Outcome, equal, judge, raw::Make};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct MonteCarlo;
 
@@ -45,19 +45,19 @@ impl Family for MonteCarlo {
 }
 
 /// A refusal is what an invalid case asks for.
-fn refusal(case: &Case, what: String) -> Result<(), String> {
+fn refusal(case: &Case, what: CaseError) -> Result<(), CaseError> {
     if case.expected == Expected::Invalid { Ok(()) } else { Err(what) }
 }
 
 /// The block that a chain starts with, the IV of CBC, and the block at its end.
-fn blocks(case: &Case, cbc: bool) -> Result<(Block, Block, Block), String> {
+fn blocks(case: &Case, cbc: bool) -> Result<(Block, Block, Block), CaseError> {
     let block = |bytes: &[u8]| Block::try_from(bytes).map_err(|_| "a chain takes one block".to_owned());
     let (msg, ct) = (block(&case.msg)?, block(&case.ct)?);
     let iv = if cbc { block(&case.nonce)? } else { [0; 16] };
     match case.text("op") {
         "ENCRYPT" => Ok((msg, iv, ct)),
         "DECRYPT" => Ok((ct, iv, msg)),
-        other => Err(format!("op is '{other}', not ENCRYPT or DECRYPT")),
+        other => Err(format!("op is '{other}', not ENCRYPT or DECRYPT").into()),
     }
 }
 

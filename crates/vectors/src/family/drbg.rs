@@ -9,7 +9,7 @@ use sealwright::{
 use serde_json::{Map, Value};
 
 use super::{Family, Outcome, judge, said};
-use crate::{Case, Expected, hex};
+use crate::{Case, CaseError, Expected, hex};
 
 pub(super) struct Drbg;
 
@@ -18,7 +18,7 @@ enum Without {
     /// The generator refused, as the standard has it.
     Refused(DrbgError),
     /// The case asks for nothing that a generator could answer or refuse.
-    Unclear(String),
+    Unclear(CaseError),
 }
 
 impl Family for Drbg {
@@ -36,7 +36,7 @@ impl Family for Drbg {
             (_, Err(Without::Unclear(what))) => Err(what),
             (Expected::Invalid, Ok(_)) => Err("answered, but must be refused".into()),
             (Expected::Invalid | Expected::Acceptable, Err(Without::Refused(_))) => Ok(()),
-            (Expected::Valid, Err(Without::Refused(error))) => Err(format!("refused: {error}")),
+            (Expected::Valid, Err(Without::Refused(error))) => Err(format!("refused: {error}").into()),
             (_, Ok(out)) => said(case, "out", &out),
         })
     }
@@ -85,7 +85,7 @@ fn bytes(op: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, Without
         None | Some(Value::Null) => Ok(None),
         Some(value) => match value.as_str().and_then(hex::decode) {
             Some(bytes) => Ok(Some(bytes)),
-            None => Err(Without::Unclear(format!("{name} is not hexadecimal"))),
+            None => Err(Without::Unclear(format!("{name} is not hexadecimal").into())),
         },
     }
 }

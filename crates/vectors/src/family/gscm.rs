@@ -11,7 +11,7 @@ use sealwright::{
 };
 
 use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct Gscm;
 
@@ -38,13 +38,13 @@ impl Family for Gscm {
 }
 
 /// One of the client's keys.
-fn secondary(case: &Case, name: &str) -> Result<Block, String> {
+fn secondary(case: &Case, name: &str) -> Result<Block, CaseError> {
     let bytes = case.bytes(name)?;
-    Block::try_from(&bytes[..]).map_err(|_| format!("{name} of {} bytes", bytes.len()))
+    Block::try_from(&bytes[..]).map_err(|_| format!("{name} of {} bytes", bytes.len()).into())
 }
 
 /// What came of a case; an error if a key has a length that is refused.
-fn one(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, String> {
+fn one(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError> {
     let client = match &case.alg[..] {
         "AES2S-ECB" => return schedule::<AsPrinted>(case, isa, keys),
         "AES2S-H-ECB" => return schedule::<LastRound>(case, isa, keys),
@@ -58,7 +58,7 @@ fn one(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, String> {
 }
 
 /// AES2S on the schedule of the cluster's key.
-fn schedule<P: Place>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, String> {
+fn schedule<P: Place>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError> {
     let key = &case.key[..];
     if let Ok(key) = key.try_into() {
         return Ok(blocks::<P, _>(case, isa, &Aes128::new(isa, key), keys));
@@ -68,7 +68,7 @@ fn schedule<P: Place>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Out
     }
     match key.try_into() {
         Ok(key) => Ok(blocks::<P, _>(case, isa, &Aes256::new(isa, key), keys)),
-        Err(_) => Err(format!("a key of {} bytes", key.len())),
+        Err(_) => Err(format!("a key of {} bytes", key.len()).into()),
     }
 }
 
@@ -84,7 +84,7 @@ fn blocks<P: Place, const KEYS: usize>(
         ecb::encrypt(isa, &schedule.substituted::<P>(keys), &mut text);
         equal("ciphertext", &text, &case.ct)
     } else {
-        Err(format!("{} bytes are not whole blocks", text.len()))
+        Err(format!("{} bytes are not whole blocks", text.len()).into())
     };
     match (case.expected, result) {
         (Expected::Invalid, Ok(())) => Outcome::Failed("accepted, but must be refused".into()),

@@ -12,7 +12,7 @@ mod rkc;
 use sealwright::{Aead, Isa};
 use sha2::{Digest, Sha256};
 
-use crate::{Case, Expected, hex};
+use crate::{Case, CaseError, Expected, hex};
 
 /// Algorithms that are tested in one way.
 pub trait Family: Sync {
@@ -32,7 +32,7 @@ pub enum Outcome {
     /// As the vector says.
     Passed,
     /// Not as the vector says; what differs.
-    Failed(String),
+    Failed(CaseError),
     /// The algorithm or its parameters are not built.
     Skipped,
 }
@@ -55,23 +55,23 @@ pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {
 }
 
 /// Passed if nothing is wrong.
-pub(crate) fn judge(result: Result<(), String>) -> Outcome {
+pub(crate) fn judge(result: Result<(), CaseError>) -> Outcome {
     match result {
         Ok(()) => Outcome::Passed,
-        Err(what) => Outcome::Failed(what),
+        Err(error) => Outcome::Failed(error),
     }
 }
 
 /// Whether two texts are equal, or what they are.
-pub(crate) fn equal(name: &str, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
+pub(crate) fn equal(name: &str, ours: &[u8], theirs: &[u8]) -> Result<(), CaseError> {
     if ours == theirs {
         return Ok(());
     }
-    Err(format!("{name} {} instead of {}", hex::brief(ours), hex::brief(theirs)))
+    Err(format!("{name} {} instead of {}", hex::brief(ours), hex::brief(theirs)).into())
 }
 
 /// Whether `ours` is the field `name`, or has the hash in `name_sha256` where that field is null.
-pub(crate) fn said(case: &Case, name: &str, ours: &[u8]) -> Result<(), String> {
+pub(crate) fn said(case: &Case, name: &str, ours: &[u8]) -> Result<(), CaseError> {
     if case.fields.get(name).is_some_and(|value| !value.is_null()) {
         return equal(name, ours, &case.bytes(name)?);
     }
@@ -81,7 +81,7 @@ pub(crate) fn said(case: &Case, name: &str, ours: &[u8]) -> Result<(), String> {
 
 /// A case of an AEAD, both ways: sealing gives the ciphertext and tag, opening the text; a forgery is refused and leaves
 /// nothing.
-pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), String> {
+pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), CaseError> {
     let mut text = case.ct.clone();
     let opened = aead.open_in_place(&case.nonce, &case.ad, &mut text, &case.tag);
     if case.expected == Expected::Invalid {
@@ -102,21 +102,21 @@ pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), String> {
     let mut text = case.msg.clone();
     match aead.seal_in_place(&case.nonce, &case.ad, &mut text) {
         Ok(tag) => equal("ciphertext", &text, &case.ct).and_then(|()| equal("tag", tag.as_ref(), &case.tag))?,
-        Err(error) => return Err(format!("not sealed: {error}")),
+        Err(error) => return Err(format!("not sealed: {error}").into()),
     }
     forgeries(case, aead)
 }
 
 /// What published vectors seldom try: an authentic case with one thing changed must be refused, and leave nothing.
-fn forgeries(case: &Case, aead: &dyn Aead) -> Result<(), String> {
+fn forgeries(case: &Case, aead: &dyn Aead) -> Result<(), CaseError> {
     let Case { nonce, ad, ct, tag, .. } = case;
-    let refused = |what: &str, nonce: &[u8], ad: &[u8], ct: &[u8], tag: &[u8]| {
+    let refused = |what: &str, nonce: &[u8], ad: &[u8], ct: &[u8], tag: &[u8]| -> Result<(), CaseError> {
         let mut text = ct.to_vec();
         if aead.open_in_place(nonce, ad, &mut text, tag).is_ok() {
-            return Err(format!("opened with {what}"));
+            return Err(format!("opened with {what}").into());
         }
         let wiped = text.iter().all(|&byte| byte == 0);
-        if wiped { Ok(()) } else { Err(format!("refused with {what}, but left a text")) }
+        if wiped { Ok(()) } else { Err(format!("refused with {what}, but left a text").into()) }
     };
     let longer = |bytes: &[u8]| [bytes, &[0]].concat();
     let flipped = |bytes: &[u8], at: usize| {

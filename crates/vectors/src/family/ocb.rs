@@ -7,7 +7,7 @@ use sealwright::{
 use sha1::{Digest, Sha1};
 
 use super::{Family, Outcome, aead, equal, judge};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct Ocb;
 
@@ -66,7 +66,7 @@ impl Family for Ocb {
         let ocb = match make(isa, &case.key, tag_len) {
             Ok(ocb) => ocb,
             Err(_) if refused => return Outcome::Passed,
-            Err(error) => return Outcome::Failed(error.to_string()),
+            Err(error) => return Outcome::Failed(error.to_string().into()),
         };
         judge(match test {
             Test::Single => aead(case, &*ocb),
@@ -78,7 +78,7 @@ impl Family for Ocb {
 }
 
 /// The text followed by its tag.
-fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>, String> {
+fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>, CaseError> {
     let mut sealed = text.to_vec();
     let tag = ocb.seal_in_place(nonce, ad, &mut sealed).map_err(|error| format!("not sealed: {error}"))?;
     let mut opened = sealed.clone();
@@ -90,7 +90,7 @@ fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>,
 
 /// Seals zeros of each length to 127 as text and associated data, as text alone, and as associated data alone, under
 /// nonces 1 to 384, and then all of that as associated data.
-fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), String> {
+fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), CaseError> {
     let nonce = |number: usize| {
         let mut nonce = [0; 12];
         nonce[4..].copy_from_slice(&(number as u64).to_be_bytes());
@@ -107,7 +107,7 @@ fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), String> {
 }
 
 /// Seals 2 MiB and 32 bytes: at 0, 16, 32, .. the first 16 bytes of the SHA-1 of this place, as 32 bits little endian.
-fn long(case: &Case, ocb: &dyn Aead) -> Result<(), String> {
+fn long(case: &Case, ocb: &dyn Aead) -> Result<(), CaseError> {
     let place = |at: u32| Sha1::digest(at.to_le_bytes());
     let text: Vec<u8> = (0..(2 << 20) + 32).step_by(16).flat_map(|at| place(at)[..16].to_vec()).collect();
     let sealed = seal(ocb, &case.nonce, &text, &text)?;

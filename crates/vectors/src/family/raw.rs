@@ -6,7 +6,7 @@ use sealwright::{
 };
 
 use super::{Family, Outcome, equal, judge};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct Raw;
 
@@ -61,16 +61,20 @@ impl Family for Raw {
     }
 }
 
-fn iv(case: &Case) -> Result<Block, String> {
-    Block::try_from(&case.nonce[..]).map_err(|_| format!("an IV of {} bytes", case.nonce.len()))
+fn iv(case: &Case) -> Result<Block, CaseError> {
+    Block::try_from(&case.nonce[..]).map_err(|_| format!("an IV of {} bytes", case.nonce.len()).into())
 }
 
-fn whole_blocks(text: &[u8]) -> Result<(), String> {
-    if text.len().is_multiple_of(16) { Ok(()) } else { Err(format!("{} bytes are not whole blocks", text.len())) }
+fn whole_blocks(text: &[u8]) -> Result<(), CaseError> {
+    if text.len().is_multiple_of(16) {
+        Ok(())
+    } else {
+        Err(format!("{} bytes are not whole blocks", text.len()).into())
+    }
 }
 
 /// The ciphertext, or why there is none.
-fn encrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, String> {
+fn encrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, CaseError> {
     let mut text = case.msg.clone();
     if mode == "CTR" {
         cipher.ctr(&iv(case)?, &mut text);
@@ -88,7 +92,7 @@ fn encrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, St
 }
 
 /// The plaintext, or why there is none.
-fn decrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, String> {
+fn decrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, CaseError> {
     let mut text = case.ct.clone();
     if mode == "CTR" {
         cipher.ctr(&iv(case)?, &mut text);

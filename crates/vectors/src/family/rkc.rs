@@ -8,7 +8,7 @@ use sealwright::{
 use serde_json::Value;
 
 use super::{Family, Outcome, aead, equal, judge, said};
-use crate::{Case, Expected};
+use crate::{Case, CaseError, Expected};
 
 pub(super) struct RandomKeyChaining;
 
@@ -38,12 +38,12 @@ impl Family for RandomKeyChaining {
             }
             Ok(key) => judge(check(case, &Rkc::research_only_reading(isa, key, reading))),
             Err(_) if refused => Outcome::Passed,
-            Err(_) => Outcome::Failed(format!("a key of {} bytes", case.key.len())),
+            Err(_) => Outcome::Failed(format!("a key of {} bytes", case.key.len()).into()),
         }
     }
 }
 
-fn reading(case: &Case) -> Result<Reading, String> {
+fn reading(case: &Case) -> Result<Reading, CaseError> {
     let named = |name: &str| match case.fields.get("reading").and_then(|reading| reading.get(name)) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => value.as_str().map(Some).ok_or_else(|| format!("reading.{name} is not a string")),
@@ -51,17 +51,17 @@ fn reading(case: &Case) -> Result<Reading, String> {
     let seed = match named("seed")? {
         None | Some("v") => SeedUse::V,
         Some("df") => SeedUse::Df,
-        Some(other) => return Err(format!("reading.seed is '{other}', neither v nor df")),
+        Some(other) => return Err(format!("reading.seed is '{other}', neither v nor df").into()),
     };
     let draw = match named("draw")? {
         None | Some("block") => Draw::Block,
         Some("all") => Draw::All,
-        Some(other) => return Err(format!("reading.draw is '{other}', neither block nor all")),
+        Some(other) => return Err(format!("reading.draw is '{other}', neither block nor all").into()),
     };
     Ok(Reading { seed, draw })
 }
 
-fn check(case: &Case, rkc: &Rkc) -> Result<(), String> {
+fn check(case: &Case, rkc: &Rkc) -> Result<(), CaseError> {
     let mut case = case.clone();
     case.nonce = case.bytes("seed")?;
     if case.fields.get("ct").is_some_and(|ct| !ct.is_null()) {
@@ -70,7 +70,7 @@ fn check(case: &Case, rkc: &Rkc) -> Result<(), String> {
     }
     // The ciphertext is known by its hash: only our own can be opened.
     let mut ciphertext = case.msg.clone();
-    let sealed = rkc.seal_in_place(&case.nonce, &case.ad, &mut ciphertext).map_err(|error| error.to_string());
+    let sealed = rkc.seal_in_place(&case.nonce, &case.ad, &mut ciphertext).map_err(|error| error.to_string().into());
     let same = sealed.and_then(|_| said(&case, "ct", &ciphertext));
     if let (Expected::Invalid | Expected::Acceptable, Err(_)) = (case.expected, &same) {
         return Ok(());
@@ -81,7 +81,7 @@ fn check(case: &Case, rkc: &Rkc) -> Result<(), String> {
 }
 
 /// A message without a block.
-fn nothing(case: &Case, rkc: &Rkc) -> Result<(), String> {
+fn nothing(case: &Case, rkc: &Rkc) -> Result<(), CaseError> {
     let opened = rkc.open_in_place(&case.nonce, &case.ad, &mut [], &case.tag).is_ok();
     let mut text = case.msg.clone();
     let sealed = rkc.seal_in_place(&case.nonce, &case.ad, &mut text).map_err(|error| format!("not sealed: {error}"));

@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 use sealwright::Isa;
-use sealwright_vectors::{BadFile, Failure, Options, Report, check_file, check_text};
+use sealwright_vectors::{FailedCase, Options, Report, VectorFileError, check_file, check_text};
 use serde_json::Value;
 
 pub(crate) fn every_level() -> Options {
@@ -35,14 +35,14 @@ pub(crate) fn tests(document: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// Checks a document, and gathers the failures.
-pub(crate) fn check(name: &str, text: &str, options: &Options) -> (Report, Vec<Failure>) {
+pub(crate) fn check(name: &str, text: &str, options: &Options) -> (Report, Vec<FailedCase>) {
     let mut failures = Vec::new();
     let report = check_text(name, text, options, &mut |failure| failures.push(failure.clone())).unwrap();
     (report, failures)
 }
 
 /// Checks bytes as a file.
-pub(crate) fn check_bytes(bytes: impl AsRef<[u8]>) -> Result<Report, BadFile> {
+pub(crate) fn check_bytes(bytes: impl AsRef<[u8]>) -> Result<Report, VectorFileError> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();
     check_file(file.path(), &every_level(), &mut |_| {})

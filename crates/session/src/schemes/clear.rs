@@ -3,11 +3,11 @@
 use sealwright::{Block, Isa};
 
 use crate::{
-    Refused,
+    error::SessionError,
     material::{Flow, Material},
     packet::{Keyed, Packet},
-    record::{Numbers, Record},
-    scheme::{End, Scheme, Seat, Stream},
+    record::{End, Numbers, Record},
+    scheme::{Scheme, Seat, Stream},
 };
 
 pub(crate) struct Clear {
@@ -21,7 +21,7 @@ impl Scheme for Clear {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], Refused> {
+    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], SessionError> {
         let flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
         Ok([flow.clone(), flow])
     }

@@ -5,11 +5,11 @@ use sealwright::{Block, Isa, mode::agile::Schedule};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Refused, Spec,
+    error::SessionError,
+    ghash::{Hash, Table},
     material::{Secret, Way, counter, purpose},
     scheme::{INVARIANT, Seat},
-    spec::Strategy,
-    strategy::{Hash, Table},
+    spec::{Spec, Strategy},
 };
 
 /// One direction of a cluster.
@@ -104,13 +104,13 @@ impl Clusters {
     }
 
     /// The cluster of a slot to be admitted.
-    pub(crate) fn join(&mut self, seat: Seat) -> Result<&Cluster, Refused> {
+    pub(crate) fn join(&mut self, seat: Seat) -> Result<&Cluster, SessionError> {
         let (at, _) = self.place(seat.slot);
         if self.clusters[at].is_none() {
             self.clusters[at] = Some(Box::new(self.fresh()?));
         }
         let cluster = self.of(seat.slot);
-        if cluster.spent >= BUDGET { Err(Refused::Exhausted) } else { Ok(cluster) }
+        if cluster.spent >= BUDGET { Err(SessionError::Exhausted) } else { Ok(cluster) }
     }
 
     /// Notes blocks that a client's keys encrypted, before they are forgotten.
@@ -136,7 +136,7 @@ impl Clusters {
         self.together(slot)
     }
 
-    fn fresh(&mut self) -> Result<Cluster, Refused> {
+    fn fresh(&mut self) -> Result<Cluster, SessionError> {
         let mut bytes = Zeroizing::new([[[0u8; 16]; 2]; 3]);
         if let Some(secret) = &self.secret {
             for (key, halves) in bytes.iter_mut().enumerate() {
@@ -144,7 +144,7 @@ impl Clusters {
             }
             secret.encrypt(self.isa, bytes.as_flattened_mut());
         } else {
-            getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| Refused::NoRandom)?;
+            getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| SessionError::NoRandom)?;
         }
         self.made += 1;
         let key = |i: usize| {
@@ -170,7 +170,7 @@ mod tests {
     use sealwright::Isa;
 
     use super::{BUDGET, Clusters};
-    use crate::{Refused, Strategy, scheme::Seat};
+    use crate::{error::SessionError, scheme::Seat, spec::Strategy};
 
     #[test]
     fn a_worn_cluster_takes_nobody_until_it_has_new_keys() {
@@ -181,7 +181,7 @@ mod tests {
         clusters.spend(10, BUDGET - 1);
         assert_eq!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
         clusters.spend(11, 1);
-        assert_eq!(clusters.join(seat).err(), Some(Refused::Exhausted));
+        assert_eq!(clusters.join(seat).err(), Some(SessionError::Exhausted));
         assert!(clusters.join(Seat { slot: 7, epoch: 1 }).is_ok());
         assert_eq!(clusters.forget(9), 8..16);
         assert_ne!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);

@@ -12,14 +12,15 @@ use sealwright::{
 };
 
 use crate::{
-    Plan, Refused, Side, Spec,
-    cluster::{Clusters, Shared},
-    material::{Flow, Material, Way},
+    error::SessionError,
+    ghash::Hash,
+    material::{Flow, Material, Side, Way},
     packet::Keyed,
-    record::Secondary,
-    scheme::{End, INVARIANT, Scheme, Seat, Stream},
-    spec::Strategy,
-    strategy::Hash,
+    record::{End, Secondary},
+    scheme::{INVARIANT, Scheme, Seat, Stream},
+    schemes::cluster::{Clusters, Shared},
+    sessions::Plan,
+    spec::{Spec, Strategy},
 };
 
 pub(crate) struct Gscm {
@@ -64,7 +65,7 @@ impl Scheme for Gscm {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], Refused> {
+    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
         let (isa, paper) = (self.isa, self.spec.hashes_by_cluster());
         let (_, number) = self.clusters.place(seat.slot);
         let cluster = self.clusters.join(seat)?;

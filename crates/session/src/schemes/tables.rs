@@ -3,9 +3,9 @@
 use sealwright::{Block, Isa};
 
 use crate::{
-    scheme::End,
+    ghash::{Hash, Table},
+    record::End,
     spec::Strategy,
-    strategy::{Hash, Table},
 };
 
 /// What is received, what is sent.

@@ -12,13 +12,13 @@ use sealwright::{
 };
 
 use crate::{
-    Refused, Spec,
+    error::SessionError,
     material::{Flow, Material, Way},
     packet::Keyed,
-    record::{On16, On32, Pre16, Pre32, Record},
-    scheme::{End, INVARIANT, Scheme, Seat, Stream},
-    spec::Strategy,
-    tables::Tables,
+    record::{End, On16, On32, Pre16, Pre32, Record},
+    scheme::{INVARIANT, Scheme, Seat, Stream},
+    schemes::tables::Tables,
+    spec::{Spec, Strategy},
 };
 
 /// Both directions with keys, IVs and nonces from the material.
@@ -113,7 +113,7 @@ impl<K: Kept> Scheme for Paper<K> {
         self.isa
     }
 
-    fn flows(&mut self, _: Seat, material: &Material) -> Result<[Flow; 2], Refused> {
+    fn flows(&mut self, _: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
         Ok(flows(self.spec, material))
     }
 

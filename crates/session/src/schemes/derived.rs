@@ -11,12 +11,13 @@ use sealwright::{
 use zeroize::Zeroize;
 
 use crate::{
-    Refused, Side, Spec,
-    material::{Flow, Material, Secret, Way, counter, purpose},
+    error::SessionError,
+    ghash::Hash,
+    material::{Flow, Material, Secret, Side, Way, counter, purpose},
     packet::Keyed,
-    record::{Numbers, Record},
-    scheme::{End, INVARIANT, Scheme, Seat, Stream},
-    strategy::Hash,
+    record::{End, Numbers, Record},
+    scheme::{INVARIANT, Scheme, Seat, Stream},
+    spec::Spec,
 };
 
 pub(crate) struct Derived {
@@ -46,7 +47,7 @@ impl Scheme for Derived {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], Refused> {
+    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], SessionError> {
         Ok([Way::Up, Way::Down].map(|way| {
             let mut flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
             let mut key = self.key(seat, way);

@@ -12,12 +12,13 @@ use sealwright::{
 };
 
 use crate::{
-    Refused, Spec,
+    error::SessionError,
+    ghash::Hash,
     material::{Flow, Material, Way},
     packet::Keyed,
-    record::{Keys16, Keys32, Record},
-    scheme::{End, INVARIANT, Scheme, Seat, Stream},
-    strategy::Hash,
+    record::{End, Keys16, Keys32, Record},
+    scheme::{INVARIANT, Scheme, Seat, Stream},
+    spec::Spec,
 };
 
 /// A record of two keys.
@@ -60,7 +61,7 @@ impl<K: Keys> Scheme for On64<K> {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], Refused> {
+    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
         Ok([Way::Up, Way::Down].map(|way| {
             let mut flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
             flow.key[..self.spec.key_len()].copy_from_slice(&material.key(way)[..self.spec.key_len()]);

@@ -1,0 +1,72 @@
+//! Why a frame, a client or a table was refused.
+
+use thiserror::Error;
+
+/// Why a frame, or a client, was refused. The payload of a frame that was not opened cannot be read: it is wiped, or still
+/// sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// Too short for a frame, or not as long as its header says.
+    #[error("the frame is cut short")]
+    Short,
+    /// Longer than [`MAX_FRAME`](crate::frame::MAX_FRAME).
+    #[error("the frame is longer than a frame may be")]
+    Oversize,
+    /// The header is not one of this version.
+    #[error("the bytes are not a frame")]
+    Malformed,
+    /// No session has this slot.
+    #[error("there is no such session")]
+    Unknown,
+    /// Of another epoch: sealed before the session got its present keys.
+    #[error("the frame was sealed under the session's old keys")]
+    Stale,
+    /// Its number was seen before, or is too old to tell.
+    #[error("the frame was seen before")]
+    Replayed,
+    /// The tag does not match.
+    #[error("the frame is not authentic")]
+    Forged,
+    /// The key has encrypted 2^32 blocks, or the slot has used all its epochs.
+    #[error("the session's keys are used up")]
+    Exhausted,
+    /// The system has no more memory.
+    #[error("the system has no more memory")]
+    NoMemory,
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes")]
+    NoRandom,
+}
+
+impl SessionError {
+    /// All reasons.
+    pub const ALL: &[SessionError] = &[
+        SessionError::Short,
+        SessionError::Oversize,
+        SessionError::Malformed,
+        SessionError::Unknown,
+        SessionError::Stale,
+        SessionError::Replayed,
+        SessionError::Forged,
+        SessionError::Exhausted,
+        SessionError::NoMemory,
+        SessionError::NoRandom,
+    ];
+
+    /// One word, for the name of a counter.
+    pub fn name(self) -> &'static str {
+        match self {
+            SessionError::Short => "short",
+            SessionError::Oversize => "oversize",
+            SessionError::Malformed => "malformed",
+            SessionError::Unknown => "unknown",
+            SessionError::Stale => "stale",
+            SessionError::Replayed => "replayed",
+            SessionError::Forged => "forged",
+            SessionError::Exhausted => "exhausted",
+            SessionError::NoMemory => "no_memory",
+            SessionError::NoRandom => "no_random",
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a client is told of its session.
+
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::{
+    material::{Flow, hidden},
+    spec::Spec,
+};
+
+hidden!(Grant);
+
+/// What a client is told of its session: all it needs to seal and open. It holds the keys: send it through TLS only.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Grant {
+    #[zeroize(skip)]
+    pub(crate) spec: Spec,
+    pub(crate) session: u32,
+    pub(crate) epoch: u16,
+    pub(crate) flows: [Flow; 2],
+}
+
+impl Grant {
+    /// Bytes of a grant.
+    pub const LEN: usize = 8 + 2 * 76;
+
+    /// The number of the session.
+    pub fn session(&self) -> u32 {
+        self.session
+    }
+
+    /// How many times the session's keys were made anew.
+    pub fn epoch(&self) -> u16 {
+        self.epoch
+    }
+
+    /// The scheme.
+    pub fn spec(&self) -> Spec {
+        self.spec
+    }
+
+    /// The grant's bytes.
+    pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
+        let mut bytes = Zeroizing::new([0; Self::LEN]);
+        bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
+        bytes[2..4].copy_from_slice(&self.epoch.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.session.to_be_bytes());
+        for (bytes, flow) in bytes[8..].chunks_exact_mut(76).zip(&self.flows) {
+            bytes[..32].copy_from_slice(&flow.key);
+            bytes[32..64].copy_from_slice(flow.secondary.as_flattened());
+            bytes[64..68].copy_from_slice(&flow.prefix);
+            bytes[68..].copy_from_slice(&flow.base.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a grant; none if it is of a scheme unknown here.
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
+        let mut grant = Grant {
+            spec: Spec::from_id(u16::from_be_bytes([bytes[0], bytes[1]]))?,
+            epoch: u16::from_be_bytes([bytes[2], bytes[3]]),
+            session: u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
+            flows: Default::default(),
+        };
+        for (bytes, flow) in bytes[8..].chunks_exact(76).zip(&mut grant.flows) {
+            flow.key.copy_from_slice(&bytes[..32]);
+            flow.secondary.as_flattened_mut().copy_from_slice(&bytes[32..64]);
+            flow.prefix.copy_from_slice(&bytes[64..68]);
+            let mut base = [0; 8];
+            base.copy_from_slice(&bytes[68..]);
+            flow.base = u64::from_be_bytes(base);
+        }
+        Some(grant)
+    }
+}
