@@ -80,7 +80,7 @@ impl Case {
             Some(Value::String(digits)) => {
                 hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits"))
             }
-            Some(_) => Err(format!("{name} is not a string").into()),
+            Some(_) => Err(format!("{name} is not a string")),
         };
         let expected = match text("result") {
             Some("valid") => Expected::Valid,

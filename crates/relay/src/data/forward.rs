@@ -361,6 +361,6 @@ fn count_of(refused: SessionError) -> Count {
         SessionError::Exhausted => Count::Exhausted,
         SessionError::Oversize => Count::Oversize,
         SessionError::Stale => Count::Stale,
-        SessionError::Unknown | SessionError::NoMemory | SessionError::NoRandom => Count::Unknown,
+        _ => Count::Unknown,
     }
 }
