@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use sealwright_load::Mix;
 use sealwright_relay::control::message::{Answer, Ask};
-use sealwright_relay::load::Mix;
 use sealwright_relay::serve::Config;
 use std::path::Path;
 

@@ -3,11 +3,11 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
+use sealwright_load::{LoadError, Mix, Outcome, Workload, compare, measure, remote};
 use sealwright_measure::Interval;
 use sealwright_relay::{
     Count,
     client::{ClientError, Identity},
-    load::{LoadError, Mix, Order, Outcome, compare, measure, remote},
 };
 use sealwright_session::{SchemeKind, Spec};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
@@ -82,13 +82,13 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Measures and prints.
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
-    let mut order = Order {
+    let mut workload = Workload {
         clients: args.clients,
         payload: args.payload.clone(),
         connections: args.connections.into(),
         window: args.window.into(),
         rate: args.rate.map(f64::from),
-        bad_every: Order::BAD_EVERY,
+        bad_every: Workload::BAD_EVERY,
         seed: 1,
     };
     let time = Duration::from_secs_f64(args.seconds);
@@ -97,16 +97,16 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
     let (scheme, workers, outcome) = if let Some(path) = &args.at {
         say("opening sessions");
         let identity = Identity::read(path).map_err(|error| failed(&error.into()))?;
-        let (mut rig, scheme) = remote(&identity, &mut order).map_err(|error| failed(&error))?;
+        let (mut testbed, scheme) = remote(&identity, &mut workload).map_err(|error| failed(&error))?;
         say("measuring");
-        (scheme, None, measure(&order, &mut rig, None, time))
+        (scheme, None, measure(&workload, &mut testbed, None, time))
     } else {
         let workers = args.threads.map_or_else(half_of_the_cores, u32::from).min(args.clients);
         if args.scheme.research_only() && !args.progress.quiet {
             eprintln!("sealwright: {} is for research only: clients of a cluster can forge its frames", args.scheme);
         }
         say("making keys and measuring");
-        (args.scheme, Some(workers), compare(args.scheme, &order, workers, time))
+        (args.scheme, Some(workers), compare(args.scheme, &workload, workers, time))
     };
     let outcome = outcome.map_err(|error| failed(&error))?;
     drop(status);
@@ -155,7 +155,7 @@ impl Said<'_> {
         let ratio = outcome.ratio_to_clear.or(is_clear.then(|| Interval::exact(1.0)));
         json!({
             "scheme": self.scheme.to_string(),
-            "clients": outcome.order.clients,
+            "clients": outcome.workload.clients,
             "payload": payload,
             "connections": args.connections,
             "window": args.window,
@@ -178,7 +178,7 @@ impl Said<'_> {
         let Said { args, outcome, .. } = self;
         let mut lines = vec![
             ("scheme".to_owned(), self.scheme.to_string()),
-            ("clients".to_owned(), format!("{} over {} connections", outcome.order.clients, args.connections)),
+            ("clients".to_owned(), format!("{} over {} connections", outcome.workload.clients, args.connections)),
             ("payload".to_owned(), format!("{} bytes, {} under way on each connection", args.payload, args.window)),
             ("frames".to_owned(), format!("{}, {} lost", outcome.frames, outcome.lost)),
             ("bad frames".to_owned(), format!("{} put in, {} accepted", outcome.bad, outcome.forged_accepted)),

@@ -4,11 +4,13 @@ pub mod client;
 pub mod control;
 pub mod data;
 pub mod fleet;
-pub mod load;
-pub mod place;
+pub mod frame_stream;
+pub mod layout;
 pub mod serve;
 
-mod sentence;
+mod errors;
 
 pub use data::{Count, Counts, Relay, Settings, Stopped};
-pub use place::Place;
+pub use errors::os_error_text;
+pub use frame_stream::FrameStream;
+pub use layout::NodeLayout;

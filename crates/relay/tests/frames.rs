@@ -75,7 +75,7 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
     };
     expect(Count::Short, &mut |_| header(3, to_b));
     expect(Count::Oversize, &mut |_| header(40_000, to_b));
-    expect(Count::Unknown, &mut |_| header(40, relay.place().session(4)));
+    expect(Count::Unknown, &mut |_| header(40, relay.layout().session(4)));
     expect(Count::Unknown, &mut |_| header(40, 7));
     expect(Count::Misplaced, &mut |_| stranger.clone());
     expect(Count::Stale, &mut |a| header(40, a.session));
@@ -86,8 +86,8 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
     });
     // The twin's first frame bears the number of one that `a` has sent
     expect(Count::Replayed, &mut |_| twin.sealed(to_b, b"twice"));
-    expect(Count::WrongDestination, &mut |a| a.sealed(relay.place().session(3), b"who is not connected"));
-    expect(Count::WrongDestination, &mut |a| a.sealed(relay.place().session(9), b"who does not exist"));
+    expect(Count::WrongDestination, &mut |a| a.sealed(relay.layout().session(3), b"who is not connected"));
+    expect(Count::WrongDestination, &mut |a| a.sealed(relay.layout().session(9), b"who does not exist"));
     expect(Count::WrongDestination, &mut |a| a.sealed(7, b"of another node"));
 }
 

@@ -167,7 +167,7 @@ fn draining_takes_no_newcomers_and_ends_when_all_have_left() {
 fn sessions_come_and_go_while_others_talk() {
     let relay = relay(2, 4, Settings::default());
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
-    let (shard, slot) = relay.place().find(b.session).unwrap();
+    let (shard, slot) = relay.layout().locate(b.session).unwrap();
     relay.change(shard, slot..slot + 1, move |sessions| sessions.remove(slot)).unwrap();
     a.send(b.session, b"to nobody");
     counted(&relay, Count::WrongDestination, 1);

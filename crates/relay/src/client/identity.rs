@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::{
     client::desk::Desk,
     control::tls::{Papers, TlsError},
-    sentence::{self, plain},
+    errors::{self, os_error_text},
 };
 
 /// Why a client has no session, or lost its peer.
@@ -22,7 +22,7 @@ pub enum ClientError {
     #[error("{0}")]
     Tls(#[from] TlsError),
     /// The relay cannot be reached, or does not speak as it should.
-    #[error("{relay}: {}", plain(error))]
+    #[error("{relay}: {}", os_error_text(error))]
     Relay {
         /// Its address.
         relay: String,
@@ -42,7 +42,7 @@ pub enum ClientError {
     #[error("{0} began anew; what was not acknowledged is lost")]
     Anew(String),
     /// Input or output here.
-    #[error("{}", plain(.0))]
+    #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
 }
 
@@ -94,8 +94,8 @@ impl Identity {
     /// When it cannot be read, or is not what it should be.
     pub fn read(path: &Path) -> Result<Identity, ClientError> {
         let wrong = |why: &dyn std::fmt::Display| ClientError::Config(format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&plain(&error)))?;
-        let file: File = sentence::toml(&text).map_err(|why| wrong(&why))?;
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&os_error_text(&error)))?;
+        let file: File = errors::toml(&text).map_err(|why| wrong(&why))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let papers = Papers {
             authority: folder.join(file.authority),

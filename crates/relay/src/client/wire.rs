@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use mio::{
@@ -15,7 +15,7 @@ use sealwright_session::frame::{HEADER, Header};
 
 use crate::{
     client::identity::Session,
-    data::{Connection, Got, Handle, READ},
+    frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
 };
 
 /// The token under which a wire is registered.
@@ -51,7 +51,7 @@ impl Route {
 
 /// A wire that is up.
 pub(crate) enum Wire {
-    Tcp(Connection),
+    Tcp(FrameStream),
     Udp { socket: UdpSocket, out: VecDeque<Vec<u8>>, queued: usize },
 }
 
@@ -64,9 +64,7 @@ impl Wire {
                 stream.set_nonblocking(true)?;
                 let mut stream = TcpStream::from_std(stream);
                 registry.register(&mut stream, WIRE, Interest::READABLE | Interest::WRITABLE)?;
-                let mut connection = Connection::new(stream, Handle::new(0, 0), Vec::new(), Instant::now());
-                connection.proved = true;
-                Ok(Wire::Tcp(connection))
+                Ok(Wire::Tcp(FrameStream::new(stream)))
             }
             Route::Udp(frames) => {
                 let any = if frames.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
@@ -81,7 +79,7 @@ impl Wire {
     pub(crate) fn leave(&mut self, registry: &Registry) {
         // A socket that is closed is not waited for any more either
         let _ = match self {
-            Wire::Tcp(connection) => registry.deregister(&mut connection.stream),
+            Wire::Tcp(stream) => registry.deregister(stream.source()),
             Wire::Udp { socket, .. } => registry.deregister(socket),
         };
     }
@@ -89,14 +87,14 @@ impl Wire {
     /// Bytes that wait to be sent.
     pub(crate) fn queued(&self) -> usize {
         match self {
-            Wire::Tcp(connection) => connection.queued(),
+            Wire::Tcp(stream) => stream.queued(),
             Wire::Udp { queued, .. } => *queued,
         }
     }
 
     pub(crate) fn queue(&mut self, frame: Vec<u8>) {
         match self {
-            Wire::Tcp(connection) => connection.queue().extend_from_slice(&frame),
+            Wire::Tcp(stream) => stream.queue().extend_from_slice(&frame),
             Wire::Udp { out, queued, .. } => {
                 *queued += frame.len();
                 out.push_back(frame);
@@ -106,7 +104,7 @@ impl Wire {
 
     pub(crate) fn flush(&mut self) -> Result<(), Broken> {
         match self {
-            Wire::Tcp(connection) => connection.flush(Instant::now()).map(drop).map_err(|_| Broken),
+            Wire::Tcp(stream) => stream.flush().map(drop).map_err(|_| Broken),
             Wire::Udp { socket, out, queued } => {
                 while let Some(frame) = out.front() {
                     match socket.send(frame) {
@@ -125,18 +123,18 @@ impl Wire {
 
     /// A buffer that reading needs.
     pub(crate) fn buffer() -> Vec<u8> {
-        vec![0; READ + LONGEST]
+        vec![0; READ_SIZE + LONGEST]
     }
 
     /// Hands every whole frame that has come to `take`.
     pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), Broken> {
         loop {
             match self {
-                Wire::Tcp(connection) => {
-                    let (all, more) = match connection.read(buffer) {
-                        Got::Bytes { all, more, .. } => (all, more),
-                        Got::Nothing => return Ok(()),
-                        Got::End => return Err(Broken),
+                Wire::Tcp(stream) => {
+                    let (all, more) = match stream.read(buffer, READ_SIZE) {
+                        ReadOutcome::Bytes { all, more, .. } => (all, more),
+                        ReadOutcome::Nothing => return Ok(()),
+                        ReadOutcome::Closed => return Err(Broken),
                     };
                     let mut at = 0;
                     while let Some(header) = buffer[at..all].first_chunk::<HEADER>() {
@@ -145,7 +143,7 @@ impl Wire {
                         at += length;
                         take(frame);
                     }
-                    connection.keep(&buffer[at..all]);
+                    stream.keep(&buffer[at..all]);
                     if !more {
                         return Ok(());
                     }

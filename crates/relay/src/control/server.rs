@@ -127,10 +127,10 @@ impl Control {
             now.time = limits.time;
             now.names.set(allowed)
         };
-        let place = self.inner.relay.place();
+        let layout = self.inner.relay.layout();
         for (name, index) in gone {
-            let session = place.session(index);
-            let Some((shard, slot)) = place.find(session) else { continue };
+            let session = layout.session(index);
+            let Some((shard, slot)) = layout.locate(session) else { continue };
             let revoked = self.inner.relay.change(shard, slot..slot + 1, move |sessions| {
                 let revoked = sessions.revoke(slot);
                 sessions.remove(slot);
@@ -247,9 +247,9 @@ impl Inner {
             Ok(index) => index,
             Err(why) => return self.no_number(why),
         };
-        let place = self.relay.place();
-        let session = place.session(index);
-        let Some((shard, slot)) = place.find(session) else { return self.no_number(NoNumber::Full) };
+        let layout = self.relay.layout();
+        let session = layout.session(index);
+        let Some((shard, slot)) = layout.locate(session) else { return self.no_number(NoNumber::Full) };
         let context = message::context(session, *opened);
         let exported = Zeroizing::new([0; Material::LEN]);
         let exported = connection.export_keying_material(exported, message::LABEL, Some(&context));
@@ -271,7 +271,7 @@ impl Inner {
                     port,
                     udp,
                     fleet: self.fleet.is_some(),
-                    workers: place.shards(),
+                    workers: layout.shards(),
                     grant: base16ct::lower::encode_string(&grant.to_bytes()[..]),
                 }
             }
@@ -285,7 +285,7 @@ impl Inner {
             return Answer::Found(session);
         }
         match self.now().names.number(name) {
-            Ok(index) => Answer::Found(self.relay.place().session(index)),
+            Ok(index) => Answer::Found(self.relay.layout().session(index)),
             Err(why) => self.no_number(why),
         }
     }

@@ -5,7 +5,7 @@ use sealwright_session::frame::{address, payload};
 use crate::{
     data::{count::Count, worker::Worker},
     fleet,
-    place::Place,
+    layout::NodeLayout,
 };
 
 impl Worker {
@@ -14,9 +14,9 @@ impl Worker {
         if self.shared.fleet.get().is_none() {
             return false;
         }
-        let node = Place::of(to, 1).node();
+        let node = NodeLayout::of(to, 1).node();
         let Some((_, data)) = address(payload(frame)) else { return false };
-        if node == self.shared.place.node() {
+        if node == self.shared.layout.node() {
             return false;
         }
         let letter = &mut self.abroad[node as usize];
@@ -38,7 +38,7 @@ impl Worker {
     /// Sends what was set aside.
     pub(super) fn post_abroad(&mut self) {
         if self.shared.fleet.get().is_some() {
-            (0..Place::NODES).for_each(|node| self.post_to(node));
+            (0..NodeLayout::NODES).for_each(|node| self.post_to(node));
         }
     }
 

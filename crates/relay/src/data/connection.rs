@@ -1,13 +1,8 @@
 //! One connection: what was read of a cut frame, what waits to be written, and who waits for it to be.
 
-use std::{
-    io::{self, Read, Write},
-    time::Instant,
-};
+use std::{io, time::Instant};
 
-use mio::net::TcpStream;
-
-use crate::data::settings::READ;
+use crate::frame_stream::{FrameStream, READ_SIZE, ReadOutcome};
 
 /// A connection of one worker: its slot there and how often the slot was used before, so that a handle outliving
 /// its connection names none. Never zero.
@@ -73,20 +68,10 @@ pub(crate) struct Source {
     pub(crate) handle: Handle,
 }
 
-/// What reading once gave.
-pub(crate) enum Got {
-    /// Bytes in the buffer, those of them that are new, and whether there may be more to read.
-    Bytes { all: usize, fresh: usize, more: bool },
-    /// Nothing now.
-    Nothing,
-    /// The other side is done, or the connection broke.
-    End,
-}
-
 /// What a turn has to know of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(crate) stream: TcpStream,
+    pub(crate) stream: FrameStream,
     pub(crate) handle: Handle,
     pub(crate) since: Instant,
     /// No frame came yet: it may still move to the worker of its first one.
@@ -102,13 +87,6 @@ pub(crate) struct Connection {
     pub(crate) ready: bool,
     /// It stands in the list of those to write.
     pub(crate) dirty: bool,
-    /// The other side closed, maybe behind bytes that are still to be read.
-    pub(crate) closing: bool,
-    cut: Vec<u8>,
-    /// What is kept was not looked at yet: it came with the connection from another worker.
-    early: bool,
-    out: Vec<u8>,
-    sent: usize,
     /// Those who wait until the queue is shorter.
     pub(crate) waiters: Vec<Source>,
     /// Since when the queue is long and somebody waits.
@@ -120,23 +98,18 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: TcpStream, handle: Handle, early: Vec<u8>, now: Instant) -> Connection {
+    pub(crate) fn new(stream: FrameStream, handle: Handle, fresh: bool, now: Instant) -> Connection {
         Connection {
             stream,
             handle,
             since: now,
-            fresh: early.is_empty(),
+            fresh,
             proved: false,
             bad: 0,
             skip: 0,
             paused: 0,
             ready: false,
             dirty: false,
-            closing: false,
-            early: !early.is_empty(),
-            cut: early,
-            out: Vec::new(),
-            sent: 0,
             waiters: Vec::new(),
             full: None,
             slow: None,
@@ -145,78 +118,25 @@ impl Connection {
     }
 
     /// Reads once into `buffer`, behind the cut frame of last time.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Got {
-        let kept = self.cut.len();
-        if std::mem::take(&mut self.early) {
-            buffer[..kept].copy_from_slice(&self.cut);
-            self.cut.clear();
-            return Got::Bytes { all: kept, fresh: 0, more: true };
-        }
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> ReadOutcome {
         // Who has not proved itself, or sent much that is bad, gets less of a turn
-        let share = if self.proved && self.bad < SUSPECT { READ } else { READ / 8 };
-        let end = (kept + share).min(buffer.len());
-        loop {
-            match self.stream.read(&mut buffer[kept..end]) {
-                Ok(0) => return Got::End,
-                Ok(much) => {
-                    buffer[..kept].copy_from_slice(&self.cut);
-                    self.cut.clear();
-                    return Got::Bytes { all: kept + much, fresh: much, more: kept + much == end || self.closing };
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Got::Nothing,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Got::End,
-            }
-        }
-    }
-
-    /// Keeps the beginning of a frame whose end has not come.
-    pub(crate) fn keep(&mut self, cut: &[u8]) {
-        self.cut.extend_from_slice(cut);
-        if cut.is_empty() && self.cut.capacity() > 4096 {
-            self.cut = Vec::new();
-        }
+        let share = if self.proved && self.bad < SUSPECT { READ_SIZE } else { READ_SIZE / 8 };
+        self.stream.read(buffer, share)
     }
 
     /// Bytes that wait to be written.
     pub(crate) fn queued(&self) -> usize {
-        self.out.len() - self.sent
+        self.stream.queued()
     }
 
-    /// The queue's end, to append a frame to.
-    pub(crate) fn queue(&mut self) -> &mut Vec<u8> {
-        &mut self.out
-    }
-
-    /// Writes what waits, in one call if the system takes it; how much it took.
+    /// Writes what waits; how much the system took.
     ///
     /// # Errors
     /// When the connection is broken.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<usize> {
-        let before = self.sent;
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(much) => self.sent += much,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let took = self.sent - before;
-        if self.sent == self.out.len() {
+        let took = self.stream.flush()?;
+        if took > 0 || self.queued() == 0 {
             self.moved = now;
-            self.sent = 0;
-            self.out.clear();
-            if self.out.capacity() > READ {
-                self.out = Vec::new();
-            }
-        } else if took > 0 {
-            self.moved = now;
-            if self.sent >= READ {
-                self.out.drain(..self.sent);
-                self.sent = 0;
-            }
         }
         Ok(took)
     }

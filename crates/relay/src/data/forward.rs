@@ -10,12 +10,13 @@ use sealwright_session::{
 
 use crate::{
     data::{
-        connection::{Bound, Got, Handle, Source, Way},
+        connection::{Bound, Handle, Source, Way},
         count::Count,
         mail::{Letter, Texts},
         worker::Worker,
     },
-    place::Place,
+    frame_stream::ReadOutcome,
+    layout::NodeLayout,
 };
 
 /// The frames of one read. Kept between reads for its memory alone.
@@ -44,7 +45,7 @@ impl From {
 /// Which sessions are this worker's.
 #[derive(Clone, Copy)]
 struct Here {
-    place: Place,
+    layout: NodeLayout,
     me: usize,
     slots: u32,
 }
@@ -56,7 +57,7 @@ impl Here {
         if header.frame_len() < HEADER + ADDRESS + TAG {
             return Err(Count::Short);
         }
-        match self.place.find(header.session) {
+        match self.layout.locate(header.session) {
             Some((worker, _)) if worker != self.me => Err(Count::Misplaced),
             Some((_, slot)) if slot < self.slots => Ok(slot),
             _ => Err(Count::Unknown),
@@ -83,15 +84,15 @@ impl Worker {
             return;
         }
         match connection.read(buffer) {
-            Got::Bytes { all, fresh, more } => {
+            ReadOutcome::Bytes { all, fresh, more } => {
                 self.counts.add(Count::BytesIn, fresh as u64);
                 self.forward(handle, &mut buffer[..all]);
                 if more {
                     self.mark_ready(handle);
                 }
             }
-            Got::Nothing => {}
-            Got::End => self.close(handle),
+            ReadOutcome::Nothing => {}
+            ReadOutcome::Closed => self.close(handle),
         }
     }
 
@@ -103,7 +104,7 @@ impl Worker {
         match self.cut(handle, buffer, &mut routes, &mut bad) {
             Cut::Until(end) => {
                 if let Some(connection) = self.connections.named(handle) {
-                    connection.keep(&buffer[end..]);
+                    connection.stream.keep(&buffer[end..]);
                 }
             }
             Cut::Elsewhere(worker, start) => self.hand_over(handle, worker, buffer[start..].to_vec()),
@@ -150,7 +151,7 @@ impl Worker {
                 at += here;
                 continue;
             }
-            if let Some((worker, _)) = here.place.find(header.session)
+            if let Some((worker, _)) = here.layout.locate(header.session)
                 && worker != self.me
                 && std::mem::take(&mut connection.fresh)
             {
@@ -173,7 +174,7 @@ impl Worker {
     }
 
     fn here(&self) -> Here {
-        Here { place: self.shared.place, me: self.me, slots: self.bound.len() as u32 }
+        Here { layout: self.shared.layout, me: self.me, slots: self.bound.len() as u32 }
     }
 
     /// Reads datagrams once and forwards the frames that came. Nothing of strangers is kept.
@@ -237,7 +238,7 @@ impl Worker {
             let frame = &mut buffer[job.start..job.end];
             let Some(address) = frame[HEADER..].first_chunk_mut::<ADDRESS>() else { continue };
             let to = u32::from_be_bytes(std::mem::replace(address, job.session.to_be_bytes()));
-            match self.shared.place.find(to) {
+            match self.shared.layout.locate(to) {
                 Some((worker, slot)) if worker != self.me => {
                     let source = from.source(self.me);
                     self.outgoing[worker].push(slot, to, source, frame);
@@ -336,7 +337,7 @@ impl Worker {
             self.counts.one(Count::Slow);
             return;
         }
-        connection.queue().extend_from_slice(frame);
+        connection.stream.queue().extend_from_slice(frame);
         let handle = connection.handle;
         let waits = source.filter(|source| queued > high && !connection.waiters.contains(source));
         if let Some(source) = waits {

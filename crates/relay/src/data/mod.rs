@@ -12,8 +12,7 @@ mod udp;
 mod waiting;
 mod worker;
 
-pub(crate) use connection::{Connection, Got, Handle};
 pub use count::{Count, Counts};
 pub use relay::{Relay, Stopped};
+pub(crate) use settings::MAIL;
 pub use settings::Settings;
-pub(crate) use settings::{MAIL, READ};

@@ -28,7 +28,7 @@ use crate::{
         worker::{BELL, Shared, Worker},
     },
     fleet::Outbox,
-    place::Place,
+    layout::NodeLayout,
 };
 
 /// The relay has ended, or a worker of it.
@@ -67,11 +67,11 @@ impl Relay {
     ) -> io::Result<Relay> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
-        let place = Place::new(node, u32::try_from(tables.len()).map_err(io::Error::other)?);
+        let layout = NodeLayout::new(node, u32::try_from(tables.len()).map_err(io::Error::other)?);
         let polls = tables.iter().map(|_| Poll::new()).collect::<io::Result<Vec<_>>>()?;
         let bells = polls.iter().map(|poll| Waker::new(poll.registry(), BELL)).collect::<io::Result<Vec<_>>>()?;
         let shared = Arc::new(Shared {
-            place,
+            layout,
             settings,
             counts: bells.iter().map(|_| Published::default()).collect(),
             mailboxes: bells.into_iter().map(Mailbox::new).collect(),
@@ -79,7 +79,7 @@ impl Relay {
             fleet: OnceLock::new(),
         });
         let mut sockets = Vec::new();
-        for at in 0..place.shards() {
+        for at in 0..layout.shards() {
             sockets.extend(shared.settings.udp.map(|first| datagrams(first, at)).transpose()?);
         }
         let udp = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<_>>()?;
@@ -105,8 +105,8 @@ impl Relay {
     }
 
     /// How its sessions are numbered.
-    pub fn place(&self) -> Place {
-        self.shared.place
+    pub fn layout(&self) -> NodeLayout {
+        self.shared.layout
     }
 
     /// Lets workers send to other nodes.
@@ -119,7 +119,7 @@ impl Relay {
     pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (u32, u32, &'a [u8])>) {
         let mut texts: Vec<Texts> = self.shared.mailboxes.iter().map(|_| Texts::default()).collect();
         for (to, from, data) in frames {
-            if let Some((worker, slot)) = self.shared.place.find(to)
+            if let Some((worker, slot)) = self.shared.layout.locate(to)
                 && !self.shared.mailboxes[worker].is_full()
             {
                 texts[worker].push(slot, to, None, &unsealed(from, data));
@@ -134,7 +134,7 @@ impl Relay {
 
     /// Ends a session of this node, without waiting for it.
     pub(crate) fn dismiss(&self, session: u32) {
-        if let Some((shard, slot)) = self.shared.place.find(session) {
+        if let Some((shard, slot)) = self.shared.layout.locate(session) {
             let change = Box::new(move |sessions: &mut dyn Sessions| sessions.remove(slot));
             self.shared.mailboxes[shard].post(Letter::Change { slots: slot..slot + 1, change });
         }

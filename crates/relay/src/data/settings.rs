@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use crate::data::udp::Udp;
+use crate::{data::udp::Udp, frame_stream::READ_SIZE};
 
 /// What the data plane allows.
 #[derive(Clone, Debug)]
@@ -42,9 +42,6 @@ impl Default for Settings {
     }
 }
 
-/// Bytes that one turn reads of one connection at most: what makes turns fair.
-pub(crate) const READ: usize = 64 << 10;
-
 /// Bytes of opened frames that may wait for another worker, before this one stops reading.
 pub(crate) const MAIL: usize = 4 << 20;
 
@@ -58,7 +55,7 @@ impl Settings {
     /// The most memory that a worker's own buffers hold: what it reads into, its mail, and what it posts.
     pub fn worker_bytes(&self) -> u64 {
         // The mail may be over its mark by what one read of every other worker brings
-        (4 * (READ + self.max_frame) + 2 * MAIL + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
+        (4 * (READ_SIZE + self.max_frame) + 2 * MAIL + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
     }
 
     /// The most memory beside its record that a session's whereabouts take.

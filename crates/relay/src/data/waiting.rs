@@ -42,7 +42,7 @@ impl Worker {
     pub(super) fn close(&mut self, handle: Handle) {
         self.release(handle);
         if let Some(mut connection) = self.connections.take(handle) {
-            let _ = self.poll.registry().deregister(&mut connection.stream);
+            let _ = self.poll.registry().deregister(connection.stream.source());
             self.leave(Count::Closed);
         }
     }
@@ -51,11 +51,11 @@ impl Worker {
     pub(super) fn hand_over(&mut self, handle: Handle, to: usize, early: Vec<u8>) {
         self.release(handle);
         if let Some(mut connection) = self.connections.take(handle) {
-            if self.poll.registry().deregister(&mut connection.stream).is_err() {
+            if self.poll.registry().deregister(connection.stream.source()).is_err() {
                 self.leave(Count::Closed);
                 return;
             }
-            self.shared.mailboxes[to].post(Letter::Newcomer(connection.stream, early));
+            self.shared.mailboxes[to].post(Letter::Newcomer(connection.stream.into_inner(), early));
         }
     }
 

@@ -15,7 +15,7 @@ use mio::{
     Events, Interest, Poll, Token,
     net::{TcpListener, TcpStream, UdpSocket},
 };
-use sealwright_measure::{Clock, clock::ThreadCpu};
+use nix::time::ClockId;
 use sealwright_session::Sessions;
 
 use crate::{
@@ -24,11 +24,12 @@ use crate::{
         count::{Count, Counts, Published},
         forward::Routes,
         mail::{Letter, Mailbox, Texts},
-        settings::{READ, Settings},
+        settings::Settings,
         udp::{Arrived, Udp},
     },
     fleet::Outbox,
-    place::Place,
+    frame_stream::{FrameStream, READ_SIZE},
+    layout::NodeLayout,
 };
 
 pub(crate) const BELL: Token = Token(0);
@@ -49,7 +50,7 @@ const LAST_WRITES: Duration = Duration::from_secs(2);
 
 /// What all workers of a relay share.
 pub(crate) struct Shared {
-    pub(crate) place: Place,
+    pub(crate) layout: NodeLayout,
     pub(crate) settings: Settings,
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) counts: Vec<Published>,
@@ -121,9 +122,9 @@ impl Worker {
             arrived: Vec::new(),
             sessions,
             outgoing: (0..workers).map(|_| Texts::default()).collect(),
-            abroad: vec![Vec::new(); Place::NODES as usize],
+            abroad: vec![Vec::new(); NodeLayout::NODES as usize],
             routes: Routes::default(),
-            buffer: vec![0; READ + shared.settings.max_frame],
+            buffer: vec![0; READ_SIZE + shared.settings.max_frame],
             counts: Counts::default(),
             shared,
             now,
@@ -161,7 +162,7 @@ impl Worker {
                 Token(token) => {
                     let Some(connection) = self.connections.at(token - FIRST) else { continue };
                     let handle = connection.handle;
-                    connection.closing |= event.is_read_closed() || event.is_error();
+                    connection.stream.half_closed |= event.is_read_closed() || event.is_error();
                     if event.is_writable() && connection.queued() > 0 {
                         self.mark_dirty(handle);
                     }
@@ -218,7 +219,7 @@ impl Worker {
         let now = Instant::now();
         if now - self.cpu >= Duration::from_millis(1) || self.stopping.is_some() {
             self.cpu = now;
-            self.counts.set(Count::CpuNanoseconds, ThreadCpu.now().as_nanos() as u64);
+            self.counts.set(Count::CpuNanoseconds, thread_cpu().as_nanos() as u64);
         }
         self.shared.counts[self.me].publish(&self.counts);
     }
@@ -260,20 +261,22 @@ impl Worker {
     }
 
     /// Gives a connection a slot here. It is counted already.
-    fn settle(&mut self, mut stream: TcpStream, early: Vec<u8>) {
+    fn settle(&mut self, stream: TcpStream, early: Vec<u8>) {
         // Without it small frames wait for acknowledgements; a stream that refuses is just slower
         let _ = stream.set_nodelay(true);
+        let fresh = early.is_empty();
+        let mut stream = FrameStream::resumed(stream, early);
         let Some(handle) = self.connections.reserve() else {
             self.leave(Count::Refused);
             return;
         };
         let token = Token(handle.slot() + FIRST);
-        if self.poll.registry().register(&mut stream, token, Interest::READABLE | Interest::WRITABLE).is_err() {
+        if self.poll.registry().register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_err() {
             self.connections.give_back(handle);
             self.leave(Count::Refused);
             return;
         }
-        self.connections.put(Connection::new(stream, handle, early, self.now));
+        self.connections.put(Connection::new(stream, handle, fresh, self.now));
         self.mark_ready(handle);
     }
 
@@ -380,6 +383,12 @@ impl Worker {
             (written && quiet) || self.now - since > LAST_WRITES
         })
     }
+}
+
+/// CPU time that this thread has used.
+fn thread_cpu() -> Duration {
+    // Linux has this clock for every thread
+    ClockId::CLOCK_THREAD_CPUTIME_ID.now().map_or(Duration::ZERO, Duration::from)
 }
 
 impl Drop for Worker {

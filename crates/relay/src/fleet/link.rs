@@ -18,7 +18,7 @@ use sealwright_session::{
 };
 use zeroize::Zeroizing;
 
-use crate::place::Place;
+use crate::layout::NodeLayout;
 
 /// A node's life: random at its start.
 pub(crate) type Life = [u8; 16];
@@ -59,7 +59,7 @@ impl Links {
     pub(crate) fn new(me: u32, secret: Zeroizing<[u8; 32]>) -> Result<Links, SessionError> {
         let mut life = Life::default();
         getrandom::fill(&mut life).map_err(|_| SessionError::NoRandom)?;
-        let nodes = 0..Place::NODES;
+        let nodes = 0..NodeLayout::NODES;
         let sending = nodes.clone().map(|_| None).collect();
         Ok(Links { me, life, secret, sending, receiving: nodes.map(|_| Receiving::default()).collect() })
     }
@@ -105,7 +105,7 @@ impl Links {
     pub(crate) fn open<'a>(&mut self, message: &'a mut [u8]) -> Result<(u32, &'a [u8]), SessionError> {
         let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
-        if head[0] != 1 || node >= Place::NODES || node == self.me {
+        if head[0] != 1 || node >= NodeLayout::NODES || node == self.me {
             return Err(SessionError::Malformed);
         }
         let turn = head[4..8].iter().fold(0, |all, &byte| all << 8 | u32::from(byte));

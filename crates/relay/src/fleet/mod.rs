@@ -30,12 +30,12 @@ use zeroize::Zeroizing;
 
 use crate::{
     data::{MAIL, Relay},
+    errors::os_error_text,
     fleet::{
         directory::{Directory, Entry},
         link::Links,
     },
-    place::Place,
-    sentence::plain,
+    layout::NodeLayout,
     serve::log::Log,
 };
 
@@ -68,7 +68,7 @@ pub enum FleetError {
         why: String,
     },
     /// The system refuses something.
-    #[error("{}", plain(.0))]
+    #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
     /// No random bytes, no memory.
     #[error("{0}")]
@@ -135,7 +135,7 @@ impl Known {
 
 /// A node's part in a fleet, until dropped.
 pub(crate) struct Fleet {
-    place: Place,
+    layout: NodeLayout,
     pub(crate) known: Arc<Known>,
     outbox: Outbox,
     stop: Arc<Notify>,
@@ -145,8 +145,8 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Connects, and lets the relay's workers send to other nodes.
     pub(crate) fn join(plan: &FleetPlan, relay: Arc<Relay>, log: Arc<Log>) -> Result<Fleet, FleetError> {
-        let place = relay.place();
-        let links = Links::new(place.node(), plan.secret.clone())?;
+        let layout = relay.layout();
+        let links = Links::new(layout.node(), plan.secret.clone())?;
         let (orders, received) = unbounded_channel();
         let outbox = Outbox { orders, waiting: Arc::default() };
         let (known, stop) = (Arc::<Known>::default(), Arc::new(Notify::new()));
@@ -154,7 +154,7 @@ impl Fleet {
         let refused =
             |error: &dyn std::fmt::Display| FleetError::Nats { nats: plan.nats.clone(), why: error.to_string() };
         let servers: Vec<String> = plan.nats.split(',').map(|server| server.trim().to_owned()).collect();
-        let options = async_nats::ConnectOptions::new().name(format!("sealwright node {}", place.node()));
+        let options = async_nats::ConnectOptions::new().name(format!("sealwright node {}", layout.node()));
         let nats = runtime
             .block_on(options.no_echo().connection_timeout(Duration::from_secs(5)).connect(servers))
             .map_err(|error| refused(&error))?;
@@ -171,13 +171,13 @@ impl Fleet {
                 }
             });
         })?;
-        Ok(Fleet { place, known, outbox, stop, thread: Some(thread) })
+        Ok(Fleet { layout, known, outbox, stop, thread: Some(thread) })
     }
 
     /// A name was opened here.
     pub(crate) fn opened(&self, name: &str, session: u32) {
         let at = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-        let entry = Entry { session, node: self.place.node(), at };
+        let entry = Entry { session, node: self.layout.node(), at };
         self.known.directory().opened(name, entry);
         // A thread that ended with the relay has nobody to tell
         let _ = self.outbox.orders.send(Order::Opened(name.to_owned(), entry));
@@ -185,7 +185,7 @@ impl Fleet {
 
     /// A name is gone from here.
     pub(crate) fn closed(&self, name: &str) {
-        self.known.directory().closed(name, self.place.node());
+        self.known.directory().closed(name, self.layout.node());
         let _ = self.outbox.orders.send(Order::Closed(name.to_owned()));
     }
 

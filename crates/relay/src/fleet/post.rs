@@ -21,7 +21,7 @@ use crate::{
         letter::{self, Letter},
         link::{Life, Links},
     },
-    place::Place,
+    layout::NodeLayout,
     serve::log::Log,
 };
 
@@ -53,10 +53,10 @@ impl Post {
         known: Arc<Known>,
         log: Arc<Log>,
     ) -> Result<Post, async_nats::SubscribeError> {
-        let me = relay.place().node();
+        let me = relay.layout().node();
         let inbox = nats.subscribe(format!("{name}.node.{me}")).await?;
         let hellos = nats.subscribe(format!("{name}.hello")).await?;
-        let heard = vec![None; Place::NODES as usize];
+        let heard = vec![None; NodeLayout::NODES as usize];
         Ok(Post { nats, inbox, hellos, name, me, links, heard, relay, known, log })
     }
 
@@ -88,7 +88,7 @@ impl Post {
         hello.extend_from_slice(&self.links.life());
         // What NATS does not take now, it hears with the next
         let _ = self.nats.publish(format!("{}.hello", self.name), hello.into()).await;
-        for node in 0..Place::NODES {
+        for node in 0..NodeLayout::NODES {
             if self.heard[node as usize].is_some_and(|heard| heard.elapsed() > SILENCE) {
                 self.heard[node as usize] = None;
                 self.known.directory().lost(node);
@@ -102,7 +102,7 @@ impl Post {
     async fn meet(&mut self, hello: &[u8]) {
         let Some((&node, life)) = hello.split_first() else { return };
         let (node, Ok(life)) = (u32::from(node), Life::try_from(life)) else { return };
-        if node >= Place::NODES {
+        if node >= NodeLayout::NODES {
             return;
         }
         if node == self.me {
@@ -130,7 +130,7 @@ impl Post {
     }
 
     async fn send_all(&mut self, letter: &[u8]) {
-        for node in 0..Place::NODES {
+        for node in 0..NodeLayout::NODES {
             if self.heard[node as usize].is_some() {
                 self.send(node, letter).await;
             }
@@ -163,9 +163,9 @@ impl Post {
         match letter {
             // A node speaks for its own sessions alone
             Letter::Frames(frames) => {
-                self.relay.deliver(frames.filter(|&(_, from, _)| Place::of(from, 1).node() == node));
+                self.relay.deliver(frames.filter(|&(_, from, _)| NodeLayout::of(from, 1).node() == node));
             }
-            Letter::Opened { session, at, name } if Place::of(session, 1).node() == node => {
+            Letter::Opened { session, at, name } if NodeLayout::of(session, 1).node() == node => {
                 let former = self.known.directory().opened(name, Entry { session, node, at });
                 if let Some(former) = former.filter(|former| former.node == self.me) {
                     self.relay.dismiss(former.session);

@@ -16,16 +16,16 @@ use zeroize::Zeroizing;
 use crate::{
     control::{Allowed, Limits as ControlLimits, tls::Papers},
     data::Settings,
+    errors::{self, os_error_text},
     fleet::FleetPlan,
-    place::Place,
-    sentence::{self, plain},
+    layout::NodeLayout,
 };
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// It cannot be read.
-    #[error("{}: {}", path.display(), plain(error))]
+    #[error("{}: {}", path.display(), os_error_text(error))]
     Io {
         /// The file.
         path: PathBuf,
@@ -126,11 +126,11 @@ impl FleetTable {
     fn check(self, folder: &Path) -> Result<FleetPlan, String> {
         let path = folder.join(self.secret);
         let wrong = |why: &str| format!("{}: {why}", path.display());
-        let metadata = std::fs::metadata(&path).map_err(|error| wrong(&plain(&error)))?;
+        let metadata = std::fs::metadata(&path).map_err(|error| wrong(&os_error_text(&error)))?;
         if metadata.permissions().mode() & 0o077 != 0 {
             return Err(wrong("others may read or change it: chmod 600"));
         }
-        let text = Zeroizing::new(std::fs::read_to_string(&path).map_err(|error| wrong(&plain(&error)))?);
+        let text = Zeroizing::new(std::fs::read_to_string(&path).map_err(|error| wrong(&os_error_text(&error)))?);
         let bytes = base16ct::mixed::decode_vec(text.trim()).map(Zeroizing::new).ok();
         let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
         let secret = secret.ok_or_else(|| wrong("not 64 hexadecimal digits, as `sealwright key new` writes them"))?;
@@ -225,12 +225,12 @@ impl Config {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn parse(text: &str, folder: &Path) -> Result<Config, String> {
-        sentence::toml::<File>(text)?.check(folder)
+        errors::toml::<File>(text)?.check(folder)
     }
 
     /// Sessions of a cluster in the table of each worker.
     pub(crate) fn cluster(&self) -> u32 {
-        self.cluster_sessions.min(Place::SESSIONS).div_ceil(self.threads)
+        self.cluster_sessions.min(NodeLayout::SESSIONS).div_ceil(self.threads)
     }
 
     /// Names that may have a session, by cluster.
@@ -266,11 +266,11 @@ impl File {
         at_least("limits.handshakes_from_one_address", limits.handshakes_from_one_address as u64, 1)?;
         at_least("limits.handshake_seconds", limits.handshake_seconds, 1)?;
         at_least("limits.prove_seconds", limits.prove_seconds, 1)?;
-        if self.node >= Place::NODES || self.sessions > Place::SESSIONS || limits.frame_bytes > 65_535 {
+        if self.node >= NodeLayout::NODES || self.sessions > NodeLayout::SESSIONS || limits.frame_bytes > 65_535 {
             return Err(format!(
                 "at most: node {}, sessions {}, limits.frame_bytes 65535",
-                Place::NODES - 1,
-                Place::SESSIONS
+                NodeLayout::NODES - 1,
+                NodeLayout::SESSIONS
             ));
         }
         let public = match &self.public {

@@ -86,7 +86,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
 
 fn alive(server: &Server) -> bool {
     let relay = server.relay();
-    (0..relay.place().shards() as usize).all(|shard| relay.change(shard, 0..0, |_| ()).is_ok())
+    (0..relay.layout().shards() as usize).all(|shard| relay.change(shard, 0..0, |_| ()).is_ok())
 }
 
 /// The monotonic clock, as systemd compares it with its own.

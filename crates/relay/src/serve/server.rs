@@ -16,9 +16,9 @@ use thiserror::Error;
 use crate::{
     control::{Control, Heard, Names, tls::TlsError},
     data::{Counts, Relay, Settings},
+    errors::os_error_text,
     fleet::{Fleet, FleetError},
-    place::Place,
-    sentence::plain,
+    layout::NodeLayout,
     serve::{
         config::{Config, ConfigError},
         log::Log,
@@ -56,7 +56,7 @@ pub enum ServeError {
         budget: u64,
     },
     /// An address cannot be listened on.
-    #[error("{address}: {}", plain(error))]
+    #[error("{address}: {}", os_error_text(error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -64,7 +64,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// Signals or the notification socket.
-    #[error("{}", plain(.0))]
+    #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
 }
 
@@ -102,11 +102,11 @@ impl Server {
     /// When something of the configuration cannot be had.
     pub fn start(config: &Config, log: Arc<Log>) -> Result<Server, ServeError> {
         let tls = config.papers.server()?;
-        let place = Place::new(config.node, config.threads);
+        let layout = NodeLayout::new(config.node, config.threads);
         let (connections, mut session_bytes) = (config.connections()?, 0);
         let mut tables = Vec::new();
         for shard in 0..config.threads {
-            let slots = place.slots(config.sessions, shard);
+            let slots = layout.slots(config.sessions, shard);
             let table = table(Plan { cluster: config.cluster(), ..Plan::new(config.scheme, slots) })?;
             let Memory { reserved, heap, shared, .. } = table.memory();
             session_bytes += reserved + heap + shared;

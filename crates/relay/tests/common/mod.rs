@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_relay::{Count, Place, Relay, Settings};
+use sealwright_relay::{Count, NodeLayout, Relay, Settings};
 use sealwright_session::{
     Material, Plan, Secret, Sessions, Side, Spec,
     frame::{ADDRESS, HEADER, Header, TAG},
@@ -29,12 +29,12 @@ pub(crate) fn material(index: u32) -> Material {
 
 /// A relay of `workers` workers and `sessions` sessions.
 pub(crate) fn relay(workers: u32, sessions: u32, settings: Settings) -> Relay {
-    let place = Place::new(3, workers);
+    let layout = NodeLayout::new(3, workers);
     let tables = (0..workers).map(|shard| {
-        let mut table = table(Plan::new(spec(), place.slots(sessions, shard))).unwrap();
+        let mut table = table(Plan::new(spec(), layout.slots(sessions, shard))).unwrap();
         for slot in 0..table.slots() {
             let index = slot * workers + shard;
-            table.admit(slot, place.session(index), &material(index)).unwrap();
+            table.admit(slot, layout.session(index), &material(index)).unwrap();
         }
         table
     });
@@ -59,7 +59,7 @@ impl Client {
 
     /// Connects, and says nothing.
     pub(crate) fn stranger(relay: &Relay, index: u32) -> Client {
-        let session = relay.place().session(index);
+        let session = relay.layout().session(index);
         let secret = Some(Secret::random().unwrap());
         let mut keys = table(Plan { side: Side::Client, secret, ..Plan::new(spec(), 1) }).unwrap();
         keys.admit(0, session, &material(index)).unwrap();

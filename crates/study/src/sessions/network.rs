@@ -2,8 +2,8 @@
 
 use std::io;
 
+use sealwright_load as load;
 use sealwright_measure::Interval;
-use sealwright_relay::load;
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::speed::LENGTHS;

@@ -1,46 +1,46 @@
-//! What is asked of a load: how many clients, which packets, how fast.
+//! What a load generator does: how many clients, which packets, how fast.
 
 use std::str::FromStr;
 
 use sealwright_measure::random::Random;
 use thiserror::Error;
 
-/// Packet sizes and how often each comes.
+/// Packet sizes and their relative frequencies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix(Vec<(usize, f64)>);
 
-/// A mix that is none.
+/// A mix that cannot be used.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum MixError {
-    /// Not sizes, nor sizes with weights.
+    /// The text is not a list of sizes with weights.
     #[error("a mix is a size such as 40, or sizes with weights such as 40:7,576:4,1500:1")]
     Syntax,
-    /// The address and the generator's own mark need room.
+    /// A packet has no room for the address and the generator's mark.
     #[error("a packet holds at least {} bytes", Mix::LEAST)]
     Small,
-    /// Nothing would ever be sent.
-    #[error("the weights must be positive numbers")]
+    /// A weight is not positive, or the weights have no finite sum.
+    #[error("the weights must be positive numbers with a finite sum")]
     Weight,
 }
 
 impl Mix {
-    /// The smallest packet: the destination and the generator's mark.
+    /// The smallest packet: the destination and the generator's mark, in bytes.
     pub const LEAST: usize = 12;
 
     /// Packets of one size.
     ///
     /// # Errors
-    /// When that is too small.
+    /// When the size is too small.
     pub fn of(bytes: usize) -> Result<Mix, MixError> {
         if bytes < Mix::LEAST { Err(MixError::Small) } else { Ok(Mix(vec![(bytes, 1.0)])) }
     }
 
-    /// The largest packet.
+    /// The largest packet, in bytes.
     pub fn largest(&self) -> usize {
         self.0.iter().map(|&(bytes, _)| bytes).max().unwrap_or(0)
     }
 
-    /// The one size, if there is but one.
+    /// The size, if there is only one.
     pub fn only(&self) -> Option<usize> {
         if let [(bytes, _)] = self.0[..] { Some(bytes) } else { None }
     }
@@ -70,8 +70,8 @@ impl std::fmt::Display for Mix {
     }
 }
 
-impl Order {
-    /// How often forged and replayed frames are put in where nothing else is said.
+impl Workload {
+    /// How often forged and replayed frames are sent unless the caller says otherwise.
     pub const BAD_EVERY: u64 = 1024;
 }
 
@@ -92,26 +92,33 @@ impl FromStr for Mix {
             }
             parts.push((bytes, weight));
         }
+        if !parts.iter().map(|&(_, weight)| weight).sum::<f64>().is_finite() {
+            return Err(MixError::Weight);
+        }
+        // Weights are relative: of one size, any weight says the same
+        if let [(_, weight)] = &mut parts[..] {
+            *weight = 1.0;
+        }
         Ok(Mix(parts))
     }
 }
 
-/// One load.
+/// One workload.
 #[derive(Clone, Debug)]
-pub struct Order {
-    /// Sessions, all of them in use.
+pub struct Workload {
+    /// Sessions; all of them send.
     pub clients: u32,
-    /// Bytes of text in a packet, the destination included.
+    /// Bytes of plaintext in a packet, the destination included.
     pub payload: Mix,
     /// Connections that carry them.
     pub connections: usize,
-    /// Packets of a connection under way at once; 1 is the paper's loop.
+    /// Packets in flight on each connection; 1 is the paper's closed loop.
     pub window: usize,
-    /// Packets a second over all connections; without it, as fast as they come back.
+    /// Packets a second over all connections; without it, packets are sent as fast as they arrive.
     pub rate: Option<f64>,
-    /// Forged and replayed frames are put in, one of each a so many packets; 0 is none.
+    /// One forged and one replayed frame are sent for so many packets; 0 sends none.
     pub bad_every: u64,
-    /// Random destinations follow from it.
+    /// The seed of the random destinations and sizes.
     pub seed: u64,
 }
 
@@ -130,13 +137,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mix_is_refused() {
+    fn a_single_size_means_the_same_with_any_weight() {
+        let mix: Mix = "62:2".parse().expect("a mix");
+        assert_eq!(mix.to_string().parse(), Ok(mix));
+    }
+
+    #[test]
+    fn a_mix_that_cannot_be_used_is_refused() {
         for (text, why) in [
             ("", MixError::Syntax),
             ("40:", MixError::Syntax),
             ("11", MixError::Small),
             ("40:0", MixError::Weight),
             ("40:inf", MixError::Weight),
+            ("40:1e308,50:1e308", MixError::Weight),
         ] {
             assert_eq!(text.parse::<Mix>(), Err(why), "{text}");
         }

@@ -5,7 +5,7 @@ use std::io;
 use serde::de::DeserializeOwned;
 
 /// An operating system error without the number that Rust puts behind it.
-pub(crate) fn plain(error: &io::Error) -> String {
+pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.find(" (os error").map_or(text.clone(), |end| text[..end].to_owned())
 }
@@ -27,8 +27,8 @@ mod tests {
 
     #[test]
     fn errors_are_one_line() {
-        assert_eq!(plain(&io::Error::from_raw_os_error(2)), "No such file or directory");
-        assert_eq!(plain(&io::Error::other("by itself")), "by itself");
+        assert_eq!(os_error_text(&io::Error::from_raw_os_error(2)), "No such file or directory");
+        assert_eq!(os_error_text(&io::Error::other("by itself")), "by itself");
         #[derive(serde::Deserialize, Debug)]
         #[serde(deny_unknown_fields)]
         struct One {

@@ -1,117 +1,113 @@
-//! A scheme and no cryptography at all, by turns, over relays that differ in nothing else.
+//! A scheme and no cryptography, in turns, over relays that differ in nothing else.
 
 use std::{io, time::Duration};
 
 use hdrhistogram::Histogram;
 use sealwright_measure::Interval;
+use sealwright_relay::{Count, Counts, Relay, client::ClientError, os_error_text};
 use sealwright_session::SessionError;
 use thiserror::Error;
 
 use crate::{
-    client::ClientError,
-    data::{Count, Counts, Relay},
-    load::{
-        generator::{Generator, Slice},
-        order::{MixError, Order},
-    },
-    sentence::plain,
+    generator::{Generator, Slice},
+    workload::{MixError, Workload},
 };
 
-/// Why a load was not measured.
+/// Why a workload could not be measured.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The system refused something.
-    #[error("{}", plain(.0))]
+    #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
-    /// The keys of so many clients do not fit.
+    /// The keys of all clients do not fit into memory.
     #[error("{0}")]
-    Refused(#[from] SessionError),
-    /// Certificates, or a relay that refuses.
+    Session(#[from] SessionError),
+    /// The certificates are wrong, or the relay refuses.
     #[error("{0}")]
     Client(#[from] ClientError),
-    /// No such packets.
+    /// Packets of this size cannot be sent.
     #[error("{0}")]
     Mix(#[from] MixError),
-    /// Fewer clients than workers.
-    #[error("the relay has {0} workers: a load needs a client for each")]
+    /// There are fewer clients than shards.
+    #[error("the relay has {0} workers; the load needs at least one client for each")]
     TooFew(u32),
-    /// Clients that could not even send to themselves.
-    #[error("{0} of {1} clients could not be introduced to the relay")]
-    NotIntroduced(u64, u32),
-    /// Nothing came through.
-    #[error("no packet came through in {0:?}")]
-    Silent(Duration),
+    /// Some clients could not even send a packet to themselves.
+    #[error("{0} of {1} clients could not exchange a packet with the relay")]
+    NotBound(u64, u32),
+    /// Nothing arrived.
+    #[error("no packet arrived within {0:?}")]
+    NoTraffic(Duration),
 }
 
-/// A relay, if it is ours, and the clients at it.
+/// A relay, if it runs in this process, and its clients.
 #[derive(Debug)]
-pub struct Rig {
-    /// The relay in this process; none when it is another's.
+pub struct Testbed {
+    /// The relay, if it runs in this process.
     pub relay: Option<Relay>,
     /// The clients.
     pub generator: Generator,
-    /// Bytes that the relay holds for a client, if it is ours.
+    /// Bytes that the relay holds for a client, if it runs in this process.
     pub bytes_per_client: f64,
 }
 
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was asked.
-    pub order: Order,
+    /// The workload that ran.
+    pub workload: Workload,
     /// Packets relayed with the scheme.
     pub frames: u64,
-    /// Packets that never came.
+    /// Packets that never arrived.
     pub lost: u64,
-    /// Forged and replayed frames put in.
+    /// Forged and replayed frames that were sent.
     pub bad: u64,
-    /// Those that a client received as good.
+    /// Those that a client accepted.
     pub forged_accepted: u64,
-    /// CPU time of the relay's threads for a packet; wall time for one where the relay is another's.
+    /// CPU time of the relay's threads for a packet; wall time if the relay runs elsewhere.
     pub ns_per_frame: Interval,
     /// Wall time for a packet.
     pub wall_ns_per_frame: Interval,
-    /// The same without cryptography, if it was measured beside.
+    /// CPU time without cryptography, if that was measured too.
     pub clear_ns_per_frame: Option<Interval>,
-    /// That time over the time without cryptography, pairs of neighbouring slices.
+    /// CPU time with the scheme over CPU time without cryptography, in pairs of neighbouring slices.
     pub ratio_to_clear: Option<Interval>,
     /// Memory of the relay for a client.
     pub bytes_per_client: Option<f64>,
     /// Microseconds from when a packet was due until it was received.
     pub latency: Histogram<u64>,
-    /// What the relay counted meanwhile.
+    /// What the relay counted during the measurement.
     pub counts: Option<Counts>,
 }
 
-/// One slice of one rig: nanoseconds for a packet by CPU time, or wall time, and by wall time.
+/// One slice of one testbed: nanoseconds for a packet, by CPU time (if known) and by wall time.
 struct Figure {
     ns: f64,
     wall_ns: f64,
     slice: Slice,
 }
 
-impl Rig {
-    /// Lets the relay know where every client is.
+impl Testbed {
+    /// Lets the relay learn the connection of every client.
     ///
     /// # Errors
-    /// When some could not be introduced.
-    pub fn introduce(&mut self, order: &Order) -> Result<(), LoadError> {
-        let slice = self.generator.introduce()?;
-        let missing = u64::from(order.clients) - slice.frames.min(u64::from(order.clients));
-        if missing > 0 { Err(LoadError::NotIntroduced(missing, order.clients)) } else { Ok(()) }
+    /// When some clients could not exchange a packet with it.
+    pub fn bind_clients(&mut self, workload: &Workload) -> Result<(), LoadError> {
+        let slice = self.generator.bind_clients()?;
+        let missing = u64::from(workload.clients) - slice.frames.min(u64::from(workload.clients));
+        if missing > 0 { Err(LoadError::NotBound(missing, workload.clients)) } else { Ok(()) }
     }
 
     fn slice(&mut self, time: Duration) -> Result<Figure, LoadError> {
         let before = self.relay.as_ref().map(Relay::counts);
         let slice = self.generator.run(time)?;
         if slice.frames == 0 {
-            return Err(LoadError::Silent(time));
+            return Err(LoadError::NoTraffic(time));
         }
         let frames = slice.frames as f64;
         let wall_ns = slice.wall.as_nanos() as f64 / frames;
         let ns = match (&self.relay, before) {
             (Some(relay), Some(before)) => {
-                // The workers publish the time they used after their next turn at the latest
+                // The workers publish the time they used after their next iteration at the latest
                 std::thread::sleep(Duration::from_millis(60));
                 relay.counts().since(&before).of(Count::CpuNanoseconds) as f64 / frames
             }
@@ -121,19 +117,19 @@ impl Rig {
     }
 }
 
-/// Runs `scheme` for `time` in all, in slices between which `clear` has its turn.
+/// Runs `scheme` for `time` in all, in slices that alternate with slices of `clear`.
 ///
 /// # Errors
-/// When a rig fails as a whole; lost packets are a result, not an error.
+/// When a testbed fails as a whole; lost packets are a result, not an error.
 pub fn measure(
-    order: &Order,
-    scheme: &mut Rig,
-    mut clear: Option<&mut Rig>,
+    workload: &Workload,
+    scheme: &mut Testbed,
+    mut clear: Option<&mut Testbed>,
     time: Duration,
 ) -> Result<Outcome, LoadError> {
-    scheme.introduce(order)?;
+    scheme.bind_clients(workload)?;
     if let Some(clear) = &mut clear {
-        clear.introduce(order)?;
+        clear.bind_clients(workload)?;
     }
     let rounds = (time.as_secs_f64() / 0.5).round().clamp(5.0, 41.0);
     let slice_time = time.div_f64(rounds * if clear.is_some() { 2.0 } else { 1.0 });
@@ -142,7 +138,7 @@ pub fn measure(
     let (mut ns, mut wall_ns, mut clear_ns, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut frames, mut lost, mut bad, mut forged_accepted) = (0, 0, 0, 0);
     for round in 0..rounds as u32 {
-        // Who goes first changes, so that neither has the warmer machine
+        // The order changes every round, so that neither has the warmer machine
         let first =
             if round % 2 == 1 { clear.as_mut().map(|clear| clear.slice(slice_time)).transpose()? } else { None };
         let figure = scheme.slice(slice_time)?;
@@ -160,9 +156,9 @@ pub fn measure(
         forged_accepted += figure.slice.forged_accepted;
         latency.add(&figure.slice.latency).map_err(io::Error::other)?;
     }
-    let interval = |samples: &[f64]| Interval::of(samples, 1).ok_or(LoadError::Silent(time));
+    let interval = |samples: &[f64]| Interval::of(samples, 1).ok_or(LoadError::NoTraffic(time));
     Ok(Outcome {
-        order: order.clone(),
+        workload: workload.clone(),
         frames,
         lost,
         bad,

@@ -1,4 +1,4 @@
-//! A relay in this process, over real sockets, and both ends of every session.
+//! A relay in this process, reached over loopback sockets, and both ends of every session.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -6,55 +6,52 @@ use std::{
 };
 
 use sealwright_measure::random::Random;
+use sealwright_relay::{NodeLayout, Relay, Settings};
 use sealwright_session::{Material, Plan, Secret, Side, Spec, table};
 
 use crate::{
-    data::{Relay, Settings},
-    load::{
-        generator::Generator,
-        keys::Keys,
-        order::Order,
-        run::{LoadError, Rig},
-    },
-    place::Place,
+    generator::Generator,
+    keys::Keys,
+    measure::{LoadError, Testbed},
+    workload::Workload,
 };
 
-/// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the order's seed: they
-/// keep nothing secret.
+/// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the workload's seed, so they
+/// must not protect anything.
 ///
 /// # Errors
 /// When memory, threads or connections run out.
-pub fn local(spec: Spec, order: &Order, workers: u32) -> Result<Rig, LoadError> {
-    let place = Place::new(0, workers);
+pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, LoadError> {
+    let layout = NodeLayout::new(0, workers);
     let (mut here, mut there) = (Vec::new(), Vec::new());
     let mut bytes = 0.0;
     for shard in 0..workers {
-        let slots = place.slots(order.clients, shard);
+        let slots = layout.slots(workload.clients, shard);
         let secret = Secret::random()?;
         let mut server = table(Plan { secret: Some(secret.clone()), ..Plan::new(spec, slots) })?;
         let mut clients = table(Plan { side: Side::Client, secret: Some(secret), ..Plan::new(spec, slots) })?;
         for slot in 0..slots {
             let index = slot * workers + shard;
-            let material = material(order.seed ^ u64::from(index) << 32);
-            let session = place.session(index);
+            let material = material(workload.seed ^ u64::from(index) << 32);
+            let session = layout.session(index);
             server.admit(slot, session, &material)?;
             clients.admit(slot, session, &material)?;
         }
-        // The worker keeps beside each record the connection it is bound to
+        // Beside each record the worker keeps the connection of the session
         bytes += (server.memory().bytes_per_client() + 4.0) * f64::from(slots);
         here.push(server);
         there.push(clients);
     }
     let settings = Settings {
-        max_frame: Settings::default().max_frame.max(order.payload.largest() + 32),
+        max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
         max_bad: u32::MAX,
-        // The connections are our own, and to admit the clients of the relay beside takes its time.
+        // The connections are our own, and they stay silent while the clients of the second relay are admitted
         prove: Duration::from_secs(24 * 60 * 60),
         ..Settings::default()
     };
     let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 0, settings, here)?;
-    let generator = Generator::connect(relay.address(), Keys::Tables(place, there), order.clone())?;
-    Ok(Rig { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(order.clients) })
+    let generator = Generator::connect(relay.address(), Keys::Tables(layout, there), workload.clone())?;
+    Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
 }
 
 fn material(seed: u64) -> Material {

@@ -1,4 +1,4 @@
-//! Where a session lives, told by its number alone: node, shard, slot.
+//! Where a session is kept, which its number alone says: node, shard, slot.
 
 /// The bits of a session's number that name its node.
 const NODE_BITS: u32 = 4;
@@ -6,12 +6,12 @@ const INDEX_BITS: u32 = u32::BITS - NODE_BITS;
 
 /// How the numbers of sessions are laid out on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NodeLayout {
     node: u32,
     shards: u32,
 }
 
-impl Place {
+impl NodeLayout {
     /// The most nodes.
     pub const NODES: u32 = 1 << NODE_BITS;
     /// The most sessions of a node.
@@ -21,17 +21,17 @@ impl Place {
     ///
     /// # Panics
     /// When there is no such node, or no shard.
-    pub fn new(node: u32, shards: u32) -> Place {
-        assert!(node < Place::NODES && shards > 0, "a node below {} and at least one shard", Place::NODES);
-        Place { node, shards }
+    pub fn new(node: u32, shards: u32) -> NodeLayout {
+        assert!(node < NodeLayout::NODES && shards > 0, "a node below {} and at least one shard", NodeLayout::NODES);
+        NodeLayout { node, shards }
     }
 
     /// The layout, with so many workers, of the node that this session lives on.
     ///
     /// # Panics
     /// When there is no shard.
-    pub fn of(session: u32, shards: u32) -> Place {
-        Place::new(session >> INDEX_BITS, shards)
+    pub fn of(session: u32, shards: u32) -> NodeLayout {
+        NodeLayout::new(session >> INDEX_BITS, shards)
     }
 
     /// The number of this node.
@@ -46,11 +46,11 @@ impl Place {
 
     /// The index of a session, if it lives on this node.
     pub fn index(&self, session: u32) -> Option<u32> {
-        (session >> INDEX_BITS == self.node).then_some(session & (Place::SESSIONS - 1))
+        (session >> INDEX_BITS == self.node).then_some(session & (NodeLayout::SESSIONS - 1))
     }
 
     /// The shard and the slot there of a session of this node.
-    pub fn find(&self, session: u32) -> Option<(usize, u32)> {
+    pub fn locate(&self, session: u32) -> Option<(usize, u32)> {
         self.index(session).map(|index| ((index % self.shards) as usize, index / self.shards))
     }
 
@@ -72,16 +72,16 @@ mod tests {
     #[test]
     fn every_session_has_a_slot_of_its_own() {
         for shards in [1, 2, 3, 8] {
-            let place = Place::new(9, shards);
+            let layout = NodeLayout::new(9, shards);
             let mut taken = vec![Vec::new(); shards as usize];
             for index in 0..100 {
-                let session = place.session(index);
-                assert_eq!(place.index(session), Some(index));
-                let (shard, slot) = place.find(session).expect("the session is of this node");
+                let session = layout.session(index);
+                assert_eq!(layout.index(session), Some(index));
+                let (shard, slot) = layout.locate(session).expect("the session is of this node");
                 taken[shard].push(slot);
             }
             for (shard, slots) in taken.iter().enumerate() {
-                let expected: Vec<u32> = (0..place.slots(100, shard as u32)).collect();
+                let expected: Vec<u32> = (0..layout.slots(100, shard as u32)).collect();
                 assert_eq!(*slots, expected);
             }
         }
@@ -89,6 +89,6 @@ mod tests {
 
     #[test]
     fn sessions_of_other_nodes_are_not_here() {
-        assert_eq!(Place::new(1, 2).find(Place::new(2, 2).session(7)), None);
+        assert_eq!(NodeLayout::new(1, 2).locate(NodeLayout::new(2, 2).session(7)), None);
     }
 }

@@ -1,0 +1,78 @@
+//! Packets of a connection that are in flight, each in a slot of its own, so that every one is accounted for once.
+
+/// The packets in flight on one connection.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    slots: Vec<Slot>,
+    free: Vec<u16>,
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    number: u32,
+    /// When the packet was due; none once it arrived.
+    due: Option<u64>,
+}
+
+impl InFlight {
+    pub(crate) fn new(window: usize) -> InFlight {
+        let window = window.clamp(1, usize::from(u16::MAX));
+        InFlight { slots: vec![Slot::default(); window], free: (0..window as u16).rev().collect(), next: 0 }
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Takes a slot for a packet that was due at `due`. Returns the slot and the packet's number.
+    pub(crate) fn start(&mut self, due: u64) -> Option<(u16, u32)> {
+        let slot = self.free.pop()?;
+        self.next = self.next.wrapping_add(1);
+        self.slots[usize::from(slot)] = Slot { number: self.next, due: Some(due) };
+        Some((slot, self.next))
+    }
+
+    /// A packet arrived. Returns when it was due, or nothing if it was never sent or arrived before.
+    pub(crate) fn finish(&mut self, slot: u16, number: u32) -> Option<u64> {
+        let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number)?;
+        let due = entry.due.take()?;
+        self.free.push(slot);
+        Some(due)
+    }
+
+    /// Gives up on all packets in flight. Returns how many there were.
+    pub(crate) fn abandon(&mut self) -> u64 {
+        let lost = self.len();
+        for (slot, entry) in self.slots.iter_mut().enumerate() {
+            if entry.due.take().is_some() {
+                self.free.push(slot as u16);
+            }
+        }
+        lost as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_packet_arrives_once() {
+        let mut packets = InFlight::new(2);
+        let (a, first) = packets.start(10).expect("room");
+        let (b, second) = packets.start(20).expect("room");
+        assert!(!packets.has_room() && packets.start(30).is_none());
+        assert_eq!(packets.finish(a, second), None, "the number of another slot");
+        assert_eq!(packets.finish(9, first), None, "no such slot");
+        assert_eq!(packets.finish(a, first), Some(10));
+        assert_eq!(packets.finish(a, first), None, "a replay");
+        assert_eq!((packets.len(), packets.abandon()), (1, 1));
+        assert_eq!(packets.finish(b, second), None, "abandoned");
+        assert!(packets.start(40).is_some() && packets.start(50).is_some());
+    }
+}

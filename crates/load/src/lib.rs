@@ -1,0 +1,21 @@
+//! The relay's load generator: any number of clients over a few connections, as a closed loop or with an arrival
+//! rate, beside the same relay without cryptography.
+//!
+//! [`point`] measures one point of a figure. [`compare`] runs any [`Workload`] against a relay in this process, and
+//! [`remote`] with [`measure`] runs it against a relay elsewhere.
+
+mod generator;
+mod in_flight;
+mod keys;
+mod local;
+mod measure;
+mod point;
+mod remote;
+mod workload;
+
+pub use generator::{Generator, Slice};
+pub use local::local;
+pub use measure::{LoadError, Outcome, Testbed, measure};
+pub use point::{compare, point};
+pub use remote::remote;
+pub use workload::{Mix, MixError, Workload};

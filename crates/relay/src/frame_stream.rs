@@ -1,0 +1,214 @@
+//! A non-blocking TCP stream of frames: bytes of a frame whose end has not arrived, and bytes that wait to be written.
+
+use std::io::{self, Read, Write};
+
+use mio::net::TcpStream;
+
+/// Bytes that [`FrameStream::read`] asks the system for at most. A buffer for it holds as many, and one frame more.
+pub const READ_SIZE: usize = 64 << 10;
+/// A cut frame's buffer is given back when it is larger than this and empty.
+const KEPT_CAPACITY: usize = 4096;
+
+/// What one read gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOutcome {
+    /// Bytes are in the buffer.
+    Bytes {
+        /// Bytes in the buffer: what was kept of a cut frame, then what was read.
+        all: usize,
+        /// Bytes that were read now.
+        fresh: usize,
+        /// More may be waiting in the system.
+        more: bool,
+    },
+    /// There is nothing to read now.
+    Nothing,
+    /// The other side closed the stream, or the stream broke.
+    Closed,
+}
+
+/// A TCP stream with the buffers that frames need in both directions.
+#[derive(Debug)]
+pub struct FrameStream {
+    stream: TcpStream,
+    partial: Vec<u8>,
+    /// `partial` came with the stream from another thread and was not looked at yet.
+    unread: bool,
+    out: Vec<u8>,
+    sent: usize,
+    /// The other side closed the stream, perhaps behind bytes that are still to be read.
+    pub(crate) half_closed: bool,
+}
+
+impl FrameStream {
+    /// A connected, non-blocking stream.
+    pub fn new(stream: TcpStream) -> FrameStream {
+        FrameStream::resumed(stream, Vec::new())
+    }
+
+    /// A stream of which `received` was read already, but not taken apart into frames.
+    pub(crate) fn resumed(stream: TcpStream, received: Vec<u8>) -> FrameStream {
+        FrameStream {
+            stream,
+            unread: !received.is_empty(),
+            partial: received,
+            out: Vec::new(),
+            sent: 0,
+            half_closed: false,
+        }
+    }
+
+    /// The stream, to be registered with a poll.
+    pub fn source(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// The stream alone; whatever was buffered is dropped.
+    pub(crate) fn into_inner(self) -> TcpStream {
+        self.stream
+    }
+
+    /// Reads once into `buffer`, behind what was kept of a cut frame: at most `limit` bytes.
+    pub fn read(&mut self, buffer: &mut [u8], limit: usize) -> ReadOutcome {
+        let kept = self.partial.len();
+        if std::mem::take(&mut self.unread) {
+            buffer[..kept].copy_from_slice(&self.partial);
+            self.partial.clear();
+            return ReadOutcome::Bytes { all: kept, fresh: 0, more: true };
+        }
+        let end = (kept + limit).min(buffer.len());
+        loop {
+            match self.stream.read(&mut buffer[kept..end]) {
+                Ok(0) => return ReadOutcome::Closed,
+                Ok(fresh) => {
+                    buffer[..kept].copy_from_slice(&self.partial);
+                    self.partial.clear();
+                    let all = kept + fresh;
+                    return ReadOutcome::Bytes { all, fresh, more: all == end || self.half_closed };
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return ReadOutcome::Nothing,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return ReadOutcome::Closed,
+            }
+        }
+    }
+
+    /// Keeps the beginning of a frame whose end has not arrived, until the next read.
+    pub fn keep(&mut self, partial: &[u8]) {
+        self.partial.extend_from_slice(partial);
+        if partial.is_empty() && self.partial.capacity() > KEPT_CAPACITY {
+            self.partial = Vec::new();
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub fn queued(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    /// The queue of bytes to write, to append frames to.
+    pub fn queue(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// Writes as much of the queue as the system takes, and returns how many bytes that was.
+    ///
+    /// # Errors
+    /// When the stream is broken.
+    pub fn flush(&mut self) -> io::Result<usize> {
+        let before = self.sent;
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(taken) => self.sent += taken,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let taken = self.sent - before;
+        if self.sent == self.out.len() {
+            self.sent = 0;
+            self.out.clear();
+            if self.out.capacity() > READ_SIZE {
+                self.out = Vec::new();
+            }
+        } else if self.sent >= READ_SIZE {
+            self.out.drain(..self.sent);
+            self.sent = 0;
+        }
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Both ends of a connection over loopback.
+    fn pair() -> (std::net::TcpStream, FrameStream) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let here = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let there = listener.accept().unwrap().0;
+        there.set_nonblocking(true).unwrap();
+        (here, FrameStream::new(TcpStream::from_std(there)))
+    }
+
+    fn read(stream: &mut FrameStream, buffer: &mut [u8], limit: usize) -> (usize, usize, bool) {
+        loop {
+            match stream.read(buffer, limit) {
+                ReadOutcome::Bytes { all, fresh, more } => return (all, fresh, more),
+                ReadOutcome::Nothing => std::thread::yield_now(),
+                ReadOutcome::Closed => panic!("closed"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_stands_before_what_is_read_next() {
+        let (mut here, mut stream) = pair();
+        let mut buffer = [0; 16];
+        here.write_all(b"abcdef").unwrap();
+        assert_eq!(read(&mut stream, &mut buffer, 6), (6, 6, true));
+        stream.keep(&buffer[4..6]);
+        here.write_all(b"gh").unwrap();
+        assert_eq!(read(&mut stream, &mut buffer, 14), (4, 2, false));
+        assert_eq!(&buffer[..4], b"efgh");
+        assert_eq!(stream.read(&mut buffer, 16), ReadOutcome::Nothing);
+        drop(here);
+        while stream.read(&mut buffer, 16) == ReadOutcome::Nothing {}
+        assert_eq!(stream.read(&mut buffer, 16), ReadOutcome::Closed);
+    }
+
+    #[test]
+    fn what_came_with_a_stream_is_read_first() {
+        let (mut here, stream) = pair();
+        let mut stream = FrameStream::resumed(stream.into_inner(), b"early".to_vec());
+        here.write_all(b"late").unwrap();
+        let mut buffer = [0; 16];
+        assert_eq!(read(&mut stream, &mut buffer, 16), (5, 0, true));
+        stream.keep(&buffer[3..5]);
+        assert_eq!(read(&mut stream, &mut buffer, 16), (6, 4, false));
+        assert_eq!(&buffer[..6], b"lylate");
+    }
+
+    #[test]
+    fn a_full_socket_leaves_the_rest_queued_in_order() {
+        let (mut here, mut stream) = pair();
+        let bytes: Vec<u8> = (0..8_000_000u32).map(|at| ((at * 31) >> 5) as u8).collect();
+        stream.queue().extend_from_slice(&bytes);
+        let first = stream.flush().unwrap();
+        assert!(first > 0 && first < bytes.len());
+        assert_eq!(stream.queued(), bytes.len() - first);
+        let reader = std::thread::spawn(move || {
+            let mut all = vec![0; 8_000_000];
+            here.read_exact(&mut all).unwrap();
+            all
+        });
+        while stream.queued() > 0 {
+            stream.flush().unwrap();
+        }
+        assert!(reader.join().unwrap() == bytes);
+    }
+}
