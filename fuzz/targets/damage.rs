@@ -1,4 +1,4 @@
-//! A genuine file with edits: it opens only if the edits undo each other, and never to another text.
+//! Edits a genuine sealed file. It opens only if the edits cancel out, and never to a different plaintext.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fn genuine() -> &'static (Key, Vec<u8>) {
     })
 }
 
-/// Edits of five bytes each: what to do, where (16 bits, twice), how much or what.
+/// Applies edits of six bytes each: the kind of edit, two positions of 16 bits, and a byte.
 fn edited(file: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut file = file.to_vec();
     for edit in edits.chunks_exact(6) {

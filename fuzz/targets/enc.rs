@@ -1,4 +1,4 @@
-//! Any bytes into `enc -d`, with and without base64: an answer, never a panic. And what is encrypted decrypts.
+//! Any bytes as input of `enc -d`, with and without base64: a result or an error, but no panic. Encrypted data decrypts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

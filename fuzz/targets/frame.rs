@@ -1,5 +1,5 @@
-//! A stream of any bytes, as a relay reads it: cut into frames it ends, what parses is written back as it was read, and
-//! nothing opens but what was sealed, once.
+//! A stream of any bytes, split into frames as a relay does it. Parsing ends, a parsed header is written back unchanged, and
+//! only frames that were sealed open, each of them once.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,8 @@ fn end(side: Side) -> Box<dyn Sessions> {
     table
 }
 
-/// Genuine frames under the input's first bytes: as many as the first says, with the second xored into one place.
+/// Genuine frames, then the rest of the input. The first byte of the input is the number of frames; the second is XORed into
+/// the byte at the position given by the next two.
 fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
     let Some((&[frames, fault, high, low], rest)) = input.split_first_chunk() else {
         return (input.to_vec(), HashSet::new());

@@ -1,5 +1,4 @@
-//! Any bytes behind a genuine header: never a panic, never a byte out of it but what was sealed, and the stream and the
-//! reader agree.
+//! Any bytes after a genuine header: no panic, no output that was not sealed, and `Opening` and `SealedReader` agree.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -33,6 +32,6 @@ fuzz_target!(|tail: &[u8]| {
     let streamed = opening.open(Input::bytes(file.clone(), "fuzz"), Output::writer(out.clone(), "memory"));
     let mut text = Vec::new();
     let read = SealedReader::new(Cursor::new(file), &opening).map(|mut reader| reader.read_to_end(&mut text));
-    // Nobody can forge a tag, so only the empty text that was sealed here could open, and its tag is not in the header.
+    // Tags cannot be forged. Only the empty text that was sealed here could open, and the header does not contain its tag.
     assert!(streamed.is_err() && read.is_err() && out.take().is_empty());
 });

@@ -1,4 +1,4 @@
-//! Any bytes: parsing ends, and what parses is written back as it was read.
+//! Any bytes as a preamble: parsing ends, and a preamble that was parsed is written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

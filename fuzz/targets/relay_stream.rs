@@ -1,4 +1,4 @@
-//! Any bytes on a connection, in any pieces: a relay counts or closes, and still serves the next one.
+//! Any bytes on a connection, in pieces of any size: the relay counts errors or closes it, and still serves the next one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|pieces: Vec<Vec<u8>>| {
     let (relay, client) = relay();
     let mut hostile = TcpStream::connect(relay.address()).unwrap();
     for piece in &pieces {
-        // It may have been sent away already
+        // The relay may have closed the connection already
         let _ = hostile.write_all(piece);
     }
     let mut client = client.lock().unwrap();

@@ -1,5 +1,5 @@
-//! Any text: what a relay reads as words, its configuration, questions and mixes, is refused or taken,
-//! and what is taken says the same when it is written again.
+//! Any text as a configuration, as messages of the control plane and as a mix of packet sizes: each is refused or accepted,
+//! and an accepted value is the same after it was written and read again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! Any text as settings, whole and one by one: a machine that runs, or an error; never a panic.
+//! Any text as settings, as a file and line by line: a machine that runs, or an error, but no panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use sealwright_smp::access::{Access, Kind, Source, Steps};
 use sealwright_smp::{Config, Image, Machine};
 
-/// A machine of these settings, if they make one, takes a few steps; small ones only, for speed.
+/// Runs a few steps on a machine with these settings, if they are valid. Large machines are skipped, for speed.
 fn takes_steps(config: &Config) {
     let small = config.l1.bytes <= 1 << 16 && config.l2.bytes <= 1 << 20 && config.machine.processors <= 4;
     if config.check().is_err() || !small {

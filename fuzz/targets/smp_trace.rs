@@ -1,4 +1,4 @@
-//! Any bytes as a trace in each format: steps within their lines, or an error that names the place; never a panic.
+//! Any bytes as a trace in each format: steps that do not cross a cache line, or an error that names the file, but no panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

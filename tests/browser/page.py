@@ -1,10 +1,11 @@
-"""The report in a real browser: Debian's Chromium, driven by Playwright.
+"""Tests the report in a real browser: Debian's Chromium, driven by Playwright.
 
 Usage: page.py BINARY FOLDER [--keep]
 
-Runs every study quickly into FOLDER/results (with --keep takes what is there), then opens the page as a reader would: no
-console errors, nothing asked of any network, every plot drawn and alive, the chooser answering as `advise` does, no
-sideways scrolling on a phone, text that stands out in light and dark. Screenshots stay in FOLDER.
+Runs every study with --quick into FOLDER/results (with --keep it uses the results that are there). Then it opens the page as a
+reader would, and checks: no console errors, no network requests, every plot is drawn and responds to the mouse, the chooser
+gives the same answers as `advise`, the page does not scroll sideways on a phone, and text has enough contrast in light and dark
+mode. Screenshots are kept in FOLDER.
 """
 
 import itertools
@@ -20,7 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parents[2]
 WIDTHS = {"wide": (1280, 900), "phone": (390, 844)}
 
-# Text below the contrast that WCAG asks for: 4.5, or 3 where it is large.
+# Text with less contrast than WCAG requires: 4.5, or 3 for large text.
 FAINT = """() => {
   const rgb = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
   const light = ([r, g, b]) => {
@@ -46,14 +47,14 @@ FAINT = """() => {
   return [...faint];
 }"""
 
-# Plots without a trace that can be seen.
+# Plots without a visible trace.
 EMPTY = """() => [...document.querySelectorAll('[data-plot]')]
   .filter((plot) => !plot.querySelector('.main-svg .trace path, .main-svg .point'))
   .map((plot) => plot.getAttribute('aria-label'))"""
 
 
 def opened(context, path: Path, complaints: list[str]) -> Page:
-    """The page, with everything that is wrong on the way noted in `complaints`."""
+    """Opens the page. Console errors and network requests are added to `complaints`."""
     page = context.new_page()
     page.on("console", lambda said: said.type in ("error", "warning") and complaints.append(f"console: {said.text}"))
     page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
@@ -69,7 +70,7 @@ def opened(context, path: Path, complaints: list[str]) -> Page:
 
 
 def plots_live(page: Page) -> None:
-    """One plot of lines: it says what a mark is, zooms, goes back, and hides a line by its name."""
+    """One line plot: it shows a label for a point, zooms in, zooms out, and hides a line when its name is clicked."""
     plot = page.locator(".plot:has(.scatterlayer .point):has(.legend .traces)").first
     plot.scroll_into_view_if_needed()
     ranges = "plot => JSON.stringify([plot._fullLayout.xaxis.range, plot._fullLayout.yaxis.range])"
@@ -99,7 +100,7 @@ def plots_live(page: Page) -> None:
 
 
 def chooser_answers(page: Page, binary: str, results: Path) -> int:
-    """Asks everything there is to ask; some of it of `advise` as well, which must say the same."""
+    """Tries every combination of options. For some of them it also runs `advise`, whose answer must be the same."""
     form, answer = page.locator("#chooser-form"), page.locator("#chooser-answer")
     options = {name: form.locator(f"[name={name}] option").evaluate_all("all => all.map((o) => o.value)") for name in ("bytes", "sessions", "hardware")}
     needs = ("ad", "misuse", "commit")
@@ -125,7 +126,7 @@ def chooser_answers(page: Page, binary: str, results: Path) -> int:
             advice = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
             parts = [advice["suite"], advice["scheme_words"], *advice["why"], *advice["mind"], *itertools.chain(*advice["numbers"])]
             assert all(part in said for part in parts), f"{advice}\n{said}"
-    # and as a hand would
+    # And once as a user would.
     form.locator("[name=hardware]").select_option("0")
     form.get_by_label("open under one key only").check()
     assert "commit" in answer.inner_text()
@@ -150,7 +151,7 @@ def main() -> int:
 
     chromium = shutil.which("chromium")
     if chromium is None:
-        print("skipped: the page in a browser: no chromium (Debian: apt install chromium)")
+        print("skipped: the page in a browser: chromium is not installed (Debian: apt install chromium)")
         return 0
     complaints: list[str] = []
     with sync_playwright() as playwright:
@@ -160,11 +161,11 @@ def main() -> int:
             context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=width == "phone", offline=True)
             page = opened(context, report / "index.html", complaints)
             empty = page.evaluate(EMPTY)
-            assert not empty, f"not drawn: {empty}"
+            assert not empty, f"plots without a visible trace: {empty}"
             over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert over <= 0, f"{width}: {over} pixels too wide"
             faint = page.evaluate(FAINT)
-            assert not faint, f"{scheme}: too faint: {faint}"
+            assert not faint, f"{scheme}: too little contrast: {faint}"
             page.screenshot(path=folder / f"{width}-{scheme}.png", full_page=True)
             page.screenshot(path=folder / f"{width}-{scheme}-first.png")
             if (width, scheme) == ("wide", "light"):

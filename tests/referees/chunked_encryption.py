@@ -1,8 +1,8 @@
-"""Holds sealed files against pyca/cryptography, which has C2SP chunked encryption (Cobblestone) of its own.
+"""Compares sealed files with pyca/cryptography, which has its own C2SP chunked encryption (Cobblestone).
 
     python chunked_encryption.py PATH_TO_SEALWRIGHT
 
-Needs cryptography 50 or newer. Prints what was checked; exits 1 at the first disagreement.
+Needs cryptography 50 or newer. Prints what was checked, and exits with code 1 at the first disagreement.
 """
 
 import os
@@ -59,7 +59,7 @@ def must_refuse(decryptor, key: bytes, context: bytes, body: bytes) -> None:
 
 
 class Sealwright:
-    """The program under test, with files in a directory of its own."""
+    """The program under test and its temporary directory."""
 
     def __init__(self, program: str, home: Path) -> None:
         self.program = program
@@ -95,7 +95,7 @@ def check_raw_keys(ours: Sealwright) -> int:
                 sealed_bytes = sealed.read_bytes()
                 assert sealed_bytes[:16] == preamble, "preamble"
                 assert open_body(decryptor, key, preamble + ad, sealed_bytes[16:]) == text, "pyca opens ours"
-                # The same through pipes, sealed and opened.
+                # The same through pipes, in both directions.
                 piped = ours.must("seal", "--suite", suite, *with_key, input=text)
                 assert open_body(decryptor, key, preamble + ad, piped[16:]) == text, "pyca opens our stream"
 
@@ -108,7 +108,7 @@ def check_raw_keys(ours: Sealwright) -> int:
 
 
 def check_damage(ours: Sealwright) -> int:
-    """Both refuse the same damaged files."""
+    """Both implementations refuse the same damaged files."""
     checks = 0
     for suite, (suite_id, key_len, encryptor, decryptor) in SUITES.items():
         preamble, key = raw_preamble(suite_id), os.urandom(key_len)
@@ -119,7 +119,7 @@ def check_damage(ours: Sealwright) -> int:
             "cut by a byte": whole[:-1],
             "cut to full chunks": whole[: chunk + 16_400],
             "cut within the header": whole[:60],
-            "a byte behind": whole + b"\0",
+            "a byte added": whole + b"\0",
             "a bit in the last tag": whole[:-1] + bytes([whole[-1] ^ 1]),
             "a bit in the first chunk": whole[:80] + bytes([whole[80] ^ 1]) + whole[81:],
             "chunks swapped": whole[:72] + whole[chunk : chunk + 16_400] + whole[72:chunk] + whole[chunk + 16_400 :],
@@ -141,7 +141,7 @@ def check_damage(ours: Sealwright) -> int:
 
 
 def check_passphrases(ours: Sealwright) -> int:
-    """Argon2id is theirs too: the key of our file is found from the preamble alone, and the other way round."""
+    """Argon2id is pyca's as well: it finds the key of our file from the preamble alone, and we find the key of its file."""
     checks = 0
     for suite, (suite_id, key_len, encryptor, decryptor) in SUITES.items():
         text, passphrase = os.urandom(50_000), "correct horse"
@@ -176,10 +176,10 @@ def check_passphrases(ours: Sealwright) -> int:
 
 
 def check_format_examples() -> int:
-    """The worked examples of docs/FORMAT.md, read from the page."""
+    """The worked examples, read from docs/FORMAT.md."""
     blocks = re.findall(r"```\n((?:[0-9a-f]{4}  [0-9a-f ]+\n)+)```", FORMAT.read_text(encoding="utf-8"))
     blocks = [bytes.fromhex("".join(row[6:] for row in block.splitlines())) for block in blocks]
-    derived, raw, input_key, by_passphrase, _serpent = blocks  # the last: serpent_and_ocb_by_libgcrypt.py
+    derived, raw, input_key, by_passphrase, _serpent = blocks  # serpent_and_ocb_by_libgcrypt.py checks the last one
     text, ad = b"A tiny sealed file.\n", b"greeting"
     assert open_body(Cobblestone256Decryptor, bytes(range(32)), raw[:16] + ad, raw[16:]) == text, "raw key"
     assert AESGCM(derived[:32]).decrypt(derived[32:44], raw[72:], None) == text, "derived key and nonce"
@@ -192,7 +192,7 @@ def check_format_examples() -> int:
 
 
 def check_enc_gcm(ours: Sealwright) -> int:
-    """The extension of `enc`: ciphertext and tag, as every AES-GCM writes them."""
+    """The AES-GCM extension of `enc`: the ciphertext, then the tag."""
     checks = 0
     for length in (0, 1, 16, 1000, 300_000):
         key, iv, text = os.urandom(32), os.urandom(12), os.urandom(length)

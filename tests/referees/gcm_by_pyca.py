@@ -1,4 +1,4 @@
-"""AES-GCM by pyca/cryptography: random cases, which `sealwright vectors check` must pass at every level."""
+"""Random AES-GCM cases from pyca/cryptography, which `sealwright vectors check` must pass at every level."""
 
 import json
 import random
@@ -12,7 +12,7 @@ TAGS = [16, 15, 14, 13, 12, 8, 4]
 
 
 def case(rng, size):
-    """One case; one in four has a bit of its tag flipped and must be refused."""
+    """One case. In one of four, a bit of the tag is flipped, and the case must be refused."""
     key, ad, msg = rng.randbytes(rng.choice([16, 24, 32])), rng.randbytes(rng.randrange(80)), rng.randbytes(size)
     nonce = rng.randbytes(12 if rng.random() < 0.5 else rng.randrange(8, 65))
     encryptor = Cipher(algorithms.AES(key), modes.GCM(nonce)).encryptor()

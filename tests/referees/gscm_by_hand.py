@@ -1,8 +1,8 @@
-"""AES2S, GSCM and GSCM-H written from docs/GSCM.md, FIPS 197 and SP 800-38D alone: slow, simple, nothing looked up.
+"""AES2S, GSCM and GSCM-H, written from docs/GSCM.md, FIPS 197 and SP 800-38D alone: slow, simple, without lookup tables.
 
-It holds itself to published results of AES and GCM, of which these are variants; proves that vectors/aes2s_ecb.json and
-vectors/gscm.json are what it computes; and has `sealwright vectors check` run cases of every length.
-With `--write` instead of a binary it writes the two files.
+First it checks itself against published results of AES and GCM, of which these are variants. Then it checks that
+vectors/aes2s_ecb.json and vectors/gscm.json are what it computes. Last, it lets `sealwright vectors check` run cases of every
+length. With `--write` instead of a binary, it writes the two files.
 """
 
 import json
@@ -29,7 +29,7 @@ def times(a, b):
 
 
 def sub(byte):
-    """SubBytes of one byte: its inverse, which is its 254th power, and the affine map."""
+    """SubBytes of one byte: the inverse (the 254th power), then the affine map."""
     inverse = 1
     for _ in range(254):
         inverse = times(inverse, byte)
@@ -106,7 +106,7 @@ def ghash(h, ad, text):
 
 
 def seal(round_keys, hash_keys, nonce, ad, msg):
-    """Ciphertext and tag. `hash_keys` are the round keys that make the GHASH key of the zero block."""
+    """Ciphertext and tag. The GHASH key is the zero block encrypted under the round keys `hash_keys`."""
     def pad(counter):
         return encrypt(round_keys, nonce + counter.to_bytes(4, "big"))
 
@@ -131,7 +131,7 @@ GCM_MSG = bytes.fromhex(
     "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"
 )
 FIPS_MSG = bytes.fromhex("00112233445566778899aabbccddeeff")
-# by bytes of key: FIPS 197, appendices C.1 to C.3; tags of cases 4, 10 and 16 of the GCM specification
+# By key length in bytes: FIPS 197, appendices C.1 to C.3; tags of cases 4, 10 and 16 of the GCM specification
 PUBLISHED = {
     16: ("69c4e0d86a7b0430d8cdb78070b4c55a", "5bc94fbc3221a5db94fae95ae7121a47"),
     24: ("dda97ca4864cdfe06eaf70a0ec0d7191", "2519498e80f1478f37ba55bd6d27618c"),
@@ -168,8 +168,8 @@ def gscm_case(key, k1, k2, nonce, ad, msg, hardened, comment):
     return hexed(fields | {"nonce": nonce, "aad": ad, "msg": msg, "ct": ct, "tag": tag, "result": "valid"})
 
 
-def own_keys(key, hardened):
-    """The schedule's own round keys: with them, AES2S is AES."""
+def unsubstituted(key, hardened):
+    """The round keys of the schedule that K1 and K2 replace: with them, AES2S is AES."""
     round_keys = expand(key)
     last = len(round_keys) - 1
     return round_keys[0], round_keys[last if hardened else (5 if last == 10 else 9)]
@@ -180,7 +180,7 @@ def ecb_cases():
     for hardened in (False, True):
         for size in (16, 24, 32):
             key = bytes(range(size))
-            own = own_keys(key, hardened)
+            own = unsubstituted(key, hardened)
             yield ecb_case(key, *own, FIPS_MSG, hardened, "the schedule's own round keys: FIPS 197, appendix C")
             yield ecb_case(key, bytes(16), own[1], FIPS_MSG, hardened, "k1 zero")
             yield ecb_case(key, own[0], bytes(16), FIPS_MSG, hardened, "k2 zero")
@@ -195,7 +195,7 @@ def gscm_cases():
         for size in (16, 24, 32):
             key = GCM_KEY[:size]
             comment = "the schedule's own round keys: case 4, 10 or 16 of the GCM specification"
-            yield gscm_case(key, *own_keys(key, hardened), GCM_NONCE, GCM_AD, GCM_MSG, hardened, comment)
+            yield gscm_case(key, *unsubstituted(key, hardened), GCM_NONCE, GCM_AD, GCM_MSG, hardened, comment)
             for ad_len, length in [(0, 0), (20, 0), (0, 1), (16, 16), (16, 40), (13, 65), (40, 272)]:
                 k1, k2, nonce, ad = (rng.randbytes(n) for n in (16, 16, 12, ad_len))
                 msg = rng.randbytes(length)
@@ -206,7 +206,7 @@ def gscm_cases():
 
 
 def forgeries(case, key, k1, k2, nonce, ad, msg, hardened):
-    """What other readings of the scheme would make."""
+    """Results of other readings of the scheme, which must be refused."""
     def forgery(comment, **changes):
         return {**case, **hexed(changes), "comment": comment, "result": "invalid"}
 
@@ -239,7 +239,7 @@ def published():
 
 
 def random_case(rng, size):
-    """One in four has a bit changed and must be refused."""
+    """A random case. In one of four, a bit is changed, and the case must be refused."""
     k1, k2, nonce, ad = (rng.randbytes(n) for n in (16, 16, 12, rng.randrange(50)))
     key, hardened = rng.randbytes(rng.choice([16, 24, 32])), rng.random() < 0.5
     case = gscm_case(key, k1, k2, nonce, ad, rng.randbytes(size), hardened, f"{size} bytes")

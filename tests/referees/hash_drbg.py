@@ -1,9 +1,9 @@
-"""Hash_DRBG with SHA-256 straight from NIST SP 800-90A revision 1, slowly, on hashlib alone.
+"""Hash_DRBG with SHA-256, written from NIST SP 800-90A revision 1 with hashlib alone; slow and simple.
 
     python hash_drbg.py PATH_TO_SEALWRIGHT
 
-Long runs of requests that the CAVP vectors never make: up to eight Generates, odd sizes, reseeds in between. Checks
-vectors/hash_drbg.json as well.
+Checks vectors/hash_drbg.json, and sequences of requests that the CAVP vectors do not contain: up to eight calls of Generate,
+odd sizes, and reseeds in between.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ def sha256(data: bytes) -> bytes:
 
 
 def hash_df(data: bytes, bits: int = SEED_BITS) -> bytes:
-    """10.3.1."""
+    """Section 10.3.1."""
     out, counter = b"", 1
     while 8 * len(out) < bits:
         out += sha256(counter.to_bytes(1, "big") + bits.to_bytes(4, "big") + data)
@@ -32,7 +32,7 @@ def hash_df(data: bytes, bits: int = SEED_BITS) -> bytes:
 
 
 class HashDrbg:
-    """10.1.1; V and C are numbers."""
+    """Section 10.1.1; V and C are integers."""
 
     def __init__(self, v: bytes) -> None:
         self.v = int.from_bytes(v, "big")
@@ -67,7 +67,7 @@ class HashDrbg:
 
 
 def replay(case: dict) -> bytes:
-    """What the last Generate of a case returns."""
+    """The output of the last Generate of a case."""
     drbg = HashDrbg.instantiate(*(bytes.fromhex(case[name]) for name in ("entropy", "nonce", "pers")))
     out = b""
     for op in case["ops"]:
@@ -75,7 +75,7 @@ def replay(case: dict) -> bytes:
         if op["op"] == "reseed":
             drbg.reseed(entropy, additional)
         elif entropy:
-            # Prediction resistance: the additional input goes into the reseed alone.
+            # With prediction resistance, only the reseed takes the additional input.
             drbg.reseed(entropy, additional)
             out = drbg.generate(op["bytes"])
         else:
@@ -111,7 +111,7 @@ def random_case(rng: random.Random, resistant: bool) -> dict:
 
 
 def refused() -> list[dict]:
-    """What must be refused: too little entropy, a short nonce, a request too long."""
+    """Cases that must be refused: too little entropy, a short nonce, a request that is too long."""
     one = {"alg": "HashDRBG-SHA256", "entropy": "00" * 32, "nonce": "00" * 16, "pers": "", "pr": False, "out": "00"}
     one |= {"ops": [{"op": "generate", "bytes": 32, "add": ""}], "result": "invalid"}
     long = {"op": "generate", "bytes": 65537, "add": ""}

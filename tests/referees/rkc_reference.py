@@ -1,10 +1,10 @@
-"""RKC of "Comparative Study of RKC and GCM Mode of Operation", section 2.2, in four readings, slowly: AES-256 by table and
-long multiplication straight from FIPS 197, Hash_DRBG from hash_drbg.py, SHA-256 and HMAC of Python's library.
+"""RKC as in "Comparative Study of RKC and GCM Mode of Operation", section 2.2, in four readings; slow and simple. AES-256 is
+written from FIPS 197, Hash_DRBG comes from hash_drbg.py, SHA-256 from Python's library.
 
-    python rkc_reference.py PATH_TO_SEALWRIGHT     random cases at every level, and vectors/rkc.json
+    python rkc_reference.py PATH_TO_SEALWRIGHT     # checks vectors/rkc.json, and random cases at every level
     python rkc_reference.py --write vectors/rkc.json
 
-No other implementation of RKC is known: vectors/rkc.json comes from here.
+No other implementation of RKC is known, so this program made vectors/rkc.json.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ REQUEST = 2**19 // 8
 
 
 def times(a: int, b: int) -> int:
-    """GF(2^8), FIPS 197, 4.2."""
+    """The product in GF(2^8): FIPS 197, section 4.2."""
     product = 0
     while b:
         product ^= a if b & 1 else 0
@@ -33,7 +33,7 @@ def times(a: int, b: int) -> int:
 
 
 def sbox_of(x: int) -> int:
-    """5.1.1: the inverse, then the affine map."""
+    """FIPS 197, section 5.1.1: the inverse, then the affine map."""
     inverse = next((y for y in range(256) if times(x, y) == 1), 0)
     rotated = [inverse << n & 0xFF | inverse >> (8 - n) for n in range(5)]
     return rotated[0] ^ rotated[1] ^ rotated[2] ^ rotated[3] ^ rotated[4] ^ 0x63
@@ -44,7 +44,7 @@ TWO, THREE = ([times(x, n) for x in range(256)] for n in (2, 3))
 
 
 def aes256(key: bytes, block: bytes) -> bytes:
-    """5.1 and 5.2."""
+    """FIPS 197, sections 5.1 and 5.2."""
     words = [key[i : i + 4] for i in range(0, 32, 4)]
     rcon = 1
     for i in range(8, 60):
@@ -110,7 +110,7 @@ def spoiled(valid: dict, field: str, byte: int, comment: str) -> dict:
 
 
 def long_case(reading: dict, blocks: int) -> dict:
-    """A message of zeros that needs more than one request of 2^19 bits; its ciphertext by hash."""
+    """A message of zeros that needs more than one request of 2^19 bits. The case has only a hash of the ciphertext."""
     key, seed = bytes(range(32)), bytes(range(100, 155))
     ciphertext, tag = rkc(key, seed, bytes(16 * blocks), reading)
     fields = {"key": key.hex(), "seed": seed.hex(), "msg": "00" * 16 * blocks, "ct": None}
@@ -123,7 +123,7 @@ def write(path: Path) -> None:
     rng, tests = random.Random(696), []
     for reading in READINGS:
         of = f"S {'is V' if reading['seed'] == 'v' else 'through Hash_df'}, {reading['draw']}"
-        # T of no block is the same whatever key and seed: such a case would tell little
+        # With no blocks, the tag does not depend on key and seed, so such a case would show little.
         for blocks in (1, 2, 3, 5, 17, 40):
             tests.append(case(rng, blocks, reading, f"{of}: {blocks} blocks"))
         one = tests[-2]

@@ -1,11 +1,11 @@
-"""Serpent in every mode, and OCB, by libgcrypt: random cases, which `sealwright vectors check` must pass at every level,
-and sealed files of these suites, which are opened by what docs/FORMAT.md says.
+"""Serpent in every mode, and OCB, from libgcrypt: random cases, which `sealwright vectors check` must pass at every level,
+and sealed files of these suites, which are opened as docs/FORMAT.md specifies.
 
     python serpent_and_ocb_by_libgcrypt.py PATH_TO_SEALWRIGHT
-    python serpent_and_ocb_by_libgcrypt.py --write VECTORS     # writes serpent_gcm.json and others there
+    python serpent_and_ocb_by_libgcrypt.py --write VECTORS     # writes serpent_gcm.json and others into that folder
 
-No other wide-spread library has Serpent-GCM and Serpent-OCB, and no standard prints vectors of them. Says "skipped" and
-stops where libgcrypt.so.20 is missing, which nearly every Debian has.
+No other widely used library has Serpent-GCM and Serpent-OCB, and no standard publishes vectors for them. Almost every Debian
+system has libgcrypt.so.20. Where it is missing, the program prints "skipped" and stops.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ CIPHERS = {"AES": {16: 7, 24: 8, 32: 9}, "Serpent": {16: 304, 24: 305, 32: 306}}
 MODES = {"ECB": 1, "CBC": 3, "CTR": 6, "GCM": 9, "OCB": 11}
 AEADS = ["GCM", "OCB"]
 FINALIZE, SET_TAG_LENGTH = 5, 75
-# Number, AEAD's name, cipher, mode and key length of the suites that docs/FORMAT.md lists beside AES-GCM.
+# Number, AEAD name, cipher, mode and key length of the suites in docs/FORMAT.md that are not AES-GCM.
 SUITES = {
     "aes-256-ocb": (3, b"AEAD_AES_256_OCB_TAGLEN128", "AES", "OCB", 32),
     "serpent-256-gcm": (4, b"SEALWRIGHT_SERPENT_256_GCM", "Serpent", "GCM", 32),
@@ -43,7 +43,7 @@ def load():
 
 
 def crypt(library, cipher, mode, key, nonce, ad, text, tag_len, decrypt=False):
-    """What becomes of the text, and the tag."""
+    """The encrypted or decrypted text, and the tag."""
     handle = ctypes.c_void_p()
     size = ctypes.c_size_t
 
@@ -74,9 +74,9 @@ def crypt(library, cipher, mode, key, nonce, ad, text, tag_len, decrypt=False):
 
 
 def case(library, rng, cipher, mode, size, forge=True):
-    """One case; of an AEAD, one in four has a bit of its tag flipped and must be refused."""
+    """One case. In one of four AEAD cases, a bit of the tag is flipped, and the case must be refused."""
     tag_len = {"GCM": rng.choice([16, 15, 14, 13, 12]), "OCB": rng.choice([16, 12, 8])}.get(mode, 0)
-    # libgcrypt takes no OCB nonce shorter than 8 bytes.
+    # libgcrypt does not accept OCB nonces shorter than 8 bytes.
     nonce_len = {"GCM": 12 if rng.random() < 0.5 else rng.randrange(1, 65), "OCB": rng.randrange(8, 16), "ECB": 0}
     key, nonce = rng.randbytes(rng.choice([16, 24, 32])), rng.randbytes(nonce_len.get(mode, 16))
     ad = rng.randbytes(rng.randrange(80)) if mode in AEADS else b""
@@ -97,7 +97,7 @@ def case(library, rng, cipher, mode, size, forge=True):
 
 
 def iterated(library, cipher, key_len, tag_len):
-    """RFC 7253, appendix A: every length to 127 as text and associated data, and all of that as associated data."""
+    """RFC 7253, appendix A: every length up to 127 as text and as associated data; then all results as associated data."""
     key = bytes(key_len - 1) + bytes([8 * tag_len])
 
     def seal(number, ad, msg):
@@ -118,7 +118,7 @@ def iterated(library, cipher, key_len, tag_len):
 
 
 def chain(library, rng, mode, key_len, decrypt):
-    """NIST's Monte Carlo chain (AESAVS, 6.4) of Serpent: 1000 links."""
+    """NIST's Monte Carlo test (AESAVS, section 6.4) with Serpent: 1000 iterations."""
     key, iv, block = rng.randbytes(key_len), rng.randbytes(16 if mode == "CBC" else 0), rng.randbytes(16)
     first, chained, before = block, iv, iv
     for _ in range(1000):
@@ -157,7 +157,7 @@ def check(library, binary):
 
 
 def seal_file(library, suite, key, salt, ad, text):
-    """A whole sealed file, by docs/FORMAT.md."""
+    """A complete sealed file, as docs/FORMAT.md specifies."""
     number, name, cipher, mode, key_len = SUITES[suite]
     preamble = bytes.fromhex("895345414c0d0a1a") + bytes([1, number, 0, 0, 0, 0, 0, 0])
     info = b"c2sp.org/chunked-encryption@v1+" + name + b"\0" + salt + preamble + ad
@@ -194,7 +194,7 @@ def check_files(library, binary):
 
 
 def check_format_example(library):
-    """The Serpent file that docs/FORMAT.md shows, read from the page: its last example."""
+    """The sealed file with Serpent in docs/FORMAT.md: the last example, read from the document."""
     rows = re.findall(r"```\n((?:[0-9a-f]{4}  [0-9a-f ]+\n)+)```", FORMAT.read_text(encoding="utf-8"))[-1]
     shown = bytes.fromhex("".join(row[6:] for row in rows.splitlines()))
     salt = bytes(range(0x40, 0x58))
@@ -203,8 +203,8 @@ def check_format_example(library):
     print("the Serpent example of docs/FORMAT.md agrees")
 
 
-def write(library, room):
-    """Vectors for the repository: every length of key and tag, texts around the edges of blocks and batches."""
+def write(library, folder):
+    """Vectors for the repository: every length of key and tag, and texts around the limits of blocks and batches."""
     origin = f"Origin: libgcrypt {library.gcry_check_version(None).decode()}, by tests/referees/{Path(__file__).name}."
     rng = random.Random(7253)
     sizes = {"GCM": [0, 1, 15, 16, 17, 31, 32, 64, 100, 255, 256, 257, 600, 1025, 1500]}
@@ -227,7 +227,7 @@ def write(library, room):
         groups = [{"type": kind, **({"tagSize": bits} if bits else {}), "tests": tests} for bits, tests in groups.items()]
         document = {"algorithm": f"Serpent-{mode}", "numberOfTests": len(cases), "header": [origin], "testGroups": groups}
         name = f"serpent_{mode.lower()}.json".replace("-", "_").replace("iter", "iterated")
-        (Path(room) / name).write_text(json.dumps(document, indent=1) + "\n")
+        (Path(folder) / name).write_text(json.dumps(document, indent=1) + "\n")
 
 
 def main():

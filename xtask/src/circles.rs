@@ -1,8 +1,9 @@
-//! No module uses one that uses it, whatever the way between: checked from the paths that the compiler resolves.
+//! Checks that modules of a crate do not depend on each other in a circle, with the paths that the compiler resolves.
 //!
-//! `cargo check` calls this program as its compiler wrapper for the crates of the workspace. It compiles, then asks the compiler for
-//! the same crate as a tree with every path resolved (`-Zunpretty=hir-tree`, an unstable option of the stable compiler),
-//! and keeps which module uses which. Imports do not count by themselves, only what items and bodies use; tests neither.
+//! `cargo check` calls this program as a wrapper of the compiler for the crates of the workspace. The program compiles the crate.
+//! Then it asks the compiler to print the crate as a tree in which every path is resolved (`-Zunpretty=hir-tree`, an unstable
+//! option of the stable compiler), and stores which module uses which. Only uses in items and bodies count; imports and tests do
+//! not.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +15,7 @@ use std::{
 
 use crate::steps::{Checked, Steps};
 
-/// Where the wrapper keeps what it found; set when this program is the wrapper.
+/// The folder in which the wrapper stores its results. The variable is set when this program runs as the wrapper.
 const FOLDER: &str = "SEALWRIGHT_CIRCLES";
 
 /// Which modules each module uses.
@@ -41,7 +42,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
         Ok(crates) => {
             let modules: usize = crates.values().map(BTreeMap::len).sum();
             let wrong =
-                crates.iter().flat_map(|(name, uses)| circles(uses).into_iter().map(move |c| told(name, &c, uses)));
+                crates.iter().flat_map(|(name, uses)| circles(uses).into_iter().map(move |c| describe(name, &c, uses)));
             Checked::of(wrong.collect(), format!("{modules} modules of {} crates", crates.len()))
         }
         Err(error) => Checked::Wrong(vec![error.to_string()]),
@@ -63,8 +64,8 @@ fn kept(folder: &Path) -> std::io::Result<BTreeMap<String, Uses>> {
     Ok(crates)
 }
 
-/// A circle in words: each use in it.
-fn told(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
+/// A circle as text: each use in it.
+fn describe(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
     let mut text = format!("{name}: a circle of {} modules", circle.len());
     for from in circle {
         let to: Vec<&str> = uses[*from].iter().map(String::as_str).filter(|to| circle.contains(to)).collect();
@@ -73,7 +74,7 @@ fn told(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
     text
 }
 
-/// Sets of two or more modules of which each uses each other, on whatever way.
+/// The sets of two or more modules in which each module uses every other one, directly or not.
 fn circles(uses: &Uses) -> Vec<BTreeSet<&str>> {
     let reached = |from: &str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
@@ -98,7 +99,7 @@ fn circles(uses: &Uses) -> Vec<BTreeSet<&str>> {
     found
 }
 
-/// What to do as the compiler's wrapper, if that is what this program was called as.
+/// Compiles as the wrapper of the compiler, if this program was called as the wrapper.
 pub(crate) fn wrapper() -> Option<ExitCode> {
     let folder = PathBuf::from(env::var_os(FOLDER)?);
     let words: Vec<String> = env::args().skip(1).collect();
@@ -117,7 +118,7 @@ pub(crate) fn wrapper() -> Option<ExitCode> {
     Some(ExitCode::from(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
 }
 
-/// Asks the compiler for the resolved tree and keeps which module uses which.
+/// Asks the compiler for the resolved tree and stores which module uses which.
 fn look(compiler: &str, words: &[String], file: &Path) -> std::io::Result<()> {
     let unwanted = |word: &&String| !["--emit", "--error-format", "--json"].iter().any(|begin| word.starts_with(begin));
     let mut child = Command::new(compiler)
@@ -144,7 +145,7 @@ fn look(compiler: &str, words: &[String], file: &Path) -> std::io::Result<()> {
     fs::write(file, text)
 }
 
-/// What is read of a tree: the modules, and the definitions that each definition names.
+/// The parts of a tree that matter here: the modules, and the definitions that each definition names.
 #[derive(Default)]
 struct Tree {
     owner: String,
@@ -165,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// The module that a definition stands in; the root is `crate`.
+    /// The module that contains a definition; the root is `crate`.
     fn module<'a>(&self, path: &'a str) -> &'a str {
         let mut path = path;
         while !self.modules.contains(path) {
@@ -179,7 +180,7 @@ impl Tree {
 
     fn uses(&self) -> Uses {
         let mut uses = Uses::new();
-        // A module itself names its items, an import what it imports: neither uses anything.
+        // A module names its items, and an import what it imports. Neither is a use.
         let counts = |path: &str| !path.is_empty() && !path.contains("{use#") && !self.modules.contains(path);
         for (from, named) in self.named.iter().filter(|(from, _)| counts(from)) {
             let from = self.module(from);

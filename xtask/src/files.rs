@@ -1,5 +1,5 @@
-//! Rules for files: none is long; `unsafe` code and instruction sets stand in `aead::simd` and in the crates for foreign
-//! functions; modules of `aead` use none above them.
+//! Rules for source files: their length is limited; `unsafe` code and instruction sets are allowed only in `aead::simd` and in
+//! the crates for foreign functions; modules of `aead` do not use modules of the layers above.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::steps::{Checked, Steps};
 
-/// The longest a file written by hand may be.
+/// The maximum number of lines in a file that is written by hand.
 const LINES: usize = 400;
 
 pub(crate) fn check(steps: &Steps) -> Checked {
@@ -41,7 +41,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What modules of `aead` must not use, by folder: the layers above them.
+/// For each folder of `aead`, the modules that it must not use: the layers above it.
 const INSIDE: &[(&str, &[&str])] = &[
     ("crates/aead/src/simd/", &["crate::block", "crate::ghash", "crate::mode", "crate::suite", "crate::raw"]),
     ("crates/aead/src/block/", &["crate::ghash", "crate::mode", "crate::suite", "crate::raw"]),

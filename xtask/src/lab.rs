@@ -1,4 +1,4 @@
-//! `cargo lab`: the laboratory's program, built together with the product that it measures.
+//! `cargo lab`: builds the program of the laboratory together with the product that it measures, and runs it.
 
 use std::{
     env,
@@ -7,10 +7,10 @@ use std::{
 
 use crate::steps::Steps;
 
-/// What cargo is asked to build: `sealwright` and `sealwright-lab`.
+/// The arguments with which cargo builds `sealwright` and `sealwright-lab`.
 pub(crate) const BUILD: &[&str] = &["build", "--release", "--package", "sealwright-cli", "--package", "sealwright-lab"];
 
-/// Builds both programs and runs the laboratory's with `words`.
+/// Builds both programs and runs `sealwright-lab` with `words`.
 pub(crate) fn run(steps: &Steps, words: &[String]) -> ExitCode {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(BUILD).current_dir(steps.root()).status();

@@ -1,4 +1,4 @@
-//! The tests of the cryptographic crates again, at the levels below the best.
+//! Runs the tests of the cryptographic crates again at each level below the best.
 
 use std::{
     env,
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::steps::{Checked, Steps};
 
-/// The crates that hold a kernel or choose one.
+/// The crates that contain or select kernels.
 const CRATES: [&str; 3] = ["crates/aead", "crates/file", "crates/session"];
 
-/// Runs them level by level. A level that the machine lacks is skipped.
+/// Runs the tests level by level. A level that this machine does not have is skipped.
 pub(crate) fn run(steps: &mut Steps) {
     let tests = match built(steps.root()) {
         Ok(tests) if !tests.is_empty() => tests,
@@ -24,7 +24,7 @@ pub(crate) fn run(steps: &mut Steps) {
     for level in ["portable", "sse", "avx2"] {
         let name = format!("tests at level {level}");
         if !here.contains(&level) {
-            steps.skip(&name, "this machine has no such level");
+            steps.skip(&name, "this machine does not have this level, or it is the best one");
             continue;
         }
         steps.check(&name, |_| {
@@ -35,7 +35,7 @@ pub(crate) fn run(steps: &mut Steps) {
     }
 }
 
-/// A test program and the folder that cargo would start it in.
+/// A test program, and the folder in which cargo would start it.
 struct Test {
     program: PathBuf,
     folder: PathBuf,
@@ -54,8 +54,8 @@ impl Test {
     }
 }
 
-/// The test programs of [`CRATES`], built with the features of the whole workspace: those that `unit` has just
-/// built. A choice of packages would have features of its own, and everything would be built again.
+/// The test programs of [`CRATES`], with the features of the whole workspace: the step `unit` has just built them. A selection
+/// of packages would have other features, and cargo would build everything again.
 fn built(root: &Path) -> Result<Vec<Test>, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["test", "--workspace", "--all-features", "--no-run", "--message-format=json-render-diagnostics"];
@@ -75,7 +75,7 @@ fn built(root: &Path) -> Result<Vec<Test>, String> {
     Ok(messages.lines().filter_map(|line| serde_json::from_str(line).ok()).filter_map(of_a_crate).collect())
 }
 
-/// Levels of this machine that lie below its best, as far as the processor's flags tell.
+/// The levels below the best level of this machine, according to the flags of the processor.
 fn here() -> Vec<&'static str> {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);

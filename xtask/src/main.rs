@@ -1,4 +1,4 @@
-//! The only automation language: `cargo xtask test` and the checks it is made of.
+//! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
 
 mod circles;
 mod files;
@@ -18,24 +18,24 @@ use steps::Steps;
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  lab WORDS  builds both programs, then runs `sealwright-lab WORDS` (also: cargo lab WORDS)
+  lab WORDS  builds both programs, then runs `sealwright-lab WORDS` (the same as: cargo lab WORDS)
 
-  test       everything below, in order, and a closing line `N passed, N failed, N skipped` of steps
+  test       runs all steps below; the last line says how many passed, failed and were skipped
   fmt        formatting
-  circles    no module uses one that uses it
-  clippy     lints, warnings denied
-  layers     no crate depends on one above it; no product crate depends on the laboratory
-  files      the length of files; where unsafe code and instruction sets may stand
-  fuzz       the fuzz targets still compile (to run one: cargo +nightly fuzz run TARGET)
+  circles    modules of a crate do not depend on each other in a circle
+  clippy     lints; a warning is an error
+  layers     no crate depends on a crate above it, and no product crate on the laboratory
+  files      no file is too long; unsafe code and instruction sets are only where they are allowed
+  fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
-  release    the release binaries
-  symbols    no intrinsic was left as a function in the release binaries
-  sizes      what users install: crates that are built, bytes of the program, both within limits
-  vectors    the release binary checks every file of vectors/ at every level
-  referees   Python referees against the release binary, in a venv of this repository
-  browser    every study quickly, and its report in Chromium
-  rtl        lint, proofs and simulations of the cores, with tools from PyPI in a venv of rtl/
+  release    builds the release binaries
+  symbols    the release binaries contain no intrinsic that was compiled as a function
+  sizes      number of crates and size of the program for each way to install; both have limits
+  vectors    the release binary checks every file in vectors/ at every level
+  referees   compares the release binary with implementations in Python (in .venv)
+  browser    runs every study with --quick, and tests the report in Chromium
+  rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
 ";
 
 /// The workspace's root.
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
                 steps.cargo("lints", &words, &[]);
             }
             "fuzz" => {
-                // A check links nothing: libFuzzer, which wants a C++ compiler, need not be there.
+                // `check` does not link, so libFuzzer, which needs a C++ compiler, need not be built.
                 let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz", "--locked"];
                 steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
             }
@@ -111,7 +111,7 @@ fn main() -> ExitCode {
     steps.close()
 }
 
-/// `sealwright vectors check` over our own vectors.
+/// Runs `sealwright vectors check` on the vectors of the repository.
 fn vectors(steps: &mut Steps) {
     let Ok(files) = std::fs::read_dir(steps.root().join("vectors")) else {
         return steps.fail("vectors", "there is no vectors/");

@@ -1,10 +1,11 @@
-//! The cores of `rtl/`: lint, proofs, simulations against the library, results that belong to the sources.
+//! The hardware cores in `rtl/`: lint, proofs, simulations that are compared with the library, and a check that the stored
+//! results belong to the sources.
 
 use std::process::Command;
 
 use crate::{steps::Steps, venv};
 
-/// Runs every check of the cores, with tools from PyPI in a venv of `rtl/`.
+/// Runs every check of the cores, with tools from PyPI in `rtl/.venv`.
 pub(crate) fn run(steps: &mut Steps) {
     let folder = steps.root().join("rtl");
     for tool in ["g++", "make", "perl"] {
@@ -13,7 +14,7 @@ pub(crate) fn run(steps: &mut Steps) {
         }
     }
     let Some(python) = venv::python(steps, "cores", &folder, &folder.join("requirements.txt"), "rtl") else { return };
-    // With the features of the tests before, so that nothing is compiled twice.
+    // The same features as the earlier tests, so that nothing is compiled twice.
     let build = ["build", "--workspace", "--all-features", "--example", "rtl_cases"];
     steps.cargo("cases for the cores", &build, &[]);
     let cases = steps.target().join("debug/examples/rtl_cases").display().to_string();

@@ -1,17 +1,17 @@
-//! What users install: how many crates are built, and how large the stripped program is. Both have limits.
+//! For each way to install, the number of crates that are built and the size of the stripped program. Both have limits.
 
 use std::{collections::BTreeSet, fs, process::Command};
 
 use crate::steps::{Checked, Steps};
 
-/// One way to install, with its limits.
+/// A way to install, with its limits.
 struct Install {
     what: &'static str,
     package: &'static str,
     features: &'static [&'static str],
-    /// Crates that are built, ours among them.
+    /// Maximum number of crates that are built, those of this workspace included.
     crates: usize,
-    /// Bytes of the stripped program, if there is one.
+    /// Maximum size of the stripped program in bytes, if there is a program.
     bytes: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ const INSTALLS: &[Install] = &[
     Install { what: "sealwright", package: "sealwright-cli", features: &[], crates: 180, bytes: Some(14 * MB) },
 ];
 
-/// Crates of the laboratory: peers, plots, templates, formats of results.
+/// Crates that only the laboratory may use: peers, plots, templates, formats of results.
 const LABORATORY_ONLY: &[&str] = &[
     "aes-gcm",
     "boringtun",
@@ -77,13 +77,13 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     Checked::of(wrong, format!("{} ways to install within their limits", INSTALLS.len()))
 }
 
-/// The names of the crates that are built, by what cargo resolves for this machine. Build scripts and procedural macros count.
+/// The names of the crates that cargo builds for this machine. Build scripts and procedural macros count.
 fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> {
     let mut words = vec!["tree", "--package", install.package, "--edges", "normal,build", "--prefix", "none"];
     words.extend(["--format", "{p}"]);
     words.extend(install.features);
     let printed = steps.cargo_output(&words)?;
-    // A version is part of the name where two are built.
+    // If two versions of a crate are built, the second one counts under its name and version.
     let name = |line: &str| line.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)").to_owned();
     let full: BTreeSet<String> = printed.lines().map(name).filter(|line| !line.is_empty()).collect();
     let short = |line: &String| line.split(" v").next().unwrap_or_default().to_owned();
@@ -97,7 +97,7 @@ fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> 
     Ok(names)
 }
 
-/// Bytes of the program in the profile that is distributed.
+/// The size in bytes of the program, built in the profile `dist`.
 fn program(steps: &Steps, install: &Install) -> Result<u64, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["build", "--quiet", "--profile", "dist", "--package", install.package];

@@ -1,4 +1,4 @@
-//! Steps: announced, run, counted.
+//! Runs the steps and counts their results.
 
 use std::{
     env,
@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-/// What came of the steps so far.
+/// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
     passed: usize,
@@ -25,7 +25,7 @@ impl Steps {
         &self.root
     }
 
-    /// Where cargo builds.
+    /// The folder in which cargo builds.
     pub(crate) fn target(&self) -> PathBuf {
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from)
     }
@@ -35,13 +35,13 @@ impl Steps {
         self.target().join("release").join(program)
     }
 
-    /// What cargo says of the workspace.
+    /// The output of `cargo metadata` for this workspace.
     pub(crate) fn metadata(&self) -> Result<serde_json::Value, String> {
         let words = ["metadata", "--no-deps", "--format-version", "1"];
         serde_json::from_str(&self.cargo_output(&words)?).map_err(|error| format!("cargo metadata: {error}"))
     }
 
-    /// What cargo prints on standard output.
+    /// Runs cargo and returns its standard output.
     pub(crate) fn cargo_output(&self, words: &[&str]) -> Result<String, String> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         match Command::new(cargo).args(words).current_dir(&self.root).output() {
@@ -73,7 +73,7 @@ impl Steps {
         }
     }
 
-    /// Runs a check of our own: nothing wrong, or what is.
+    /// Runs a check that is written in Rust.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce(&Steps) -> Checked) {
         announce(name);
         match check(self) {
@@ -96,7 +96,7 @@ impl Steps {
         self.skipped.push(name.into());
     }
 
-    /// The closing lines.
+    /// Prints the summary.
     pub(crate) fn close(self) -> ExitCode {
         println!();
         for name in &self.skipped {
@@ -114,18 +114,18 @@ fn announce(name: &str) {
     println!("\n== {name}");
 }
 
-/// What a check found.
+/// The result of a check.
 pub(crate) enum Checked {
-    /// Nothing wrong; what was looked at.
+    /// Nothing is wrong; the text says what was checked.
     Right(String),
-    /// What is wrong, a line each.
+    /// What is wrong, one line for each defect.
     Wrong(Vec<String>),
-    /// It could not look.
+    /// The check could not run; the text says why.
     Cannot(String),
 }
 
 impl Checked {
-    /// Right, saying `what`, if nothing is wrong.
+    /// `Right(what)` if `wrong` is empty, otherwise `Wrong(wrong)`.
     pub(crate) fn of(wrong: Vec<String>, what: String) -> Self {
         if wrong.is_empty() { Checked::Right(what) } else { Checked::Wrong(wrong) }
     }

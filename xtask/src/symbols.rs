@@ -1,17 +1,17 @@
-//! No intrinsic may be left as a function in a release binary: a call for each is what a kernel looks like that was
-//! compiled without its instruction set.
+//! Checks that no intrinsic remains as a function in a release binary. A kernel that is compiled without its instruction set
+//! calls a function for each intrinsic.
 
 use std::{path::Path, process::Command};
 
 use crate::steps::{Checked, Steps};
 
-/// Parts of names that only such leftovers have.
+/// Parts of names that only intrinsics have.
 const MARKS: &[&str] = &["_mm_", "_mm256_", "_mm512_", "core_arch"];
 
-/// What the standard library asks the processor with, which is a function by design.
+/// With this function the standard library queries the processor. It is a function by design.
 const DETECTION: &str = "::xsave::_xgetbv";
 
-/// Checks one of the release binaries.
+/// Checks a release binary.
 pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
     let binary = steps.release(program);
     if !binary.exists() {
@@ -25,7 +25,7 @@ pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
     if left.is_empty() {
         return Checked::of(left, format!("{} symbols", names.lines().count()));
     }
-    // Other libraries may have theirs: who calls them?
+    // Other libraries may contain intrinsics as functions, so look at the callers.
     match output("objdump", &["--disassemble", "--no-show-raw-insn", "--demangle"], &binary) {
         Ok(code) => {
             let all = names.lines().count();
@@ -35,7 +35,7 @@ pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
     }
 }
 
-/// The output of a program of binutils.
+/// The output of a binutils program.
 fn output(program: &str, words: &[&str], binary: &Path) -> Result<String, Checked> {
     match Command::new(program).args(words).arg(binary).output() {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -44,7 +44,7 @@ fn output(program: &str, words: &[&str], binary: &Path) -> Result<String, Checke
     }
 }
 
-/// Symbols that are intrinsics.
+/// The symbols that are intrinsics.
 fn leftovers(names: &str) -> Vec<String> {
     let bad = |line: &&str| {
         let ours = line.contains("sealwright") || line.contains("core::core_arch");
@@ -53,14 +53,14 @@ fn leftovers(names: &str) -> Vec<String> {
     names.lines().filter(bad).map(str::to_owned).collect()
 }
 
-/// Functions of ours that call an intrinsic, each with the first that it calls.
+/// The functions of this workspace that call an intrinsic, each with the first intrinsic that it calls.
 fn callers(code: &str) -> Vec<String> {
-    let (mut found, mut function, mut told) = (Vec::new(), "", true);
+    let (mut found, mut function, mut done) = (Vec::new(), "", true);
     for line in code.lines() {
         if let Some(name) = line.strip_suffix(">:") {
-            (function, told) = (name, !name.contains("sealwright"));
-        } else if !told && line.contains("core::core_arch") && !line.contains(DETECTION) {
-            told = true;
+            (function, done) = (name, !name.contains("sealwright"));
+        } else if !done && line.contains("core::core_arch") && !line.contains(DETECTION) {
+            done = true;
             found.push(format!("{function}> calls {}", line.trim()));
         }
     }

@@ -1,4 +1,4 @@
-//! Programs in Python, in venvs of this repository: referees, whoever looks at the report in a browser, the tools of `rtl/`.
+//! Python programs in virtual environments of this repository: the referees, the browser test, the tools of `rtl/`.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::steps::Steps;
 
-/// Runs each of `tests/referees/*.py` with the path of `sealwright`.
+/// Runs each program in `tests/referees` with the path of `sealwright`.
 pub(crate) fn referees(steps: &mut Steps) {
     let Some((scripts, python)) = scripts(steps, "referees") else { return };
     for script in scripts {
@@ -18,7 +18,7 @@ pub(crate) fn referees(steps: &mut Steps) {
     }
 }
 
-/// Runs every study quickly and looks at the report in Chromium, where there is one.
+/// Runs every study with `--quick`, and tests the report in Chromium if it is installed.
 pub(crate) fn browser(steps: &mut Steps) {
     let Some((scripts, python)) = scripts(steps, "browser") else { return };
     for script in scripts {
@@ -27,7 +27,8 @@ pub(crate) fn browser(steps: &mut Steps) {
     }
 }
 
-/// The scripts of `tests/{name}` and a Python with what they need; `None` if that was a step by itself.
+/// The scripts in `tests/{name}` and a Python that has their requirements. If there is none, the step is reported as skipped or
+/// failed, and the result is `None`.
 fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     let root = steps.root().to_owned();
     let folder = root.join("tests").join(name);
@@ -47,8 +48,9 @@ fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     python(steps, name, &root, &folder.join("requirements.txt"), name).map(|python| (scripts, python))
 }
 
-/// The Python of the venv in `home`, with the pinned `requirements` installed, which are remembered there as `name`;
-/// `None` if that was `step` by itself: skipped without Python, failed without the packages.
+/// The Python of the virtual environment in `home`, with the pinned `requirements` installed. A copy of the requirements is kept
+/// there under `name`. Without Python, `step` is reported as skipped, and without the packages as failed; the result is then
+/// `None`.
 pub(crate) fn python(steps: &mut Steps, step: &str, home: &Path, requirements: &Path, name: &str) -> Option<PathBuf> {
     match venv(home, requirements, name) {
         Ok(python) => return Some(python),
@@ -58,7 +60,7 @@ pub(crate) fn python(steps: &mut Steps, step: &str, home: &Path, requirements: &
     None
 }
 
-/// Why there is no venv.
+/// Why there is no virtual environment.
 enum Missing {
     Python(String),
     Packages(String),
@@ -73,7 +75,7 @@ fn venv(home: &Path, requirements: &Path, name: &str) -> Result<PathBuf, Missing
     if !python.exists() && !run(Path::new("python3"), &["-m", "venv", ".venv"]) {
         return Err(Missing::Python("python3 with venv is needed (Debian: apt install python3-venv)".into()));
     }
-    // The requirements that are installed are remembered, so that a second run asks no registry.
+    // The installed requirements are recorded, so that a second run makes no request to the registry.
     let wanted = fs::read_to_string(requirements).map_err(|error| Missing::Packages(error.to_string()))?;
     let note = home.join(format!(".venv/{name}.txt"));
     if fs::read_to_string(&note).is_ok_and(|have| have == wanted) {

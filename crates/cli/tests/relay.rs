@@ -37,8 +37,8 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
 
     change(&sandbox, "relay.toml", |text| text.replace(", \"bob\"", ""));
     relay.signal("HUP");
-    assert!(relay.heard().starts_with("RELOADING=1\nMONOTONIC_USEC="));
-    assert_eq!(relay.heard(), "READY=1");
+    assert!(relay.notification().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+    assert_eq!(relay.notification(), "READY=1");
     assert_eq!(relay.event("removed")["name"], "bob");
     relay.event("reloaded");
     sandbox.fails("client trial/bob.toml --to alice", 1, "the relay refused: this relay does not know that name");
@@ -48,11 +48,11 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     change(&sandbox, "relay.toml", |text| format!("colour = 'red'\n{text}"));
     relay.signal("HUP");
     assert!(relay.event("reload-failed")["why"].as_str().unwrap().contains("line 1: unknown field `colour`"));
-    assert!(relay.heard().starts_with("RELOADING=1\n"));
-    assert_eq!(relay.heard(), "READY=1");
+    assert!(relay.notification().starts_with("RELOADING=1\n"));
+    assert_eq!(relay.notification(), "READY=1");
 
     relay.signal("TERM");
-    assert_eq!(relay.heard(), "STOPPING=1");
+    assert_eq!(relay.notification(), "STOPPING=1");
     relay.event("draining");
     assert_eq!(relay.event("stopped")["all_left"], true);
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));

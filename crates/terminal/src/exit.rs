@@ -1,15 +1,15 @@
-//! Exit codes: a contract with scripts, the same for every verb.
+//! Exit codes. Scripts rely on them; they are the same for every verb.
 
 use std::process::ExitCode;
 
-/// How a run ended. Of several files the highest code wins.
+/// How a run ended. If a run has several inputs, the highest code is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything asked for was done.
     Done = 0,
-    /// Input, output or configuration failed; a vector or a study failed.
+    /// An input, an output, the configuration, a test vector or a study failed.
     Failed = 1,
-    /// The command line makes no sense.
+    /// The command line is not valid.
     Usage = 2,
     /// The sealed file was changed, cut or extended.
     NotAuthentic = 3,
@@ -20,7 +20,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The code that a library reports; codes outside the contract are failures.
+    /// The exit code that a library reports. Unknown codes become [`Exit::Failed`].
     pub fn from_code(code: u8) -> Exit {
         match code {
             0 => Exit::Done,

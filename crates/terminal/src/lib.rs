@@ -1,11 +1,4 @@
-//! What the command lines `sealwright` and `sealwright-lab` share.
-//!
-//! * [`CommandError`]: one line saying what failed, then `hint:` lines, and an [`Exit`] code.
-//! * [`run`]: parses arguments, runs a verb, prints its error.
-//! * [`interrupt`]: SIGINT, SIGTERM and SIGHUP.
-//! * [`print`] and [`say`]: the standard streams, which may be closed.
-//! * [`Status`]: the progress of a long measurement. [`size`]: sizes as people write them.
-//! * [`pages`]: completions and manual pages, made from the arguments.
+#![doc = include_str!("../README.md")]
 
 mod args;
 mod error;

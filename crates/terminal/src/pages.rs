@@ -1,4 +1,4 @@
-//! Completions and manual pages, made from the arguments themselves.
+//! Shell completions and manual pages, generated from the definition of the arguments.
 
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
@@ -6,7 +6,7 @@ use clap_mangen::Man;
 
 use crate::error::CommandError;
 
-/// The script that completes the words of `A` in a shell.
+/// The completion script of the program `A` for a shell.
 pub fn completions<A: CommandFactory>(shell: Shell) -> String {
     let mut command = A::command();
     let name = command.get_name().to_owned();
@@ -18,16 +18,16 @@ pub fn completions<A: CommandFactory>(shell: Shell) -> String {
 /// A manual page.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The name of its file: `sealwright-seal.1`.
+    /// Its file name: `sealwright-seal.1`.
     pub file: String,
-    /// Its text in roff.
+    /// The page in roff format.
     pub roff: String,
 }
 
-/// The manual pages of `A`: first the program's, then one for each verb.
+/// The manual pages of `A`: first the page of the program, then one for each verb.
 ///
 /// # Errors
-/// If a page cannot be made.
+/// If a page cannot be generated.
 pub fn manual<A: CommandFactory>() -> Result<Vec<Page>, CommandError> {
     let mut all = A::command().disable_help_subcommand(true);
     all.build();
@@ -42,7 +42,7 @@ fn collect(command: &Command, source: &str, pages: &mut Vec<Page>) -> Result<(),
     command.get_subcommands().try_for_each(|verb| collect(verb, source, pages))
 }
 
-/// The page of `command`. The text behind the options is laid out already: exit codes, tables, examples.
+/// The page of `command`. The text after the options (exit codes, tables, examples) keeps its layout.
 fn page(command: &Command, source: &str) -> Result<Page, CommandError> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let man = Man::new(command.clone().after_help("")).manual("Sealwright").source(source);
@@ -59,7 +59,7 @@ fn page(command: &Command, source: &str) -> Result<Page, CommandError> {
     Ok(Page { file, roff })
 }
 
-/// Text that roff leaves as it is.
+/// Escapes text so that roff prints it unchanged.
 fn verbatim(text: &str) -> String {
     let line = |line: &str| {
         let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");

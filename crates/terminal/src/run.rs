@@ -1,4 +1,4 @@
-//! From the words of a command line to an exit code.
+//! Runs a program: parses the command line, runs the verb, prints its error and returns the exit code.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::{
     usage,
 };
 
-/// Parses `words`, runs `verb` with the arguments, prints its error. `program` is the name in front of errors.
+/// Parses `words` and runs `verb` with the arguments. If that fails, prints the error after the name `program`.
 pub fn run<A: Parser>(
     program: &'static str,
     words: &[OsString],

@@ -1,4 +1,4 @@
-//! Sizes as people write them: `512MiB`, `2g`, `65536`.
+//! Sizes on the command line: `512MiB`, `2g`, `65536`.
 
 use crate::error::CommandError;
 
@@ -12,19 +12,19 @@ impl Size {
     /// # Errors
     /// For 4 TiB or more.
     pub fn kib(self) -> Result<u32, CommandError> {
-        u32::try_from(self.0 / 1024).map_err(|_| CommandError::usage("no more than 4 TiB"))
+        u32::try_from(self.0 / 1024).map_err(|_| CommandError::usage("the size must be less than 4 TiB"))
     }
 }
 
-/// A text is not a size.
+/// The text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a size such as 512MiB")]
 pub struct SizeError(String);
 
-/// Reads a size; k, M, G and T count by 1024, with or without `iB` or `B`.
+/// Parses a size in bytes. The units k, M, G and T are powers of 1024, with or without `iB` or `B` after them.
 ///
 /// # Errors
-/// [`SizeError`] for anything else, and for sizes beyond 64 bits.
+/// [`SizeError`] if `text` is anything else, or the size does not fit into 64 bits.
 pub fn parse(text: &str) -> Result<Size, SizeError> {
     let wrong = || SizeError(text.to_owned());
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! The progress of a long measurement, on standard error: a line that is redrawn, or JSON lines for programs.
+//! The progress of a long measurement, on standard error: a line that is redrawn, or JSON Lines for programs.
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{ProgressArgs, ProgressFormat};
 
-/// Shows the progress of a long measurement until it is dropped.
+/// Shows the progress of a long measurement until this value is dropped.
 #[derive(Debug)]
 pub struct Status {
     line: Option<ProgressBar>,
@@ -17,7 +17,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Shows progress as the arguments ask.
+    /// Shows progress in the format that the arguments select.
     pub fn new(args: &ProgressArgs) -> Status {
         let format = args.format();
         let line = (format == ProgressFormat::Auto && std::io::stderr().is_terminal()).then(|| {
@@ -30,12 +30,12 @@ impl Status {
         Status { line, json: format == ProgressFormat::Json }
     }
 
-    /// Says what is being done, as a sentence and as data.
+    /// Reports the current step, as a sentence and as data.
     pub fn now(&self, sentence: String, data: impl FnOnce() -> serde_json::Value) {
         if let Some(line) = &self.line {
             line.set_message(sentence);
         } else if self.json {
-            // Nobody is left to tell when standard error is gone.
+            // If standard error is closed, the message is lost, and the measurement goes on.
             let _ = writeln!(std::io::stderr().lock(), "{}", data());
         }
     }

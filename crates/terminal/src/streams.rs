@@ -1,4 +1,4 @@
-//! Standard output and standard error. Either may be closed, or its reader may be gone.
+//! Standard output and standard error. Each may be closed, and the program that reads it may have ended.
 
 use std::{
     fmt,
@@ -7,12 +7,12 @@ use std::{
 
 use crate::error::{CommandError, os_message};
 
-/// Prints a line on standard error. If that is closed nobody can be told, and the work goes on.
+/// Prints a line on standard error. If standard error is closed, the line is lost, and the work goes on.
 pub fn say(line: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Prints on standard output. A reader that has seen enough (`| head`) is not an error.
+/// Prints on standard output. It is not an error if the reader stops early (`| head`).
 ///
 /// # Errors
 /// If standard output cannot be written to.
@@ -23,7 +23,7 @@ pub fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Prints a line of a long run, and ends the process if nobody reads it any more.
+/// Prints a line of a long run. Ends the process if the reader has stopped.
 ///
 /// # Errors
 /// If standard output cannot be written to.

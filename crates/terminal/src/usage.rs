@@ -1,4 +1,4 @@
-//! Errors of the command line in the form that all errors have; help and version as they are.
+//! Prints the result of parsing: help and version unchanged, errors in the form that all errors have.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use crate::{
     streams::{print, say},
 };
 
-/// Prints what clap found: an error, or the help that was asked for.
+/// Prints what clap returned: an error, or the requested help.
 pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]) -> Exit {
     let text = error.render().to_string();
     let error = match error.kind() {
@@ -28,7 +28,7 @@ pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]
     error.exit()
 }
 
-/// One line saying what is wrong, then hints: clap's tips, and where the help is.
+/// One line that says what is wrong, then hints: clap's tips, and the command that prints the help.
 fn reword(rendered: &str, verb: &str) -> CommandError {
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
     let paragraphs: Vec<String> =
@@ -42,7 +42,7 @@ fn reword(rendered: &str, verb: &str) -> CommandError {
     error.hint(format_args!("{verb} --help"))
 }
 
-/// The verb whose help to point at: as many words as name one.
+/// The verb whose help the hint names: as many words of the command line as are verbs.
 fn verb<A: CommandFactory>(words: &[OsString]) -> String {
     let mut command = A::command();
     let mut name = command.get_name().to_owned();

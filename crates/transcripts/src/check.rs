@@ -1,11 +1,11 @@
-//! Checks the transcripts of a folder: what a user types and what the terminal prints, word by word.
+//! Checks the transcripts in a folder: the commands that a user types and the exact output of the terminal.
 //!
-//! A transcript shows a terminal: `$ ` starts a command for the shell, the lines below it are everything it printed
-//! (standard output and error together), `? N` is its exit code where that is not 0, and `# ` starts a comment (no output line
-//! may). `[..]` stands for any part of a line. Each file runs in an empty directory of its own.
+//! `$ ` starts a command for the shell. The lines below it are all that the command prints (standard output and standard error
+//! together). `? N` is its exit code if that is not 0. `# ` starts a comment; no line of output may start like that. `[..]`
+//! stands for any part of a line. Each file runs in an empty directory of its own.
 //!
-//! Why not trycmd: it would bring some fifty crates and a minute of building for what these lines do.
-//! `TRANSCRIPTS=write cargo test --test transcripts` rewrites the files; read the difference before keeping it.
+//! trycmd does the same, but would add about fifty crates and a minute to the build.
+//! `TRANSCRIPTS=write cargo test --test transcripts` rewrites the files; read the difference before you keep it.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,7 @@ use crate::terminal::{difference, fits, matches, replay};
 /// Replays every `*.transcript` in `folder`.
 ///
 /// # Panics
-/// If the terminal prints anything else than a transcript says, or there is no transcript.
+/// If the output differs from a transcript, or if the folder contains no transcript.
 pub fn check(folder: &Path) {
     let rewrite = std::env::var_os("TRANSCRIPTS").is_some_and(|value| value == "write");
     let mut files: Vec<_> = fs::read_dir(folder)
@@ -39,7 +39,7 @@ pub fn check(folder: &Path) {
     assert!(wrong.is_empty(), "- the transcript says, + the terminal printed\n{wrong}");
 }
 
-/// Lines that still fit a pattern stay patterns when a transcript is rewritten.
+/// Keeps a pattern when a transcript is rewritten, if it still matches the line.
 fn keep_patterns(expected: &str, actual: &str) -> String {
     let patterns: Vec<_> = expected.lines().filter(|line| line.contains("[..]")).collect();
     let keep = |line| patterns.iter().find(|pattern| matches(pattern, line)).copied().unwrap_or(line);

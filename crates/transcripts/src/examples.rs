@@ -1,19 +1,20 @@
-//! Checks that every example of every help page does what it says: it is run, in order, in a folder prepared for its page.
+//! Checks that every example in every help page works. The examples of a page run in order, in a folder prepared for that page.
 
 use std::path::Path;
 
 use crate::{Sandbox, have, terminal};
 
-/// The examples of a program, and how to run them.
+/// How to run the examples of a program.
 #[derive(Debug)]
 pub struct Examples<'a> {
     /// The program's name.
     pub program: &'a str,
-    /// A shell script that prepares the folder of a page, beside `letter.txt`, `photos`, `secret`, `my.key` and `vectors`.
+    /// For some pages, a shell script that adds files to the folder. Every folder contains `letter.txt`, `photos`, `secret`,
+    /// `my.key` and `vectors`.
     pub prepared: &'a [(&'a str, &'a str)],
     /// Prepares the folder of every page.
     pub prepare: fn(&Sandbox),
-    /// Examples that are not run, by how they begin, and why.
+    /// Examples that are not run: how they begin, and the reason.
     pub not_run: &'a [(&'a str, &'a str)],
     /// The least number of examples that must have run.
     pub at_least: usize,
@@ -23,7 +24,7 @@ impl Examples<'_> {
     /// Runs the examples of every page.
     ///
     /// # Panics
-    /// If one fails, a page has none, or too few ran.
+    /// If an example fails, a page has no example, or fewer than `at_least` examples ran.
     pub fn check(&self, vectors: &Path) {
         let (mut run, mut skipped) = (0, 0);
         for page in self.pages("") {
@@ -49,14 +50,14 @@ impl Examples<'_> {
         assert!(run >= self.at_least, "{run} examples");
     }
 
-    /// Every page that shows options of its own, as the words of its verb.
+    /// Every page that describes options, named by its verb: `smp run`.
     fn pages(&self, verb: &str) -> Vec<String> {
         let help = self.help(verb);
         let Some((_, commands)) = help.split_once("\nCommands:\n") else { return vec![verb.to_owned()] };
         let verbs = commands.lines().take_while(|line| line.starts_with("  "));
         let verbs = verbs.filter_map(|line| line.split_whitespace().next()).filter(|verb| *verb != "help");
         let inner = verbs.flat_map(|inner| self.pages(format!("{verb} {inner}").trim()));
-        // A page that only gathers verbs has no example but theirs.
+        // A page that only lists verbs has no examples of its own.
         let own = verb.is_empty().then(String::new);
         own.into_iter().chain(inner).collect()
     }

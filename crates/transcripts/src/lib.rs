@@ -1,4 +1,5 @@
-//! For tests of the command lines: a folder to try a program in ([`Sandbox`]), and terminal transcripts replayed ([`terminal`]).
+//! For tests of the command lines: a temporary folder to run programs in ([`Sandbox`]), and a replay of terminal transcripts
+//! ([`check`], [`terminal`]).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
@@ -18,13 +19,13 @@ pub use examples::Examples;
 pub use relay::{TrialRelay, change};
 use tempfile::TempDir;
 
-/// An empty directory to try `sealwright` in, with the key files `k` and `other`.
+/// A temporary directory to run `sealwright` in. It contains the key files `k` and `other`.
 #[derive(Debug)]
 pub struct Sandbox {
     directory: TempDir,
 }
 
-/// What a command left: its code and what it printed.
+/// The exit code and the output of a command.
 #[derive(Debug)]
 pub struct Finished {
     /// The exit code; -1 after a signal.
@@ -51,30 +52,30 @@ impl Sandbox {
         sandbox
     }
 
-    /// A path inside.
+    /// The path of a file in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// `sealwright`, started here without standard input.
+    /// A command that runs `sealwright` in the directory, without standard input.
     pub fn command(&self) -> Command {
         let mut command = Command::new(binaries().join("sealwright"));
         command.current_dir(self.directory.path()).stdin(Stdio::null());
         command
     }
 
-    /// Runs `sealwright` with the words of `line`.
+    /// Runs `sealwright` with the arguments in `line`.
     pub fn run(&self, line: &str) -> Finished {
         finished(self.command().args(line.split_whitespace()).output().unwrap())
     }
 
-    /// Runs a line that must succeed, in silence.
+    /// Runs a line that must succeed and print nothing on standard error.
     pub fn ok(&self, line: &str) {
         let finished = self.run(line);
         assert_eq!((finished.code, finished.err.as_str()), (0, ""), "sealwright {line}");
     }
 
-    /// Runs a line that must fail with `code` and say `word`.
+    /// Runs a line that must fail with `code` and print `word` on standard error.
     pub fn fails(&self, line: &str, code: i32, word: &str) {
         let finished = self.run(line);
         assert_eq!(finished.code, code, "sealwright {line}\n{}", finished.err);
@@ -85,7 +86,7 @@ impl Sandbox {
         );
     }
 
-    /// Runs a shell script in which `sealwright` is ours.
+    /// Runs a shell script. `sealwright` in it is the program under test.
     pub fn sh(&self, script: &str) -> Finished {
         let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
@@ -93,7 +94,7 @@ impl Sandbox {
         finished(command.output().unwrap())
     }
 
-    /// Writes a file and the folders above it.
+    /// Writes a file, and creates the folders above it.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         if let Some(parent) = Path::new(name).parent() {
             fs::create_dir_all(self.path("").join(parent)).unwrap();
@@ -116,7 +117,7 @@ impl Sandbox {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Every file below, sorted, but for the two keys; directories end in `/`.
+    /// The names of all files and directories except the two keys, sorted. The names of directories end in `/`.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         list(self.directory.path(), "", &mut names);
@@ -126,10 +127,10 @@ impl Sandbox {
     }
 }
 
-/// The folder of the programs under test: that of the test program itself, which cargo builds beside them.
+/// The folder of the programs under test. It is the folder of the test program, because cargo builds them together.
 ///
 /// # Panics
-/// If `sealwright` is not there.
+/// If the folder does not contain `sealwright`.
 pub fn binaries() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().and_then(Path::parent).unwrap().to_owned();
@@ -150,7 +151,7 @@ fn list(directory: &Path, prefix: &str, names: &mut Vec<String>) {
     }
 }
 
-/// What is left of a process.
+/// The exit code and the output of a process that has ended.
 pub fn finished(output: Output) -> Finished {
     Finished {
         code: output.status.code().unwrap_or(-1),
@@ -159,12 +160,12 @@ pub fn finished(output: Output) -> Finished {
     }
 }
 
-/// Bytes that no two places share.
+/// Bytes without a short period, so that a chunk in the wrong place is noticed.
 pub fn text(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-/// Whether a program is there; says so when it is not, as the test then shows nothing.
+/// Whether a program is installed. If it is not, prints that the test is skipped.
 pub fn have(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
     if !found {

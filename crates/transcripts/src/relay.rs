@@ -1,4 +1,4 @@
-//! A relay under test.
+//! Starts a relay for tests.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Sandbox;
 
-/// A relay under test: `sealwright serve` over a trial configuration in a [`Sandbox`], as systemd would start it.
+/// A relay under test: `sealwright serve` with a trial configuration in a [`Sandbox`], started in the same way as by systemd.
 #[derive(Debug)]
 pub struct TrialRelay {
     /// The process.
@@ -22,7 +22,7 @@ pub struct TrialRelay {
 }
 
 impl TrialRelay {
-    /// A trial relay on ports that the system chooses; the clients' files then name them.
+    /// Starts a relay on ports that the system chooses, and writes those ports into the files of the clients.
     pub fn start(sandbox: &Sandbox) -> TrialRelay {
         sandbox.run("serve --init trial --client alice --client bob --client *.load.test");
         change(sandbox, "relay.toml", |text| {
@@ -44,11 +44,11 @@ impl TrialRelay {
         for name in ["alice", "bob", "load.test"] {
             change(sandbox, &format!("{name}.toml"), |text| text.replace("7601", &port));
         }
-        assert_eq!(relay.heard(), "READY=1");
+        assert_eq!(relay.notification(), "READY=1");
         relay
     }
 
-    /// The next line of the log, which must be of this event.
+    /// Reads the next line of the log, which must describe this event.
     pub fn event(&mut self, event: &str) -> Value {
         let mut line = String::new();
         self.log.read_line(&mut line).unwrap();
@@ -57,11 +57,11 @@ impl TrialRelay {
         value
     }
 
-    /// The next message to systemd.
-    pub fn heard(&self) -> String {
+    /// Receives the next notification to systemd.
+    pub fn notification(&self) -> String {
         let mut buffer = [0; 256];
-        let much = self.notify.recv(&mut buffer).unwrap();
-        String::from_utf8(buffer[..much].to_vec()).unwrap()
+        let len = self.notify.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..len].to_vec()).unwrap()
     }
 
     /// Sends a signal by name: `HUP`.
@@ -79,7 +79,7 @@ impl Drop for TrialRelay {
     }
 }
 
-/// Changes a file of the trial.
+/// Changes a file of the trial configuration.
 pub fn change(sandbox: &Sandbox, name: &str, change: impl Fn(String) -> String) {
     let path = sandbox.path("trial").join(name);
     fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();

@@ -1,11 +1,11 @@
-//! A terminal to type on: commands for the shell, and what they print held against what is expected.
+//! Runs shell commands, and compares their output with a transcript.
 
 use std::{
     path::Path,
     process::{Command, Stdio},
 };
 
-/// The transcript again, with the output and codes of today.
+/// Runs the commands of a transcript. Returns the transcript with their actual output and exit codes.
 pub fn replay(transcript: &str, directory: &Path) -> String {
     let mut out = String::new();
     for line in transcript.lines() {
@@ -25,7 +25,8 @@ pub fn replay(transcript: &str, directory: &Path) -> String {
     out
 }
 
-/// What a command prints and its code. `sealwright` is ours; no terminal, no colours, no settings from outside.
+/// The output and the exit code of a command. `sealwright` is the program under test. There is no terminal, and settings of
+/// the environment do not apply.
 pub fn shell(command: &str, directory: &Path) -> (String, i32) {
     let path = format!("{}:{}", crate::binaries().display(), std::env::var("PATH").unwrap());
     let output = Command::new("setsid")
@@ -40,7 +41,7 @@ pub fn shell(command: &str, directory: &Path) -> (String, i32) {
     (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code().unwrap_or(-1))
 }
 
-/// Whether a line fits a pattern in which `[..]` stands for anything.
+/// Whether a line matches a pattern. `[..]` in the pattern stands for any text.
 pub fn matches(pattern: &str, line: &str) -> bool {
     let mut parts = pattern.split("[..]");
     let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -53,7 +54,7 @@ pub fn matches(pattern: &str, line: &str) -> bool {
     rest.is_empty() || last.is_some_and(|part| part.is_empty() || line.ends_with(part))
 }
 
-/// The first place where they part, with some lines around it.
+/// The first difference, with some lines around it.
 pub fn difference(expected: &str, actual: &str) -> String {
     let (expected, actual): (Vec<_>, Vec<_>) = (expected.lines().collect(), actual.lines().collect());
     let same = expected.iter().zip(&actual).take_while(|(pattern, line)| matches(pattern, line)).count();
@@ -70,7 +71,7 @@ fn tail<'a, 'b>(lines: &'a [&'b str], from: usize) -> &'a [&'b str] {
     &lines[from..lines.len().min(from + 12)]
 }
 
-/// Whether everything that was said is what was expected, line by line.
+/// Whether each line of the output matches the line that is expected.
 pub fn fits(expected: &str, actual: &str) -> bool {
     let lines = expected.lines().zip(actual.lines());
     expected.lines().count() == actual.lines().count()
