@@ -14,11 +14,13 @@ pub(crate) struct Steps {
     passed: usize,
     failed: Vec<String>,
     skipped: Vec<String>,
+    /// What each step cost: its name, CPU seconds, seconds.
+    costs: Vec<(String, f64, f64)>,
 }
 
 impl Steps {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Steps { root, passed: 0, failed: Vec::new(), skipped: Vec::new() }
+        Steps { root, passed: 0, failed: Vec::new(), skipped: Vec::new(), costs: Vec::new() }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -60,12 +62,14 @@ impl Steps {
     /// Runs a program in the workspace; it must exit with 0.
     pub(crate) fn run(&mut self, name: &str, program: &Path, words: &[impl AsRef<OsStr>], env: &[(&str, &str)]) {
         announce(name);
-        let start = Instant::now();
+        let cost = Cost::begin();
         let mut command = Command::new(program);
         command.args(words).current_dir(&self.root).envs(env.iter().copied());
-        match command.status() {
+        let status = command.status();
+        let (cpu, seconds) = self.paid(name, cost);
+        match status {
             Ok(status) if status.success() => {
-                println!("   {name}: passed in {:.0} s", start.elapsed().as_secs_f64());
+                println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
                 self.passed += 1;
             }
             Ok(status) => self.fail(name, &status.to_string()),
@@ -73,10 +77,20 @@ impl Steps {
         }
     }
 
+    /// Notes what a step cost; returns its CPU seconds and seconds.
+    fn paid(&mut self, name: &str, cost: Cost) -> (f64, f64) {
+        let (cpu, seconds) = cost.end();
+        self.costs.push((name.into(), cpu, seconds));
+        (cpu, seconds)
+    }
+
     /// Runs a check that is written in Rust.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce(&Steps) -> Checked) {
         announce(name);
-        match check(self) {
+        let cost = Cost::begin();
+        let checked = check(self);
+        self.paid(name, cost);
+        match checked {
             Checked::Right(what) => {
                 println!("   {name}: passed: {what}");
                 self.passed += 1;
@@ -97,7 +111,15 @@ impl Steps {
     }
 
     /// Prints the summary.
-    pub(crate) fn close(self) -> ExitCode {
+    pub(crate) fn close(mut self) -> ExitCode {
+        self.costs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if self.costs.len() > 1 {
+            let all: f64 = self.costs.iter().map(|(_, cpu, _)| cpu).sum();
+            println!("\nCPU minutes: {:.1}, of which", all / 60.0);
+            for (name, cpu, seconds) in self.costs.iter().take(8) {
+                println!("   {:>5.1}  {name} ({:.1} minutes)", cpu / 60.0, seconds / 60.0);
+            }
+        }
         println!();
         for name in &self.skipped {
             println!("skipped: {name}");
@@ -108,6 +130,31 @@ impl Steps {
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
         if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// The time that a step takes, by the clock and of all processors.
+struct Cost {
+    start: Instant,
+    cpu: f64,
+}
+
+impl Cost {
+    fn begin() -> Self {
+        Cost { start: Instant::now(), cpu: children() }
+    }
+
+    /// CPU seconds and seconds since the beginning.
+    fn end(self) -> (f64, f64) {
+        (children() - self.cpu, self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// CPU seconds of all ended child processes: `cutime` and `cstime` of proc(5), in hundredths.
+fn children() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    let ticks = |at: usize| fields.split_whitespace().nth(at).and_then(|field| field.parse::<f64>().ok());
+    (ticks(13).unwrap_or(0.0) + ticks(14).unwrap_or(0.0)) / 100.0
 }
 
 fn announce(name: &str) {

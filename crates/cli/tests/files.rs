@@ -162,7 +162,7 @@ fn keys_of_others_are_refused() {
     sandbox.chmod("k", 0o640);
     sandbox.fails("seal --key-file k a", 1, "hint: chmod 600");
     sandbox.fails("seal --key-file missing a", 1, "hint: `sealwright key new");
-    sandbox.fails("seal --key-file a a", 1, "a: is no usable key file");
+    sandbox.fails("seal --key-file a a", 1, "a: cannot be used as a key file");
     sandbox.fails("seal a", 2, "no key");
     sandbox.fails("seal --key-file k --passphrase a", 2, "cannot be used with");
     assert_eq!(sandbox.names(), ["a"]);

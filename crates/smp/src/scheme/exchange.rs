@@ -34,7 +34,7 @@ impl std::fmt::Debug for Exchange {
 pub(crate) fn derive<const N: usize>(seed: u64, what: &str, unit: usize) -> Zeroizing<[u8; N]> {
     let mut out = Zeroizing::new([0; N]);
     let info = [what.as_bytes(), &(unit as u64).to_be_bytes()].concat();
-    let source = Hkdf::<Sha256>::new(Some(b"sealwright-lab smp"), &seed.to_be_bytes());
+    let source = Hkdf::<Sha256>::new(Some(b"sealwright smp"), &seed.to_be_bytes());
     source.expand(&info, out.as_mut()).expect("a key is shorter than HKDF's limit");
     out
 }
@@ -57,7 +57,7 @@ impl Exchange {
             let info = [from as u8, to as u8];
             let derived: Result<(), aws_lc_rs::error::Unspecified> =
                 agree(&private[mine], peer, aws_lc_rs::error::Unspecified, |secret| {
-                    let source = Hkdf::<Sha256>::new(Some(b"sealwright-lab smp pair"), secret);
+                    let source = Hkdf::<Sha256>::new(Some(b"sealwright smp pair"), secret);
                     source.expand(&info, key.as_mut()).map_err(|_| aws_lc_rs::error::Unspecified)
                 });
             derived.expect("units hold keys of the same curve");
