@@ -23,6 +23,7 @@ const PRODUCT: &[(&str, &[&str])] = &[
 
 /// What measures, attacks and simulates. It may depend on every product crate, and on these of its own.
 const LABORATORY: &[(&str, &[&str])] = &[
+    ("sealwright-core-results", &[]),
     ("sealwright-measure", &[]),
     ("sealwright-peers", &[]),
     ("sealwright-smp", &[]),
@@ -30,7 +31,14 @@ const LABORATORY: &[(&str, &[&str])] = &[
     ("sealwright-attacks", &["sealwright-smp"]),
     (
         "sealwright-study",
-        &["sealwright-attacks", "sealwright-load", "sealwright-measure", "sealwright-peers", "sealwright-smp"],
+        &[
+            "sealwright-attacks",
+            "sealwright-core-results",
+            "sealwright-load",
+            "sealwright-measure",
+            "sealwright-peers",
+            "sealwright-smp",
+        ],
     ),
     (
         "sealwright-lab",

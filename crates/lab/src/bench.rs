@@ -66,7 +66,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
         }
     };
     let report = measure(&options, &mut on_row).map_err(|error| match error {
-        sealwright_study::bench::Error::Size(_) => CommandError::usage(error),
+        sealwright_study::bench::BenchError::Size(_) => CommandError::usage(error),
         other => CommandError::failed(other),
     })?;
     drop(status);

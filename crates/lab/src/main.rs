@@ -32,6 +32,6 @@ fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
         Verb::Advise(args) => advise::run(args),
         Verb::Smp(args) => smp::run(args),
         Verb::Load(args) => load::run(args),
-        Verb::Completions(args) => completions::run(args),
+        Verb::Completions(args) => completions::run::<LabArgs>(args),
     }
 }

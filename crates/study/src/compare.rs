@@ -10,9 +10,10 @@ use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 
 use crate::{
     bench::Report,
+    error::StudyError,
     judgement::quotient,
     results::{Results, load_bench},
-    study::{Failure, STUDIES},
+    studies::STUDIES,
 };
 
 /// Everything in a results directory.
@@ -31,7 +32,7 @@ impl Folder {
     ///
     /// # Errors
     /// When something there cannot be read, or nothing is there.
-    pub fn load(path: &Path) -> Result<Folder, Failure> {
+    pub fn load(path: &Path) -> Result<Folder, StudyError> {
         let loaded = STUDIES.iter().filter_map(|study| Results::load(path, study.name()).transpose());
         let folder = Folder {
             name: path.display().to_string(),
@@ -40,7 +41,7 @@ impl Folder {
         };
         match folder.machine() {
             Some(_) => Ok(folder),
-            None => Err(Failure::Results(path.to_owned(), "no results of a study or of bench".into())),
+            None => Err(StudyError::Results(path.to_owned(), "no results of a study or of bench".into())),
         }
     }
 

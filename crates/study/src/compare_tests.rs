@@ -5,15 +5,16 @@ use sealwright_measure::Verdict;
 
 use super::*;
 use crate::{
-    judgement::{Found, Judged},
+    judgement::{Judged, Judgement},
     results::keep_bench,
-    study::{Outcome, Study, by_name},
+    studies::by_name,
+    study::{Outcome, Study},
 };
 
 fn results(verdict: Verdict, median: f64) -> Results {
     let sentence = &by_name("files").map(Study::paper).unwrap().claims[0];
     let mut judged = Judged::new(sentence);
-    judged.add(sentence, "here", Found { verdict, evidence: String::new() });
+    judged.add(sentence, "here", Judgement { verdict, evidence: String::new() });
     let mut table =
         Table::new("Times", [Column::text("file"), Column::number("paper"), Column::number("ours").unit("ms")]);
     let interval = Interval { median, low: median * 0.9, high: median * 1.1 };
@@ -54,7 +55,7 @@ fn what_only_one_has_is_left_out() {
 #[test]
 fn folders_are_read_and_one_without_results_is_refused() {
     let place = tempfile::tempdir().unwrap();
-    assert!(matches!(Folder::load(place.path()), Err(Failure::Results(..))));
+    assert!(matches!(Folder::load(place.path()), Err(StudyError::Results(..))));
     results(Verdict::Holds, 1.0).store(place.path()).unwrap();
     let options = crate::bench::Options { bytes: vec![], ..crate::bench::Options::default() };
     keep_bench(&crate::bench::run(&options, &mut |_| {}).unwrap(), place.path()).unwrap();

@@ -15,7 +15,7 @@ pub struct Figure {
     /// What one sees in it, in a sentence or two.
     pub alt: String,
     /// How it is drawn.
-    pub kind: Kind,
+    pub kind: PlotKind,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
@@ -29,7 +29,7 @@ pub struct Figure {
 /// How a figure is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PlotKind {
     /// Points joined by lines; x is a number.
     Lines,
     /// Bars side by side; x is a word.

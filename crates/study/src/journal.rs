@@ -12,10 +12,7 @@ use sealwright_measure::{Machine, Record, Store, machine::age};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    results::Results,
-    study::{Failure, Options},
-};
+use crate::{error::StudyError, results::Results, study::Options};
 
 /// The journal's name in the results directory.
 const NAME: &str = "journal";
@@ -65,8 +62,8 @@ struct Kept {
 
 impl Journal {
     /// Takes up the run that was interrupted, or begins a new one.
-    pub(crate) fn open(options: &Options) -> Result<Journal, Failure> {
-        let failed = || Failure::io(format!("{}/{NAME}.jsonl", options.results.display()));
+    pub(crate) fn open(options: &Options) -> Result<Journal, StudyError> {
+        let failed = || StudyError::io(format!("{}/{NAME}.jsonl", options.results.display()));
         let store = Store::open(&options.results).map_err(failed())?;
         let lines = store.lines::<Entry>(NAME).map_err(failed())?;
         let run = Run::here(options)?;
@@ -101,25 +98,27 @@ impl Journal {
     }
 
     /// Notes that `study` has ended and its results are kept.
-    pub(crate) fn ended(&self, study: &str, seconds: f64) -> Result<(), Failure> {
+    pub(crate) fn ended(&self, study: &str, seconds: f64) -> Result<(), StudyError> {
         self.append(&Entry::Ended { study: study.to_owned(), quick: self.run.quick, seconds })
     }
 
     /// Notes that the run is over.
-    pub(crate) fn done(&self) -> Result<(), Failure> {
+    pub(crate) fn done(&self) -> Result<(), StudyError> {
         self.append(&Entry::Done)
     }
 
-    fn append(&self, entry: &Entry) -> Result<(), Failure> {
-        self.store.append(NAME, entry).map_err(Failure::io(format!("{}/{NAME}.jsonl", self.store.folder().display())))
+    fn append(&self, entry: &Entry) -> Result<(), StudyError> {
+        self.store
+            .append(NAME, entry)
+            .map_err(StudyError::io(format!("{}/{NAME}.jsonl", self.store.folder().display())))
     }
 }
 
 impl Run {
     /// This program on this machine.
-    fn here(options: &Options) -> Result<Run, Failure> {
+    fn here(options: &Options) -> Result<Run, StudyError> {
         let program = || options.binary.clone().map_or_else(std::env::current_exe, Ok).and_then(fs::read);
-        let program = program().map_err(Failure::io("this program"))?;
+        let program = program().map_err(StudyError::io("this program"))?;
         let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
         Ok(Run {
             program: Sha256::digest(program).iter().map(|byte| format!("{byte:02x}")).collect(),

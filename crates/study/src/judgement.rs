@@ -38,7 +38,7 @@ impl Judged {
     }
 
     /// Adds what `found` says of `sentence` in the circumstance `scope`.
-    pub fn add(&mut self, sentence: &Sentence, scope: &str, found: Found) {
+    pub fn add(&mut self, sentence: &Sentence, scope: &str, found: Judgement) {
         let claim = Claim::new(&sentence.sentence, &sentence.place, found.verdict, found.evidence);
         self.verdicts.push(Scoped { scope: scope.to_owned(), claim });
     }
@@ -51,7 +51,7 @@ impl Judged {
 
 /// What a predicate found: the verdict and the figures behind it in words.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
     /// The figures.
@@ -71,14 +71,14 @@ pub struct Case {
 
 /// A claim about every one of `cases`: one that does not hold decides, else one that cannot be told leaves it open.
 /// `what` names the figure. `None` without cases.
-pub fn every(what: &str, cases: &[Case]) -> Option<Found> {
+pub fn every(what: &str, cases: &[Case]) -> Option<Judgement> {
     let verdict = Verdict::all(cases.iter().map(|case| case.verdict));
     // The case to show is one that decides; where all do, the one with the widest reach towards the other verdict
     let deciding = cases.iter().filter(|case| case.verdict == verdict);
     let example = deciding.max_by(|a, b| a.figure.relative_width().total_cmp(&b.figure.relative_width()))?;
     let Case { name, figure, .. } = example;
     if let [_] = cases {
-        return Some(Found { verdict, evidence: format!("{name}: {what} {}", shown(*figure)) });
+        return Some(Judgement { verdict, evidence: format!("{name}: {what} {}", shown(*figure)) });
     }
     let count = |verdict| cases.iter().filter(|case| case.verdict == verdict).count();
     let tally: Vec<String> = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold]
@@ -87,7 +87,7 @@ pub fn every(what: &str, cases: &[Case]) -> Option<Found> {
         .map(|verdict| format!("{verdict} in {}", count(verdict)))
         .collect();
     let evidence = format!("Of {} cases: {}. Such as {name}: {what} {}", cases.len(), tally.join(", "), shown(*figure));
-    Some(Found { verdict, evidence })
+    Some(Judgement { verdict, evidence })
 }
 
 /// The quotient of two figures measured apart: its interval reaches as far as both ends allow.

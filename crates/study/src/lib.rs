@@ -10,7 +10,7 @@
 //! let options = Options { quick: true, binary: std::env::current_exe().ok(), ..Options::default() };
 //! let ran = run_all(&options, &mut |step| eprintln!("{}/{} {}", step.done, step.total, step.what))?;
 //! println!("{} studies, read {}", ran.results.len(), ran.page.display());
-//! # Ok::<(), sealwright_study::Failure>(())
+//! # Ok::<(), sealwright_study::StudyError>(())
 //! ```
 
 pub mod advise;
@@ -20,6 +20,7 @@ mod bus;
 pub mod compare;
 mod cores;
 pub mod corpus;
+mod error;
 pub mod figure;
 mod files;
 mod journal;
@@ -34,12 +35,15 @@ pub mod results;
 mod run;
 pub mod schema;
 mod sessions;
+mod studies;
 mod study;
 
 pub use advise::{Advice, Question, advise};
+pub use error::StudyError;
 pub use figure::Figure;
 pub use paper::Paper;
 pub use progress::{Progress, Step};
 pub use results::Results;
 pub use run::{BENCH, Ran, run_all, run_one};
-pub use study::{Failure, Note, Options, Outcome, STUDIES, Study, by_name, names};
+pub use studies::{STUDIES, by_name, names};
+pub use study::{Note, Options, Outcome, Study};

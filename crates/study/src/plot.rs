@@ -16,7 +16,7 @@ use plotly::{
     },
 };
 
-use crate::figure::{Axis, Figure, Kind, Origin, Point, Series, X, shown};
+use crate::figure::{Axis, Figure, Origin, PlotKind, Point, Series, X, shown};
 
 /// Colours that the page's palette has.
 pub(crate) const COLOURS: usize = 10;
@@ -55,7 +55,7 @@ fn trace(figure: &Figure, series: &Series) -> Box<dyn Trace> {
     let hover: Vec<String> = series.points.iter().map(|point| reading(figure, series, point)).collect();
     let colour = colour(series.colour);
     let words = || series.points.iter().map(|point| figure.x.reading(&point.x)).collect::<Vec<_>>();
-    let mode = if figure.kind == Kind::Dots { Mode::Markers } else { Mode::LinesMarkers };
+    let mode = if figure.kind == PlotKind::Dots { Mode::Markers } else { Mode::LinesMarkers };
     let (dash, symbol) = match series.origin {
         Origin::Printed => (DashType::Dash, MarkerSymbol::DiamondOpen),
         Origin::Measured => (DashType::Solid, MarkerSymbol::Circle),
@@ -64,20 +64,20 @@ fn trace(figure: &Figure, series: &Series) -> Box<dyn Trace> {
     let line = Line::new().color(colour.clone()).width(2.0).dash(dash);
     let marker = Marker::new().color(colour.clone()).symbol(symbol).size(9);
     match figure.kind {
-        Kind::Bars => Bar::new(words(), y)
+        PlotKind::Bars => Bar::new(words(), y)
             .name(&series.name)
             .marker(Marker::new().color(colour))
             .error_y(errors(series, "var(--ink)"))
             .hover_text_array(hover)
             .hover_info(HoverInfo::Text),
-        Kind::Dots => Scatter::new(words(), y)
+        PlotKind::Dots => Scatter::new(words(), y)
             .name(&series.name)
             .mode(mode)
             .marker(marker)
             .error_y(errors(series, &colour))
             .hover_text_array(hover)
             .hover_info(HoverInfo::Text),
-        Kind::Lines => {
+        PlotKind::Lines => {
             let number = |point: &Point| if let X::Number(number) = point.x { number } else { f64::NAN };
             Scatter::new(series.points.iter().map(number).collect(), y)
                 .name(&series.name)
@@ -139,7 +139,7 @@ fn layout(figure: &Figure) -> Layout {
         .drag_mode(DragMode::Zoom)
         .bar_mode(BarMode::Group)
         .show_legend(figure.series.len() > 1)
-        .x_axis(axis(&figure.x, figure.kind == Kind::Lines))
+        .x_axis(axis(&figure.x, figure.kind == PlotKind::Lines))
         .y_axis(axis(&figure.y, true));
     if let Some(at) = figure.level {
         layout.add_shape(
@@ -192,7 +192,7 @@ mod tests {
             id: "f".into(),
             title: "T".into(),
             alt: "A".into(),
-            kind: Kind::Lines,
+            kind: PlotKind::Lines,
             x: Axis::new("size", None).log().ticks([(1e5, "100 kB".into())]),
             y: Axis::new("time", Some("ms")).log(),
             level: Some(1.0),

@@ -6,10 +6,7 @@ use schemars::JsonSchema;
 use sealwright_measure::{Machine, Store};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{
-    bench,
-    study::{Failure, Outcome},
-};
+use crate::{bench, error::StudyError, study::Outcome};
 
 /// One run of one study.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -45,16 +42,16 @@ impl Results {
     ///
     /// # Errors
     /// When the folder or the file cannot be written.
-    pub fn store(&self, folder: &Path) -> Result<(), Failure> {
+    pub fn store(&self, folder: &Path) -> Result<(), StudyError> {
         let write = || Store::open(folder)?.write(&self.study, self);
-        write().map_err(Failure::io(format!("{}/{}.json", folder.display(), self.study)))
+        write().map_err(StudyError::io(format!("{}/{}.json", folder.display(), self.study)))
     }
 
     /// The last run of `study` kept in `folder`, or `None` if there is none.
     ///
     /// # Errors
     /// When the document is there but cannot be read.
-    pub fn load(folder: &Path, study: &str) -> Result<Option<Results>, Failure> {
+    pub fn load(folder: &Path, study: &str) -> Result<Option<Results>, StudyError> {
         read(folder, study)
     }
 }
@@ -66,24 +63,24 @@ const BENCH: &str = "bench";
 ///
 /// # Errors
 /// When the folder or the file cannot be written.
-pub fn keep_bench(report: &bench::Report, folder: &Path) -> Result<(), Failure> {
+pub fn keep_bench(report: &bench::Report, folder: &Path) -> Result<(), StudyError> {
     let write = || Store::open(folder)?.write(BENCH, report);
-    write().map_err(Failure::io(format!("{}/{BENCH}.json", folder.display())))
+    write().map_err(StudyError::io(format!("{}/{BENCH}.json", folder.display())))
 }
 
 /// What `bench` found last, kept in `folder`; `None` if there is nothing.
 ///
 /// # Errors
 /// When the document is there but cannot be read.
-pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, Failure> {
+pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
     read(folder, BENCH)
 }
 
-fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, Failure> {
+fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, StudyError> {
     if !folder.is_dir() {
         return Ok(None);
     }
     let record = Store::open(folder).and_then(|store| store.read::<T>(name));
     let path = || folder.join(format!("{name}.json"));
-    record.map(|record| record.map(|record| record.result)).map_err(|e| Failure::Results(path(), e.to_string()))
+    record.map(|record| record.map(|record| record.result)).map_err(|e| StudyError::Results(path(), e.to_string()))
 }

@@ -8,11 +8,13 @@ use std::{
 
 use crate::{
     bench,
+    error::StudyError,
     journal::Journal,
     progress::{Progress, Step},
     report,
     results::{Results, keep_bench},
-    study::{Failure, Options, STUDIES, Study, by_name},
+    studies::{STUDIES, find},
+    study::{Options, Study},
 };
 
 /// The name by which `bench` runs among the studies.
@@ -36,13 +38,13 @@ pub struct Ran {
 ///
 /// # Errors
 /// When no study has this name, when it fails, or when results or page cannot be written.
-pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, Failure> {
+pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
     let (mut results, mut bench) = (Vec::new(), None);
     if name == BENCH {
         let lasts = bench_lasts(options.quick);
         bench = Some(measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?);
     } else {
-        let study = by_name(name).ok_or_else(|| Failure::Unknown(name.to_owned()))?;
+        let study = find(name)?;
         let progress = Progress::new(study.name(), tell).lasting(study.lasts(options.quick), Duration::ZERO);
         results.push(run(study, options, progress)?);
     }
@@ -54,7 +56,7 @@ pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) ->
 ///
 /// # Errors
 /// At the first study that fails, or when results or page cannot be written.
-pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, Failure> {
+pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
     let journal = Journal::open(options)?;
     let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
     let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
@@ -77,7 +79,7 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
     Ok(Ran { results: all, bench: Some(bench), kept, page: report::write(options)? })
 }
 
-fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, Failure> {
+fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, StudyError> {
     let start = Instant::now();
     let outcome = study.run(options, &mut progress)?;
     progress.end();
@@ -91,7 +93,7 @@ fn bench_lasts(quick: bool) -> Duration {
     Duration::from_secs(if quick { 25 } else { 400 })
 }
 
-fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, Failure> {
+fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, StudyError> {
     let asked = bench::Options { quick: options.quick, ..bench::Options::default() };
     progress.expect(asked.comparisons() + 1);
     progress.step("checking that all implementations agree");
@@ -104,7 +106,7 @@ fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench:
             last = now;
         }
     });
-    let report = found.map_err(|error| Failure::Io(BENCH.to_owned(), std::io::Error::other(error)))?;
+    let report = found.map_err(|error| StudyError::Io(BENCH.to_owned(), std::io::Error::other(error)))?;
     progress.end();
     keep_bench(&report, &options.results)?;
     Ok(report)

@@ -1,15 +1,15 @@
 //! What a study is: a paper's grid run anew here, ending in tables, figures and claims with verdicts.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use sealwright_measure::Table;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use crate::progress::Progress;
-use crate::{figure::Figure, judgement::Judged, paper::Paper};
+use crate::{error::StudyError, figure::Figure, judgement::Judged, paper::Paper, progress::Progress};
 
-/// A paper replayed. Adding one is a file with this trait and a line in [`STUDIES`].
+/// A paper replayed. Adding one is a file with this trait and a line in
+/// [`STUDIES`](crate::STUDIES).
 pub trait Study: Sync {
     /// The short name: the verb's argument, the results' file name, the chapter's anchor.
     fn name(&self) -> &'static str;
@@ -27,26 +27,7 @@ pub trait Study: Sync {
     ///
     /// # Errors
     /// When a file cannot be made or a program that was there at the start fails.
-    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure>;
-}
-
-/// Every study that exists, in the order of their chapters.
-pub static STUDIES: &[&dyn Study] = &[
-    &crate::files::Files,
-    &crate::messages::Messages,
-    &crate::sessions::Sessions,
-    &crate::bus::Bus,
-    &crate::cores::Cores,
-];
-
-/// The names of every study that exists.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    STUDIES.iter().map(|study| study.name())
-}
-
-/// The study called `name`.
-pub fn by_name(name: &str) -> Option<&'static dyn Study> {
-    STUDIES.iter().copied().find(|study| study.name() == name)
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError>;
 }
 
 /// How to run studies and where to put what they find.
@@ -108,30 +89,5 @@ impl Note {
     /// A note from its two parts.
     pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
         Note { title: title.into(), text: text.into() }
-    }
-}
-
-/// Why a study or a report could not be finished.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// No study has this name.
-    #[error("no study is called {0}; there is: {known}", known = names().collect::<Vec<_>>().join(", "))]
-    Unknown(String),
-    /// Something could not be read, written or started: what, and why.
-    #[error("{0}: {1}")]
-    Io(String, #[source] io::Error),
-    /// Results that this version cannot read: which file, and why.
-    #[error("{path}: {1}", path = .0.display())]
-    Results(PathBuf, String),
-    /// The page could not be made from its template.
-    #[error("the report's template: {0}")]
-    Page(String),
-}
-
-impl Failure {
-    /// Turns an [`io::Error`] into a failure that says what was being done.
-    pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
-        let what = what.into();
-        move |error| Failure::Io(what, error)
     }
 }

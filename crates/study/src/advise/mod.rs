@@ -13,12 +13,12 @@
 //!
 //! `sealwright-lab advise` and the report's chooser are both this.
 
-mod table;
+#[cfg(test)]
+pub(crate) mod example;
 
 use sealwright::{Isa, Suite};
 use sealwright_measure::Interval;
 use serde::Serialize;
-pub(crate) use table::chooser;
 
 use crate::{
     amount,

@@ -1,37 +1,8 @@
 #![allow(clippy::unwrap_used)]
-use sealwright_measure::Machine;
-
-use super::*;
-
-const PLAIN: Question = Question { bytes: 1500, sessions: 1, hardware: true, ad: false, misuse: false, commit: false };
-
-/// What a bench might find: OCB as fast as GCM with instructions, `portable` times as fast without.
-fn bench(portable: f64) -> Report {
-    let row = |suite: Suite, level: &str, direction, gbps: f64| Row {
-        suite: suite.name().into(),
-        bytes: 1500,
-        direction,
-        implementation: "sealwright".into(),
-        level: level.into(),
-        gbps,
-        low: gbps * 0.99,
-        high: gbps * 1.01,
-        ratio_to_best_peer: None,
-        ratio_low: None,
-        ratio_high: None,
-    };
-    let rows = Direction::BOTH.map(|way| {
-        [
-            row(Suite::Aes256Gcm, "portable", way, 0.1),
-            row(Suite::Aes256Gcm, "avx2", way, 10.0),
-            row(Suite::Aes256Ocb, "portable", way, 0.1 * portable),
-            row(Suite::Aes256Ocb, "avx2", way, 10.0),
-        ]
-    });
-    let mut machine = Machine::here(["portable", "avx2"]);
-    machine.caches = vec!["L1 Data 48K".into(), "L3 Unified 32768K".into()];
-    Report { machine, peers: vec![], rows: rows.concat(), limits: vec![], seconds: 1.0 }
-}
+use super::{
+    example::{PLAIN, bench},
+    *,
+};
 
 #[test]
 fn gcm_unless_ocb_is_faster_by_a_quarter_beyond_doubt() {
@@ -86,15 +57,4 @@ fn commitment_and_misuse_take_a_key_for_each_message() {
 fn sealed_files_have_as_many_bytes_beyond_the_text_as_is_said() {
     // The example of docs/FORMAT.md: a text of 20 bytes, one tag
     assert_eq!(SEALED + 20 + Suite::Aes256Gcm.tag_len(), 108);
-}
-
-#[test]
-fn the_chooser_answers_everything_that_it_offers_as_advise_does() {
-    let bench = bench(3.0);
-    let chooser = chooser(Some(&bench));
-    assert_eq!(chooser.sizes, [1500]);
-    assert_eq!(chooser.answers.len(), chooser.sizes.len() * chooser.sessions.len() * 16);
-    let asked = Question { hardware: false, commit: true, sessions: 1000, ..PLAIN };
-    let number = chooser.answers["1500/1000/0/0/0/1"];
-    assert_eq!(chooser.advice[number], advise(&asked, Some(&bench)));
 }

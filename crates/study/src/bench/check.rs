@@ -3,8 +3,9 @@
 use sealwright_measure::random::Random;
 
 use super::{
-    Error, Subject,
-    peer::{Peer, Sealing},
+    error::BenchError,
+    peer::sealing::{Peer, Sealing},
+    subject::Subject,
     window::Nonces,
 };
 
@@ -30,7 +31,7 @@ impl Entrant {
 
 /// Checks that all `entrants` seal the same random text to the same message as the first does, open it again, and
 /// refuse it when a bit of the text or of the tag has changed.
-pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) -> Result<(), Error> {
+pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) -> Result<(), BenchError> {
     let Some(first) = entrants.first() else { return Ok(()) };
     let nonces = Nonces::new(subject.nonce_len());
     let nonce = nonces.nonce(5);
@@ -40,7 +41,7 @@ pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) ->
 
     let mut expected = plain.clone();
     let disagrees = |entrant: &Entrant, how: &'static str| {
-        Err(Error::Disagrees { who: entrant.name(), suite: subject.name(), bytes, how, with: first.name() })
+        Err(BenchError::Disagrees { who: entrant.name(), suite: subject.name(), bytes, how, with: first.name() })
     };
     if first.sealing.seal(nonce, subject.ad(), &mut expected).is_err() {
         return disagrees(first, "does not seal");
@@ -78,7 +79,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use sealwright::Suite;
 
-    use super::{super::peer::Refused, *};
+    use super::{super::peer::sealing::RefusedError, *};
 
     /// XOR with 0x5a and a tag that adds everything up; the flaws are what a broken peer might do.
     #[derive(Clone, Copy, PartialEq)]
@@ -98,7 +99,7 @@ mod tests {
     }
 
     impl Sealing for Toy {
-        fn seal(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        fn seal(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
             let (text, tag) = message.split_last_chunk_mut::<16>().unwrap();
             text.iter_mut().for_each(|byte| *byte ^= 0x5a);
             text[0] ^= u8::from(*self == Toy::WrongText);
@@ -107,10 +108,10 @@ mod tests {
             Ok(())
         }
 
-        fn open(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+        fn open(&self, _: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
             let (text, tag) = message.split_last_chunk_mut::<16>().unwrap();
             if (*tag != Toy::tag(text) && *self != Toy::OpensAnything) || *self == Toy::OpensNothing {
-                return Err(Refused);
+                return Err(RefusedError);
             }
             if *self != Toy::LeavesCiphertext {
                 text.iter_mut().for_each(|byte| *byte ^= 0x5a);
@@ -119,7 +120,7 @@ mod tests {
         }
     }
 
-    fn verdict(toy: Toy) -> Result<(), Error> {
+    fn verdict(toy: Toy) -> Result<(), BenchError> {
         let entrant = |toy, name: &str| Entrant {
             implementation: name.to_owned(),
             level: "auto".to_owned(),

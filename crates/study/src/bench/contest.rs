@@ -5,10 +5,15 @@ use std::{cell::RefCell, time::Duration};
 use sealwright_measure::{Candidate, Comparison, Interval, Meter};
 
 use super::{
-    Error, Options, Subject,
     check::Entrant,
-    peer::{OpenSsl, Refused, openssl},
-    row::{Direction, Limit, Limiting, Row},
+    error::BenchError,
+    options::Options,
+    peer::{
+        openssl::{self, OpenSsl},
+        sealing::RefusedError,
+    },
+    row::{self, Direction, Limit, Limiting, Row},
+    subject::Subject,
     timed::{Copy, Ground, Timed},
     unit::Unit,
     window::{Nonces, Share, Window},
@@ -48,7 +53,7 @@ pub(super) struct Contest<'a> {
 
 impl Contest<'_> {
     /// Measures, and states the rows and the machine's limits.
-    pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Vec<Limit>), Error> {
+    pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Vec<Limit>), BenchError> {
         let ground = self.ground()?;
         let opens = self.direction == Direction::Open;
         let mut timed: Vec<Timed> =
@@ -68,7 +73,7 @@ impl Contest<'_> {
     }
 
     /// Messages to work on, and for opening sealed ones to restore.
-    fn ground(&self) -> Result<Ground, Error> {
+    fn ground(&self) -> Result<Ground, BenchError> {
         let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
         let length = self.bytes + self.subject.tag_len();
         let (working, mut sealed) = (Window::new(length, share), Window::new(length, share));
@@ -76,7 +81,7 @@ impl Contest<'_> {
         if let Some(first) = self.entrants.first() {
             sealed
                 .fill(|i, message| first.sealing.seal(nonces.nonce(i), self.subject.ad(), message))
-                .map_err(|Refused| std::io::Error::other(format!("{}: refused to seal", first.name())))?;
+                .map_err(|RefusedError| std::io::Error::other(format!("{}: refused to seal", first.name())))?;
         }
         Ok(Ground { working: RefCell::new(working), sealed, nonces, ad: self.subject.ad() })
     }
@@ -89,7 +94,7 @@ impl Contest<'_> {
             .map(|entrant| (entrant.name(), entrant.implementation.as_str(), entrant.level.as_str()));
         let who = who.chain([(openssl::NAME.to_owned(), openssl::NAME, "auto")]);
         let who: Vec<_> = who.filter(|(name, ..)| found.trial(name).is_some()).collect();
-        let peers = who.iter().filter(|(_, implementation, _)| *implementation != super::OURS);
+        let peers = who.iter().filter(|(_, implementation, _)| *implementation != row::OURS);
         let time = |name: &str| found.trial(name).map_or(f64::INFINITY, |trial| trial.interval.median);
         let best = peers.map(|(name, ..)| name.as_str()).min_by(|a, b| time(a).total_cmp(&time(b)));
         who.iter()

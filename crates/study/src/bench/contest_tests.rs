@@ -3,18 +3,18 @@ use sealwright::Suite;
 use sealwright_measure::Trial;
 
 use super::{
-    super::{OURS, entrants, peer, peer::Sealing},
+    super::{entrants, peer, peer::sealing::Sealing, row::OURS},
     *,
 };
 
 struct Idle;
 
 impl Sealing for Idle {
-    fn seal(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), Refused> {
+    fn seal(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), RefusedError> {
         Ok(())
     }
-    fn open(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), Refused> {
-        Err(Refused)
+    fn open(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), RefusedError> {
+        Err(RefusedError)
     }
 }
 

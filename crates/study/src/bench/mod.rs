@@ -1,7 +1,7 @@
 //! `sealwright-lab bench`: ours at each level beside the libraries that Rust programs use, in one interleaved comparison
 //! for every suite, size and direction.
 //!
-//! Before a size is timed, all libraries must agree on it to the last bit ([`Error::Disagrees`] names the one that
+//! Before a size is timed, all libraries must agree on it to the last bit ([`BenchError::Disagrees`] names the one that
 //! does not). Keys are fixed; nonces count; 13 bytes of associated data; the tag lies behind the text; small messages
 //! rotate over 32 KiB. Opening needs an authentic message each time, so every library's opening includes the same
 //! copy of a sealed message into place; the report tells what that copy costs by itself, and how fast the processor's
@@ -9,6 +9,8 @@
 
 mod check;
 mod contest;
+mod error;
+mod options;
 pub mod peer;
 mod row;
 mod subject;
@@ -17,86 +19,26 @@ mod unit;
 mod version;
 mod window;
 
-use std::{io, time::Instant};
+use std::time::Instant;
 
 use check::Entrant;
 use contest::{Contest, Pace};
-use peer::{OpenSsl, Ours, Peer};
+pub use error::BenchError;
+use error::MOST_BYTES;
+pub use options::Options;
+use peer::{OpenSsl, Ours, sealing::Peer};
 pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
 use sealwright::Isa;
 use sealwright_measure::{Machine, random::Random};
-pub use subject::{Subject, UnknownSubject};
-
-/// What rows call ourselves.
-const OURS: &str = "sealwright";
-
-/// What to measure.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// What to bench; by default everything that is not for research only.
-    pub subjects: Vec<Subject>,
-    /// Bytes of text in a message.
-    pub bytes: Vec<usize>,
-    /// About 20 seconds in all instead of some minutes, with wider intervals.
-    pub quick: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let subjects = Subject::all().filter(|subject| !subject.research_only()).collect();
-        Options { subjects, bytes: vec![64, 256, 1500, 16384, 1 << 20], quick: false }
-    }
-}
-
-impl Options {
-    /// How many comparisons they ask for.
-    pub fn comparisons(&self) -> usize {
-        self.pairs().count() * Direction::BOTH.len()
-    }
-
-    /// Subjects with the sizes that they take.
-    fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
-        let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));
-        self.subjects.iter().flat_map(sizes).filter(|(subject, bytes)| subject.takes(*bytes))
-    }
-}
-
-/// The largest message: two of them and the libraries' copies must fit into memory.
-const MOST_BYTES: usize = 1 << 30;
-
-/// Why a bench ended early.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// A size is 0 or beyond 1 GiB.
-    #[error("messages of {0} bytes cannot be measured: from 1 to {MOST_BYTES} can")]
-    Size(usize),
-    /// Two implementations do not compute the same: nothing is worth timing then.
-    #[error("{who} {how} ({suite}, {bytes} bytes; reference: {with})")]
-    Disagrees {
-        /// Who differs from the reference.
-        who: String,
-        /// The suite.
-        suite: &'static str,
-        /// Bytes of text.
-        bytes: usize,
-        /// In what.
-        how: &'static str,
-        /// The reference: ours at the lowest level.
-        with: String,
-    },
-    /// A candidate failed while it was timed.
-    #[error("measuring failed: {0}")]
-    Measuring(#[from] io::Error),
-}
+pub use subject::{Subject, UnknownSubjectError};
 
 /// Measures what `options` ask, handing over each row as soon as it is known.
 ///
 /// # Errors
-/// See [`Error`].
-pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Error> {
+/// See [`BenchError`].
+pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, BenchError> {
     if let Some(&size) = options.bytes.iter().find(|&&size| size == 0 || size > MOST_BYTES) {
-        return Err(Error::Size(size));
+        return Err(BenchError::Size(size));
     }
     let start = Instant::now();
     let (peers, openssl) = (peer::all(), OpenSsl::find());
@@ -142,7 +84,7 @@ fn participants(peers: &[Box<dyn Peer>], openssl: Option<&OpenSsl>) -> Vec<Parti
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
+    use super::{row::OURS, *};
 
     #[test]
     fn all_libraries_agree_at_every_kind_of_length() {

@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use serde::{Deserialize, Serialize};
 
+/// What rows call this library.
+pub(super) const OURS: &str = "sealwright";
+
 /// Sealing or opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -37,15 +37,15 @@ pub enum Subject {
 
 /// No subject has this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownSubject;
+pub struct UnknownSubjectError;
 
-impl fmt::Display for UnknownSubject {
+impl fmt::Display for UnknownSubjectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = Subject::all().map(Subject::name).collect();
         write!(f, "unknown suite; known are {}", names.join(", "))
     }
 }
-impl std::error::Error for UnknownSubject {}
+impl std::error::Error for UnknownSubjectError {}
 
 impl Subject {
     const BESIDE: [Subject; 8] = [
@@ -171,10 +171,10 @@ impl fmt::Display for Subject {
 }
 
 impl FromStr for Subject {
-    type Err = UnknownSubject;
+    type Err = UnknownSubjectError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownSubject> {
-        Subject::all().find(|subject| subject.name().eq_ignore_ascii_case(name)).ok_or(UnknownSubject)
+    fn from_str(name: &str) -> Result<Self, UnknownSubjectError> {
+        Subject::all().find(|subject| subject.name().eq_ignore_ascii_case(name)).ok_or(UnknownSubjectError)
     }
 }
 

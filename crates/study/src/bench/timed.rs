@@ -6,7 +6,7 @@ use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
 
 use super::{
     check::Entrant,
-    peer::Refused,
+    peer::sealing::RefusedError,
     row::Direction,
     window::{Nonces, Window},
 };
@@ -54,7 +54,7 @@ impl Candidate for Timed<'_> {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
             }),
         };
-        took.map_err(|Refused| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))
+        took.map_err(|RefusedError| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))
     }
 }
 
@@ -88,8 +88,8 @@ impl Candidate for Copy<'_> {
 fn timed(
     iterations: u64,
     working: &mut Window,
-    mut each: impl FnMut(&mut Window, usize, usize) -> Result<(), Refused>,
-) -> Result<Duration, Refused> {
+    mut each: impl FnMut(&mut Window, usize, usize) -> Result<(), RefusedError>,
+) -> Result<Duration, RefusedError> {
     let messages = working.messages();
     let start = ThreadCpu.now();
     let mut slot = 0;

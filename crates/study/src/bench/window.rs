@@ -3,7 +3,7 @@
 //! Sealing one small buffer over and over makes the masked or wide stores of one message collide with the loads of
 //! the next (store forwarding fails), which costs some libraries half their speed and never happens to real traffic.
 
-use super::peer::Refused;
+use super::peer::sealing::RefusedError;
 
 /// Bytes that the messages of one bench spread over: inside every first-level cache.
 const WINDOW: usize = 32 * 1024;
@@ -60,8 +60,8 @@ impl Window {
     /// Does `each` to every message with its number.
     pub(super) fn fill(
         &mut self,
-        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), Refused>,
-    ) -> Result<(), Refused> {
+        mut each: impl FnMut(usize, &mut [u8]) -> Result<(), RefusedError>,
+    ) -> Result<(), RefusedError> {
         (0..self.messages).try_for_each(|i| each(i, self.message(i)))
     }
 }

@@ -10,7 +10,7 @@ use sealwright_smp::{
 
 use super::grid::{Grid, LATENCIES, PROCESSORS, Scheme};
 use crate::{
-    judgement::{Found, Judged},
+    judgement::{Judged, Judgement},
     paper::{Paper, Sentence},
 };
 
@@ -55,13 +55,13 @@ fn shown(pairs: &[Pair]) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-fn known(holds: bool, evidence: String) -> Found {
-    Found { verdict: Verdict::known(holds), evidence }
+fn known(holds: bool, evidence: String) -> Judgement {
+    Judgement { verdict: Verdict::known(holds), evidence }
 }
 
 fn judged(sentence: &Sentence, paper: &Paper, grid: &Grid) -> Judged {
     let mut judged = Judged::new(sentence);
-    let by_engine = |judged: &mut Judged, find: &dyn Fn(Model) -> Found| {
+    let by_engine = |judged: &mut Judged, find: &dyn Fn(Model) -> Judgement| {
         for model in Model::ALL {
             judged.add(sentence, &format!("GCM's engine {}", model.name()), find(model));
         }
@@ -104,21 +104,21 @@ fn judged(sentence: &Sentence, paper: &Paper, grid: &Grid) -> Judged {
     judged
 }
 
-fn insensitive(pairs: &[Pair]) -> Found {
+fn insensitive(pairs: &[Pair]) -> Judgement {
     // By processors: 160 cycles, then 320
     let extra: Vec<f64> = pairs.chunks_exact(2).map(|pair| pair[1].gcm - pair[0].gcm).collect();
     let words = extra.iter().zip(PROCESSORS).map(|(extra, p)| format!("{p} P: {extra:+.2}"));
     known(extra.iter().all(|extra| *extra < 1.0), format!("per cent more: {}", words.collect::<Vec<_>>().join("; ")))
 }
 
-fn interval(grid: &Grid) -> Found {
+fn interval(grid: &Grid) -> Judgement {
     let (one, ten) = (pairs(grid, Model::Pipelined, 1), pairs(grid, Model::Pipelined, 10));
     let cases: Vec<_> = one.iter().zip(&ten).collect();
     let words = cases.iter().map(|(one, ten)| format!("{}: {:.2} % and {:.2} %", one.name, one.cbc, ten.cbc));
     known(cases.iter().all(|(one, ten)| ten.cbc < one.cbc), words.collect::<Vec<_>>().join("; "))
 }
 
-fn storage() -> Found {
+fn storage() -> Judgement {
     let bits = |name| {
         let mut config = Config::default();
         config.machine.processors = 8;
@@ -133,7 +133,7 @@ fn storage() -> Found {
     )
 }
 
-fn line(grid: &Grid) -> Found {
+fn line(grid: &Grid) -> Judgement {
     let schemes = [("GCM", Scheme::gcm(Model::Pipelined, 320)), ("CBC", Scheme::Cbc(320, 1))];
     let (mut all, mut words) = (true, Vec::new());
     for (name, scheme) in schemes {

@@ -3,11 +3,11 @@
 use sealwright_measure::Interval;
 
 use super::{
-    PAPER,
     grid::{Grid, POOL, PROCESSORS, Scheme},
+    printed::PAPER,
     tables::rows,
 };
-use crate::figure::{Axis, Figure, Kind, Series, X};
+use crate::figure::{Axis, Figure, PlotKind, Series, X};
 
 pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     vec![
@@ -41,7 +41,7 @@ fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printe
         id: id.to_owned(),
         title: title.to_owned(),
         alt: format!("Per cent of the time without a scheme, by processors and AES unit; the engine decides.{beside}"),
-        kind: Kind::Bars,
+        kind: PlotKind::Bars,
         x: Axis::new("machine", None),
         y: Axis::new("loss", Some("%")),
         level: None,
@@ -61,7 +61,7 @@ fn pool(grid: &Grid) -> Figure {
         id: "pads".to_owned(),
         title: "Pads made ahead: mean loss of GCM, 8 processors, 320 cycles a line".to_owned(),
         alt: "Loss by number of pads a pair, for a pipelined and an iterative AES unit.".to_owned(),
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: Axis::new("pads a pair", None),
         y: Axis::new("loss", Some("%")),
         level: None,

@@ -12,7 +12,7 @@ use sealwright_smp::{
     scheme::Name,
 };
 
-use crate::study::Progress;
+use crate::progress::Progress;
 
 /// Numbers of processors, as the thesis has them.
 pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
@@ -93,7 +93,7 @@ pub(super) struct Run {
 
 /// What a run gave.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct RunResult {
     pub(super) cycles: f64,
     /// Cache-to-cache transfers a thousand cycles and processor.
     pub(super) rate: f64,
@@ -102,14 +102,14 @@ pub(super) struct Found {
 /// Everything that was run.
 pub(super) struct Grid {
     pub(super) quick: bool,
-    found: BTreeMap<Run, Found>,
+    found: BTreeMap<Run, RunResult>,
     pub(super) matrix: Vec<matrix::Cell>,
     pub(super) references: f64,
     pub(super) seconds: f64,
 }
 
 impl Grid {
-    pub(super) fn at(&self, run: Run) -> Option<Found> {
+    pub(super) fn at(&self, run: Run) -> Option<RunResult> {
         self.found.get(&run).copied()
     }
 
@@ -131,7 +131,7 @@ impl Grid {
 impl Grid {
     /// A grid of losses that nobody measured, to try judgements on.
     pub(super) fn made_up(loss: impl Fn(Run) -> f64) -> Grid {
-        let found = |run: Run| Found { cycles: 1000.0 * (1.0 + loss(run) / 100.0), rate: 1.0 };
+        let found = |run: Run| RunResult { cycles: 1000.0 * (1.0 + loss(run) / 100.0), rate: 1.0 };
         let found = runs().into_iter().map(|run| (run, found(run))).collect();
         Grid { quick: true, found, matrix: Vec::new(), references: 1e6, seconds: 1.0 }
     }
@@ -210,7 +210,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     Ok(Grid { quick, found, matrix, references, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn simulate(run: Run, quick: bool) -> Result<(Run, Found, f64), Failure> {
+fn simulate(run: Run, quick: bool) -> Result<(Run, RunResult, f64), Failure> {
     let config = run.scheme.config(run.processors, run.line);
     let report = Job::new(config, Workload::Kernel(kernel(run.program, quick), run.align)).run(&mut |_| {})?;
     match (&report.end, &report.check) {
@@ -218,7 +218,7 @@ fn simulate(run: Run, quick: bool) -> Result<(Run, Found, f64), Failure> {
         (end, check) => return Err(Failure::Workload(format!("{run:?} ended as {end:?} with {check:?}"))),
     }
     let number = |path| report.stats.number(path);
-    let found = Found { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };
+    let found = RunResult { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };
     Ok((run, found, number("references")))
 }
 

@@ -4,21 +4,21 @@ mod claims;
 mod figures;
 mod grid;
 mod notes;
+mod printed;
 mod tables;
 
-use std::sync::LazyLock;
+use printed::PAPER;
 
 use crate::{
+    error::StudyError,
     paper::Paper,
-    study::{Failure, Options, Outcome, Progress, Study},
+    progress::Progress,
+    study::{Options, Outcome, Study},
 };
 
 /// The study of sealed buses.
 #[derive(Debug)]
 pub(crate) struct Bus;
-
-/// What the thesis printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/bus.toml")));
 
 impl Study for Bus {
     fn name(&self) -> &'static str {
@@ -29,8 +29,8 @@ impl Study for Bus {
         &PAPER
     }
 
-    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
-        let failed = |error: sealwright_smp::run::Failure| Failure::io("study bus")(std::io::Error::other(error));
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
+        let failed = |error: sealwright_smp::run::Failure| StudyError::io("study bus")(std::io::Error::other(error));
         let grid = grid::measure(options.quick, progress).map_err(failed)?;
         Ok(Outcome {
             summary: notes::summary(&grid),

@@ -4,8 +4,8 @@ use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::{attack::Attack, engine::Model, matrix};
 
 use super::{
-    PAPER,
     grid::{Grid, LATENCIES, MASKS, POOL, PROCESSORS, PROGRAMS, Run, Scheme},
+    printed::PAPER,
 };
 
 pub(super) fn tables(grid: &Grid) -> Vec<Table> {

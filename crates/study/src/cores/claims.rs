@@ -2,9 +2,14 @@
 
 use sealwright_measure::{Interval, Verdict};
 
-use super::{CIPHERS, Cipher, Column, Design, Measured, Mode, PAPER, software::LONGEST};
+use super::{
+    design::{CIPHERS, Cipher, Column, DESIGNS, Design, Mode},
+    measured::Measured,
+    printed::PAPER,
+    software::LONGEST,
+};
 use crate::{
-    judgement::{Case, Found, Judged, every, quotient},
+    judgement::{Case, Judged, Judgement, every, quotient},
     paper::Sentence,
 };
 
@@ -84,7 +89,7 @@ impl Figures<'_> {
     }
 }
 
-fn found(claim: &str, figures: &Figures<'_>) -> Option<Found> {
+fn found(claim: &str, figures: &Figures<'_>) -> Option<Judgement> {
     let design = |mode: Mode| move |cipher| Design(cipher, mode);
     let area = |design| figures.area(design);
     let rate = |design| figures.rate(design);
@@ -107,7 +112,7 @@ fn found(claim: &str, figures: &Figures<'_>) -> Option<Found> {
             every("rate", &[ratio(ours, reference, &rate, &|ratio| Verdict::between(ratio, 1.25, f64::INFINITY))?])
         }
         "hundred" if figures.place != Place::Software => {
-            let cases = super::DESIGNS.into_iter().filter_map(|design| {
+            let cases = DESIGNS.into_iter().filter_map(|design| {
                 let figure = rate(design)?;
                 let verdict = Verdict::between(figure, 100.0, f64::INFINITY);
                 Some(Case { name: design.to_string(), figure, verdict })

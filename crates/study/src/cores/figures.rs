@@ -3,10 +3,11 @@
 use sealwright_measure::Interval;
 
 use super::{
-    Column, DESIGNS, Design, Measured,
+    design::{Column, DESIGNS, Design},
+    measured::Measured,
     software::{LENGTHS, LONGEST},
 };
-use crate::figure::{Axis, Figure, Kind, Origin, Series, X, shown};
+use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, shown};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![rates(measured), packets(measured)];
@@ -46,7 +47,7 @@ fn rates(measured: &Measured) -> Figure {
             say(&ours),
             say(&software)
         ),
-        kind: Kind::Dots,
+        kind: PlotKind::Dots,
         x: Axis::new("core", None),
         y: ticked("rate"),
         level: Some(100.0),
@@ -88,7 +89,7 @@ fn packets(measured: &Measured) -> Figure {
         id: "packets".to_owned(),
         title: "What is left of the rate in packets".to_owned(),
         alt,
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: Axis::new("text of a packet", Some("bytes"))
             .log()
             .ticks(LENGTHS.map(|bytes| (bytes as f64, bytes.to_string()))),

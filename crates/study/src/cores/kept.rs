@@ -2,27 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use sealwright_core_results::RESULTS;
 use sealwright_measure::Interval;
 use serde::Deserialize;
 
-use super::{BITS, Cipher, Design, Mode};
-
-/// Every file of `rtl/results/`; a test looks that none is missing.
-const FILES: &[(&str, &str)] = &[
-    ("alm-cipher-aes128-4-rom3.json", include_str!("../../../../rtl/results/alm-cipher-aes128-4-rom3.json")),
-    ("alm-cipher-serpent-4-cut1.json", include_str!("../../../../rtl/results/alm-cipher-serpent-4-cut1.json")),
-    ("alm-gcm-aes128-4-rom3-d6.json", include_str!("../../../../rtl/results/alm-gcm-aes128-4-rom3-d6.json")),
-    ("alm-gcm-serpent-4-cut1-d6.json", include_str!("../../../../rtl/results/alm-gcm-serpent-4-cut1-d6.json")),
-    ("alm-ocb-aes128-4-rom3-seal.json", include_str!("../../../../rtl/results/alm-ocb-aes128-4-rom3-seal.json")),
-    ("alm-ocb-serpent-4-cut1-seal.json", include_str!("../../../../rtl/results/alm-ocb-serpent-4-cut1-seal.json")),
-    ("ecp5-cipher-aes128-1-rom3.json", include_str!("../../../../rtl/results/ecp5-cipher-aes128-1-rom3.json")),
-    ("ecp5-cipher-serpent-1-cut1.json", include_str!("../../../../rtl/results/ecp5-cipher-serpent-1-cut1.json")),
-    ("ecp5-gcm-aes128-1-rom3-d6.json", include_str!("../../../../rtl/results/ecp5-gcm-aes128-1-rom3-d6.json")),
-    ("ecp5-gcm-serpent-1-cut1-d6.json", include_str!("../../../../rtl/results/ecp5-gcm-serpent-1-cut1-d6.json")),
-    ("ecp5-ocb-aes128-1-rom3-seal.json", include_str!("../../../../rtl/results/ecp5-ocb-aes128-1-rom3-seal.json")),
-    ("ecp5-ocb-serpent-1-cut1-seal.json", include_str!("../../../../rtl/results/ecp5-ocb-serpent-1-cut1-seal.json")),
-    ("regression.json", include_str!("../../../../rtl/results/regression.json")),
-];
+use super::design::{BITS, Cipher, Design, Mode};
 
 /// What one synthesis found.
 #[derive(Clone, Debug, Deserialize)]
@@ -93,8 +77,8 @@ impl Kept {
     /// Reads what was compiled in.
     pub(super) fn read() -> Kept {
         let mut kept = Kept::default();
-        for (name, text) in FILES {
-            kept.take(name, text).expect("a result compiled in is well formed");
+        for result in RESULTS {
+            kept.take(result.name, result.json).expect("a result compiled in is well formed");
         }
         kept
     }
@@ -166,19 +150,10 @@ fn mode_word(mode: Mode) -> &'static str {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::{collections::BTreeSet, fs, path::Path};
-
     use super::*;
 
     #[test]
-    fn every_result_is_compiled_in_and_belongs_to_one_state_of_the_sources() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl/results");
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let there: BTreeSet<String> = entries
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| name.ends_with(".json"))
-            .collect();
-        assert_eq!(FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), there);
+    fn every_result_can_be_read_and_belongs_to_one_state_of_the_sources() {
         let kept = Kept::read();
         assert!(kept.sources.len() <= 1, "{:?}", kept.sources);
     }

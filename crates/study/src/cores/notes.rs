@@ -3,7 +3,8 @@
 use sealwright_measure::Interval;
 
 use super::{
-    CIPHERS, Cipher, Column, Design, Measured, Mode,
+    design::{CIPHERS, Cipher, Column, Design, Mode},
+    measured::Measured,
     software::{ETHERNET, LONGEST},
 };
 use crate::{figure::shown, study::Note};

@@ -5,7 +5,7 @@ use std::{hint::black_box, io, time::Duration};
 use sealwright::{Isa, Suite};
 use sealwright_measure::{Candidate, Interval, Meter, Work};
 
-use super::{Cipher, Design, Mode};
+use super::design::{Cipher, Design, Mode};
 use crate::progress::Progress;
 
 /// How fast software seals packets of one length.

@@ -3,7 +3,8 @@
 use sealwright_measure::{Cell, Column, Interval, Table};
 
 use super::{
-    Column as Printed, DESIGNS, Design, Measured,
+    design::{Column as Printed, DESIGNS, Design, Mode},
+    measured::Measured,
     software::{ETHERNET, LENGTHS, LONGEST},
 };
 use crate::figure::cell;
@@ -81,7 +82,7 @@ fn routed(measured: &Measured) -> Table {
     let mut table = Table::new("One lane, placed and routed on ECP5", columns).with_note(note);
     for design in DESIGNS {
         let Some(found) = measured.kept.routed(design) else { continue };
-        let alone = measured.kept.clock(Design(design.0, super::Mode::Alone));
+        let alone = measured.kept.clock(Design(design.0, Mode::Alone));
         let share = found.fmax_mhz.zip(alone).map(|(clock, alone)| 100.0 * clock / alone);
         table.row([
             Cell::text(design.to_string()),

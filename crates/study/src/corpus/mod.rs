@@ -7,7 +7,7 @@ use std::fmt;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum Content {
     /// English words in paragraphs.
     Text,
     /// A picture, compressed without loss.
@@ -16,26 +16,26 @@ pub enum Kind {
     Ppm,
 }
 
-impl Kind {
+impl Content {
     /// Every kind.
-    pub const ALL: [Kind; 3] = [Kind::Text, Kind::Png, Kind::Ppm];
+    pub const ALL: [Content; 3] = [Content::Text, Content::Png, Content::Ppm];
 
     /// The usual ending of such a file's name.
     pub fn extension(self) -> &'static str {
         match self {
-            Kind::Text => "txt",
-            Kind::Png => "png",
-            Kind::Ppm => "ppm",
+            Content::Text => "txt",
+            Content::Png => "png",
+            Content::Ppm => "ppm",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Kind::Text => "text",
-            Kind::Png => "PNG image",
-            Kind::Ppm => "PPM image",
+            Content::Text => "text",
+            Content::Png => "PNG image",
+            Content::Ppm => "PPM image",
         })
     }
 }
@@ -45,12 +45,12 @@ impl fmt::Display for Kind {
 ///
 /// # Panics
 /// If `bytes` is less than 2000: no picture worth the name is that small.
-pub fn file(kind: Kind, bytes: usize, seed: u64) -> Vec<u8> {
+pub fn file(kind: Content, bytes: usize, seed: u64) -> Vec<u8> {
     assert!(bytes >= 2000, "a file of the corpus has 2000 bytes at least");
     match kind {
-        Kind::Text => text::text(bytes, seed),
-        Kind::Png => picture::png(bytes, seed),
-        Kind::Ppm => picture::ppm(bytes, seed),
+        Content::Text => text::text(bytes, seed),
+        Content::Png => picture::png(bytes, seed),
+        Content::Ppm => picture::ppm(bytes, seed),
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn files_have_the_length_asked_for_and_follow_from_their_seed() {
-        for kind in Kind::ALL {
+        for kind in Content::ALL {
             for bytes in [2000, 2001, 31_337, 100_000] {
                 let one = file(kind, bytes, 7);
                 assert_eq!(one.len(), bytes, "{kind}");
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn text_is_text() {
-        let text = String::from_utf8(file(Kind::Text, 50_000, 1)).unwrap();
+        let text = String::from_utf8(file(Content::Text, 50_000, 1)).unwrap();
         assert!(text.ends_with('\n'));
         assert!(text.lines().all(|line| line.len() <= 80 && line.chars().all(|c| c == ' ' || c.is_ascii_graphic())));
         let words = text.split_whitespace().count();
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn png_decodes_to_what_ppm_shows() {
-        let bytes = file(Kind::Png, 100_000, 3);
+        let bytes = file(Content::Png, 100_000, 3);
         let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn ppm_holds_as_many_pixels_as_its_head_says() {
-        let bytes = file(Kind::Ppm, 100_000, 3);
+        let bytes = file(Content::Ppm, 100_000, 3);
         let lines: Vec<&[u8]> = bytes.splitn(5, |&byte| byte == b'\n').collect();
         assert_eq!((lines[0], lines[3]), (&b"P6"[..], &b"255"[..]));
         assert!(lines[1].starts_with(b"# "));

@@ -4,8 +4,8 @@ use sealwright_measure::{Interval, Verdict};
 
 use super::grid::{Direction, Grid, Mode, Point, SIZES, every};
 use crate::{
-    corpus::Kind,
-    judgement::{Case, Found, Judged, every as all, quotient},
+    corpus::Content,
+    judgement::{Case, Judged, Judgement, every as all, quotient},
     paper::Paper,
 };
 
@@ -64,7 +64,7 @@ fn files(grid: &Grid) -> Vec<Point> {
     grid.points().filter(|point| point.mode == Mode::Cbc).collect()
 }
 
-fn gcm_slower(grid: &Grid, direction: Direction) -> Option<Found> {
+fn gcm_slower(grid: &Grid, direction: Direction) -> Option<Judgement> {
     let cases = files(grid).into_iter().filter(|point| point.direction == direction).filter_map(|point| {
         let name = format!("{} {}", point.size, grid.name(point.kind));
         case(name, grid.gcm_to_cbc(point), |ratio| Verdict::above(ratio, 1.0 + MATTERS))
@@ -72,8 +72,8 @@ fn gcm_slower(grid: &Grid, direction: Direction) -> Option<Found> {
     all("time of GCM : CBC", &cases.collect::<Vec<_>>())
 }
 
-fn constant_ratio(grid: &Grid) -> Option<Found> {
-    let cases = every(&Kind::ALL).filter(|(_, size, _)| *size == SIZES[0]).filter_map(|(kind, size, direction)| {
+fn constant_ratio(grid: &Grid) -> Option<Judgement> {
+    let cases = every(&Content::ALL).filter(|(_, size, _)| *size == SIZES[0]).filter_map(|(kind, size, direction)| {
         let point = Point { kind, size, mode: Mode::Cbc, direction };
         let ratios: Vec<Interval> = SIZES.iter().filter_map(|&size| grid.gcm_to_cbc(point.size(size))).collect();
         let name = format!("{}, {direction}", grid.name(kind));
@@ -94,10 +94,10 @@ fn spread(figures: &[Interval]) -> Option<Interval> {
     })
 }
 
-fn images_slower(grid: &Grid) -> Option<Found> {
-    let cases = grid.points().filter(|point| point.kind != Kind::Text).filter_map(|point| {
+fn images_slower(grid: &Grid) -> Option<Judgement> {
+    let cases = grid.points().filter(|point| point.kind != Content::Text).filter_map(|point| {
         let Point { kind, size, mode, direction } = point;
-        let ratio = grid.time(point.kind(Kind::Text)).and_then(|_| grid.ratio(point, point.kind(Kind::Text)));
+        let ratio = grid.time(point.kind(Content::Text)).and_then(|_| grid.ratio(point, point.kind(Content::Text)));
         case(format!("{size} {}, {direction} {mode}", grid.name(kind)), ratio, |ratio| {
             Verdict::above(ratio, 1.0 + MATTERS)
         })
@@ -105,7 +105,7 @@ fn images_slower(grid: &Grid) -> Option<Found> {
     all("time of image : text", &cases.collect::<Vec<_>>())
 }
 
-fn proportional(grid: &Grid) -> Option<Found> {
+fn proportional(grid: &Grid) -> Option<Judgement> {
     let cases = grid.points().flat_map(|point| {
         SIZES.windows(2).filter(move |pair| pair[0] == point.size).filter_map(move |pair| {
             let Point { kind, mode, direction, .. } = point;
@@ -124,7 +124,7 @@ fn largest(grid: &Grid, direction: Direction) -> Vec<Point> {
     files(grid).into_iter().filter(|point| point.size == SIZES[2] && point.direction == direction).collect()
 }
 
-fn cbc_decrypts_no_slower(grid: &Grid) -> Option<Found> {
+fn cbc_decrypts_no_slower(grid: &Grid) -> Option<Judgement> {
     let cases = largest(grid, Direction::Decrypt).into_iter().filter_map(|point| {
         let name = format!("{} {}", point.size, grid.name(point.kind));
         case(name, grid.gcm_to_cbc(point), |ratio| Verdict::above(ratio, 1.0 - MATTERS))
@@ -132,7 +132,7 @@ fn cbc_decrypts_no_slower(grid: &Grid) -> Option<Found> {
     all("time of GCM : CBC", &cases.collect::<Vec<_>>())
 }
 
-fn gcm_encrypts_faster(grid: &Grid) -> Option<Found> {
+fn gcm_encrypts_faster(grid: &Grid) -> Option<Judgement> {
     let cases = largest(grid, Direction::Encrypt).into_iter().filter_map(|point| {
         let ratio = grid.ratio(point, point.mode(Mode::Gcm));
         case(format!("{} {}", point.size, grid.name(point.kind)), ratio, |ratio| Verdict::above(ratio, 1.0 + MATTERS))
@@ -140,7 +140,7 @@ fn gcm_encrypts_faster(grid: &Grid) -> Option<Found> {
     all("time of CBC : GCM", &cases.collect::<Vec<_>>())
 }
 
-fn cbc_faster(grid: &Grid) -> Option<Found> {
+fn cbc_faster(grid: &Grid) -> Option<Judgement> {
     let points = Direction::ALL.into_iter().flat_map(|direction| largest(grid, direction));
     let cases = points.filter_map(|point| {
         let name = format!("{} {}, {}", point.size, grid.name(point.kind), point.direction);

@@ -6,7 +6,7 @@ use super::*;
 /// A grid of text and PNG with times from `time`, in milliseconds, and intervals of plus and minus `share`.
 fn grid(share: f64, time: impl Fn(Point) -> f64) -> Grid {
     let mut grid = Grid::new("made up");
-    for (kind, size, direction) in every(&[Kind::Text, Kind::Png]) {
+    for (kind, size, direction) in every(&[Content::Text, Content::Png]) {
         for mode in Mode::ALL {
             let point = Point { kind, size, mode, direction };
             let median = time(point);
@@ -22,7 +22,7 @@ fn by_byte(share: f64, cbc: f64, gcm: f64) -> Grid {
     grid(share, |point| point.size.0 as f64 * 1e-6 * if point.mode == Mode::Cbc { cbc } else { gcm })
 }
 
-fn verdict(found: Option<Found>) -> Verdict {
+fn verdict(found: Option<Judgement>) -> Verdict {
     found.unwrap().verdict
 }
 
@@ -45,7 +45,7 @@ fn cbc_against_gcm_has_three_outcomes_each_way() {
 #[test]
 fn one_case_against_decides_a_claim_about_all() {
     let odd = grid(0.005, |point| {
-        let odd = point.mode == Mode::Gcm && point.size == SIZES[1] && point.kind == Kind::Png;
+        let odd = point.mode == Mode::Gcm && point.size == SIZES[1] && point.kind == Content::Png;
         if point.mode == Mode::Cbc || odd { 1.0 } else { 2.0 }
     });
     let found = gcm_slower(&odd, Direction::Encrypt).unwrap();
@@ -67,7 +67,7 @@ fn constant_ratio_has_three_outcomes() {
 
 #[test]
 fn images_against_text_has_three_outcomes() {
-    let images = |share, factor| grid(share, move |point| if point.kind == Kind::Text { 1.0 } else { factor });
+    let images = |share, factor| grid(share, move |point| if point.kind == Content::Text { 1.0 } else { factor });
     assert_eq!(verdict(images_slower(&images(0.01, 1.5))), Holds);
     assert_eq!(verdict(images_slower(&images(0.001, 1.0))), DoesNotHold);
     assert_eq!(verdict(images_slower(&images(0.1, 1.1))), CannotBeTold);
@@ -110,7 +110,7 @@ fn nothing_measured_is_no_verdict() {
 fn every_claim_of_the_paper_has_its_predicate() {
     let grid = by_byte(0.01, 1.0, 2.0);
     let at = Circumstances { usual: vec![&grid], best: Some(&grid), basic: vec![&grid] };
-    let paper = &super::super::PAPER;
+    let paper = &super::super::printed::PAPER;
     let judged = judge(paper, &at);
     assert_eq!(judged.len(), paper.claims.len());
     for claim in &judged {
@@ -121,7 +121,7 @@ fn every_claim_of_the_paper_has_its_predicate() {
 /// What the paper's own tables say of its claims, worked out by hand with readings known to a tick either way.
 #[test]
 fn the_papers_own_tables_do_not_bear_out_all_it_says() {
-    let grid = Grid::printed(&super::super::PAPER, "paper");
+    let grid = Grid::printed(&super::super::printed::PAPER, "paper");
     // 10 MB: 192 : 108 and so on are clear; 8 : 8 at 100 kB is within a tick
     assert_eq!(verdict(gcm_slower(&grid, Direction::Encrypt)), CannotBeTold);
     // 8 ms for 100 kB and 8 ms for 1 MB

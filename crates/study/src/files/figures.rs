@@ -3,13 +3,13 @@
 use sealwright_measure::Interval;
 
 use super::{
-    Measured, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES},
+    measured::{Measured, TOOLS},
     tables::speed,
 };
 use crate::{
-    corpus::Kind,
-    figure::{Axis, Figure, Kind as Drawn, Origin, Series, X},
+    corpus::Content,
+    figure::{Axis, Figure, Origin, PlotKind, Series, X},
 };
 
 pub(super) fn figures(measured: &Measured<'_>) -> Vec<Figure> {
@@ -29,7 +29,7 @@ fn sizes() -> Axis {
 
 /// A text's figures by size.
 fn by_size(figure: impl Fn(Point) -> Option<Interval>, mode: Mode, direction: Direction) -> Vec<(X, Interval)> {
-    let point = |size| Point { kind: Kind::Text, size, mode, direction };
+    let point = |size| Point { kind: Content::Text, size, mode, direction };
     SIZES.iter().filter_map(|&size| Some((X::Number(size.0 as f64), figure(point(size))?))).collect()
 }
 
@@ -56,7 +56,7 @@ fn ratio(measured: &Measured<'_>, direction: Direction) -> Figure {
              faster, as in the paper; below it, GCM. {}",
             ends(&series)
         ),
-        kind: Drawn::Lines,
+        kind: PlotKind::Lines,
         x: sizes(),
         y: Axis::new("GCM : CBC", None).log().ticks(
             [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
@@ -96,7 +96,7 @@ fn times(measured: &Measured<'_>, direction: Direction) -> Figure {
              rise at 45 degrees. In milliseconds. {}",
             ends(&series)
         ),
-        kind: Drawn::Lines,
+        kind: PlotKind::Lines,
         x: sizes(),
         y: Axis::new("CPU time", Some("ms"))
             .log()
@@ -111,7 +111,7 @@ fn levels(measured: &Measured<'_>) -> Figure {
     let mut series = Vec::new();
     for (number, mode) in Mode::ALL.into_iter().enumerate() {
         for direction in Direction::ALL {
-            let point = Point { kind: Kind::Text, size, mode, direction };
+            let point = Point { kind: Content::Text, size, mode, direction };
             let points = measured.library.iter();
             let points = points.filter_map(|(isa, grid)| Some((X::Word(isa.name().to_owned()), speed(grid, point)?)));
             series.push(Series::here(format!("{mode} {direction}"), 1 + number * 2 + direction.column(), points));
@@ -124,7 +124,7 @@ fn levels(measured: &Measured<'_>) -> Figure {
             "Speed by instruction-set level, logarithmic, one mark for each mode and direction. In GB/s. {}",
             ends(&series)
         ),
-        kind: Drawn::Dots,
+        kind: PlotKind::Dots,
         x: Axis::new("level", None),
         y: Axis::new("speed", Some("GB/s")).log().ticks(
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|x| (x, x.to_string())),
@@ -138,7 +138,7 @@ fn tools(measured: &Measured<'_>) -> Figure {
     let size = SIZES[2];
     let series = Direction::ALL.map(|direction| {
         let used = TOOLS.iter().filter_map(|&program| {
-            let used = measured.bench.used.get(&(program, Kind::Text, size, direction))?;
+            let used = measured.trials.used.get(&(program, Content::Text, size, direction))?;
             Some((X::Word(program.name()), used.cpu))
         });
         Series::here(direction.to_string(), 1 + direction.column(), used)
@@ -147,7 +147,7 @@ fn tools(measured: &Measured<'_>) -> Figure {
         id: "tools".to_owned(),
         title: format!("Sealing {size} of text: CPU time of whole processes"),
         alt: "Two bars a program: CPU time to encrypt and to decrypt. Shorter is better.".to_owned(),
-        kind: Drawn::Bars,
+        kind: PlotKind::Bars,
         x: Axis::new("program", None),
         y: Axis::new("CPU time", Some("ms")),
         level: None,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use sealwright_measure::{Comparison, Interval};
 
-use crate::{corpus::Kind, judgement::quotient, paper::Paper};
+use crate::{corpus::Content, judgement::quotient, paper::Paper};
 
 /// The sizes of the paper, in bytes: its kB and MB read as powers of ten.
 pub(super) const SIZES: [Size; 3] = [Size(100_000), Size(1_000_000), Size(10_000_000)];
@@ -62,7 +62,7 @@ impl fmt::Display for Direction {
 /// A point of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Point {
-    pub(super) kind: Kind,
+    pub(super) kind: Content,
     pub(super) size: Size,
     pub(super) mode: Mode,
     pub(super) direction: Direction,
@@ -74,7 +74,7 @@ impl Point {
         Point { mode, ..self }
     }
 
-    pub(super) fn kind(self, kind: Kind) -> Point {
+    pub(super) fn kind(self, kind: Content) -> Point {
         Point { kind, ..self }
     }
 
@@ -84,7 +84,7 @@ impl Point {
 
     /// The label of the row that the paper prints for this file.
     pub(super) fn row(self) -> String {
-        format!("{} {}", self.size, if self.kind == Kind::Text { "text" } else { "image" })
+        format!("{} {}", self.size, if self.kind == Content::Text { "text" } else { "image" })
     }
 }
 
@@ -106,8 +106,8 @@ impl Grid {
     }
 
     /// The name of a kind of file here.
-    pub(super) fn name(&self, kind: Kind) -> String {
-        self.picture.filter(|_| kind != Kind::Text).map_or_else(|| kind.to_string(), str::to_owned)
+    pub(super) fn name(&self, kind: Content) -> String {
+        self.picture.filter(|_| kind != Content::Text).map_or_else(|| kind.to_string(), str::to_owned)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -136,7 +136,7 @@ impl Grid {
     pub(super) fn printed(paper: &Paper, scope: &str) -> Grid {
         let mut grid = Grid { picture: Some("image"), ..Grid::new(scope) };
         for (mode, id) in [(Mode::Cbc, "cbc"), (Mode::Gcm, "gcm")] {
-            for (kind, size, direction) in every(&[Kind::Text, Kind::Png]) {
+            for (kind, size, direction) in every(&[Content::Text, Content::Png]) {
                 let point = Point { kind, size, mode, direction };
                 if let Some(value) = paper.table(id).and_then(|table| table.value(&point.row(), direction.column())) {
                     let tick = super::ticks::TICK_MS;
@@ -171,6 +171,6 @@ impl Grid {
 }
 
 /// Every file of the grid in every direction.
-pub(super) fn every(kinds: &[Kind]) -> impl Iterator<Item = (Kind, Size, Direction)> {
+pub(super) fn every(kinds: &[Content]) -> impl Iterator<Item = (Content, Size, Direction)> {
     kinds.iter().flat_map(|&kind| SIZES.iter().flat_map(move |&size| Direction::ALL.map(|way| (kind, size, way))))
 }

@@ -7,7 +7,7 @@ use sealwright_measure::{Candidate, Clock, Meter, clock::ThreadCpu};
 
 use super::grid::{Direction, Grid, Mode, Point, SIZES};
 use crate::{
-    corpus::{self, Kind},
+    corpus::{self, Content},
     progress::Progress,
 };
 
@@ -62,7 +62,7 @@ type Boxed = Box<dyn FnMut(&mut [u8]) -> io::Result<()>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lane {
     pub(super) isa: Isa,
-    pub(super) kind: Kind,
+    pub(super) kind: Content,
 }
 
 fn candidate(lane: Lane, point: Point) -> io::Result<InPlace<Boxed>> {

@@ -4,69 +4,36 @@ mod claims;
 mod figures;
 mod grid;
 mod library;
+mod measured;
 mod notes;
+mod printed;
 mod process;
 mod programs;
 mod tables;
 mod ticks;
 
-use std::{io, sync::LazyLock, time::Duration};
+use std::{io, time::Duration};
 
 use grid::{Direction, Grid, Mode, Point, SIZES};
 use library::Lane;
-use process::{Bench, Place};
+use measured::{ENC, Measured, NO_INSTRUCTIONS, PRINTED, SEAL, TOOLS};
+use printed::PAPER;
+use process::{Place, Trials};
 use programs::{Program, Programs};
 use sealwright::Isa;
 use sealwright_measure::Meter;
 
 use crate::{
-    corpus::Kind,
+    corpus::Content,
+    error::StudyError,
     paper::Paper,
     progress::Progress,
-    study::{Failure, Options, Outcome, Study},
+    study::{Options, Outcome, Study},
 };
 
 /// The study of whole files.
 #[derive(Debug)]
 pub(crate) struct Files;
-
-/// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/files.toml")));
-
-/// The circumstance of the paper's own figures.
-const PRINTED: &str = "the paper's own tables";
-/// The circumstance that is nearest to the paper's machine.
-const NO_INSTRUCTIONS: &str = "OpenSSL without AES instructions";
-/// The circumstance that is most like the paper's: one tool for both modes.
-const ENC: &str = "whole processes, sealwright enc";
-/// The circumstance of today's user: `seal` for GCM, `enc` for CBC.
-const SEAL: &str = "whole processes, seal for GCM";
-
-/// The programs that only text is given to, in the order of their rows.
-const TOOLS: [Program; 4] = [Program::OpensslEnc, Program::Seal, Program::Age, Program::Gpg];
-
-/// Everything measured.
-struct Measured<'a> {
-    bench: Bench<'a>,
-    printed: Grid,
-    no_instructions: Grid,
-    enc: Grid,
-    seal: Grid,
-    /// The library by level, slowest first.
-    library: Vec<(Isa, Grid)>,
-    missing: Vec<Program>,
-}
-
-impl Measured<'_> {
-    fn best(&self) -> Option<&Grid> {
-        self.library.last().map(|(_, grid)| grid)
-    }
-
-    /// The library's level without any special instruction.
-    fn portable(&self) -> Option<&Grid> {
-        self.library.first().map(|(_, grid)| grid).filter(|_| self.library.len() > 1)
-    }
-}
 
 impl Study for Files {
     fn name(&self) -> &'static str {
@@ -77,10 +44,10 @@ impl Study for Files {
         &PAPER
     }
 
-    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         progress.expect(1 + 5 * SIZES.len() * 2);
-        let found = Programs::find(options.binary.as_deref()).map_err(Failure::io("the folder for trial files"))?;
-        let measured = measure(&found, options.quick, progress).map_err(Failure::io("study files"))?;
+        let found = Programs::find(options.binary.as_deref()).map_err(StudyError::io("the folder for trial files"))?;
+        let measured = measure(&found, options.quick, progress).map_err(StudyError::io("study files"))?;
         let usual = [&measured.printed, &measured.no_instructions, &measured.enc, &measured.seal];
         let usual = usual.into_iter().chain(measured.best()).chain(measured.portable());
         let at = claims::Circumstances {
@@ -99,9 +66,9 @@ impl Study for Files {
 }
 
 fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured<'a>> {
-    let kinds: &[Kind] = if quick { &[Kind::Text, Kind::Png] } else { &Kind::ALL };
+    let kinds: &[Content] = if quick { &[Content::Text, Content::Png] } else { &Content::ALL };
     progress.step("making text and pictures, and trying every program on them");
-    let mut bench = Bench::new(programs, kinds)?;
+    let mut trials = Trials::new(programs, kinds)?;
     let of_every_kind = [Program::OpensslEnc, Program::Enc(Mode::Cbc), Program::Enc(Mode::Gcm), Program::Seal];
     let cms = Mode::ALL
         .into_iter()
@@ -115,7 +82,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         }
         for &kind in if of_every_kind.contains(&program) { kinds } else { &kinds[..1] } {
             for size in SIZES {
-                bench.check(program, kind, size)?;
+                trials.check(program, kind, size)?;
             }
         }
     }
@@ -127,7 +94,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         for direction in Direction::ALL {
             progress.step(&format!("whole processes, {direction} {size}"));
             let places = places(&of_every_kind, kinds, size, direction, programs);
-            let found = compare(&mut bench, &meter.clone().budget(at_most(1500, 12_000)), &places, progress)?;
+            let found = compare(&mut trials, &meter.clone().budget(at_most(1500, 12_000)), &places, progress)?;
             add(&mut enc, found.as_ref(), &places, |program| match program {
                 Program::Enc(mode) => Some(mode),
                 _ => None,
@@ -139,32 +106,32 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
             });
             progress.step(&format!("OpenSSL with and without AES instructions, {direction} {size}"));
             let places = self::places(&cms, &kinds[..1], size, direction, programs);
-            let found = compare(&mut bench, &meter.clone().budget(at_most(1000, 6000)), &places, progress)?;
+            let found = compare(&mut trials, &meter.clone().budget(at_most(1000, 6000)), &places, progress)?;
             add(&mut no_instructions, found.as_ref(), &places, |program| match program {
                 Program::OpensslCms { mode, instructions: false } => Some(mode),
                 _ => None,
             });
             progress.step(&format!("other tools, {direction} {size}"));
             let places = self::places(&TOOLS, &kinds[..1], size, direction, programs);
-            compare(&mut bench, &meter.clone().budget(at_most(700, 5000)), &places, progress)?;
+            compare(&mut trials, &meter.clone().budget(at_most(700, 5000)), &places, progress)?;
         }
     }
 
     let library = library(quick, kinds, progress)?;
     let printed = Grid::printed(&PAPER, PRINTED);
-    Ok(Measured { bench, printed, no_instructions, enc, seal, library, missing })
+    Ok(Measured { trials, printed, no_instructions, enc, seal, library, missing })
 }
 
 /// The library at every level; the slow level without instructions is measured apart, so that it does not hold up the
 /// others' rounds.
-fn library(quick: bool, kinds: &[Kind], progress: &mut Progress<'_>) -> io::Result<Vec<(Isa, Grid)>> {
+fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::Result<Vec<(Isa, Grid)>> {
     let levels = Isa::available();
     let scope = |isa: &Isa| format!("library, {}", isa.name());
     let mut grids: Vec<(Isa, Grid)> = levels.iter().map(|isa| (*isa, Grid::new(scope(isa)))).collect();
     let (slow, fast) = if levels.len() > 1 { levels.split_at(1) } else { levels.split_at(0) };
     let meter = if quick { Meter::quick().rounds(3, 2000) } else { Meter::full().rounds(11, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 300 } else { 4000 }));
-    let lanes = |levels: &[Isa]| levels.iter().map(|&isa| Lane { isa, kind: Kind::Text }).collect::<Vec<_>>();
+    let lanes = |levels: &[Isa]| levels.iter().map(|&isa| Lane { isa, kind: Content::Text }).collect::<Vec<_>>();
     let mut fast_lanes = lanes(fast);
     let images = fast.last().into_iter().flat_map(|&isa| kinds[1..].iter().map(move |&kind| Lane { isa, kind }));
     fast_lanes.extend(images);
@@ -179,7 +146,7 @@ fn library(quick: bool, kinds: &[Kind], progress: &mut Progress<'_>) -> io::Resu
 /// The places of those of `programs` that are there.
 fn places(
     wanted: &[Program],
-    kinds: &[Kind],
+    kinds: &[Content],
     size: grid::Size,
     direction: Direction,
     programs: &Programs,
@@ -190,12 +157,12 @@ fn places(
 
 /// Measures `places`, if there are any.
 fn compare(
-    bench: &mut Bench<'_>,
+    trials: &mut Trials<'_>,
     meter: &Meter,
     places: &[Place],
     progress: &mut Progress<'_>,
 ) -> io::Result<Option<sealwright_measure::Comparison>> {
-    if places.is_empty() { Ok(None) } else { bench.compare(meter, places, progress).map(Some) }
+    if places.is_empty() { Ok(None) } else { trials.compare(meter, places, progress).map(Some) }
 }
 
 /// Adds what was found to `grid`, for the programs that stand for a mode there.

@@ -3,16 +3,17 @@
 use sealwright_measure::Interval;
 
 use super::{
-    Measured, PAPER, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES},
+    measured::{Measured, TOOLS},
+    printed::PAPER,
     programs::{IV, Program},
     tables::speed,
     ticks,
 };
-use crate::{corpus::Kind, figure::shown, study::Note};
+use crate::{corpus::Content, figure::shown, study::Note};
 
 /// The text of the largest size.
-const LARGEST: Point = Point { kind: Kind::Text, size: SIZES[2], mode: Mode::Cbc, direction: Direction::Encrypt };
+const LARGEST: Point = Point { kind: Content::Text, size: SIZES[2], mode: Mode::Cbc, direction: Direction::Encrypt };
 
 fn decrypt(point: Point) -> Point {
     Point { direction: Direction::Decrypt, ..point }
@@ -71,7 +72,7 @@ fn without_instructions(measured: &Measured<'_>) -> Option<Note> {
     let rate = LARGEST.size.0 as f64 / 1e3 / measured.printed.time(LARGEST)?.median;
     let with = |mode| {
         let program = Program::OpensslCms { mode, instructions: true };
-        measured.bench.used.get(&(program, Kind::Text, SIZES[2], Direction::Encrypt)).map(|used| used.cpu.median)
+        measured.trials.used.get(&(program, Content::Text, SIZES[2], Direction::Encrypt)).map(|used| used.cpu.median)
     };
     let with = with(Mode::Gcm)? / with(Mode::Cbc)?;
     let near = ratio.median / printed < 1.25 && printed / ratio.median < 1.25;
@@ -164,7 +165,7 @@ fn clock() -> Note {
 
 /// The same clock here.
 fn luck(measured: &Measured<'_>) -> Option<Note> {
-    let used = measured.bench.used.get(&(Program::OpensslEnc, Kind::Text, SIZES[0], Direction::Encrypt))?;
+    let used = measured.trials.used.get(&(Program::OpensslEnc, Content::Text, SIZES[0], Direction::Encrypt))?;
     let text = format!(
         "Of {} runs of openssl enc on 100 kB here, {:.0} % read no user time at all, the others more than there was; \
          their mean is {:.2} ms. User and system time together read {} ms. The kernel knows the sum exactly and \

@@ -10,7 +10,7 @@ use super::{
     programs::{Program, Programs},
 };
 use crate::{
-    corpus::{self, Kind},
+    corpus::{self, Content},
     progress::Progress,
 };
 
@@ -33,38 +33,38 @@ pub(super) struct Used {
 }
 
 /// Which program at which file and direction.
-pub(super) type Place = (Program, Kind, Size, Direction);
+pub(super) type Place = (Program, Content, Size, Direction);
 
 /// The files of the grid and everything measured on them.
-pub(super) struct Bench<'a> {
+pub(super) struct Trials<'a> {
     pub(super) programs: &'a Programs,
     pub(super) used: BTreeMap<Place, Used>,
     /// Bytes of a sealed file beyond its text.
     pub(super) overhead: BTreeMap<(Program, Size), i64>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Trials<'a> {
     /// Writes the files of the grid.
-    pub(super) fn new(programs: &'a Programs, kinds: &[Kind]) -> io::Result<Bench<'a>> {
-        let bench = Bench { programs, used: BTreeMap::new(), overhead: BTreeMap::new() };
+    pub(super) fn new(programs: &'a Programs, kinds: &[Content]) -> io::Result<Trials<'a>> {
+        let trials = Trials { programs, used: BTreeMap::new(), overhead: BTreeMap::new() };
         for &kind in kinds {
             for size in SIZES {
-                fs::write(bench.plain(kind, size), corpus::file(kind, size.0 as usize, SEED))?;
+                fs::write(trials.plain(kind, size), corpus::file(kind, size.0 as usize, SEED))?;
             }
         }
-        Ok(bench)
+        Ok(trials)
     }
 
-    fn plain(&self, kind: Kind, size: Size) -> PathBuf {
+    fn plain(&self, kind: Content, size: Size) -> PathBuf {
         self.programs.path(&format!("{}.{}", size.0, kind.extension()))
     }
 
-    fn sealed(&self, program: Program, kind: Kind, size: Size) -> PathBuf {
+    fn sealed(&self, program: Program, kind: Content, size: Size) -> PathBuf {
         self.programs.path(&format!("{}.{}.{}", size.0, kind.extension(), program.name().replace([' ', ','], "-")))
     }
 
     /// Has `program` encrypt and decrypt a file once, and checks that it comes back.
-    pub(super) fn check(&mut self, program: Program, kind: Kind, size: Size) -> io::Result<()> {
+    pub(super) fn check(&mut self, program: Program, kind: Content, size: Size) -> io::Result<()> {
         let (plain, sealed) = (self.plain(kind, size), self.sealed(program, kind, size));
         let back = self.programs.path("back");
         self.programs.once(program, Direction::Encrypt, &plain, &sealed)?;

@@ -3,13 +3,14 @@
 use sealwright_measure::{Cell, Column, Interval, Table};
 
 use super::{
-    Measured, PAPER, TOOLS,
     grid::{Direction, Grid, Mode, Point, SIZES, every},
+    measured::{Measured, TOOLS},
+    printed::PAPER,
     process::Used,
     programs::Program,
     ticks,
 };
-use crate::{corpus::Kind, figure::cell};
+use crate::{corpus::Content, figure::cell};
 
 pub(super) fn tables(measured: &Measured<'_>) -> Vec<Table> {
     let mut tables = vec![ratios(measured), processes(measured, Mode::Cbc), processes(measured, Mode::Gcm)];
@@ -32,7 +33,7 @@ fn ratios(measured: &Measured<'_>) -> Table {
     columns.extend(grids.iter().map(|grid| Column::number(&grid.scope)));
     let mut table = Table::new("Time of GCM : time of CBC", columns)
         .with_note("Above 1, CBC is faster. Each pair was measured side by side; brackets hold 95 % of the medians.");
-    for (kind, size, direction) in every(&Kind::ALL) {
+    for (kind, size, direction) in every(&Content::ALL) {
         let point = Point { kind, size, mode: Mode::Cbc, direction };
         if grids.iter().all(|grid| grid.gcm_to_cbc(point).is_none()) {
             continue;
@@ -65,8 +66,8 @@ fn processes(measured: &Measured<'_>, mode: Mode) -> Table {
     );
     let note = "Ours is user and system time together, which the kernel knows exactly; the paper's is user time alone.";
     let mut table = Table::new(title, columns).with_note(note);
-    for (kind, size, direction) in every(&Kind::ALL) {
-        let used = |program| measured.bench.used.get(&(program, kind, size, direction)).copied();
+    for (kind, size, direction) in every(&Content::ALL) {
+        let used = |program| measured.trials.used.get(&(program, kind, size, direction)).copied();
         let (first, second): (Option<Used>, Option<Used>) = (used(ours), used(other));
         if first.is_none() && second.is_none() {
             continue;
@@ -94,7 +95,7 @@ fn speeds(measured: &Measured<'_>) -> Table {
     for (isa, grid) in &measured.library {
         for mode in Mode::ALL {
             for direction in Direction::ALL {
-                let speed = |size| speed(grid, Point { kind: Kind::Text, size, mode, direction });
+                let speed = |size| speed(grid, Point { kind: Content::Text, size, mode, direction });
                 let mut row =
                     vec![Cell::text(isa.name()), Cell::text(mode.to_string()), Cell::text(direction.to_string())];
                 row.extend(SIZES.map(|size| or_empty(speed(size), "not measured")));
@@ -126,9 +127,9 @@ fn tools(measured: &Measured<'_>) -> Table {
     let mut table = Table::new("Tools that seal a text file", columns).with_note(note);
     for size in SIZES {
         for program in TOOLS {
-            let used = |direction| measured.bench.used.get(&(program, Kind::Text, size, direction)).copied();
+            let used = |direction| measured.trials.used.get(&(program, Content::Text, size, direction)).copied();
             let (Some(encrypt), Some(decrypt)) = (used(Direction::Encrypt), used(Direction::Decrypt)) else { continue };
-            let added = measured.bench.overhead.get(&(program, size));
+            let added = measured.trials.overhead.get(&(program, size));
             table.row([
                 Cell::text(size.to_string()),
                 Cell::text(program.name()),

@@ -3,11 +3,11 @@
 use sealwright_measure::{Interval, Verdict};
 
 use super::{
-    Measured,
     grid::{Grid, LARGEST_PRINTED, SIZES, SMALLEST_PRINTED, Size},
+    measured::Measured,
 };
 use crate::{
-    judgement::{Case, Found, Judged, every},
+    judgement::{Case, Judged, Judgement, every},
     paper::{Paper, Sentence},
 };
 
@@ -23,12 +23,12 @@ pub(super) fn judge(paper: &Paper, measured: &Measured) -> Vec<Judged> {
 
 fn judged(sentence: &Sentence, measured: &Measured) -> Judged {
     let mut judged = Judged::new(sentence);
-    let mut add = |scope: &str, found: Option<Found>| {
+    let mut add = |scope: &str, found: Option<Judgement>| {
         if let Some(found) = found {
             judged.add(sentence, scope, found);
         }
     };
-    let against: Option<fn(&Grid) -> Option<Found>> = match sentence.id.as_str() {
+    let against: Option<fn(&Grid) -> Option<Judgement>> = match sentence.id.as_str() {
         "small" => Some(small),
         "even" => Some(even),
         "large" => Some(large),
@@ -62,7 +62,7 @@ fn judged(sentence: &Sentence, measured: &Measured) -> Judged {
 }
 
 /// A claim about RKC : GCM at every size from `first` to `last`.
-fn throughout(grid: &Grid, first: Size, last: Size, verdict: impl Fn(Interval) -> Verdict) -> Option<Found> {
+fn throughout(grid: &Grid, first: Size, last: Size, verdict: impl Fn(Interval) -> Verdict) -> Option<Judgement> {
     let sizes = SIZES.into_iter().filter(|size| (first..=last).contains(size));
     let cases = sizes.filter_map(|size| {
         let figure = grid.ratio(size)?;
@@ -71,19 +71,19 @@ fn throughout(grid: &Grid, first: Size, last: Size, verdict: impl Fn(Interval) -
     every("time of RKC : GCM", &cases.collect::<Vec<_>>())
 }
 
-fn small(grid: &Grid) -> Option<Found> {
+fn small(grid: &Grid) -> Option<Judgement> {
     throughout(grid, SMALLEST_PRINTED, Size::kib(1), |ratio| Verdict::below(ratio, 1.0 - MATTERS))
 }
 
-fn even(grid: &Grid) -> Option<Found> {
+fn even(grid: &Grid) -> Option<Judgement> {
     throughout(grid, Size::kib(2), Size::kib(2), |ratio| Verdict::between(ratio, 1.0 / ABOUT, ABOUT))
 }
 
-fn large(grid: &Grid) -> Option<Found> {
+fn large(grid: &Grid) -> Option<Judgement> {
     throughout(grid, Size::kib(3), LARGEST_PRINTED, |ratio| Verdict::above(ratio, 1.0 + MATTERS))
 }
 
-fn crossing(grid: &Grid) -> Option<Found> {
+fn crossing(grid: &Grid) -> Option<Judgement> {
     let (before, after) = (grid.ratio(Size::kib(1))?, grid.ratio(Size::kib(3))?);
     let case = |size: Size, figure, verdict| Case { name: size.to_string(), figure, verdict };
     every(
@@ -96,7 +96,7 @@ fn crossing(grid: &Grid) -> Option<Found> {
 }
 
 /// Both were measured against the same GCM in the same rounds; the quotient of the times is wider than need be.
-fn prepared(measured: &Measured) -> Option<Found> {
+fn prepared(measured: &Measured) -> Option<Judgement> {
     let (_, whole) = measured.best()?;
     let cases = SIZES.into_iter().filter(|size| size.printed()).filter_map(|size| {
         let figure = crate::judgement::quotient(whole.at(size)?.rkc, measured.prepared.at(size)?.rkc);
@@ -105,7 +105,7 @@ fn prepared(measured: &Measured) -> Option<Found> {
     every("time of RKC : RKC prepared", &cases.collect::<Vec<_>>())
 }
 
-fn parallel(lanes: Interval) -> Option<Found> {
+fn parallel(lanes: Interval) -> Option<Judgement> {
     let verdict = Verdict::below(lanes, 2.0 / 3.0);
     every(
         "time of four keys in a register : one",
@@ -113,7 +113,7 @@ fn parallel(lanes: Interval) -> Option<Found> {
     )
 }
 
-fn memory((rkc, gcm): (usize, usize)) -> Option<Found> {
+fn memory((rkc, gcm): (usize, usize)) -> Option<Judgement> {
     let figure = Interval::exact(rkc as f64 / gcm as f64);
     let verdict = Verdict::below(figure, ABOUT);
     let name = format!("{rkc} bytes of offsets, {gcm} bytes of keystream");

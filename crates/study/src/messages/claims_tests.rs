@@ -14,13 +14,13 @@ fn grid(share: f64, ratio: impl Fn(u64) -> f64) -> Grid {
     grid
 }
 
-fn verdict(found: Option<Found>) -> Verdict {
+fn verdict(found: Option<Judgement>) -> Verdict {
     found.unwrap().verdict
 }
 
 #[test]
 fn the_papers_table_bears_the_papers_sentences_out() {
-    let printed = Grid::printed(&super::super::PAPER, "paper");
+    let printed = Grid::printed(&super::super::printed::PAPER, "paper");
     assert_eq!(verdict(small(&printed)), Holds);
     assert_eq!(verdict(even(&printed)), Holds);
     assert_eq!(verdict(large(&printed)), Holds);

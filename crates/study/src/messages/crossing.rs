@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_papers_lies_at_2_kib() {
-        let printed = Grid::printed(&super::super::PAPER, "paper");
+        let printed = Grid::printed(&super::super::printed::PAPER, "paper");
         let Crossing::Between(before, after, bytes) = of(&printed) else { panic!() };
         assert_eq!((before, after), (Size::kib(1), Size::kib(2)));
         assert!((1800.0..2048.0).contains(&bytes), "{bytes}");

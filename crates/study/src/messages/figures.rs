@@ -3,10 +3,10 @@
 use sealwright_measure::Interval;
 
 use super::{
-    Measured,
     grid::{Against, Grid, LARGEST_PRINTED, SIZES, Size},
+    measured::Measured,
 };
-use crate::figure::{Axis, Figure, Kind, Origin, Series, X, shown};
+use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, shown};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![times(measured), ratio(measured), parts(measured)];
@@ -63,7 +63,7 @@ fn times(measured: &Measured) -> Figure {
              faster mode changes. {}",
             ends(&series)
         ),
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: sizes(),
         y: Axis::new("time", Some("µs"))
             .log()
@@ -86,7 +86,7 @@ fn ratio(measured: &Measured) -> Figure {
              paper up to 1 KiB; above it GCM. {}",
             ends(&series)
         ),
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: sizes(),
         y: Axis::new("RKC : GCM", None).log().ticks(
             [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
@@ -98,7 +98,7 @@ fn ratio(measured: &Measured) -> Figure {
 }
 
 fn parts(measured: &Measured) -> Figure {
-    type Part = fn(&super::Parts) -> Interval;
+    type Part = fn(&super::parts::Parts) -> Interval;
     let parts: [(&str, Part); 5] = [
         ("DRBG", |parts| parts.drbg),
         ("tag", |parts| parts.tag),
@@ -117,7 +117,7 @@ fn parts(measured: &Measured) -> Figure {
         id: "parts".to_owned(),
         title: format!("What a byte of RKC costs at each level, messages of {LARGEST_PRINTED}"),
         alt: "Cycles a byte by level, logarithmic, one mark for each part of RKC and one for all of GCM.".to_owned(),
-        kind: Kind::Dots,
+        kind: PlotKind::Dots,
         x: Axis::new("level", None),
         y: Axis::new("cost", Some("cycles/byte"))
             .log()

@@ -4,73 +4,32 @@ mod claims;
 mod crossing;
 mod figures;
 mod grid;
+mod measured;
 mod notes;
 mod parts;
+mod printed;
 mod tables;
 mod timed;
 
-use std::{collections::BTreeMap, io, sync::LazyLock, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use grid::{Grid, SIZES, Size};
-use parts::{Opening, Parts};
+use measured::{Measured, PRINTED};
+use printed::PAPER;
 use sealwright::Isa;
-use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+use sealwright_measure::{Candidate, Comparison, Meter};
 use timed::Way;
 
 use crate::{
+    error::StudyError,
     paper::Paper,
     progress::Progress,
-    study::{Failure, Options, Outcome, Study},
+    study::{Options, Outcome, Study},
 };
 
 /// The study of single messages.
 #[derive(Debug)]
 pub(crate) struct Messages;
-
-/// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/messages.toml")));
-
-/// The circumstance of the paper's own figures.
-const PRINTED: &str = "the paper's own table";
-
-/// Everything measured.
-struct Measured {
-    printed: Grid,
-    /// RKC against GCM by level, slowest first, the GCM key made beforehand.
-    levels: Vec<(Isa, Grid)>,
-    /// At the lowest level, with GHASH bit by bit as the paper writes it down.
-    bitwise: Grid,
-    /// At the best level, with a new GCM key for every message.
-    new_key: Grid,
-    /// At the best level, with RKC's offsets made beforehand.
-    prepared: Grid,
-    /// Time of a plain composition of the crates `aes` and `sha2` over ours at the best level; and over ours with
-    /// offsets made beforehand.
-    plain: BTreeMap<Size, [Interval; 2]>,
-    parts: Vec<Parts>,
-    /// Time of four keys in a register over one, encrypting with offsets made beforehand.
-    lanes: Option<Interval>,
-    opening: Vec<Opening>,
-    /// What RKC prepares over GCM's keystream, in bytes, for the largest message of the paper.
-    prepared_bytes: (usize, usize),
-}
-
-impl Measured {
-    fn best(&self) -> Option<&(Isa, Grid)> {
-        self.levels.last()
-    }
-
-    /// The lowest level, where there is more than one: without any special instruction.
-    fn portable(&self) -> Option<&(Isa, Grid)> {
-        self.levels.first().filter(|_| self.levels.len() > 1)
-    }
-
-    /// Every circumstance, the paper's first.
-    fn grids(&self) -> impl Iterator<Item = &Grid> {
-        let levels = self.levels.iter().map(|(_, grid)| grid);
-        [&self.printed].into_iter().chain(levels).chain([&self.bitwise, &self.new_key, &self.prepared])
-    }
-}
 
 impl Study for Messages {
     fn name(&self) -> &'static str {
@@ -81,8 +40,8 @@ impl Study for Messages {
         &PAPER
     }
 
-    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
-        let measured = measure(options.quick, progress).map_err(Failure::io("study messages"))?;
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
+        let measured = measure(options.quick, progress).map_err(StudyError::io("study messages"))?;
         Ok(Outcome {
             summary: notes::summary(&measured),
             claims: claims::judge(&PAPER, &measured),
@@ -115,7 +74,7 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     };
     for size in SIZES {
         progress.step(&format!("messages of {size}"));
-        timed::check(&levels, size).map_err(io::Error::other)?;
+        timed::check(&levels, size)?;
         let extra = [Way::RkcPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
         let bitwise = [(Way::GcmBitwise, lowest)];
         let both = |isa: &Isa| [(Way::Rkc, *isa), (Way::Gcm, *isa)];

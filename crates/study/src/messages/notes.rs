@@ -3,9 +3,10 @@
 use sealwright_measure::Interval;
 
 use super::{
-    Measured, PAPER,
     crossing::{self, Crossing},
     grid::{Against, Grid, LARGEST_PRINTED, SMALLEST_PRINTED, Size},
+    measured::Measured,
+    printed::PAPER,
 };
 use crate::{figure::shown, study::Note};
 

@@ -3,9 +3,10 @@
 use sealwright_measure::{Cell, Column, Interval, Table};
 
 use super::{
-    Measured, PAPER,
     crossing::{self, words},
     grid::{Grid, SIZES},
+    measured::Measured,
+    printed::PAPER,
 };
 use crate::figure::cell;
 

@@ -175,31 +175,31 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
 }
 
 /// That every way computes the same at this size, and opens what it sealed.
-pub(super) fn check(levels: &[Isa], size: Size) -> Result<(), String> {
+pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
     let (seed, nonce) = (seeds()[3], nonces()[5]);
     let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
     let mut by_crates = text.clone();
     let tag = plain_rkc::seal(&KEY, &seed, &mut by_crates);
     let mut sealed: Option<(Vec<u8>, sealwright::Tag)> = None;
     for &isa in levels {
-        let wrong = |what: &str| Err(format!("{what} differs at {size}, {isa}"));
+        let wrong = |what: &str| Err(io::Error::other(format!("{what} differs at {size}, {isa}")));
         let rkc = Rkc::research_only(isa, &KEY);
         let mut ours = text.clone();
-        let t = rkc.seal(&seed, &mut ours).map_err(|error| error.to_string())?;
+        let t = rkc.seal(&seed, &mut ours).map_err(io::Error::other)?;
         if ours != by_crates || t.as_ref() != tag {
             return wrong("RKC");
         }
         if rkc.open(&seed, &mut ours, t.as_ref()).is_err() || ours != text {
             return wrong("opened RKC");
         }
-        let t = rkc.seal_ahead(&offsets(isa, &seed, size), &mut ours).map_err(|error| error.to_string())?;
+        let t = rkc.seal_ahead(&offsets(isa, &seed, size), &mut ours).map_err(io::Error::other)?;
         if ours != by_crates || t.as_ref() != tag {
             return wrong("prepared RKC");
         }
-        let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(|error| error.to_string())?, Box::new(bitwise(isa))];
+        let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(io::Error::other)?, Box::new(bitwise(isa))];
         for gcm in &aeads[..if isa == levels[0] { 2 } else { 1 }] {
             let mut ours = text.clone();
-            let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(|error| error.to_string())?;
+            let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(io::Error::other)?;
             let ours = (ours, t);
             if *sealed.get_or_insert_with(|| ours.clone()) != ours {
                 return wrong("GCM");

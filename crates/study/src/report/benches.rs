@@ -8,7 +8,7 @@ use super::chapter::{Plot, Shown, day};
 use crate::{
     amount,
     bench::{Direction, Limiting, Report, Row},
-    figure::{Axis, Figure, Kind, Series, X},
+    figure::{Axis, Figure, PlotKind, Series, X},
 };
 
 /// Everything that the chapter shows.
@@ -72,7 +72,7 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
             "Speed by size, one line an implementation, both axes logarithmic. {}",
             fastest.unwrap_or_default()
         ),
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: Axis::new("bytes in a message", None)
             .log()
             .ticks(sizes.iter().map(|&bytes| (bytes as f64, amount::exact(bytes)))),

@@ -3,12 +3,7 @@
 use sealwright_measure::{Table, Verdict};
 use serde::Serialize;
 
-use crate::{
-    figure::Figure,
-    plot,
-    results::Results,
-    study::{Failure, Note, by_name},
-};
+use crate::{error::StudyError, figure::Figure, plot, results::Results, studies::find, study::Note};
 
 /// Everything that a chapter shows.
 #[derive(Serialize)]
@@ -126,8 +121,8 @@ impl From<&Table> for Shown {
 }
 
 impl Chapter {
-    pub(super) fn new(results: &Results) -> Result<Chapter, Failure> {
-        let study = by_name(&results.study).ok_or_else(|| Failure::Unknown(results.study.clone()))?;
+    pub(super) fn new(results: &Results) -> Result<Chapter, StudyError> {
+        let study = find(&results.study)?;
         let (paper, outcome) = (study.paper(), &results.outcome);
         let mut scopes: Vec<String> = Vec::new();
         for scoped in outcome.claims.iter().flat_map(|claim| &claim.verdicts) {

@@ -2,6 +2,7 @@
 
 mod benches;
 mod chapter;
+mod chooser;
 
 use std::{
     fs,
@@ -14,9 +15,12 @@ use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, v
 use sealwright_measure::{Table, store::write_atomically};
 
 use crate::{
-    advise, bench, plot,
+    bench,
+    error::StudyError,
+    plot,
     results::{Results, load_bench},
-    study::{Failure, Options, STUDIES},
+    studies::STUDIES,
+    study::Options,
 };
 
 const COMPARISON: &str = include_str!("../../report/compare.html");
@@ -29,7 +33,7 @@ const CHOOSING: &str = include_str!("../../report/chooser.js");
 ///
 /// # Errors
 /// When results cannot be read or the page cannot be written.
-pub fn write(options: &Options) -> Result<PathBuf, Failure> {
+pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(&options.results, study.name()).transpose());
     let results: Vec<Results> = loaded.collect::<Result<_, _>>()?;
     let page = html(&results, load_bench(&options.results)?.as_ref())?;
@@ -40,7 +44,7 @@ pub fn write(options: &Options) -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// When the page cannot be written.
-pub fn write_comparison(tables: &[Table], report: &Path) -> Result<PathBuf, Failure> {
+pub fn write_comparison(tables: &[Table], report: &Path) -> Result<PathBuf, StudyError> {
     let page = environment()
         .and_then(|environment| {
             environment.template_from_str(COMPARISON)?.render(context! {
@@ -54,15 +58,15 @@ pub fn write_comparison(tables: &[Table], report: &Path) -> Result<PathBuf, Fail
 }
 
 /// Puts `page` into the folder `report`, whole or not at all.
-fn put(report: &Path, name: &str, page: &str) -> Result<PathBuf, Failure> {
+fn put(report: &Path, name: &str, page: &str) -> Result<PathBuf, StudyError> {
     let path = report.join(name);
     let store = || fs::create_dir_all(report).and_then(|()| write_atomically(&path, page.as_bytes()));
-    store().map_err(Failure::io(path.display().to_string()))?;
+    store().map_err(StudyError::io(path.display().to_string()))?;
     Ok(path)
 }
 
-fn broken(error: minijinja::Error) -> Failure {
-    Failure::Page(format!("{error:#}"))
+fn broken(error: minijinja::Error) -> StudyError {
+    StudyError::Page(format!("{error:#}"))
 }
 
 /// Where whatever is not marked safe is escaped.
@@ -77,10 +81,10 @@ fn environment<'a>() -> Result<Environment<'a>, minijinja::Error> {
 ///
 /// # Errors
 /// When a result is of no known study.
-pub fn html(results: &[Results], bench: Option<&bench::Report>) -> Result<String, Failure> {
+pub fn html(results: &[Results], bench: Option<&bench::Report>) -> Result<String, StudyError> {
     let chapters: Vec<Chapter> = results.iter().map(Chapter::new).collect::<Result<_, _>>()?;
-    let chooser = advise::chooser(bench);
-    let chooser_json = serde_json::to_string(&chooser).map_err(|error| Failure::Page(error.to_string()))?;
+    let chooser = chooser::chooser(bench);
+    let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
     let chooser_json = chooser_json.replace("</", "<\\/"); // inside a script element nothing may look like its end
     let environment = environment().map_err(broken)?;
     let page = || {

@@ -6,10 +6,11 @@ use sealwright_measure::{Cell, Column, Interval, Machine, Table, Verdict};
 use super::*;
 use crate::{
     bench::{Direction, Limit, Limiting, Participant, Row},
-    figure::{Axis, Figure, Kind, Series, X},
-    judgement::{Found, Judged},
+    figure::{Axis, Figure, PlotKind, Series, X},
+    judgement::{Judged, Judgement},
     results::keep_bench,
-    study::{Note, Outcome, Study, by_name},
+    studies::by_name,
+    study::{Note, Outcome, Study},
 };
 
 /// Results of the files study, made up, with text that HTML would take amiss.
@@ -21,7 +22,7 @@ fn results() -> Results {
         paper.claims.iter().zip([Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].into_iter().cycle());
     let claims = claims.map(|(sentence, verdict)| {
         let mut judged = Judged::new(sentence);
-        judged.add(sentence, "whole <processes>", Found { verdict, evidence: "1 < 2".into() });
+        judged.add(sentence, "whole <processes>", Judgement { verdict, evidence: "1 < 2".into() });
         judged
     });
     let points =
@@ -33,7 +34,7 @@ fn results() -> Results {
             id: "f".into(),
             title: "A figure".into(),
             alt: "Two points".into(),
-            kind: Kind::Lines,
+            kind: PlotKind::Lines,
             x: Axis::new("size", None).log(),
             y: Axis::new("time", Some("ms")).log(),
             level: None,
@@ -182,5 +183,5 @@ fn bench_comes_back_from_disk_with_peers_and_limits() {
     let page = own(&fs::read_to_string(write(&options).unwrap()).unwrap());
     assert!(page.contains("ring 0.17") && page.contains("AES rounds alone, a limit") && page.contains("1.50"));
     fs::write(folder.path().join("bench.json"), "{}\n").unwrap();
-    assert!(matches!(load_bench(folder.path()), Err(Failure::Results(..))));
+    assert!(matches!(load_bench(folder.path()), Err(StudyError::Results(..))));
 }

@@ -17,7 +17,7 @@ use super::{
     pager::{PAGE, Pager},
     speed::LENGTHS,
 };
-use crate::study::Progress;
+use crate::progress::Progress;
 
 /// Connections, as many as the paper's computers.
 const CONNECTIONS: usize = 50;

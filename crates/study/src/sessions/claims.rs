@@ -4,9 +4,9 @@ use sealwright::Isa;
 use sealwright_measure::{Interval, Verdict};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
-use super::{Measured, PAPER, capacity::Served, memory::Held, speed::Point, tables::printed};
+use super::{capacity::Served, measured::Measured, memory::Held, printed::PAPER, speed::Point, tables::printed};
 use crate::{
-    judgement::{Case, Found, Judged, every},
+    judgement::{Case, Judged, Judgement, every},
     paper::Sentence,
 };
 
@@ -125,22 +125,22 @@ fn cases(ratios: Vec<(Spec, f64)>, verdict: impl Fn(Interval) -> Verdict) -> Vec
     ratios.into_iter().map(case).collect()
 }
 
-fn lowest(memory: &[Held], bytes: Bytes) -> Option<Found> {
+fn lowest(memory: &[Held], bytes: Bytes) -> Option<Judgement> {
     let others = |spec: Spec| !matches!(spec.kind, SchemeKind::Gscm(_) | SchemeKind::Clear);
     let cases = cases(over_gscm(memory, bytes, others), |ratio| Verdict::above(ratio, 1.0));
     every("bytes over GSCM's", &cases)
 }
 
-fn twice(memory: &[Held], bytes: Bytes) -> Option<Found> {
+fn twice(memory: &[Held], bytes: Bytes) -> Option<Judgement> {
     let papers = |spec: Spec| matches!(spec.kind, SchemeKind::GcmPre(x) | SchemeKind::GcmOn(x) if x != Strategy::Clmul);
     let ratios = over_gscm(memory, bytes, papers);
     let most = ratios.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
     let found = every("bytes over GSCM's", &cases(ratios, |ratio| Verdict::between(ratio, 2.0, f64::INFINITY)))?;
-    Some(Found { evidence: format!("{}; the greatest factor is {most:.0}", found.evidence), ..found })
+    Some(Judgement { evidence: format!("{}; the greatest factor is {most:.0}", found.evidence), ..found })
 }
 
 /// Stable clients of GSCM over those of others, each known to a step either way.
-fn stable(measured: &Measured, others: &[(&str, f64)]) -> Option<Found> {
+fn stable(measured: &Measured, others: &[(&str, f64)]) -> Option<Judgement> {
     let all = measured.served.as_ref().ok()?;
     let gscm = |payload| {
         all.iter().find(|served| served.spec.kind == SchemeKind::Gscm(Strategy::T64k) && served.payload == payload)
@@ -175,7 +175,7 @@ fn faster(
     slow: SchemeKind,
     bytes: usize,
     least: f64,
-) -> Option<Found> {
+) -> Option<Judgement> {
     let at = |kind, clients| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
     let numbers = measured.speed.clients().into_iter();
     let cases = numbers.filter_map(|clients| {
@@ -188,7 +188,7 @@ fn faster(
 
 /// Time of the relay over its time with GSCM(64k), at every number of clients. Each was measured in turns with the same
 /// relay without encryption.
-fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
+fn network(found: &super::network::NetworkPoints, claim: &str) -> Option<Judgement> {
     let (pre, on) = (SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k));
     let (slow, long, bytes, [least, most]): (&[SchemeKind], _, _, _) = match claim {
         "net-pre-40" => (&[pre], false, 40, [1.05, f64::INFINITY]),
@@ -209,7 +209,7 @@ fn network(found: &super::network::Found, claim: &str) -> Option<Found> {
     every("time over GSCM(64k)'s", &cases)
 }
 
-fn fastest(measured: &Measured, isa: Isa) -> Option<Found> {
+fn fastest(measured: &Measured, isa: Isa) -> Option<Judgement> {
     let recommended = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
     let points = || measured.speed.points.iter().filter(|point| point.isa == isa);
     let cases = points().filter(|point| point.spec != recommended && point.spec.kind != SchemeKind::Clear);
@@ -226,7 +226,7 @@ fn fastest(measured: &Measured, isa: Isa) -> Option<Found> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::sessions::{memory, speed::Found as Speed};
+    use crate::sessions::{memory, speed::SpeedPoints as Speed};
 
     #[test]
     fn of_memory_the_papers_table_says_yes_and_records_say_no() {
@@ -236,9 +236,9 @@ mod tests {
             memory,
             peers: Vec::new(),
             speed: Speed::default(),
-            network: Err("not run".into()),
+            network: Err(std::io::Error::other("not run")),
             software: Vec::new(),
-            served: Err("not run".into()),
+            served: Err(std::io::Error::other("not run")),
             budget: 1 << 20,
         };
         let judged = judge(&measured);

@@ -2,8 +2,8 @@
 
 use sealwright_measure::Interval;
 
-use super::{Measured, speed::LENGTHS, tables::printed};
-use crate::figure::{Axis, Figure, Kind, Series, X};
+use super::{measured::Measured, speed::LENGTHS, tables::printed};
+use crate::figure::{Axis, Figure, PlotKind, Series, X};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();
@@ -36,7 +36,7 @@ fn times(measured: &Measured, bytes: usize) -> Figure {
              without encryption. {}",
             series.iter().map(ends).collect::<Vec<_>>().join("; ")
         ),
-        kind: Kind::Lines,
+        kind: PlotKind::Lines,
         x: Axis::new("clients", None).log().ticks(numbers.iter().map(|&clients| (f64::from(clients), named(clients)))),
         y: Axis::new("time", Some("ns"))
             .log()
@@ -83,7 +83,7 @@ fn network(measured: &Measured) -> Option<Figure> {
         title: "Time of the relay for a packet over 50 connections, over that without encryption: the paper's figure 1 anew"
             .to_owned(),
         alt: format!("Ratio by scheme, logarithmic. {}", words.collect::<Vec<_>>().join("; ")),
-        kind: Kind::Dots,
+        kind: PlotKind::Dots,
         x: Axis::new("scheme", None),
         y: Axis::new("time over clear", None).log().ticks([1.0, 1.5, 2.0, 5.0, 10.0, 20.0].map(|at| (at, at.to_string()))),
         level: Some(1.0),
@@ -102,7 +102,7 @@ fn memory(measured: &Measured) -> Figure {
         alt: "Bytes a client by scheme, logarithmic: the paper's beside ours. Tables of GHASH make the steps; below them lie \
               records of one to seven cache lines."
             .to_owned(),
-        kind: Kind::Dots,
+        kind: PlotKind::Dots,
         x: Axis::new("scheme", None),
         y: Axis::new("memory", Some("bytes"))
             .log()

@@ -4,55 +4,34 @@ mod capacity;
 mod claims;
 mod crowd;
 mod figures;
+mod measured;
 mod memory;
 mod network;
 mod notes;
 mod pager;
 mod peers;
+mod printed;
 mod software;
 mod speed;
 mod tabled;
 mod tables;
 
-use std::{io, sync::LazyLock, time::Duration};
+use std::{io, time::Duration};
 
+use measured::Measured;
+use printed::PAPER;
 use sealwright::Isa;
 
 use crate::{
+    error::StudyError,
     paper::Paper,
-    study::{Failure, Options, Outcome, Progress, Study},
+    progress::Progress,
+    study::{Options, Outcome, Study},
 };
 
 /// The study of many clients.
 #[derive(Debug)]
 pub(crate) struct Sessions;
-
-/// What the paper printed.
-static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/sessions.toml")));
-
-/// Everything measured.
-struct Measured {
-    best: Isa,
-    memory: Vec<memory::Held>,
-    peers: Vec<peers::Peer>,
-    speed: speed::Found,
-    /// Figure 1; or why there is none.
-    network: Result<network::Found, String>,
-    /// Figure 2 on software of tables.
-    software: Vec<software::Point>,
-    /// Table 4; or why there is none.
-    served: Result<Vec<capacity::Served>, String>,
-    /// The memory that its server had.
-    budget: u64,
-}
-
-impl Measured {
-    /// The levels that were measured, the best first.
-    fn levels(&self) -> Vec<Isa> {
-        let there = |isa: &Isa| self.speed.points.iter().any(|point| point.isa == *isa);
-        Isa::available().into_iter().rev().filter(there).collect()
-    }
-}
 
 impl Study for Sessions {
     fn name(&self) -> &'static str {
@@ -67,8 +46,8 @@ impl Study for Sessions {
         Duration::from_secs(if quick { 50 } else { 900 })
     }
 
-    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, Failure> {
-        let measured = measure(options, progress).map_err(Failure::io("study sessions"))?;
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
+        let measured = measure(options, progress).map_err(StudyError::io("study sessions"))?;
         Ok(Outcome {
             summary: notes::summary(&measured),
             claims: claims::judge(&measured),
@@ -88,8 +67,8 @@ fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measure
     let memory = memory::measure(if quick { 24 << 20 } else { 64 << 20 })?;
     drop(kept);
     let budget = options.budget.unwrap_or(if quick { 32 << 20 } else { 256 << 20 });
-    let served = capacity::measure(quick, budget, &memory, progress).map_err(|error| error.to_string());
-    let network = network::measure(quick, progress).map_err(|error| error.to_string());
+    let served = capacity::measure(quick, budget, &memory, progress);
+    let network = network::measure(quick, progress);
     progress.step("software of tables, as in 2009");
     let software = software::measure(quick)?;
     let speed = speed::measure(quick, progress)?;

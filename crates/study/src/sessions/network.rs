@@ -7,7 +7,7 @@ use sealwright_measure::Interval;
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::speed::LENGTHS;
-use crate::study::Progress;
+use crate::progress::Progress;
 
 /// Numbers of clients: the ends and the middle of the paper's grid.
 const CLIENTS: [u32; 3] = [10_000, 50_000, 100_000];
@@ -37,9 +37,9 @@ pub(super) struct Point {
 
 /// What was measured.
 #[derive(Default)]
-pub(super) struct Found(pub(super) Vec<Point>);
+pub(super) struct NetworkPoints(pub(super) Vec<Point>);
 
-impl Found {
+impl NetworkPoints {
     pub(super) fn at(&self, spec: Spec, clients: u32, bytes: usize) -> Option<Point> {
         self.0.iter().find(|point| (point.spec, point.clients, point.bytes) == (spec, clients, bytes)).copied()
     }
@@ -85,9 +85,9 @@ pub(super) fn steps(quick: bool) -> usize {
     grid(quick).len() * specs(quick).len()
 }
 
-pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Found> {
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<NetworkPoints> {
     let seconds = if quick { 0.5 } else { 3.0 };
-    let mut found = Found::default();
+    let mut found = NetworkPoints::default();
     for &clients in grid(quick) {
         for spec in specs(quick) {
             progress.step(&format!("{spec} over connections, {clients} clients"));

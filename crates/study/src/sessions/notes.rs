@@ -2,7 +2,7 @@
 
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
-use super::{Measured, speed::Point};
+use super::{measured::Measured, speed::Point};
 use crate::study::Note;
 
 /// A scheme with keys of 128 bits at the best level, 40 bytes, and as many clients as were measured.
@@ -74,7 +74,7 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
 }
 
 /// What became of the frames that were put in among the good ones.
-fn hostile(found: &super::network::Found) -> Note {
+fn hostile(found: &super::network::NetworkPoints) -> Note {
     let sum = |count: fn(&super::network::Point) -> u64| found.0.iter().map(count).sum::<u64>();
     Note::new(
         "Forged and replayed frames came among the good ones",

@@ -7,7 +7,7 @@ use sealwright_measure::{Candidate, Interval, Meter};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::crowd::{self, Crowd, Packets, Work};
-use crate::study::Progress;
+use crate::progress::Progress;
 
 /// The paper's lengths of packets, in bytes.
 pub(super) const LENGTHS: [usize; 2] = [40, 1500];
@@ -58,12 +58,12 @@ fn available() -> u64 {
 
 /// What was measured, and what was left out for want of memory.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct SpeedPoints {
     pub(super) points: Vec<Point>,
     pub(super) left_out: Vec<(Spec, u32)>,
 }
 
-impl Found {
+impl SpeedPoints {
     pub(super) fn at(&self, isa: Isa, spec: Spec, clients: u32, bytes: usize) -> Option<Point> {
         let this = |point: &&Point| (point.isa, point.spec, point.clients, point.bytes) == (isa, spec, clients, bytes);
         self.points.iter().find(this).copied()
@@ -90,11 +90,11 @@ fn lowest() -> Option<Isa> {
     Isa::available().first().copied().filter(|&lowest| lowest != Isa::best())
 }
 
-pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Found> {
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<SpeedPoints> {
     let (numbers, most) = grid(quick);
     let meter = if quick { Meter::quick().rounds(5, 400) } else { Meter::full().rounds(9, 2000) };
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 120 } else { 3000 }));
-    let mut found = Found::default();
+    let mut found = SpeedPoints::default();
     for &clients in numbers {
         pass(&mut found, Isa::best(), clients, &specs(), most, &meter, progress)?;
     }
@@ -106,7 +106,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Fo
 
 /// Every scheme at one number of clients.
 fn pass(
-    found: &mut Found,
+    found: &mut SpeedPoints,
     isa: Isa,
     clients: u32,
     specs: &[Spec],
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn what_has_room_is_measured_and_what_has_none_is_named() {
         let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
-        let (mut found, mut told) = (Found::default(), 0);
+        let (mut found, mut told) = (SpeedPoints::default(), 0);
         let specs: Vec<Spec> = ["clear", "gcm-on64", "gcm-pre(64k)"].iter().map(|name| name.parse().unwrap()).collect();
         pass(&mut found, Isa::best(), 200, &specs, 1 << 20, &meter, &mut Progress::new("s", &mut |_| told += 1))
             .unwrap();

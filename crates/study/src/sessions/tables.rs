@@ -3,7 +3,7 @@
 use sealwright_measure::{Cell, Column, Table};
 use sealwright_session::{SchemeKind, Spec};
 
-use super::{Measured, PAPER, memory::Held, speed::LENGTHS};
+use super::{measured::Measured, memory::Held, printed::PAPER, speed::LENGTHS};
 use crate::figure::cell;
 
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
@@ -143,7 +143,7 @@ fn peers(measured: &Measured) -> Table {
 }
 
 fn network(measured: &Measured, bytes: usize) -> Table {
-    let none = super::network::Found::default();
+    let none = super::network::NetworkPoints::default();
     let found = measured.network.as_ref().unwrap_or(&none);
     let numbers = found.clients();
     let mut columns = vec![Column::text("scheme")];

@@ -4,7 +4,7 @@ use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::Array,
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::{Refused, Sealing};
+use super::sealing::{RefusedError, Sealing};
 
 /// The composition under one key, the MAC's half first.
 pub(super) struct CbcHmac<C> {
@@ -28,8 +28,8 @@ impl<C: KeyInit> CbcHmac<C> {
         self.mac.clone().chain_update(ad).chain_update(iv).chain_update(text).chain_update(bits)
     }
 
-    fn parts<'a>(&self, message: &'a mut [u8]) -> Result<(&'a mut [u8], &'a mut [u8]), Refused> {
-        let end = message.len().checked_sub(self.tag_len).filter(|end| end.is_multiple_of(16)).ok_or(Refused)?;
+    fn parts<'a>(&self, message: &'a mut [u8]) -> Result<(&'a mut [u8], &'a mut [u8]), RefusedError> {
+        let end = message.len().checked_sub(self.tag_len).filter(|end| end.is_multiple_of(16)).ok_or(RefusedError)?;
         Ok(message.split_at_mut(end))
     }
 }
@@ -38,9 +38,9 @@ impl<C> Sealing for CbcHmac<C>
 where
     C: BlockCipherEncrypt<BlockSize = U16> + BlockCipherDecrypt + KeyInit + Send + Sync,
 {
-    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, end) = self.parts(message)?;
-        let mut before: Array<u8, U16> = nonce.try_into().map_err(|_| Refused)?;
+        let mut before: Array<u8, U16> = nonce.try_into().map_err(|_| RefusedError)?;
         for block in text.as_chunks_mut::<16>().0 {
             for (mixed, plain) in before.iter_mut().zip(&*block) {
                 *mixed ^= plain;
@@ -53,10 +53,10 @@ where
         Ok(())
     }
 
-    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, tag) = self.parts(message)?;
-        self.mac(nonce, ad, text).verify_truncated_left(tag).map_err(|_| Refused)?;
-        let mut before: [u8; 16] = nonce.try_into().map_err(|_| Refused)?;
+        self.mac(nonce, ad, text).verify_truncated_left(tag).map_err(|_| RefusedError)?;
+        let mut before: [u8; 16] = nonce.try_into().map_err(|_| RefusedError)?;
         for batch in text.chunks_mut(16 * BATCH) {
             let mut blocks = [Array::<u8, U16>::default(); BATCH];
             let blocks = &mut blocks[..batch.len() / 16];

@@ -5,7 +5,10 @@ use std::panic::catch_unwind;
 use graviola::aead::AesGcm;
 use sealwright::Suite;
 
-use super::{super::Subject, Peer, Refused, Sealing, parts};
+use super::{
+    super::subject::Subject,
+    sealing::{Peer, RefusedError, Sealing, parts},
+};
 
 const SUITES: &[Subject] = &[Subject::Suite(Suite::Aes256Gcm), Subject::Suite(Suite::Aes128Gcm)];
 
@@ -29,14 +32,14 @@ impl Peer for Graviola {
 struct Key(AesGcm);
 
 impl Sealing for Key {
-    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, tag) = parts(message)?;
-        self.0.encrypt(nonce.try_into().map_err(|_| Refused)?, ad, text, tag);
+        self.0.encrypt(nonce.try_into().map_err(|_| RefusedError)?, ad, text, tag);
         Ok(())
     }
 
-    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, tag) = parts(message)?;
-        self.0.decrypt(nonce.try_into().map_err(|_| Refused)?, ad, text, tag).map_err(|_| Refused)
+        self.0.decrypt(nonce.try_into().map_err(|_| RefusedError)?, ad, text, tag).map_err(|_| RefusedError)
     }
 }

@@ -8,69 +8,13 @@ pub mod openssl;
 mod ours;
 mod ring;
 mod rustcrypto;
-
-use std::fmt;
+pub mod sealing;
 
 pub use openssl::OpenSsl;
 pub use ours::Ours;
-
-use super::Subject;
-
-/// A library that seals, at one level of the processor.
-pub trait Peer: Send + Sync {
-    /// The name that rows carry.
-    fn name(&self) -> &'static str;
-
-    /// The instruction-set level; `auto` where the library chooses by itself.
-    fn level(&self) -> &'static str {
-        "auto"
-    }
-
-    /// The crates whose versions say which release this is.
-    fn packages(&self) -> Vec<&'static str> {
-        vec![self.name()]
-    }
-
-    /// This library under `key`, or `None` where it does not know the subject or cannot run on this processor.
-    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>>;
-}
-
-/// A key ready to seal and open messages that lie in one buffer: the text, and behind it the tag.
-pub trait Sealing: Send + Sync {
-    /// Encrypts the text at the front of `message` and writes the tag over the end.
-    ///
-    /// # Errors
-    /// [`Refused`] when the library would not.
-    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused>;
-
-    /// Checks the tag at the end of `message` and decrypts the text before it.
-    ///
-    /// # Errors
-    /// [`Refused`] when the message is not authentic.
-    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused>;
-}
-
-/// A library said no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused;
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("refused")
-    }
-}
-
-impl std::error::Error for Refused {}
+use sealing::Peer;
 
 /// The libraries compiled in.
 pub fn all() -> Vec<Box<dyn Peer>> {
     vec![Box::new(ring::AwsLc), Box::new(ring::Ring), Box::new(graviola::Graviola), Box::new(rustcrypto::RustCrypto)]
-}
-
-/// The tag's length in every suite so far of every peer so far.
-const TAG: usize = 16;
-
-/// A message as its text and its tag; refused if shorter than a tag.
-fn parts(message: &mut [u8]) -> Result<(&mut [u8], &mut [u8; TAG]), Refused> {
-    message.split_last_chunk_mut().ok_or(Refused)
 }

@@ -23,7 +23,7 @@ use nix::{
 };
 use sealwright_measure::{Candidate, clock::child_cpu};
 
-use super::super::{Subject, row::Direction};
+use super::super::{row::Direction, subject::Subject};
 
 /// The name that rows carry.
 pub const NAME: &str = "openssl";

@@ -2,7 +2,10 @@
 
 use sealwright::{Aead, Isa};
 
-use super::{super::Subject, Peer, Refused, Sealing};
+use super::{
+    super::subject::Subject,
+    sealing::{Peer, RefusedError, Sealing},
+};
 
 /// Sealwright held to a level.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +13,7 @@ pub struct Ours(pub Isa);
 
 impl Peer for Ours {
     fn name(&self) -> &'static str {
-        super::super::OURS
+        super::super::row::OURS
     }
 
     fn level(&self) -> &'static str {
@@ -25,17 +28,17 @@ impl Peer for Ours {
 struct Key(Box<dyn Aead>);
 
 impl Sealing for Key {
-    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
-        let end = message.len().checked_sub(self.0.tag_len()).ok_or(Refused)?;
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let end = message.len().checked_sub(self.0.tag_len()).ok_or(RefusedError)?;
         let (text, end) = message.split_at_mut(end);
-        let tag = self.0.seal_in_place(nonce, ad, text).map_err(|_| Refused)?;
+        let tag = self.0.seal_in_place(nonce, ad, text).map_err(|_| RefusedError)?;
         end.copy_from_slice(tag.as_ref());
         Ok(())
     }
 
-    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
-        let end = message.len().checked_sub(self.0.tag_len()).ok_or(Refused)?;
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let end = message.len().checked_sub(self.0.tag_len()).ok_or(RefusedError)?;
         let (text, tag) = message.split_at_mut(end);
-        self.0.open_in_place(nonce, ad, text, tag).map_err(|_| Refused)
+        self.0.open_in_place(nonce, ad, text, tag).map_err(|_| RefusedError)
     }
 }

@@ -2,7 +2,10 @@
 
 use sealwright::Suite;
 
-use super::{super::Subject, Peer, Refused, Sealing, parts};
+use super::{
+    super::subject::Subject,
+    sealing::{Peer, RefusedError, Sealing, parts},
+};
 
 /// A peer with ring's interface.
 macro_rules! ring_like {
@@ -27,19 +30,19 @@ macro_rules! ring_like {
         }
 
         impl Sealing for $library::aead::LessSafeKey {
-            fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+            fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
                 use $library::aead::{Aad, Nonce};
                 let (text, end) = parts(message)?;
-                let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Refused)?;
-                let tag = self.seal_in_place_separate_tag(nonce, Aad::from(ad), text).map_err(|_| Refused)?;
+                let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| RefusedError)?;
+                let tag = self.seal_in_place_separate_tag(nonce, Aad::from(ad), text).map_err(|_| RefusedError)?;
                 end.copy_from_slice(tag.as_ref());
                 Ok(())
             }
 
-            fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+            fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
                 use $library::aead::{Aad, Nonce};
-                let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Refused)?;
-                self.open_in_place(nonce, Aad::from(ad), message).map(|_| ()).map_err(|_| Refused)
+                let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| RefusedError)?;
+                self.open_in_place(nonce, Aad::from(ad), message).map(|_| ()).map_err(|_| RefusedError)
             }
         }
     };

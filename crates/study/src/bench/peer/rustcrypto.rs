@@ -10,7 +10,11 @@ use ocb3::Ocb3;
 use sealwright::Suite;
 use serpent::Serpent;
 
-use super::{super::Subject, Peer, Refused, Sealing, composed::CbcHmac, parts};
+use super::{
+    super::subject::Subject,
+    composed::CbcHmac,
+    sealing::{Peer, RefusedError, Sealing, parts},
+};
 use crate::plain_rkc;
 
 pub(super) struct RustCrypto;
@@ -63,19 +67,19 @@ fn keyed<C: KeyInit, A: AeadInOut + From<C> + Send + Sync + 'static>(key: &[u8])
 struct Key<A>(A);
 
 impl<A: AeadInOut + Send + Sync> Sealing for Key<A> {
-    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, end) = parts(message)?;
-        let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| Refused)?;
-        let tag = self.0.encrypt_inout_detached(nonce, ad, text.into()).map_err(|_| Refused)?;
+        let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| RefusedError)?;
+        let tag = self.0.encrypt_inout_detached(nonce, ad, text.into()).map_err(|_| RefusedError)?;
         end.copy_from_slice(&tag);
         Ok(())
     }
 
-    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Refused> {
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, tag) = parts(message)?;
-        let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| Refused)?;
-        let tag = <&Tag<A>>::try_from(tag.as_slice()).map_err(|_| Refused)?;
-        self.0.decrypt_inout_detached(nonce, ad, text.into(), tag).map_err(|_| Refused)
+        let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| RefusedError)?;
+        let tag = <&Tag<A>>::try_from(tag.as_slice()).map_err(|_| RefusedError)?;
+        self.0.decrypt_inout_detached(nonce, ad, text.into(), tag).map_err(|_| RefusedError)
     }
 }
 
@@ -83,15 +87,15 @@ impl<A: AeadInOut + Send + Sync> Sealing for Key<A> {
 struct PlainRkc([u8; 32]);
 
 impl Sealing for PlainRkc {
-    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
-        let (text, end) = message.split_last_chunk_mut().ok_or(Refused)?;
-        *end = plain_rkc::seal(&self.0, nonce.try_into().map_err(|_| Refused)?, text);
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let (text, end) = message.split_last_chunk_mut().ok_or(RefusedError)?;
+        *end = plain_rkc::seal(&self.0, nonce.try_into().map_err(|_| RefusedError)?, text);
         Ok(())
     }
 
-    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), Refused> {
-        let (text, tag) = message.split_last_chunk_mut().ok_or(Refused)?;
-        let ours = plain_rkc::open(&self.0, nonce.try_into().map_err(|_| Refused)?, text);
-        if ours == *tag { Ok(()) } else { Err(Refused) }
+    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let (text, tag) = message.split_last_chunk_mut().ok_or(RefusedError)?;
+        let ours = plain_rkc::open(&self.0, nonce.try_into().map_err(|_| RefusedError)?, text);
+        if ours == *tag { Ok(()) } else { Err(RefusedError) }
     }
 }

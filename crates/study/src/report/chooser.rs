@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::{Advice, Question, advise};
-use crate::bench::Report;
+use crate::{
+    advise::{Advice, Question, advise},
+    bench::Report,
+};
 
 /// What the chooser offers, and what it answers.
 #[derive(Debug, Serialize)]
@@ -41,4 +43,21 @@ pub(crate) fn chooser(bench: Option<&Report>) -> Chooser {
         }
     }
     Chooser { sizes, sessions: SESSIONS.to_vec(), advice, answers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::example;
+
+    #[test]
+    fn the_chooser_answers_everything_that_it_offers_as_advise_does() {
+        let bench = example::bench(3.0);
+        let chooser = chooser(Some(&bench));
+        assert_eq!(chooser.sizes, [1500]);
+        assert_eq!(chooser.answers.len(), chooser.sizes.len() * chooser.sessions.len() * 16);
+        let asked = Question { hardware: false, commit: true, sessions: 1000, ..example::PLAIN };
+        let number = chooser.answers["1500/1000/0/0/0/1"];
+        assert_eq!(chooser.advice[number], advise(&asked, Some(&bench)));
+    }
 }

@@ -1,0 +1,51 @@
+//! What synthesis and simulation found of the cores in `rtl/`: every result that is committed here, by name.
+//!
+//! `python3 -m flow synth` and `python3 -m flow full` write the files; `docs/CORES.md` says what they contain.
+
+/// A committed result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreResult {
+    /// The name of its file: `ecp5-gcm-aes128-1-rom3-d6.json`.
+    pub name: &'static str,
+    /// The file's text, a JSON document.
+    pub json: &'static str,
+}
+
+macro_rules! results {
+    ($($name:literal),* $(,)?) => {
+        /// Every result, in the order of the names.
+        pub const RESULTS: &[CoreResult] = &[$(CoreResult { name: $name, json: include_str!($name) }),*];
+    };
+}
+
+results![
+    "alm-cipher-aes128-4-rom3.json",
+    "alm-cipher-serpent-4-cut1.json",
+    "alm-gcm-aes128-4-rom3-d6.json",
+    "alm-gcm-serpent-4-cut1-d6.json",
+    "alm-ocb-aes128-4-rom3-seal.json",
+    "alm-ocb-serpent-4-cut1-seal.json",
+    "ecp5-cipher-aes128-1-rom3.json",
+    "ecp5-cipher-serpent-1-cut1.json",
+    "ecp5-gcm-aes128-1-rom3-d6.json",
+    "ecp5-gcm-serpent-1-cut1-d6.json",
+    "ecp5-ocb-aes128-1-rom3-seal.json",
+    "ecp5-ocb-serpent-1-cut1-seal.json",
+    "regression.json",
+];
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{collections::BTreeSet, fs};
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_listed() {
+        let files = fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let there: BTreeSet<String> = names.filter(|name| name.ends_with(".json")).collect();
+        assert_eq!(RESULTS.iter().map(|result| result.name.to_owned()).collect::<BTreeSet<_>>(), there);
+    }
+}
