@@ -1,4 +1,4 @@
-//! `sealwright-lab advise`: which suite to take and how to hold its keys, from what was measured here.
+//! `sealwright-lab advise`: which suite to use and how to handle its keys, based on measurements of this machine.
 
 use std::path::PathBuf;
 
@@ -10,35 +10,35 @@ use sealwright_terminal::{
 };
 
 const EXAMPLES: &str = "\
-The figures are those that `sealwright-lab study bench` has left in DIR; without them the advice has none.
+The figures come from the results of `sealwright-lab study bench` in DIR. Without them, the advice contains no speeds.
 
 Example:
     sealwright-lab advise --bytes 1500 --sessions 1000000
     sealwright-lab advise --bytes 64KiB --no-hardware --commit";
 
-/// Say which suite to take and how to hold its keys, from what was measured
+/// Recommend a suite and a way to handle its keys, based on measurements
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AdviseArgs {
-    /// Bytes in a packet
+    /// Size of a packet in bytes
     #[arg(long, value_name = "N", default_value = "1500", value_parser = size::parse)]
     bytes: Size,
-    /// Sessions at once, each with keys of its own
+    /// Number of sessions at a time, each with its own keys
     #[arg(long, value_name = "N", default_value_t = 1)]
     sessions: u64,
-    /// For processors without AES instructions
+    /// Assume a processor without AES instructions
     #[arg(long)]
     no_hardware: bool,
-    /// Something is to be proven with the text that is not sealed with it
+    /// Some data must be authenticated but not encrypted
     #[arg(long)]
     ad: bool,
-    /// Senders cannot promise that no nonce comes twice
+    /// Senders cannot guarantee that nonces are unique
     #[arg(long)]
     misuse: bool,
-    /// A sealed text must open under one key only
+    /// A sealed message must open under one key only
     #[arg(long)]
     commit: bool,
-    /// Where results are kept
+    /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
     /// Print one JSON object

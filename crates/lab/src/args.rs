@@ -1,4 +1,4 @@
-//! The arguments as they are typed: one verb a file of source.
+//! The command line. Each verb is defined in a file of its own.
 
 use clap::{Parser, Subcommand};
 
@@ -7,8 +7,8 @@ use crate::{advise, bench, completions, load, report, smp, study};
 const EXITS: &str = "\
 Exit codes:
     0  done
-    1  input, output or configuration failed
-    2  the command line makes no sense
+    1  an input, an output or the configuration failed
+    2  the command line is not valid
     3  not authentic: a simulated attack was detected
   130  interrupted
 
@@ -16,7 +16,7 @@ Example:
     sealwright-lab study files --quick
     sealwright-lab report";
 
-/// Replay papers, measure peers, simulate buses and load relays
+/// Repeat the measurements of papers, benchmark libraries, simulate buses and load relays
 #[derive(Debug, Parser)]
 #[command(name = "sealwright-lab", version, after_help = EXITS)]
 pub(crate) struct LabArgs {
@@ -24,7 +24,7 @@ pub(crate) struct LabArgs {
     pub(crate) verb: Verb,
 }
 
-/// What to do.
+/// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Study(study::StudyArgs),

@@ -1,4 +1,4 @@
-//! `sealwright-lab bench`: how fast this machine seals and opens, beside the libraries that others use.
+//! `sealwright-lab bench`: how fast this machine seals and opens, compared with other libraries.
 
 use clap::Args;
 use sealwright_study::bench::{Options, Row, Subject, run as measure};
@@ -11,30 +11,29 @@ use serde_json::json;
 use crate::study;
 
 const EXAMPLES: &str = "\
-Every implementation must first agree with the others to the last bit. Figures are medians with their 95 %
-intervals, in GB (10^9 bytes) of text a second on one core. SEALWRIGHT_ISA=avx2 (sse, portable) leaves the
-levels above out. Beside the suites that seal files there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128
-and gscm-h-256, and, only if named, what papers had and nobody should use: gscm-128, gscm-256, rkc, rkc-hmac.
-CBC and RKC take whole blocks of 16 bytes; other sizes are left out for them.
+All implementations must first agree to the last bit. Figures are medians with 95 % intervals, in GB
+(10^9 bytes) of plaintext per second on one core. SEALWRIGHT_ISA=avx2 (or sse, portable) skips the levels
+above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128 and
+gscm-h-256. Broken modes from papers are measured only if they are named: gscm-128, gscm-256, rkc, rkc-hmac.
+CBC and RKC process whole blocks of 16 bytes; other sizes are skipped for them.
 
 Example:
     sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
 
-/// Measure speed beside other libraries
+/// Measure the speed of Sealwright and of other libraries
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// Only this suite; may be given several times [default: all but what is for
-    /// research only]
+    /// Measure only this suite; can be repeated [default: all except those for research only]
     #[arg(long, value_name = "SUITE")]
     suite: Vec<Subject>,
-    /// Bytes in a message [default: 64,256,1500,16KiB,1MiB]
+    /// Message sizes in bytes [default: 64,256,1500,16KiB,1MiB]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
     bytes: Vec<Size>,
-    /// Half a minute instead of some minutes, with wider intervals
+    /// Take half a minute instead of several minutes; intervals are wider
     #[arg(long)]
     quick: bool,
-    /// Print one JSON object a line, as each is known
+    /// Print one line of JSON for each result, as soon as it is known
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `sealwright-lab load`: any number of clients at a relay, and what each packet costs.
+//! `sealwright-lab load`: the load of many clients on a relay, and the cost of each packet.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,43 +14,44 @@ use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
 
 const EXAMPLES: &str = "\
-Each client in turn sends a packet to a random one; the relay opens it for the sender and seals it for the
-receiver. --local starts the relay in this very program, in threads of its own, over real loopback sockets,
-and a second one without cryptography whose turns lie between: what sealing costs is the ratio of the two.
-ns_per_frame is CPU time of the relay's threads. Forged and replayed frames are put in and must not arrive.
+The clients take turns. Each sends a packet to a random client; the relay opens it for the sender and seals
+it for the receiver. --local starts the relay in this program, in its own threads and over loopback sockets,
+and also a second relay without cryptography. The two are measured in alternation; their ratio is the cost
+of sealing. ns_per_frame is CPU time of the relay's threads. Forged and replayed frames are sent as well;
+they must not arrive.
 
---window 1 is a closed loop with one packet under way on each connection; --rate makes an open loop, whose
-latency counts from when a packet was due.
+--window 1 is a closed loop with one packet in flight on each connection. --rate is an open loop; its
+latency is measured from the time when a packet was due.
 
---at loads a relay elsewhere: its configuration must know the clients, its certificates name them, and the time
-is then that of the clock.
+--at measures a relay elsewhere, in wall-clock time. The configuration of that relay must know the clients,
+and the certificate must name them.
 
 Example:
     sealwright-lab load --scheme gcm-on64 --clients 100000 --payload 40 --connections 50 --seconds 5 --local";
 
-/// Measure a relay under many clients
+/// Measure a relay under the load of many clients
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LoadArgs {
-    /// How frames are sealed: clear, gcm-on64, gcm-derived, gscm-h, gcm-pre(4k), gcm-on(256)-256, ...
+    /// Scheme that seals the frames: clear, gcm-on64, gcm-derived, gscm-h, gcm-pre(4k), gcm-on(256)-256, ...
     #[arg(long, value_name = "SCHEME", default_value = "gcm-on64", value_parser = spec)]
     scheme: Spec,
-    /// Sessions
+    /// Number of sessions
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
     clients: u32,
-    /// Bytes in a packet, or a mix such as 40:7,576:4,1500:1
+    /// Packet size in bytes, or a mix such as 40:7,576:4,1500:1
     #[arg(long, value_name = "BYTES", default_value = "40")]
     payload: Mix,
-    /// Connections that carry the clients
+    /// Number of connections that carry the clients
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     connections: u16,
-    /// How long to measure
+    /// Duration of the measurement in seconds
     #[arg(long, value_name = "T", default_value_t = 5.0, value_parser = seconds)]
     seconds: f64,
-    /// Packets under way on each connection
+    /// Number of packets in flight on each connection
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     window: u16,
-    /// Packets a second in all, instead of as fast as they come back
+    /// Packets per second in total, instead of as many as possible
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
     /// Threads of the relay [default: half of the cores]
@@ -59,7 +60,7 @@ pub(crate) struct LoadArgs {
     /// Start the relay in this program
     #[arg(long, required_unless_present = "at", conflicts_with = "at")]
     local: bool,
-    /// Load a relay that runs elsewhere, as the clients that this identity names: *.load.test
+    /// Load a relay that runs elsewhere, as the clients that this identity names, such as *.load.test
     #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
     at: Option<PathBuf>,
     /// Print one JSON object
@@ -103,15 +104,16 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
     } else {
         let workers = args.threads.map_or_else(half_of_the_cores, u32::from).min(args.clients);
         if args.scheme.research_only() && !args.progress.quiet {
-            eprintln!("sealwright: {} is for research only: clients of a cluster can forge its frames", args.scheme);
+            let warning = "is for research only: clients of a cluster can forge its frames";
+            eprintln!("sealwright-lab: warning: {} {warning}", args.scheme);
         }
         say("making keys and measuring");
         (args.scheme, Some(workers), compare(args.scheme, &workload, workers, time))
     };
     let outcome = outcome.map_err(|error| failed(&error))?;
     drop(status);
-    let said = Said { args, scheme, workers, outcome: &outcome };
-    print(&if args.json { format!("{}\n", said.json()) } else { said.text() })?;
+    let summary = Summary { args, scheme, workers, outcome: &outcome };
+    print(&if args.json { format!("{}\n", summary.json()) } else { summary.text() })?;
     let whole = outcome.lost == 0 && outcome.forged_accepted == 0;
     Ok(if whole { Exit::Done } else { Exit::Failed })
 }
@@ -119,10 +121,10 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
 fn failed(error: &LoadError) -> CommandError {
     match error {
         LoadError::Client(ClientError::Relay { .. }) => {
-            CommandError::failed(error).hint("is the relay running, and its name in its certificate?")
+            CommandError::failed(error).hint("is the relay running, and does its certificate contain this name?")
         }
         LoadError::Io(io) if io.raw_os_error() == Some(24) => {
-            CommandError::failed(error).hint("`ulimit -n` says how many connections there may be")
+            CommandError::failed(error).hint("`ulimit -n` limits the number of connections; raise it")
         }
         _ => CommandError::failed(error),
     }
@@ -136,21 +138,21 @@ fn micros(outcome: &Outcome, quantile: f64) -> f64 {
     outcome.latency.value_at_quantile(quantile) as f64 / 1e3
 }
 
-/// An outcome, to be told.
-struct Said<'a> {
+/// An outcome and how to print it.
+struct Summary<'a> {
     args: &'a LoadArgs,
     scheme: Spec,
     workers: Option<u32>,
     outcome: &'a Outcome,
 }
 
-impl Said<'_> {
+impl Summary<'_> {
     fn json(&self) -> Value {
-        let Said { args, outcome, .. } = self;
+        let Summary { args, outcome, .. } = self;
         let payload = args.payload.only().map_or_else(|| json!(args.payload.to_string()), |bytes| json!(bytes));
         let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
         let ends = |of: Interval| [rounded(of.low), rounded(of.high)];
-        // A relay without cryptography is its own measure
+        // A relay without cryptography is compared with itself
         let is_clear = self.scheme.kind == SchemeKind::Clear && args.local;
         let ratio = outcome.ratio_to_clear.or(is_clear.then(|| Interval::exact(1.0)));
         json!({
@@ -175,25 +177,25 @@ impl Said<'_> {
     }
 
     fn text(&self) -> String {
-        let Said { args, outcome, .. } = self;
+        let Summary { args, outcome, .. } = self;
         let mut lines = vec![
             ("scheme".to_owned(), self.scheme.to_string()),
             ("clients".to_owned(), format!("{} over {} connections", outcome.workload.clients, args.connections)),
-            ("payload".to_owned(), format!("{} bytes, {} under way on each connection", args.payload, args.window)),
+            ("payload".to_owned(), format!("{} bytes, {} in flight on each connection", args.payload, args.window)),
             ("frames".to_owned(), format!("{}, {} lost", outcome.frames, outcome.lost)),
-            ("bad frames".to_owned(), format!("{} put in, {} accepted", outcome.bad, outcome.forged_accepted)),
+            ("bad frames".to_owned(), format!("{} sent, {} accepted", outcome.bad, outcome.forged_accepted)),
         ];
         if let Some(workers) = self.workers {
             let s = if workers == 1 { "" } else { "s" };
             lines.insert(3, ("relay".to_owned(), format!("{workers} thread{s}")));
-            lines.push(("CPU".to_owned(), format!("{:.0} ns a frame", outcome.ns_per_frame)));
+            lines.push(("CPU".to_owned(), format!("{:.0} ns per frame", outcome.ns_per_frame)));
         }
-        lines.push(("wall".to_owned(), format!("{:.0} ns a frame", outcome.wall_ns_per_frame)));
+        lines.push(("wall".to_owned(), format!("{:.0} ns per frame", outcome.wall_ns_per_frame)));
         if let Some(ratio) = outcome.ratio_to_clear {
             lines.push(("to clear".to_owned(), format!("{ratio:.2} times the CPU time without cryptography")));
         }
         if let Some(bytes) = outcome.bytes_per_client {
-            lines.push(("memory".to_owned(), format!("{bytes:.1} bytes a client")));
+            lines.push(("memory".to_owned(), format!("{bytes:.1} bytes per client")));
         }
         let latency = format!(
             "p50 {:.0} µs, p99 {:.0} µs, p99.9 {:.0} µs",

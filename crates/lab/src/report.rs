@@ -1,4 +1,4 @@
-//! `sealwright-lab report`: the page again, from the results that are kept.
+//! `sealwright-lab report`: writes the report again from stored results.
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use sealwright_terminal::{CommandError, Exit, print, shown};
 use crate::study::Folders;
 
 const EXAMPLES: &str = "\
-One file that needs no network. --compare prints what two folders of results both have, of two machines or two
-versions, and writes it as compare.html.
+The report is one HTML file and needs no network. --compare prints the results that two folders have in
+common, from two machines or two versions, and writes them to compare.html.
 
 Example:
     sealwright-lab report
     sealwright-lab report --compare results results-before";
 
-/// Write the report anew from the results that are kept
+/// Write the report again from stored results
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     folders: Folders,
-    /// Set two folders of results side by side instead
+    /// Compare two folders of results instead
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "results")]
     compare: Option<Vec<PathBuf>>,
 }
 
-/// Writes the page and says where it is.
+/// Writes the page and prints its path.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
     let options = args.folders.options(false);
     let page = match args.compare.as_deref() {

@@ -1,4 +1,4 @@
-//! `sealwright-lab study`: papers replayed on this machine.
+//! `sealwright-lab study`: repeats the measurements of papers on this machine.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,33 +11,33 @@ use sealwright_terminal::{
 use serde_json::json;
 
 const EXAMPLES: &str = "\
-`all` keeps each study's results as it ends. Interrupted, the same command goes on where it stopped: with the same
-program, machine and grid, within a day. `bench` is speed beside other libraries, kept for the report.
+`all` stores the results of each study when that study ends. If the run is interrupted, the same command continues
+it, with the same program, machine and grid, within a day. `bench` compares the speed with other libraries and
+stores the results for the report.
 
 Example:
     sealwright-lab study all --quick    # about two minutes; then open report/index.html";
 
-/// Below it there is not a page for each connection.
+/// With less memory, there is not one page for each connection.
 const LEAST_BUDGET: u64 = 16 << 20;
 
-/// Replay what papers measured, and judge their claims on this machine
+/// Repeat the measurements of papers on this machine, and judge the papers' claims
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StudyArgs {
-    /// The study, `bench` or `all`
+    /// The study to run, `bench` or `all`
     #[arg(value_name = "STUDY", value_parser = names().chain([BENCH, "all"]).collect::<Vec<_>>())]
     name: String,
-    /// Two minutes for all instead of twenty, with wider intervals
+    /// Take two minutes for all studies instead of twenty; intervals are wider
     #[arg(long)]
     quick: bool,
-    /// With `all`: measure everything, even what an interrupted run has measured
-    /// already
+    /// With `all`: measure everything again, even if an interrupted run has measured it
     #[arg(long)]
     fresh: bool,
-    /// Print each study's results as one line of JSON
+    /// Print the results of each study as one line of JSON
     #[arg(long)]
     json: bool,
-    /// Memory of the server in `sessions` [default: 256MiB, 32MiB with --quick]
+    /// Memory of the server in the study `sessions` [default: 256MiB, 32MiB with --quick]
     #[arg(long, value_name = "BYTES", value_parser = size::parse)]
     budget: Option<Size>,
     #[command(flatten)]
@@ -46,19 +46,19 @@ pub(crate) struct StudyArgs {
     progress: ProgressArgs,
 }
 
-/// Where results and the page lie.
+/// The folders of the results and of the report.
 #[derive(Args, Debug)]
 pub(crate) struct Folders {
-    /// Where results are kept
+    /// Folder of the results
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
-    /// Where the page is written
+    /// Folder of the report
     #[arg(long, value_name = "DIR", default_value = "report")]
     report: PathBuf,
 }
 
 impl Folders {
-    /// For the library; rows of whole processes run the `sealwright` beside this program.
+    /// The options for the library. Measurements of whole processes run the `sealwright` in the folder of this program.
     pub(crate) fn options(&self, quick: bool) -> Options {
         let beside = std::env::current_exe().ok().map(|lab| lab.with_file_name("sealwright"));
         let binary = beside.filter(|path| path.exists());
@@ -70,7 +70,7 @@ impl Folders {
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, CommandError> {
     let budget = args.budget.map(|size| size.0);
     if budget.is_some_and(|bytes| bytes < LEAST_BUDGET) {
-        return Err(CommandError::usage("a server needs a budget of at least 16MiB"));
+        return Err(CommandError::usage("the budget must be at least 16MiB"));
     }
     let options = Options { budget, fresh: args.fresh, ..args.folders.options(args.quick) };
     let status = Status::new(&args.progress);
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, CommandError> {
     };
     let ran = match args.name.as_str() {
         "all" => {
-            interrupt::hint("the same command goes on where it stopped");
+            interrupt::hint("run the same command again to continue");
             run_all(&options, &mut tell)
         }
         name => run_one(name, &options, &mut tell),
@@ -104,7 +104,7 @@ fn print_all(args: &StudyArgs, ran: &Ran) -> Result<Exit, CommandError> {
     }
     if !args.json {
         for (study, begun) in &ran.kept {
-            print(&format!("{study}: kept from the run begun {begun}; --fresh measures it again\n"))?;
+            print(&format!("{study}: taken from the run that began {begun}; --fresh measures it again\n"))?;
         }
         print(&format!("The report is {}\n", shown(&ran.page)))?;
     }
@@ -117,7 +117,7 @@ fn sentence(step: &Step<'_>) -> String {
     format!("{} {}/{}, {} left: {}{trial}", step.study, step.done, step.total, about(step.left), step.what)
 }
 
-/// Seconds to the minute and a half, minutes from there.
+/// A duration in seconds if it is shorter than 90 s, else in minutes.
 fn about(left: Duration) -> String {
     match left.as_secs() {
         seconds if seconds < 90 => format!("{seconds} s"),
@@ -125,7 +125,7 @@ fn about(left: Duration) -> String {
     }
 }
 
-/// What `bench` found, as its own verb prints it.
+/// The results of `bench`, as the verb `bench` prints them.
 pub(crate) fn bench_as_text(report: &bench::Report) -> String {
     let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
     let mut text = format!("{}\npeers: {}\n", report.machine, peers.join(", "));
