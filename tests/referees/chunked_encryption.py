@@ -24,8 +24,8 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 MAGIC = bytes.fromhex("895345414c0d0a1a")
 SUITES = {
-    "aes-256-gcm": (1, 32, Cobblestone256Encryptor, Cobblestone256Decryptor),
-    "aes-128-gcm": (2, 16, Cobblestone128Encryptor, Cobblestone128Decryptor),
+    "aes-256-gcm": (2, 32, Cobblestone256Encryptor, Cobblestone256Decryptor),
+    "aes-128-gcm": (1, 16, Cobblestone128Encryptor, Cobblestone128Decryptor),
 }
 LENGTHS = [0, 1, 16, 16_383, 16_384, 16_385, 100_000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_500_000]
 FORMAT = Path(__file__).resolve().parents[2] / "docs" / "FORMAT.md"

@@ -26,10 +26,10 @@ AEADS = ["GCM", "OCB"]
 FINALIZE, SET_TAG_LENGTH = 5, 75
 # Number, AEAD name, cipher, mode and key length of the suites in docs/FORMAT.md that are not AES-GCM.
 SUITES = {
-    "aes-256-ocb": (3, b"AEAD_AES_256_OCB_TAGLEN128", "AES", "OCB", 32),
-    "serpent-256-gcm": (4, b"SEALWRIGHT_SERPENT_256_GCM", "Serpent", "GCM", 32),
-    "serpent-256-ocb": (5, b"SEALWRIGHT_SERPENT_256_OCB_TAGLEN128", "Serpent", "OCB", 32),
-    "aes-128-ocb": (6, b"AEAD_AES_128_OCB_TAGLEN128", "AES", "OCB", 16),
+    "aes-256-ocb": (26, b"AEAD_AES_256_OCB_TAGLEN128", "AES", "OCB", 32),
+    "serpent-256-gcm": (128, b"SEALWRIGHT_SERPENT_256_GCM", "Serpent", "GCM", 32),
+    "serpent-256-ocb": (129, b"SEALWRIGHT_SERPENT_256_OCB_TAGLEN128", "Serpent", "OCB", 32),
+    "aes-128-ocb": (20, b"AEAD_AES_128_OCB_TAGLEN128", "AES", "OCB", 16),
 }
 
 

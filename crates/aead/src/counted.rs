@@ -2,7 +2,12 @@
 
 use core::fmt;
 
-use crate::{Aead, KeyLength, NotAuthentic, SealError, Suite, Tag};
+use crate::{
+    Suite,
+    aead::Aead,
+    error::{KeyLengthError, OpenError, SealError},
+    tag::Tag,
+};
 
 /// Nonces 0, 1, 2, … of 96 bits, big endian; none twice.
 #[derive(Debug)]
@@ -35,8 +40,8 @@ impl Sealer {
     /// Starts at nonce 0.
     ///
     /// # Errors
-    /// [`KeyLength`] unless the key is the suite's.
-    pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLength> {
+    /// [`KeyLengthError`] unless the key is the suite's.
+    pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
         Ok(Sealer { aead: suite.aead(key)?, count: Count(0) })
     }
 
@@ -55,16 +60,16 @@ impl Opener {
     /// Starts at nonce 0.
     ///
     /// # Errors
-    /// [`KeyLength`] unless the key is the suite's.
-    pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLength> {
+    /// [`KeyLengthError`] unless the key is the suite's.
+    pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
         Ok(Opener { aead: suite.aead(key)?, count: Count(0) })
     }
 
     /// Decrypts `text` in place if it is the next message. A message that is not authentic uses up no nonce.
     ///
     /// # Errors
-    /// [`NotAuthentic`], with `text` wiped.
-    pub fn open_in_place(&mut self, ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    /// [`OpenError`], with `text` wiped.
+    pub fn open_in_place(&mut self, ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let before = self.count.0;
         let opened = match self.count.next() {
             Some(nonce) => self.aead.open_in_place(&nonce, ad, text, tag),

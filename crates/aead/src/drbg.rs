@@ -17,7 +17,7 @@
 use core::fmt;
 
 use sha2::{Digest, Sha256};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::Zeroize;
 
 /// Bytes of the state's V and C: seedlen, 440 bits (table 2).
 pub const SEED_BYTES: usize = 55;
@@ -36,13 +36,13 @@ pub const MAX_INPUT: u64 = 1 << 32;
 pub(crate) type Seed = [u8; SEED_BYTES];
 
 /// One instantiation of Hash_DRBG. Not `Clone`: a copy would give the same bits again.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct HashDrbg {
     v: Seed,
     c: Seed,
     /// Requests since the last seed, and one.
     reseed_counter: u64,
 }
+wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: 0 });
 
 /// Why Hash_DRBG gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

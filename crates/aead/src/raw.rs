@@ -2,18 +2,22 @@
 //! compatibility and for studies; whoever protects data wants a [`Suite`](crate::Suite).
 
 pub use crate::mode::{
-    cbc::{BadPadding, pkcs7_pad, pkcs7_unpad},
+    cbc::{PaddingError, pkcs7_pad, pkcs7_unpad},
     ctr::advance,
 };
 use crate::{
-    Isa, KeyLength,
-    aead::Block,
-    block::{BlockCipher, Inverse, aes::BothWays, serpent::Serpent},
+    block::{
+        BlockCipher, Inverse,
+        aes::{BothWays, Key},
+    },
+    error::KeyLengthError,
     mode::{cbc, ctr, ecb},
+    sealed::Sealed,
+    simd::{Block, Isa},
 };
 
 /// A block cipher under one key, in the modes that do not authenticate.
-pub trait Raw: Send + Sync {
+pub trait Raw: Sealed + Send + Sync {
     /// Encrypts each block by itself. Panics unless `text` is whole blocks.
     fn ecb_encrypt(&self, text: &mut [u8]);
     /// Decrypts each block by itself. Panics unless `text` is whole blocks.
@@ -33,6 +37,7 @@ struct Cipher<C> {
     cipher: C,
 }
 
+impl<C: BlockCipher + Inverse> Sealed for Cipher<C> {}
 impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
     fn ecb_encrypt(&self, text: &mut [u8]) {
         ecb::encrypt(self.isa, &self.cipher, text);
@@ -54,24 +59,20 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
 /// AES under a key of 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLength> {
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key) }));
-    }
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key) }));
-    }
-    match key.try_into() {
-        Ok(key) => Ok(Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) })),
-        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
-    }
+/// [`KeyLengthError`] for any other.
+pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key) }),
+        Key::Aes192(key) => Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key) }),
+        Key::Aes256(key) => Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) }),
+    })
 }
 
 /// Serpent under a key of 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn serpent(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLength> {
-    Ok(Box::new(Cipher { isa, cipher: Serpent::new(key)? }))
+/// [`KeyLengthError`] for any other.
+#[cfg(feature = "serpent")]
+pub fn serpent(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
+    Ok(Box::new(Cipher { isa, cipher: crate::block::serpent::Serpent::new(key)? }))
 }

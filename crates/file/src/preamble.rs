@@ -147,13 +147,13 @@ pub(crate) fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result
 ///
 /// A suite whose name is not here cannot seal files. `docs/FORMAT.md` lists the same names.
 pub fn aead_name(suite: Suite) -> Option<&'static str> {
-    Some(match suite.id() {
-        1 => "AEAD_AES_256_GCM",
-        2 => "AEAD_AES_128_GCM",
-        3 => "AEAD_AES_256_OCB_TAGLEN128",
-        4 => "SEALWRIGHT_SERPENT_256_GCM",
-        5 => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
-        6 => "AEAD_AES_128_OCB_TAGLEN128",
+    Some(match suite {
+        Suite::Aes128Gcm => "AEAD_AES_128_GCM",
+        Suite::Aes256Gcm => "AEAD_AES_256_GCM",
+        Suite::Aes128Ocb => "AEAD_AES_128_OCB_TAGLEN128",
+        Suite::Aes256Ocb => "AEAD_AES_256_OCB_TAGLEN128",
+        Suite::Serpent256Gcm => "SEALWRIGHT_SERPENT_256_GCM",
+        Suite::Serpent256Ocb => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 //! The answers are those of one frame after the other. When all tags of a batch are known, its frames are judged in their
 //! order: the window first, as the frames before it left it, then the tag. So a batch may hold a number twice.
 
-use sealwright::mode::agile::lanes::{Frame, Lanes, PACKETS};
+use sealwright::mode::multi_buffer::{Frame, MultiBuffer, PACKETS};
 
 use crate::{
     error::SessionError,
@@ -244,7 +244,7 @@ fn pays(packets: usize, len: usize) -> bool {
 fn side_by_side<S: Scheme>(
     scheme: &S,
     records: &[S::Client],
-    lanes: &mut Lanes,
+    lanes: &mut MultiBuffer,
     buffer: &mut [u8],
     jobs: &[FrameJob],
     tickets: &mut [Ticket; PACKETS],

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use sealwright::{Block, Isa, mode::agile::Schedule};
+use sealwright::{Block, Isa, mode::multi_key::Schedule};
 use zeroize::Zeroize;
 
 use crate::{

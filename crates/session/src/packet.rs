@@ -1,6 +1,6 @@
 //! One packet under the keys of one client.
 
-use sealwright::{Block, Isa, mode::agile::Schedule};
+use sealwright::{Block, Isa, mode::multi_key::Schedule};
 use subtle::ConstantTimeEq;
 
 use crate::{frame::HEADER, ghash::Hash};

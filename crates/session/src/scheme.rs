@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use sealwright::{
     Block, Isa,
-    mode::agile::lanes::{Frame, Lanes, PACKETS},
+    mode::multi_buffer::{Frame, MultiBuffer, PACKETS},
 };
 
 use crate::{
@@ -83,10 +83,10 @@ pub(crate) trait Scheme: Send {
     }
 
     /// Puts the keys for a packet into its lane.
-    fn stage(&self, _slot: u32, _client: &Self::Client, _end: End, _lanes: &mut Lanes, _packet: usize) {}
+    fn stage(&self, _slot: u32, _client: &Self::Client, _end: End, _lanes: &mut MultiBuffer, _packet: usize) {}
 
     /// Seals or opens what was staged, of the clients in these slots; tags are not checked.
-    fn run(&self, _slots: &[u32], _end: End, _lanes: &mut Lanes, _frames: &mut [Frame<'_>; PACKETS]) {}
+    fn run(&self, _slots: &[u32], _end: End, _lanes: &mut MultiBuffer, _frames: &mut [Frame<'_>; PACKETS]) {}
 
     /// Forgets what it kept beside the record of a client whose keys encrypted so many blocks.
     fn remove(&mut self, _slot: u32, _blocks: u64) {}

@@ -1,6 +1,6 @@
 //! A table of sessions: records, and a scheme over them.
 
-use sealwright::mode::agile::lanes::Lanes;
+use sealwright::mode::multi_buffer::MultiBuffer;
 
 use crate::{
     error::SessionError,
@@ -16,14 +16,14 @@ pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,
     pub(crate) records: Slab<S::Client>,
     /// Where packets go side by side, if the scheme lets them.
-    pub(crate) lanes: Option<Box<Lanes>>,
+    pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
     pub(crate) live: u32,
 }
 
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
-        let lanes = scheme.side_by_side().then(Lanes::boxed);
+        let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
         Ok(Table { scheme, records: Slab::new(plan.slots)?, lanes, plan, live: 0 })
     }
 

@@ -2,27 +2,27 @@
 //! of Galois Substitution Counter Mode", 2009, table 1). Encryption only: counter mode needs no more.
 //!
 //! Many clients share one schedule; each keeps 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is a type:
-//! [`AsPrinted`] is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
+//! `AsPrinted` (feature `research`) is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
 //! between two secret keys. `docs/GSCM.md` tells why.
 
 use core::{fmt, marker::PhantomData};
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use super::{Expanded, RoundKeys, aes::Aes};
 use crate::{
-    aead::Block,
-    simd::{Isa, Reg, Simd},
+    sealed::Sealed,
+    simd::{Block, Isa, Reg, Simd},
 };
 
 /// A client's own part of AES2S: 32 bytes.
-#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Default)]
 pub struct SecondaryKeys {
     /// K1, in the place of round key 0.
     pub k1: Block,
     /// K2, in the place that a [`Place`] names.
     pub k2: Block,
 }
+
+wipe_on_drop!(SecondaryKeys { k1: [0; 16], k2: [0; 16] });
 
 impl fmt::Debug for SecondaryKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,13 +31,14 @@ impl fmt::Debug for SecondaryKeys {
 }
 
 /// Which round key K2 replaces.
-pub trait Place: Copy + Send + Sync + 'static {
+pub trait Place: Sealed + Copy + Send + Sync + 'static {
     /// Its number, in a cipher of `rounds` rounds.
     fn of_second(rounds: usize) -> usize;
 }
 
 /// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. Whoever knows the schedule finds K1 and K2
 /// behind 5 rounds from 256 blocks.
+#[cfg(feature = "research")]
 #[derive(Clone, Copy, Debug)]
 pub struct AsPrinted;
 
@@ -45,6 +46,9 @@ pub struct AsPrinted;
 #[derive(Clone, Copy, Debug)]
 pub struct LastRound;
 
+#[cfg(feature = "research")]
+impl Sealed for AsPrinted {}
+#[cfg(feature = "research")]
 impl Place for AsPrinted {
     #[inline(always)]
     fn of_second(rounds: usize) -> usize {
@@ -52,6 +56,7 @@ impl Place for AsPrinted {
     }
 }
 
+impl Sealed for LastRound {}
 impl Place for LastRound {
     #[inline(always)]
     fn of_second(rounds: usize) -> usize {
@@ -73,6 +78,7 @@ impl<const KEYS: usize, P> fmt::Debug for Substituted<'_, KEYS, P> {
     }
 }
 
+impl<const KEYS: usize, P: Place> Sealed for Substituted<'_, KEYS, P> {}
 impl<const KEYS: usize, P: Place> RoundKeys for Substituted<'_, KEYS, P> {
     const ROUNDS: usize = KEYS - 1;
     /// The client's part; the schedule is the cluster's.
@@ -93,7 +99,7 @@ impl<const KEYS: usize, P: Place> RoundKeys for Substituted<'_, KEYS, P> {
     }
 }
 
-/// AES2S on a schedule of `KEYS` round keys. **Research only** as [`AsPrinted`].
+/// AES2S on a schedule of `KEYS` round keys. **Research only** as `AsPrinted`.
 pub type Aes2s<'a, const KEYS: usize, P> = Aes<Substituted<'a, KEYS, P>>;
 
 impl<const KEYS: usize> Aes<Expanded<KEYS>> {

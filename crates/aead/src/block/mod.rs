@@ -1,28 +1,36 @@
 //! Block ciphers over batches of registers.
 
 pub mod aes;
+#[cfg(feature = "sessions")]
 pub mod aes2s;
-pub(crate) mod own_keys;
+#[cfg(feature = "sessions")]
+pub(crate) mod multi_key;
 mod round_keys;
+#[cfg(feature = "serpent")]
 pub mod serpent;
 
 pub use round_keys::{Expanded, InverseKeys, OnTheFly, RoundKeys};
 
-use crate::simd::Simd;
+use crate::{sealed::Sealed, simd::Simd};
 
 /// Encrypts batches of 16-byte blocks.
-pub trait BlockCipher: Send + Sync {
+pub trait BlockCipher: Sealed + Send + Sync {
     /// Bytes of key material that a client of this cipher keeps.
     const STATE_BYTES: usize;
 
     /// Encrypts every block of `blocks`, doing the steps of `beside` between the rounds, or as many as pay: the caller
     /// does what is left.
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B);
+    fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    );
 
     /// Encrypts every block of `blocks`.
     #[inline(always)]
     fn encrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
-        self.encrypt_beside(simd, blocks, &mut Nothing);
+        self.encrypt_interleaved(simd, blocks, &mut NoInterleave);
     }
 
     /// Encrypts every block of `blocks`, xored with its mask before and after.
@@ -35,7 +43,7 @@ pub trait BlockCipher: Send + Sync {
 }
 
 /// Decrypts batches of 16-byte blocks.
-pub trait Inverse: Send + Sync {
+pub trait Inverse: BlockCipher {
     /// Decrypts every block of `blocks`.
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]);
 
@@ -57,9 +65,9 @@ pub trait Masks<S: Simd> {
 
 /// No masks: keys alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Bare;
+pub struct NoMask;
 
-impl<S: Simd> Masks<S> for Bare {
+impl<S: Simd> Masks<S> for NoMask {
     #[inline(always)]
     fn with(&self, _: S, _: usize, key: S::Reg) -> S::Reg {
         key
@@ -75,17 +83,17 @@ pub(crate) fn mask<S: Simd, const W: usize, M: Masks<S>>(simd: S, blocks: &mut [
 }
 
 /// Work to be done between the rounds of a cipher, in units that other execution ports can take meanwhile.
-pub trait Beside<S: Simd> {
-    /// Called after round `done` of `of`, constants once the rounds are unrolled. It may [`Simd::tie`] some of `blocks`
+pub trait Interleave<S: Simd> {
+    /// Called after round `done` of `of`, constants once the rounds are unrolled. It may [`Simd::order_barrier`] some of `blocks`
     /// to its own registers, so that it stays between these rounds.
     fn step(&mut self, simd: S, blocks: &mut [S::Reg], done: usize, of: usize);
 }
 
 /// No work beside the cipher.
 #[derive(Clone, Copy, Debug)]
-pub struct Nothing;
+pub struct NoInterleave;
 
-impl<S: Simd> Beside<S> for Nothing {
+impl<S: Simd> Interleave<S> for NoInterleave {
     #[inline(always)]
     fn step(&mut self, _: S, _: &mut [S::Reg], _: usize, _: usize) {}
 }

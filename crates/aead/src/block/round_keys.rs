@@ -2,15 +2,13 @@
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use crate::{
-    aead::Block,
-    simd::{Isa, Kernel, Reg, Simd},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
 /// The round keys of one AES key, each in every lane.
-pub trait RoundKeys: Send + Sync {
+pub trait RoundKeys: Sealed + Send + Sync {
     /// Rounds of the cipher: 10, 12 or 14.
     const ROUNDS: usize;
     /// Bytes kept for a key.
@@ -25,19 +23,22 @@ pub trait RoundKeys: Send + Sync {
 }
 
 /// All round keys in memory: 11, 13 or 15 of them for AES-128, AES-192, AES-256.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 #[repr(align(16))]
 pub struct Expanded<const KEYS: usize>([Block; KEYS]);
+wipe_on_drop!(Expanded<const KEYS> { 0: [[0; 16]; KEYS] });
 
 /// The key alone, of 16, 24 or 32 bytes; round keys are computed as the rounds go, in every lane.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 #[repr(align(16))]
 pub struct OnTheFly<const BYTES: usize>([u8; BYTES]);
+wipe_on_drop!(OnTheFly<const BYTES> { 0: [0; BYTES] });
 
 /// Round keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order of their use.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 #[repr(align(16))]
 pub struct InverseKeys<const KEYS: usize>([Block; KEYS]);
+wipe_on_drop!(InverseKeys<const KEYS> { 0: [[0; 16]; KEYS] });
 
 macro_rules! hidden {
     ($($type:ident<$n:ident>),*) => {
@@ -50,6 +51,7 @@ macro_rules! hidden {
 }
 hidden!(Expanded<KEYS>, OnTheFly<BYTES>, InverseKeys<KEYS>);
 
+impl<const KEYS: usize> Sealed for Expanded<KEYS> {}
 impl<const KEYS: usize> RoundKeys for Expanded<KEYS> {
     const ROUNDS: usize = KEYS - 1;
     const STATE_BYTES: usize = 16 * KEYS;
@@ -163,6 +165,7 @@ pub(super) fn prefix_xor<R: Reg>(key: R) -> R {
     key ^ key.shift_up::<8>()
 }
 
+impl Sealed for OnTheFly<16> {}
 impl RoundKeys for OnTheFly<16> {
     const ROUNDS: usize = 10;
     const STATE_BYTES: usize = 16;
@@ -181,6 +184,7 @@ impl RoundKeys for OnTheFly<16> {
     }
 }
 
+impl Sealed for OnTheFly<24> {}
 impl RoundKeys for OnTheFly<24> {
     const ROUNDS: usize = 12;
     const STATE_BYTES: usize = 24;
@@ -213,6 +217,7 @@ impl RoundKeys for OnTheFly<24> {
     }
 }
 
+impl Sealed for OnTheFly<32> {}
 impl RoundKeys for OnTheFly<32> {
     const ROUNDS: usize = 14;
     const STATE_BYTES: usize = 32;

@@ -2,16 +2,21 @@
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use super::{Ghash, Serial, serial, times_x};
-use crate::{aead::Block, simd::Isa};
+use super::{
+    Ghash,
+    serial::{Serial, serial, times_x},
+};
+use crate::{
+    sealed::Sealed,
+    simd::{Block, Isa},
+};
 
 /// GHASH bit by bit, constant time (the multiplication of SP 800-38D, algorithm 1, by masks).
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Bitwise {
     h: u128,
 }
+wipe_on_drop!(Bitwise { h: 0 });
 
 impl fmt::Debug for Bitwise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +36,7 @@ impl Bitwise {
     }
 }
 
+impl Sealed for Bitwise {}
 impl Ghash for Bitwise {
     const STATE_BYTES: usize = size_of::<Self>();
     const CONSTANT_TIME: bool = true;

@@ -6,19 +6,17 @@
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use super::Ghash;
 use crate::{
-    aead::Block,
-    simd::{Isa, Kernel, Part, Reg, Simd},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
 };
 
 /// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
 const PAD: usize = 8;
 
 /// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 #[repr(align(64))]
 pub struct Clmul<const SLOTS: usize = 76> {
     /// h^(SLOTS - 8) down to h, then zero.
@@ -26,6 +24,7 @@ pub struct Clmul<const SLOTS: usize = 76> {
     /// Low xor high half of the power in the same slot, then that of the power one register on.
     middles: [Block; SLOTS],
 }
+wipe_on_drop!(Clmul<const SLOTS> { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] });
 
 impl<const SLOTS: usize> fmt::Debug for Clmul<SLOTS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,7 +130,7 @@ struct Pair<'a, S: Simd> {
     pair: [S::Reg; 2],
 }
 
-impl<S: Simd> Part<S> for Pair<'_, S> {
+impl<S: Simd> Outlined<S> for Pair<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -157,7 +156,7 @@ struct Single<'a, S: Simd> {
     count: usize,
 }
 
-impl<S: Simd> Part<S> for Single<'_, S> {
+impl<S: Simd> Outlined<S> for Single<'_, S> {
     type Output = ();
 
     #[inline(always)]
@@ -172,6 +171,7 @@ impl<S: Simd> Part<S> for Single<'_, S> {
     }
 }
 
+impl<const SLOTS: usize> Sealed for Clmul<SLOTS> {}
 impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     const STATE_BYTES: usize = size_of::<Self>();
     const CONSTANT_TIME: bool = true;
@@ -232,18 +232,18 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     #[inline(always)]
     fn pair<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, pair: [S::Reg; 2], _: usize) {
         let pair = Pair::<S> { key, sum, at, pair };
-        if S::AES { pair.run(simd) } else { simd.apart(pair) }
+        if S::AES { pair.run(simd) } else { simd.outlined(pair) }
     }
 
     #[inline(always)]
     fn single<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>, at: usize, one: S::Reg, count: usize) {
         let single = Single::<S> { key, sum, at, one, count };
-        if S::AES { single.run(simd) } else { simd.apart(single) }
+        if S::AES { single.run(simd) } else { simd.outlined(single) }
     }
 
     #[inline(always)]
-    fn tie<S: Simd>(simd: S, sum: &mut Products<S::Reg>, blocks: [&mut S::Reg; 2]) {
-        simd.tie(blocks, [&mut sum.low, &mut sum.middle, &mut sum.high]);
+    fn order_barrier<S: Simd>(simd: S, sum: &mut Products<S::Reg>, blocks: [&mut S::Reg; 2]) {
+        simd.order_barrier(blocks, [&mut sum.low, &mut sum.middle, &mut sum.high]);
     }
 
     #[inline(always)]

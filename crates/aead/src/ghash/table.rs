@@ -5,8 +5,14 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{Ghash, Serial, serial, times_x};
-use crate::{aead::Block, simd::Isa};
+use super::{
+    Ghash,
+    serial::{Serial, serial, times_x},
+};
+use crate::{
+    sealed::Sealed,
+    simd::{Block, Isa},
+};
 
 /// The multiples of `element` by every polynomial of the 2^bits first coefficients; `N` = 2^bits.
 fn multiples<const N: usize>(element: u128) -> [u128; N] {
@@ -53,10 +59,17 @@ macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $field:ident: $type:ty = $new:expr; $($multiply:tt)* }) => {
         $(#[$doc])*
         #[allow(non_camel_case_types, reason = "the suffix warns wherever the type is named")]
-        #[derive(Clone, Zeroize, ZeroizeOnDrop)]
+        #[derive(Clone)]
         pub struct $name {
             $field: Box<$type>,
         }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                self.$field.zeroize();
+            }
+        }
+        impl ZeroizeOnDrop for $name {}
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,6 +82,7 @@ macro_rules! table {
             $($multiply)*
         }
 
+        impl Sealed for $name {}
         impl Ghash for $name {
             const STATE_BYTES: usize = size_of::<$type>();
             const CONSTANT_TIME: bool = false;

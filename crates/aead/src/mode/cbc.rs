@@ -5,9 +5,8 @@ use core::fmt;
 use subtle::{ConstantTimeEq, ConstantTimeLess};
 
 use crate::{
-    aead::Block,
     block::{BlockCipher, Inverse},
-    simd::{Isa, Kernel, Reg, Simd},
+    simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
 /// Encrypts whole blocks in place; each waits for the one before.
@@ -102,14 +101,14 @@ fn decrypt_batch<C: Inverse, S: Simd, const W: usize>(simd: S, cipher: &C, iv: &
 
 /// The padding is not PKCS#7's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadPadding;
+pub struct PaddingError;
 
-impl fmt::Display for BadPadding {
+impl fmt::Display for PaddingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("bad padding")
     }
 }
-impl core::error::Error for BadPadding {}
+impl core::error::Error for PaddingError {}
 
 /// Appends 1 to 16 bytes, each telling how many.
 pub fn pkcs7_pad(text: &mut Vec<u8>) {
@@ -120,11 +119,11 @@ pub fn pkcs7_pad(text: &mut Vec<u8>) {
 /// The length of the text before its padding. Takes the same time for every padding of a length.
 ///
 /// # Errors
-/// [`BadPadding`]. Whoever lets a peer learn this without authentication has a padding oracle.
-pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, BadPadding> {
-    let Some(last) = text.last_chunk::<16>() else { return Err(BadPadding) };
+/// [`PaddingError`]. Whoever lets a peer learn this without authentication has a padding oracle.
+pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, PaddingError> {
+    let Some(last) = text.last_chunk::<16>() else { return Err(PaddingError) };
     if !text.len().is_multiple_of(16) {
-        return Err(BadPadding);
+        return Err(PaddingError);
     }
     let n = last[15];
     let mut good = n.ct_lt(&17) & !n.ct_eq(&0);
@@ -132,5 +131,5 @@ pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, BadPadding> {
         let padding = (15 - i as u8).ct_lt(&n);
         good &= !padding | byte.ct_eq(&n);
     }
-    if bool::from(good) { Ok(text.len() - usize::from(n)) } else { Err(BadPadding) }
+    if bool::from(good) { Ok(text.len() - usize::from(n)) } else { Err(PaddingError) }
 }

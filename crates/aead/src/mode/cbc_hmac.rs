@@ -17,9 +17,12 @@ use sha2::Sha256;
 
 use super::cbc::{self, pkcs7_pad, pkcs7_unpad};
 use crate::{
-    Isa, KeyLength,
-    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
+    aead::{Aead, release},
     block::aes::BothWays,
+    error::{KeyLengthError, OpenError, SealError},
+    sealed::Sealed,
+    simd::{Block, Isa},
+    tag::Tag,
 };
 
 /// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
@@ -59,14 +62,14 @@ impl Aes256CbcHmac {
 /// The composition by length of key: 32 or 64 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLength> {
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
     if let Ok(key) = key.try_into() {
         return Ok(Box::new(A128CbcHs256::new(isa, key)));
     }
     match key.try_into() {
         Ok(key) => Ok(Box::new(Aes256CbcHmac::new(isa, key))),
-        Err(_) => Err(KeyLength { wanted: 64, given: key.len() }),
+        Err(_) => Err(KeyLengthError::new(&[32, 64], key.len())),
     }
 }
 
@@ -93,8 +96,8 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
     /// Decrypts `text` if `tag` holds, and takes the padding off.
     ///
     /// # Errors
-    /// [`NotAuthentic`] otherwise; `text` is then all zero.
-    pub fn open(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), NotAuthentic> {
+    /// [`OpenError`] otherwise; `text` is then all zero.
+    pub fn open(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), OpenError> {
         self.open_in_place(iv, ad, text, tag)?;
         // Authentic padding that is wrong comes from a holder of the key, not from who tampers.
         match pkcs7_unpad(text) {
@@ -113,6 +116,7 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
     }
 }
 
+impl<const KEYS: usize> Sealed for CbcHmac<KEYS> {}
 impl<const KEYS: usize> Aead for CbcHmac<KEYS> {
     fn tag_len(&self) -> usize {
         self.tag_len
@@ -127,7 +131,7 @@ impl<const KEYS: usize> Aead for CbcHmac<KEYS> {
         Ok(self.tag(iv, ad, text))
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match nonce.try_into() {
             Ok(iv) if text.len().is_multiple_of(16) && self.tag(iv, ad, text).matches(tag) => {
                 cbc::decrypt(self.isa, &self.cipher, iv, text);

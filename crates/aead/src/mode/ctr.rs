@@ -1,9 +1,8 @@
 //! Counter mode (SP 800-38A, 6.5), and the counters that GCM shares with it.
 
 use crate::{
-    aead::Block,
     block::BlockCipher,
-    simd::{Isa, Kernel, Reg, Simd},
+    simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
 /// The counter blocks of GCM: the last 32 bits count, big endian, and wrap (inc32 of SP 800-38D, 6.2).

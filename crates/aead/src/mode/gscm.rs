@@ -3,7 +3,7 @@
 //! schedule the clients of a cluster share; the counter block is the 12 bytes of the nonce (32 bits of nonce, 64 of IV)
 //! and a counter of 32 bits, 1 for the mask.
 //!
-//! * [`ResearchOnlyCluster`] is the paper's, where clients share the GHASH key too. **Broken against members of the
+//! * `ResearchOnlyCluster` (feature `research`) is the paper's, where clients share the GHASH key too. **Broken against members of the
 //!   cluster**: one packet of another client lets a member forge, 256 packets with AES-128 yield the client's keys.
 //! * [`Cluster`] is the hardened GSCM-H: K2 in the last round, and a GHASH key a client, the client's encryption of the
 //!   zero block. Members of a cluster are still weaker enemies than strangers: `docs/GSCM.md` gives the bounds.
@@ -26,15 +26,20 @@ use zeroize::ZeroizeOnDrop;
 use super::gcm;
 #[cfg(doc)]
 use crate::block::aes2s;
+#[cfg(feature = "research")]
+use crate::block::aes2s::AsPrinted;
 use crate::{
-    Isa, KeyLength,
-    aead::{Aead, NotAuthentic, SealError, Tag, release},
+    aead::{Aead, release},
     block::{
         BlockCipher, Expanded,
-        aes::{Aes, Aes128, Aes192, Aes256},
-        aes2s::{Aes2s, AsPrinted, LastRound, Place, SecondaryKeys},
+        aes::{Aes, Aes128, Aes192, Aes256, Key},
+        aes2s::{Aes2s, LastRound, Place, SecondaryKeys},
     },
+    error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
+    sealed::Sealed,
+    simd::Isa,
+    tag::Tag,
 };
 
 /// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
@@ -44,6 +49,7 @@ pub const TAG: usize = 16;
 
 /// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction, as
 /// the paper has it: E_c and T_c1, or D_c and T_c2.
+#[cfg(feature = "research")]
 #[derive(Clone)]
 pub struct ResearchOnlyCluster<const KEYS: usize, G> {
     isa: Isa,
@@ -68,10 +74,12 @@ pub struct Client<C, G> {
 
 /// **Research only: broken against members of the cluster.** A client as the paper has it, borrowed from its cluster and
 /// its record.
+#[cfg(feature = "research")]
 pub type ResearchOnlyGscm<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, AsPrinted>, &'a G>;
 /// A client of GSCM-H, borrowed from its cluster and its record.
 pub type GscmH<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, LastRound>, &'a G>;
 
+#[cfg(feature = "research")]
 impl<const KEYS: usize, G: Ghash> ResearchOnlyCluster<KEYS, G> {
     /// Bytes kept for a cluster and direction.
     pub const STATE_BYTES: usize = size_of::<Aes<Expanded<KEYS>>>() + G::STATE_BYTES;
@@ -122,6 +130,7 @@ impl<C: BlockCipher, G: Deref<Target: Ghash>> Client<C, G> {
     }
 }
 
+impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Sealed for Client<C, G> {}
 impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G> {
     fn tag_len(&self) -> usize {
         TAG
@@ -131,7 +140,7 @@ impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G
         self.fused::<true>(nonce, ad, text)
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
     }
@@ -141,20 +150,21 @@ impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G
 /// powers of h are the client's.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
     alone::<LastRound>(isa, key, keys)
 }
 
 /// **Research only: broken against members of the cluster.** GSCM as the paper has it, likewise.
 ///
 /// # Errors
-/// [`KeyLength`] unless the key has 16, 24 or 32 bytes.
-pub fn research_only_by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+/// [`KeyLengthError`] unless the key has 16, 24 or 32 bytes.
+#[cfg(feature = "research")]
+pub fn research_only_by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
     alone::<AsPrinted>(isa, key, keys)
 }
 
-fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLength> {
+fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
     /// GCM's own kernel, with the cipher's round keys replaced in memory.
     fn client<const KEYS: usize, P: HashedBy>(
         isa: Isa,
@@ -166,16 +176,11 @@ fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<
         let ghash: Box<Clmul> = Box::new(gcm::hash_key(isa, hashed));
         Box::new(Client { isa, cipher, ghash })
     }
-    if let Ok(key) = key.try_into() {
-        return Ok(client::<_, P>(isa, &Aes128::new(isa, key), keys));
-    }
-    if let Ok(key) = key.try_into() {
-        return Ok(client::<_, P>(isa, &Aes192::new(isa, key), keys));
-    }
-    match key.try_into() {
-        Ok(key) => Ok(client::<_, P>(isa, &Aes256::new(isa, key), keys)),
-        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
-    }
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => client::<_, P>(isa, &Aes128::new(isa, key), keys),
+        Key::Aes192(key) => client::<_, P>(isa, &Aes192::new(isa, key), keys),
+        Key::Aes256(key) => client::<_, P>(isa, &Aes256::new(isa, key), keys),
+    })
 }
 
 /// Whose GHASH key a form of GSCM takes.
@@ -183,6 +188,7 @@ trait HashedBy: Place {
     /// The cluster's, not the client's.
     const CLUSTER: bool;
 }
+#[cfg(feature = "research")]
 impl HashedBy for AsPrinted {
     const CLUSTER: bool = true;
 }
@@ -191,9 +197,11 @@ impl HashedBy for LastRound {
 }
 
 // Schedule and strategy wipe themselves.
+#[cfg(feature = "research")]
 impl<const KEYS: usize, G: ZeroizeOnDrop> ZeroizeOnDrop for ResearchOnlyCluster<KEYS, G> {}
 impl<const KEYS: usize> ZeroizeOnDrop for Cluster<KEYS> {}
 
+#[cfg(feature = "research")]
 impl<const KEYS: usize, G> fmt::Debug for ResearchOnlyCluster<KEYS, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResearchOnlyCluster").field("isa", &self.isa).finish_non_exhaustive()

@@ -1,11 +1,20 @@
 //! Modes of operation over any [`BlockCipher`](crate::block::BlockCipher).
 
-pub mod agile;
+#[cfg(any(feature = "cbc", feature = "raw"))]
 pub mod cbc;
+#[cfg(feature = "cbc")]
 pub mod cbc_hmac;
 pub mod ctr;
 pub mod ecb;
+#[cfg(feature = "gcm")]
 pub mod gcm;
+#[cfg(feature = "sessions")]
 pub mod gscm;
+#[cfg(feature = "sessions")]
+pub mod multi_buffer;
+#[cfg(feature = "sessions")]
+pub mod multi_key;
+#[cfg(feature = "ocb")]
 pub mod ocb;
+#[cfg(feature = "research")]
 pub mod rkc;

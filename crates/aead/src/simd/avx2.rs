@@ -2,8 +2,8 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
-use crate::aead::Block;
+use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd};
+use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
 /// Runs `part` at this level, not inlined.
 #[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1")]
 #[inline(never)]
-fn apart<P: Part<Avx2>>(simd: Avx2, part: P) -> P::Output {
+fn outlined<P: Outlined<Avx2>>(simd: Avx2, part: P) -> P::Output {
     part.run(simd)
 }
 
@@ -37,16 +37,17 @@ impl Avx2 {
     }
 }
 
+impl Sealed for Avx2 {}
 impl Simd for Avx2 {
     type Reg = X2;
     const AES: bool = true;
 
-    tie!(X2, ymm_reg, "avx2");
+    order_barrier!(X2, ymm_reg, "avx2");
 
     #[inline(always)]
-    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
         // SAFETY: the token proves the level.
-        unsafe { apart(self, part) }
+        unsafe { outlined(self, part) }
     }
     #[inline(always)]
     fn zero(self) -> X2 {
@@ -98,6 +99,7 @@ impl Simd for Avx2 {
 
 operators!(X2: BitXor bitxor _mm256_xor_si256, BitAnd bitand _mm256_and_si256, BitOr bitor _mm256_or_si256);
 
+impl Sealed for X2 {}
 impl Logic for X2 {}
 
 impl Not for X2 {

@@ -2,8 +2,8 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{Kernel, Logic, Part, Reg, Simd};
-use crate::aead::Block;
+use super::{Block, Kernel, Logic, Outlined, Reg, Simd};
+use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
 )]
 #[inline(never)]
-fn apart<P: Part<Avx512>>(simd: Avx512, part: P) -> P::Output {
+fn outlined<P: Outlined<Avx512>>(simd: Avx512, part: P) -> P::Output {
     part.run(simd)
 }
 
@@ -47,16 +47,17 @@ impl Avx512 {
     }
 }
 
+impl Sealed for Avx512 {}
 impl Simd for Avx512 {
     type Reg = X4;
     const AES: bool = true;
 
-    tie!(X4, zmm_reg, "avx512f");
+    order_barrier!(X4, zmm_reg, "avx512f");
 
     #[inline(always)]
-    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
         // SAFETY: the token proves the level.
-        unsafe { apart(self, part) }
+        unsafe { outlined(self, part) }
     }
     #[inline(always)]
     fn zero(self) -> X4 {
@@ -110,6 +111,7 @@ impl Simd for Avx512 {
 
 operators!(X4: BitXor bitxor _mm512_xor_si512, BitAnd bitand _mm512_and_si512, BitOr bitor _mm512_or_si512);
 
+impl Sealed for X4 {}
 impl Logic for X4 {
     #[inline(always)]
     fn ternary<const TABLE: i32>(self, y: X4, z: X4) -> X4 {

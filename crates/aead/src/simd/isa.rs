@@ -3,11 +3,9 @@
 use core::{fmt, str::FromStr};
 use std::sync::OnceLock;
 
-use super::{
-    Kernel,
-    portable::Portable,
-    sha::{self, Hashing},
-};
+#[cfg(feature = "research")]
+use super::sha::{self, Hashing};
+use super::{Kernel, portable::Portable};
 
 /// An instruction-set level that this machine has.
 ///
@@ -78,7 +76,7 @@ impl Level {
 
 impl Isa {
     /// The names of all levels, those of other machines too.
-    pub const NAMES: [&str; 4] = ["portable", "sse", "avx2", "avx512"];
+    pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512"];
 
     /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing.
     pub fn best() -> Isa {
@@ -119,6 +117,7 @@ impl Isa {
     }
 }
 
+#[cfg(feature = "research")]
 impl Isa {
     /// Runs `kernel` with the SHA instructions, where this machine has them and the level may use any.
     #[inline]
@@ -134,7 +133,7 @@ impl Isa {
 
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -146,9 +145,9 @@ impl fmt::Debug for Isa {
 
 /// The level is unknown, or this machine does not have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownIsa;
+pub struct UnknownIsaError;
 
-impl fmt::Display for UnknownIsa {
+impl fmt::Display for UnknownIsaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not an instruction-set level of this machine; it has")?;
         for (i, isa) in Isa::available().iter().enumerate() {
@@ -157,11 +156,11 @@ impl fmt::Display for UnknownIsa {
         Ok(())
     }
 }
-impl core::error::Error for UnknownIsa {}
+impl core::error::Error for UnknownIsaError {}
 
 impl FromStr for Isa {
-    type Err = UnknownIsa;
-    fn from_str(name: &str) -> Result<Self, UnknownIsa> {
-        Isa::available().into_iter().find(|isa| isa.name() == name).ok_or(UnknownIsa)
+    type Err = UnknownIsaError;
+    fn from_str(name: &str) -> Result<Self, UnknownIsaError> {
+        Isa::available().into_iter().find(|isa| isa.name() == name).ok_or(UnknownIsaError)
     }
 }

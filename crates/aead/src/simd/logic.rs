@@ -2,9 +2,11 @@
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
+use crate::sealed::Sealed;
+
 /// Words whose bits are computed with side by side.
 pub trait Logic:
-    Copy + BitXor<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+    Sealed + Copy + BitXor<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {
     /// Bit 4x + 2y + z of `TABLE` for the bits x of `self`, y and z.
     #[inline(always)]
@@ -17,6 +19,7 @@ pub trait Logic:
     }
 }
 
+impl Sealed for u32 {}
 impl Logic for u32 {}
 
 /// What the input `BY` (0, 1, 2 for x, y, z) of a table chooses between: two tables of the other inputs.

@@ -64,11 +64,11 @@ macro_rules! store {
     };
 }
 
-/// `tie` of a level: an empty statement that takes and gives the registers.
-macro_rules! tie {
+/// `order_barrier` of a level: an empty statement that takes and gives the registers.
+macro_rules! order_barrier {
     ($reg:ident, $class:ident, $features:literal) => {
         #[inline(always)]
-        fn tie(self, [a, b]: [&mut $reg; 2], [c, d, e]: [&mut $reg; 3]) {
+        fn order_barrier(self, [a, b]: [&mut $reg; 2], [c, d, e]: [&mut $reg; 3]) {
             // Not `inline(always)`, which goes with no features; small enough to be inlined where they are enabled.
             #[inline]
             #[target_feature(enable = $features)]

@@ -27,15 +27,20 @@ pub(crate) mod bitslice;
 mod isa;
 mod logic;
 mod portable;
+#[cfg(feature = "research")]
 pub(crate) mod sha;
+#[cfg(feature = "research")]
 mod sha_plain;
 #[cfg(target_arch = "x86_64")]
 mod sse;
 
-pub use isa::{Isa, UnknownIsa};
+pub use isa::{Isa, UnknownIsaError};
 pub use logic::Logic;
 
-use crate::aead::Block;
+use crate::sealed::Sealed;
+
+/// A block of 16 bytes: what every cipher here takes, and one lane of a register.
+pub type Block = [u8; 16];
 
 /// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
 #[cfg(target_arch = "x86_64")]
@@ -73,8 +78,8 @@ pub trait Kernel {
     fn run<S: Simd, const W: usize>(self, simd: S) -> Self::Output;
 }
 
-/// A part of kernels that is a function of its own ([`Simd::apart`]).
-pub trait Part<S: Simd> {
+/// A part of kernels that is a function of its own ([`Simd::outlined`]).
+pub trait Outlined<S: Simd> {
     /// What it computes.
     type Output;
     /// Computes with the registers of `simd`.
@@ -82,7 +87,7 @@ pub trait Part<S: Simd> {
 }
 
 /// Proof that a set of instructions exists, and the maker of its registers.
-pub trait Simd: Copy {
+pub trait Simd: Sealed + Copy {
     /// The register of this level.
     type Reg: Reg;
     /// Whether this level has AES rounds as instructions. Without, a whole cipher in bit slices is faster than rounds.
@@ -90,9 +95,9 @@ pub trait Simd: Copy {
 
     /// Leaves the registers as they are, at one place in the order of instructions: what makes them comes before it,
     /// what takes them after. Compilers else put all of a cipher before all of what was written between its rounds.
-    fn tie(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
+    fn order_barrier(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
     /// Runs a part of a kernel as a function of its own, for large parts that many kernels share.
-    fn apart<P: Part<Self>>(self, part: P) -> P::Output;
+    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output;
     /// Every bit zero.
     fn zero(self) -> Self::Reg;
     /// The first [`Reg::BYTES`] of `bytes`, which must have as many.

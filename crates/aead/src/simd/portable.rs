@@ -4,8 +4,8 @@
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::{Logic, Part, Reg, Simd, bitslice::Slices};
-use crate::aead::Block;
+use super::{Block, Logic, Outlined, Reg, Simd, bitslice::Slices};
+use crate::sealed::Sealed;
 
 /// Asks nothing of the machine.
 #[derive(Clone, Copy)]
@@ -32,15 +32,16 @@ fn halves(block: &[u8]) -> [u64; 2] {
     [half(0), half(8)]
 }
 
+impl Sealed for Portable {}
 impl Simd for Portable {
     type Reg = P4;
     const AES: bool = false;
 
     #[inline(always)]
-    fn tie(self, _: [&mut P4; 2], _: [&mut P4; 3]) {}
+    fn order_barrier(self, _: [&mut P4; 2], _: [&mut P4; 3]) {}
 
     #[inline(never)]
-    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
         part.run(self)
     }
     #[inline(always)]
@@ -143,6 +144,7 @@ impl BitOr for P4 {
         self.zip(other, |x, y| x | y)
     }
 }
+impl Sealed for P4 {}
 impl Logic for P4 {}
 impl Not for P4 {
     type Output = P4;

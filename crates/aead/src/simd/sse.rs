@@ -2,8 +2,8 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{KEEP, Kernel, Logic, Part, Reg, Simd};
-use crate::aead::Block;
+use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd};
+use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
 #[derive(Clone, Copy)]
@@ -25,22 +25,23 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
 /// Runs `part` at this level, not inlined.
 #[target_feature(enable = "aes,pclmulqdq,ssse3,sse4.1")]
 #[inline(never)]
-fn apart<P: Part<Sse>>(simd: Sse, part: P) -> P::Output {
+fn outlined<P: Outlined<Sse>>(simd: Sse, part: P) -> P::Output {
     part.run(simd)
 }
 
+impl Sealed for Sse {}
 impl Simd for Sse {
     type Reg = X1;
     const AES: bool = true;
 
     /// Ties nothing: eight blocks, three sums and a key fill the sixteen registers, and any order fixed here spills.
     #[inline(always)]
-    fn tie(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
+    fn order_barrier(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 
     #[inline(always)]
-    fn apart<P: Part<Self>>(self, part: P) -> P::Output {
+    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
         // SAFETY: the token proves the level.
-        unsafe { apart(self, part) }
+        unsafe { outlined(self, part) }
     }
     #[inline(always)]
     fn zero(self) -> X1 {
@@ -87,6 +88,7 @@ impl Simd for Sse {
 
 operators!(X1: BitXor bitxor _mm_xor_si128, BitAnd bitand _mm_and_si128, BitOr bitor _mm_or_si128);
 
+impl Sealed for X1 {}
 impl Logic for X1 {}
 
 impl Not for X1 {

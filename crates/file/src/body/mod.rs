@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sealwright::{Aead, Isa, NotAuthentic, Suite};
+use sealwright::{Aead, Isa, OpenError, Suite};
 use sha2::Sha512;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -96,8 +96,8 @@ impl Body {
     }
 
     /// Opens chunk `index` in place: text and tag.
-    pub(crate) fn unseal(&self, index: u64, chunk: &mut [u8]) -> Result<(), NotAuthentic> {
-        let (text, tag) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)).ok_or(NotAuthentic)?;
+    pub(crate) fn unseal(&self, index: u64, chunk: &mut [u8]) -> Result<(), OpenError> {
+        let (text, tag) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)).ok_or(OpenError)?;
         self.aead.open_in_place(&nonce(&self.base, index), &[], text, tag)
     }
 
@@ -166,7 +166,7 @@ impl Derived {
         expand(input_key, &info, &mut out);
         let (key, rest) = out.split_at(suite.key_len());
         let (base, commitment) = rest.split_at(NONCE);
-        let aead = suite.aead_at(isa, key).map_err(|wrong| key_length(wrong.given))?;
+        let aead = suite.aead_at(isa, key).map_err(|wrong| key_length(wrong.given()))?;
         let mut derived = Derived { aead, base: [0; NONCE], commitment: [0; COMMITMENT] };
         derived.base.copy_from_slice(base);
         derived.commitment.copy_from_slice(commitment);

@@ -1,7 +1,7 @@
 //! Clusters: what the clients of GSCM share. Two main keys, one a way (CEK and CDK of the paper, seen from the server),
 //! and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
 
-use sealwright::{Block, Isa, mode::agile::Schedule};
+use sealwright::{Block, Isa, mode::multi_key::Schedule};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{

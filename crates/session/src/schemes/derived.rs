@@ -3,9 +3,9 @@
 
 use sealwright::{
     Block, Isa,
-    mode::agile::{
-        Schedule,
-        lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+    mode::{
+        multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
+        multi_key::Schedule,
     },
 };
 use zeroize::Zeroize;
@@ -77,13 +77,13 @@ impl Scheme for Derived {
     }
 
     #[inline]
-    fn stage(&self, slot: u32, client: &Numbers, end: End, lanes: &mut Lanes, packet: usize) {
+    fn stage(&self, slot: u32, client: &Numbers, end: End, lanes: &mut MultiBuffer, packet: usize) {
         let (epoch, way) = (u32::from(client.life().epoch), self.side.ways()[end as usize]);
         let [first, second] = [0, 1].map(|j| counter(purpose::DERIVED, slot, epoch, way, j));
         lanes.key(packet, [&first, &second]);
     }
 
-    fn run(&self, _: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
+    fn run(&self, _: &[u32], end: End, lanes: &mut MultiBuffer, frames: &mut [Frame<'_>; PACKETS]) {
         for half in 0..self.spec.key_len() / 16 {
             self.master.encrypt(self.isa, lanes.halves(half));
         }

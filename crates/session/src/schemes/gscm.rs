@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use sealwright::{
     Block, Isa,
-    mode::agile::lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+    mode::multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
 };
 
 use crate::{
@@ -102,12 +102,12 @@ impl Scheme for Gscm {
     }
 
     #[inline]
-    fn stage(&self, _: u32, client: &Secondary, end: End, lanes: &mut Lanes, packet: usize) {
+    fn stage(&self, _: u32, client: &Secondary, end: End, lanes: &mut MultiBuffer, packet: usize) {
         let [k1, k2] = Self::secondary(client, end);
         lanes.key(packet, [k1, k2]);
     }
 
-    fn run(&self, slots: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
+    fn run(&self, slots: &[u32], end: End, lanes: &mut MultiBuffer, frames: &mut [Frame<'_>; PACKETS]) {
         let Some(&first) = slots.first() else { return };
         let together = self.clusters.together(first);
         let (shared, made, seal) = (self.shared(first, end), self.strategy.is_none(), end == End::Send);

@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 
 use sealwright::{
     Block, Isa,
-    mode::agile::{
-        Schedule,
-        lanes::{self, Frame, HashKeys, Lanes, PACKETS},
+    mode::{
+        multi_buffer::{self, Frame, HashKeys, MultiBuffer, PACKETS},
+        multi_key::Schedule,
     },
 };
 
@@ -90,15 +90,15 @@ impl<K: Keys> Scheme for On64<K> {
     }
 
     #[inline]
-    fn stage(&self, _: u32, client: &K, end: End, lanes: &mut Lanes, packet: usize) {
+    fn stage(&self, _: u32, client: &K, end: End, lanes: &mut MultiBuffer, packet: usize) {
         let halves: &[Block] = bytemuck::cast_slice(client.key(end as usize));
         if let (Some(first), Some(last)) = (halves.first(), halves.last()) {
             lanes.key(packet, [first, last]);
         }
     }
 
-    fn run(&self, _: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
-        let keys = if self.spec.long { lanes::Keys::Own32 } else { lanes::Keys::Own16 };
+    fn run(&self, _: &[u32], end: End, lanes: &mut MultiBuffer, frames: &mut [Frame<'_>; PACKETS]) {
+        let keys = if self.spec.long { multi_buffer::Keys::Own32 } else { multi_buffer::Keys::Own16 };
         lanes.run(self.isa, frames, keys, HashKeys::Made, end == End::Send);
     }
 }

@@ -5,9 +5,9 @@ use core::marker::PhantomData;
 
 use sealwright::{
     Block, Isa,
-    mode::agile::{
-        Schedule,
-        lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
+    mode::{
+        multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
+        multi_key::Schedule,
     },
 };
 
@@ -36,13 +36,13 @@ pub(crate) trait Kept: Record {
     fn schedule(&self, isa: Isa, end: usize) -> Schedule;
     fn h(&self) -> &[Block; 2];
     fn stream(&self, end: usize) -> Stream;
-    fn stage(&self, end: usize, lanes: &mut Lanes, packet: usize);
+    fn stage(&self, end: usize, lanes: &mut MultiBuffer, packet: usize);
     fn keys() -> Keys<'static>;
 }
 
 /// Stages a key.
 #[inline]
-fn on(lanes: &mut Lanes, packet: usize, halves: &[Block]) {
+fn on(lanes: &mut MultiBuffer, packet: usize, halves: &[Block]) {
     if let (Some(first), Some(last)) = (halves.first(), halves.last()) {
         lanes.key(packet, [first, last]);
     }
@@ -50,7 +50,7 @@ fn on(lanes: &mut Lanes, packet: usize, halves: &[Block]) {
 
 /// Stages round keys.
 #[inline]
-fn pre(lanes: &mut Lanes, packet: usize, blocks: &[Block]) {
+fn pre(lanes: &mut MultiBuffer, packet: usize, blocks: &[Block]) {
     lanes.schedule(packet, blocks);
 }
 
@@ -75,9 +75,9 @@ macro_rules! kept {
                 Stream { prefix: self.prefixes[end], base: self.bases[end] }
             }
             #[inline]
-            fn stage(&self, end: usize, lanes: &mut Lanes, packet: usize) {
+            fn stage(&self, end: usize, lanes: &mut MultiBuffer, packet: usize) {
                 lanes.hash_key(packet, &self.h[end]);
-                let stage: fn(&mut Lanes, usize, &[Block]) = $stage;
+                let stage: fn(&mut MultiBuffer, usize, &[Block]) = $stage;
                 stage(lanes, packet, bytemuck::cast_slice(&self.keys[end]));
             }
             fn keys() -> Keys<'static> {
@@ -141,11 +141,11 @@ impl<K: Kept> Scheme for Paper<K> {
     }
 
     #[inline]
-    fn stage(&self, _: u32, client: &K, end: End, lanes: &mut Lanes, packet: usize) {
+    fn stage(&self, _: u32, client: &K, end: End, lanes: &mut MultiBuffer, packet: usize) {
         client.stage(end as usize, lanes, packet);
     }
 
-    fn run(&self, _: &[u32], end: End, lanes: &mut Lanes, frames: &mut [Frame<'_>; PACKETS]) {
+    fn run(&self, _: &[u32], end: End, lanes: &mut MultiBuffer, frames: &mut [Frame<'_>; PACKETS]) {
         lanes.run(self.isa, frames, K::keys(), HashKeys::Kept, end == End::Send);
     }
 

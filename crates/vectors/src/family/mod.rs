@@ -4,9 +4,11 @@ mod cbc_hmac;
 mod chain;
 mod drbg;
 mod gcm;
+#[cfg(feature = "research")]
 mod gscm;
 mod ocb;
 mod raw;
+#[cfg(feature = "research")]
 mod rkc;
 
 use sealwright::{Aead, Isa};
@@ -40,12 +42,14 @@ pub enum Outcome {
 /// Every family.
 const FAMILIES: &[&dyn Family] = &[
     &gcm::Gcm,
+    #[cfg(feature = "research")]
     &gscm::Gscm,
     &ocb::Ocb,
     &cbc_hmac::CbcHmac,
     &raw::Raw,
     &chain::MonteCarlo,
     &drbg::Drbg,
+    #[cfg(feature = "research")]
     &rkc::RandomKeyChaining,
 ];
 

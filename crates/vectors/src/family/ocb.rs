@@ -1,7 +1,7 @@
 //! OCB3 (RFC 7253), every tag length: single cases, the RFC's iterated test, and one long text.
 
 use sealwright::{
-    Aead, Isa, KeyLength,
+    Aead, Isa, KeyLengthError,
     mode::ocb::{self, TagLen},
 };
 use sha1::{Digest, Sha1};
@@ -12,7 +12,7 @@ use crate::{Case, CaseError, Expected};
 pub(super) struct Ocb;
 
 /// Makes OCB over the cipher of a name's first part.
-type Make = fn(Isa, &[u8], TagLen) -> Result<Box<dyn Aead>, KeyLength>;
+type Make = fn(Isa, &[u8], TagLen) -> Result<Box<dyn Aead>, KeyLengthError>;
 
 /// What is done with a key.
 #[derive(Clone, Copy)]

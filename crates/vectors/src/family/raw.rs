@@ -1,7 +1,7 @@
 //! Modes that do not authenticate: ECB, CBC with and without padding, CTR.
 
 use sealwright::{
-    Block, Isa, KeyLength,
+    Block, Isa, KeyLengthError,
     raw::{self, pkcs7_pad, pkcs7_unpad},
 };
 
@@ -11,7 +11,7 @@ use crate::{Case, CaseError, Expected};
 pub(super) struct Raw;
 
 /// Makes the cipher of a name's first part.
-pub(super) type Make = fn(Isa, &[u8]) -> Result<Box<dyn raw::Raw>, KeyLength>;
+pub(super) type Make = fn(Isa, &[u8]) -> Result<Box<dyn raw::Raw>, KeyLengthError>;
 
 /// The cipher of a name's first part, and the rest.
 pub(super) fn cipher(alg: &str) -> Option<(Make, &str)> {

@@ -10,19 +10,21 @@ mod rounds;
 use core::fmt;
 
 use rounds::Rounds;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::Zeroize;
 
-use super::{Beside, BlockCipher, Inverse};
+use super::{BlockCipher, Interleave, Inverse};
 use crate::{
-    KeyLength,
+    error::KeyLengthError,
+    sealed::Sealed,
     simd::{Reg, Simd},
 };
 
 /// Serpent under a key of 128, 192 or 256 bits, in both directions.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Serpent {
     keys: [[u32; 4]; 33],
 }
+wipe_on_drop!(Serpent { keys: [[0; 4]; 33] });
 
 impl fmt::Debug for Serpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,10 +36,10 @@ impl Serpent {
     /// Expands `key`, of 16, 24 or 32 bytes.
     ///
     /// # Errors
-    /// [`KeyLength`] for any other.
-    pub fn new(key: &[u8]) -> Result<Self, KeyLength> {
+    /// [`KeyLengthError`] for any other.
+    pub fn new(key: &[u8]) -> Result<Self, KeyLengthError> {
         if ![16, 24, 32].contains(&key.len()) {
-            return Err(KeyLength { wanted: 32, given: key.len() });
+            return Err(KeyLengthError::new(&[16, 24, 32], key.len()));
         }
         // A short key is followed by one bit and zeros.
         let mut padded = [0; 32];
@@ -87,11 +89,11 @@ impl Serpent {
             *x = *block;
         }
         if S::AES {
-            simd.apart(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
+            simd.outlined(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
         } else {
             // Plain words wait in memory anyway: one function for every width.
             for group in groups.as_chunks_mut().0 {
-                simd.apart(Rounds::<S, 1, FORWARD> { keys: &self.keys, groups: group });
+                simd.outlined(Rounds::<S, 1, FORWARD> { keys: &self.keys, groups: group });
             }
         }
         for (x, block) in groups.as_flattened().iter().zip(blocks.iter_mut()) {
@@ -100,13 +102,19 @@ impl Serpent {
     }
 }
 
+impl Sealed for Serpent {}
 impl BlockCipher for Serpent {
     const STATE_BYTES: usize = size_of::<Serpent>();
 
     /// Leaves all of `beside` to the caller: the rounds fill the registers and every port, so that anything between them
     /// would only make room for itself.
     #[inline(always)]
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], _: &mut B) {
+    fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        _: &mut B,
+    ) {
         self.batch::<S, W, true>(simd, blocks);
     }
 }

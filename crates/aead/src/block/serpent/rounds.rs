@@ -2,7 +2,7 @@
 //! shares it.
 
 use super::{boxes::*, transpose};
-use crate::simd::{Part, Reg, Simd};
+use crate::simd::{Outlined, Reg, Simd};
 
 /// All rounds over `G` groups of four registers in place, forward or backward.
 pub(super) struct Rounds<'a, S: Simd, const G: usize, const FORWARD: bool> {
@@ -21,7 +21,7 @@ macro_rules! each {
     };
 }
 
-impl<S: Simd, const G: usize, const FORWARD: bool> Part<S> for Rounds<'_, S, G, FORWARD> {
+impl<S: Simd, const G: usize, const FORWARD: bool> Outlined<S> for Rounds<'_, S, G, FORWARD> {
     type Output = ();
 
     #[inline(always)]

@@ -6,11 +6,10 @@
 //! associated data too, so that GHASH reduces once for a short packet.
 
 use crate::{
-    aead::Block,
-    block::{Beside, BlockCipher},
+    block::{BlockCipher, Interleave},
     ghash::Ghash,
     mode::ctr::Counter32,
-    simd::{Kernel, Reg, Simd},
+    simd::{Block, Kernel, Reg, Simd},
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -218,14 +217,14 @@ impl<'a, 'b, G: Ghash, S: Simd> Hashing<'a, 'b, G, S> {
     }
 }
 
-impl<G: Ghash, S: Simd> Beside<S> for Hashing<'_, '_, G, S> {
+impl<G: Ghash, S: Simd> Interleave<S> for Hashing<'_, '_, G, S> {
     #[inline(always)]
     fn step(&mut self, simd: S, blocks: &mut [S::Reg], done: usize, of: usize) {
         while self.done < self.pairs && self.done * of < done * self.pairs {
             self.pair();
         }
         for [a, b] in blocks.as_chunks_mut::<2>().0 {
-            G::tie(simd, self.sum, [a, b]);
+            G::order_barrier(simd, self.sum, [a, b]);
         }
     }
 }
@@ -256,7 +255,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             hash.enter::<W>(to_hash);
             let known = if SEAL { &before[at - batch..] } else { &*now };
             let mut beside = Hashing::new::<W>(hash, known);
-            self.cipher.encrypt_beside(simd, &mut keystream, &mut beside);
+            self.cipher.encrypt_interleaved(simd, &mut keystream, &mut beside);
             beside.rest();
             hash.leave();
             apply(simd, &keystream, now);

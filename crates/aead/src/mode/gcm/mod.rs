@@ -8,15 +8,16 @@ use kernel::Fused;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    Isa, KeyLength,
-    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
+    aead::{Aead, release},
     block::{
         BlockCipher,
-        aes::{Aes128, Aes192, Aes256},
-        serpent::Serpent,
+        aes::{Aes128, Aes192, Aes256, Key},
     },
+    error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
-    simd::{Kernel, Reg, Simd},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Reg, Simd},
+    tag::Tag,
 };
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
@@ -32,6 +33,13 @@ pub struct Gcm<C, G> {
     ghash: G,
     tag_len: usize,
 }
+
+/// AES-128-GCM, hashing by carry-less multiplication.
+pub type Aes128Gcm = Gcm<Aes128, Clmul>;
+/// AES-192-GCM, likewise.
+pub type Aes192Gcm = Gcm<Aes192, Clmul>;
+/// AES-256-GCM, likewise.
+pub type Aes256Gcm = Gcm<Aes256, Clmul>;
 
 /// A full tag length of SP 800-38D, 5.2.1.2, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,6 +104,7 @@ impl<C, G> fmt::Debug for Gcm<C, G> {
     }
 }
 
+impl<C: BlockCipher, G: Ghash> Sealed for Gcm<C, G> {}
 impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
     fn tag_len(&self) -> usize {
         self.tag_len
@@ -105,7 +114,7 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
         self.fused::<true>(nonce, ad, text)
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
     }
@@ -160,39 +169,34 @@ pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
 /// AES-GCM by length of key: 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     with_tag_bytes(isa, key, tag_len as usize)
 }
 
 /// AES-GCM with short tags by length of key; see [`ShortTagLen`] before using it.
 ///
 /// # Errors
-/// [`KeyLength`] unless the key has 16, 24 or 32 bytes.
-pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLength> {
+/// [`KeyLengthError`] unless the key has 16, 24 or 32 bytes.
+pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     with_tag_bytes(isa, key, tag_len as usize)
 }
 
 /// Serpent-GCM under a key of 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
-    Ok(Box::new(Gcm::<_, Clmul>::new(isa, Serpent::new(key)?, tag_len)))
+/// [`KeyLengthError`] for any other.
+#[cfg(feature = "serpent")]
+pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
+    Ok(Box::new(Gcm::<_, Clmul>::new(isa, crate::block::serpent::Serpent::new(key)?, tag_len)))
 }
 
-fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>, KeyLength> {
-    type Fast<C> = Gcm<C, Clmul>;
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Fast::with_tag_bytes(isa, Aes128::new(isa, key), tag_len)));
-    }
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Fast::with_tag_bytes(isa, Aes192::new(isa, key), tag_len)));
-    }
-    match key.try_into() {
-        Ok(key) => Ok(Box::new(Fast::with_tag_bytes(isa, Aes256::new(isa, key), tag_len))),
-        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
-    }
+fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>, KeyLengthError> {
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => Box::new(Aes128Gcm::with_tag_bytes(isa, Aes128::new(isa, key), tag_len)),
+        Key::Aes192(key) => Box::new(Aes192Gcm::with_tag_bytes(isa, Aes192::new(isa, key), tag_len)),
+        Key::Aes256(key) => Box::new(Aes256Gcm::with_tag_bytes(isa, Aes256::new(isa, key), tag_len)),
+    })
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@
 
 use super::offsets::{Offsets, Walk};
 use crate::{
-    aead::Block,
     block::{BlockCipher, Inverse, Masks},
-    simd::{Kernel, Reg, Simd},
+    simd::{Block, Kernel, Reg, Simd},
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.

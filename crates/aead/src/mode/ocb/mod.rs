@@ -17,9 +17,15 @@ use kernel::Fused;
 use offsets::Offsets;
 
 use crate::{
-    Isa, KeyLength,
-    aead::{Aead, Block, NotAuthentic, SealError, Tag, release},
-    block::{BlockCipher, Inverse, aes::BothWays, serpent::Serpent},
+    aead::{Aead, release},
+    block::{
+        BlockCipher, Inverse,
+        aes::{BothWays, Key},
+    },
+    error::{KeyLengthError, OpenError, SealError},
+    sealed::Sealed,
+    simd::{Block, Isa},
+    tag::Tag,
 };
 
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
@@ -94,6 +100,7 @@ impl<C> fmt::Debug for Ocb<C> {
     }
 }
 
+impl<C: BlockCipher + Inverse> Sealed for Ocb<C> {}
 impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
     fn tag_len(&self) -> usize {
         self.tag_len as usize
@@ -103,7 +110,7 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
         self.fused::<true>(nonce, ad, text)
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
     }
@@ -112,24 +119,20 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 /// AES-OCB by length of key: 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Ocb::new(isa, BothWays::<11>::new(isa, key), tag_len)));
-    }
-    if let Ok(key) = key.try_into() {
-        return Ok(Box::new(Ocb::new(isa, BothWays::<13>::new(isa, key), tag_len)));
-    }
-    match key.try_into() {
-        Ok(key) => Ok(Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len))),
-        Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
-    }
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => Box::new(Ocb::new(isa, BothWays::<11>::new(isa, key), tag_len)),
+        Key::Aes192(key) => Box::new(Ocb::new(isa, BothWays::<13>::new(isa, key), tag_len)),
+        Key::Aes256(key) => Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len)),
+    })
 }
 
 /// Serpent-OCB under a key of 16, 24 or 32 bytes.
 ///
 /// # Errors
-/// [`KeyLength`] for any other.
-pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLength> {
-    Ok(Box::new(Ocb::new(isa, Serpent::new(key)?, tag_len)))
+/// [`KeyLengthError`] for any other.
+#[cfg(feature = "serpent")]
+pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
+    Ok(Box::new(Ocb::new(isa, crate::block::serpent::Serpent::new(key)?, tag_len)))
 }

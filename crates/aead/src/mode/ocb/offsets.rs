@@ -6,16 +6,13 @@
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use crate::{
-    aead::Block,
     block::{BlockCipher, Masks},
-    simd::{Isa, Kernel, Reg, Simd},
+    simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
 /// What a key's offsets are made of (RFC 7253, 4.1).
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 #[repr(align(64))]
 pub(super) struct Offsets {
     /// At i - 1: the offset of block i, relative to where counting began.
@@ -27,6 +24,7 @@ pub(super) struct Offsets {
     /// L_$, for the tag.
     pub(super) dollar: Block,
 }
+wipe_on_drop!(Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star: [0; 16], dollar: [0; 16] });
 
 impl fmt::Debug for Offsets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

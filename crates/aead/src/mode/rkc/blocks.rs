@@ -1,21 +1,18 @@
 //! C_i = AES-256_{K_i}(P_i) and X_i = C_i xor P_i for a batch of blocks, each in a lane with its own key.
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use super::BATCH;
+use super::reading::BATCH;
 use crate::{
-    aead::Block,
-    block::own_keys::{Keys, decrypt, encrypt},
-    simd::{Kernel, Reg, Simd, sha::Digest},
+    block::multi_key::{Keys, decrypt, encrypt},
+    simd::{Block, Kernel, Reg, Simd, sha::Digest},
 };
 
-/// The keys of a batch, halves apart, and its X.
-#[derive(Zeroize, ZeroizeOnDrop)]
+/// The keys of a batch, first and second halves separately, and its X.
 #[repr(align(64))]
 pub(super) struct Batch {
     halves: [[Block; BATCH]; 2],
     pub(super) x: [u8; 16 * BATCH],
 }
+wipe_on_drop!(Batch { halves: [[[0; 16]; BATCH]; 2], x: [0; 16 * BATCH] });
 
 impl Batch {
     pub(super) fn new() -> Self {

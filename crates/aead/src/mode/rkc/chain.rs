@@ -4,9 +4,10 @@
 //! request before: that chain is what RKC-R costs. Whatever else is to be hashed goes side by side with it: V itself,
 //! whose hash is the output, with the first compression, and a block of the tag with the second.
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use super::{Draw, Reading, Seed, SeedUse, tag::TagHash};
+use super::{
+    reading::{Draw, Reading, Seed, SeedUse},
+    tag::TagHash,
+};
 use crate::{
     drbg::MAX_REQUEST,
     simd::sha::{Digest, Message, Sha256},
@@ -25,7 +26,6 @@ pub(super) const AFTER_UPDATE: Message = [0, 0, 0, 0, 0, 0, 0, 8 * 56];
 const OUTPUTS: u64 = MAX_REQUEST as u64 / 32;
 
 /// The outputs for one message, and their sums.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Chain {
     v: Number,
     c: Number,
@@ -34,13 +34,13 @@ pub(super) struct Chain {
     /// R_1 xor … xor R_i.
     offset: Digest,
     /// Outputs that one request gives.
-    #[zeroize(skip)]
     per_request: u64,
     /// Outputs of this request that were taken.
     taken: u64,
     /// Outputs still to come for this message: the chain does not go further than they need.
     left: u64,
 }
+wipe_on_drop!(Chain { v: [0; 7], c: [0; 7], offset: [0; 4] });
 
 /// The seed as a number.
 pub(super) fn number(seed: &Seed) -> Number {

@@ -7,8 +7,11 @@ use sha2::Sha256;
 
 use super::{Reading, Rkc, Seed, Source, as_seed, whole_blocks};
 use crate::{
-    aead::{Aead, NotAuthentic, SealError, Tag, release},
+    aead::{Aead, release},
+    error::{OpenError, SealError},
+    sealed::Sealed,
     simd::Isa,
+    tag::Tag,
 };
 
 /// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, lengths in bytes as 64
@@ -46,8 +49,8 @@ impl RkcHmac {
     /// Decrypts `text` if `tag` holds, and takes the padding off.
     ///
     /// # Errors
-    /// [`NotAuthentic`] otherwise; `text` is then all zero.
-    pub fn open(&self, seed: &Seed, ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), NotAuthentic> {
+    /// [`OpenError`] otherwise; `text` is then all zero.
+    pub fn open(&self, seed: &Seed, ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), OpenError> {
         self.open_in_place(seed, ad, text, tag)?;
         // What is authentic was padded by a holder of the key: nothing is told by the time this takes.
         match text.iter().rposition(|&byte| byte != 0) {
@@ -70,6 +73,7 @@ impl RkcHmac {
     }
 }
 
+impl Sealed for RkcHmac {}
 impl Aead for RkcHmac {
     fn tag_len(&self) -> usize {
         32
@@ -82,7 +86,7 @@ impl Aead for RkcHmac {
         Ok(self.tag(seed, ad, text))
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match as_seed(nonce) {
             Some(seed) if whole_blocks(text).is_ok() && self.tag(seed, ad, text).matches(tag) => {
                 self.rkc.apply::<false>(Source::Chain { reading: self.rkc.reading, seed }, text, false);

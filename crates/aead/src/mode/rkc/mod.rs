@@ -18,11 +18,12 @@
 //! 2^32. [`Reading`] has the alternatives. There is no associated data.
 //!
 //! What is fast about it: hashing never goes alone (`chain`), and keys are scheduled in the lanes of registers, each lane
-//! another key (`block::own_keys`). `docs/RKC.md` says all of this at length.
+//! another key (`block::multi_key`). `docs/RKC.md` says all of this at length.
 
 mod blocks;
 mod chain;
 mod hmac;
+mod reading;
 mod tag;
 mod wire;
 
@@ -31,66 +32,29 @@ use core::fmt;
 use blocks::{Batch, Blocks};
 use chain::Chain;
 pub use hmac::RkcHmac;
+use reading::BATCH;
+pub use reading::{Draw, MAX_BLOCKS, Reading, Seed, SeedUse};
 use tag::TagHash;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub use crate::drbg::SEED_BYTES;
 use crate::{
-    aead::{Aead, NotAuthentic, SealError, Tag, release},
+    aead::{Aead, release},
+    error::{OpenError, SealError},
+    sealed::Sealed,
     simd::{
         Isa,
         sha::{Digest, Hashing, Sha256},
     },
+    tag::Tag,
 };
 
-/// S: public, and another for every message under a key.
-pub type Seed = [u8; SEED_BYTES];
-
-/// The most blocks in a message.
-pub const MAX_BLOCKS: u64 = (1 << 32) - 1;
-
-/// Blocks whose keys are made together.
-const BATCH: usize = 16;
-
-/// A reading of what the paper leaves open. The default is RKC-R; C_1 does not depend on `draw`, so that one block tells
-/// no two draws apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Reading {
-    /// What S becomes.
-    pub seed: SeedUse,
-    /// How the R_i are drawn.
-    pub draw: Draw,
-}
-
-/// What the seed S becomes in Hash_DRBG.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SeedUse {
-    /// S is V: it has V's length.
-    #[default]
-    V,
-    /// S is the seed material of Instantiate, and V its Hash_df.
-    Df,
-}
-
-/// How the R_i are drawn from Hash_DRBG.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Draw {
-    /// One Generate of 256 bits for each block.
-    #[default]
-    Block,
-    /// One Generate for all blocks, as many bits as a request may have (2^19), then another.
-    All,
-}
-
 /// **Research only: broken.** RKC under one key. See the [module](self).
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Rkc {
-    #[zeroize(skip)]
     isa: Isa,
     key: Digest,
-    #[zeroize(skip)]
     reading: Reading,
 }
+wipe_on_drop!(Rkc { key: [0; 4] });
 
 /// K_i xor K_0 for the first blocks of messages with one seed, computed before there is a key or a message: the paper's
 /// pre-processing. Like the seed it is public, and like the seed it is for one message.
@@ -149,8 +113,8 @@ impl Rkc {
     /// Decrypts `text` in place if `tag` is its T, which only the plaintext shows.
     ///
     /// # Errors
-    /// [`NotAuthentic`] otherwise; `text` is then all zero.
-    pub fn open(&self, seed: &Seed, text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    /// [`OpenError`] otherwise; `text` is then all zero.
+    pub fn open(&self, seed: &Seed, text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = whole_blocks(text).is_ok() && {
             let ours = self.apply::<false>(Source::Chain { reading: self.reading, seed }, text, true);
             ours.matches(tag)
@@ -260,6 +224,7 @@ fn as_seed(nonce: &[u8]) -> Option<&Seed> {
 }
 
 /// As an [`Aead`], RKC takes S as nonce and no associated data.
+impl Sealed for Rkc {}
 impl Aead for Rkc {
     fn tag_len(&self) -> usize {
         32
@@ -270,7 +235,7 @@ impl Aead for Rkc {
         if ad.is_empty() { self.seal(seed, text) } else { Err(SealError::AdTooLong) }
     }
 
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), NotAuthentic> {
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match as_seed(nonce) {
             Some(seed) if ad.is_empty() => self.open(seed, text, tag),
             _ => release(text, false),

@@ -1,6 +1,6 @@
 //! T = SHA-256(X_1 || X_2 || …), taken in as other hashing leaves room beside it.
 
-use super::BATCH;
+use super::reading::BATCH;
 use crate::simd::sha::{Digest, Message, Sha256};
 
 /// Hash blocks in a batch.

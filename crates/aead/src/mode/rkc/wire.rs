@@ -1,7 +1,7 @@
 //! A whole message as it travels: S || C || T.
 
 use super::{Rkc, SEED_BYTES, Seed};
-use crate::aead::{NotAuthentic, SealError};
+use crate::error::{OpenError, SealError};
 
 /// Bytes of T.
 const TAG: usize = 32;
@@ -23,10 +23,10 @@ impl Rkc {
     /// The plaintext of S || C || T.
     ///
     /// # Errors
-    /// [`NotAuthentic`] unless T is the plaintext's.
-    pub fn open_wire(&self, wire: &[u8]) -> Result<Vec<u8>, NotAuthentic> {
-        let (seed, rest) = wire.split_first_chunk().ok_or(NotAuthentic)?;
-        let (ciphertext, tag) = rest.split_last_chunk::<TAG>().ok_or(NotAuthentic)?;
+    /// [`OpenError`] unless T is the plaintext's.
+    pub fn open_wire(&self, wire: &[u8]) -> Result<Vec<u8>, OpenError> {
+        let (seed, rest) = wire.split_first_chunk().ok_or(OpenError)?;
+        let (ciphertext, tag) = rest.split_last_chunk::<TAG>().ok_or(OpenError)?;
         let mut text = ciphertext.to_vec();
         self.open(seed, &mut text, tag)?;
         Ok(text)

@@ -11,14 +11,11 @@ mod row;
 use core::fmt;
 
 use kernel::{Run, Source};
+pub use row::PACKETS;
 use row::Row;
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{NONCE, Schedule, Size};
-use crate::{aead::Block, simd::Isa};
-
-/// Packets that fit side by side.
-pub const PACKETS: usize = 32;
+use super::multi_key::{NONCE, Schedule};
+use crate::simd::{Block, Isa};
 
 /// Where the round keys of the lanes come from.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +44,7 @@ pub enum HashKeys<'a> {
 }
 
 /// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped.
-#[derive(Zeroize, ZeroizeOnDrop)]
-pub struct Lanes {
+pub struct MultiBuffer {
     /// Packets there are.
     count: usize,
     /// Blocks of the longest text.
@@ -69,10 +65,20 @@ pub struct Lanes {
     keep: Row,
     lengths: Row,
 }
+wipe_on_drop!(MultiBuffer {
+    halves: [Row::ZERO; 2],
+    rounds: [Row::ZERO; 15],
+    h: Row::ZERO,
+    counters: Row::ZERO,
+    tags: Row::ZERO,
+    skew: Row::ZERO,
+    keep: Row::ZERO,
+    lengths: Row::ZERO,
+});
 
-impl fmt::Debug for Lanes {
+impl fmt::Debug for MultiBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lanes").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("MultiBuffer").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
@@ -93,10 +99,10 @@ fn lengths(text: usize) -> Block {
 /// text that its last block is whole.
 pub type Frame<'a> = &'a mut [Block];
 
-impl Lanes {
+impl MultiBuffer {
     /// Empty ones. They take some 10 KiB.
     pub fn boxed() -> Box<Self> {
-        Box::new(Lanes {
+        Box::new(MultiBuffer {
             count: 0,
             most: 0,
             lens: [0; PACKETS],
@@ -186,7 +192,7 @@ impl Lanes {
             Keys::Kept11 => (Source::Kept, false),
             Keys::Kept15 => (Source::Kept, true),
             Keys::Shared(schedule, second) => {
-                (Source::Shared(schedule.blocks(), second), matches!(schedule.0, Size::Long(_)))
+                (Source::Shared(schedule.blocks(), second), schedule.blocks().len() == 15)
             }
         };
         if long {

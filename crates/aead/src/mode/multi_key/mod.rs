@@ -3,22 +3,22 @@
 //! A [`Schedule`] is made (or copied from a client's record), serves one packet and is wiped. Only the few powers of h
 //! are computed that pay for themselves within a packet. The modes are GCM's and GSCM's own; the kernel is GCM's.
 
-pub mod lanes;
-
 use core::fmt;
 
 use zeroize::ZeroizeOnDrop;
 
 use super::gcm;
 use crate::{
-    Isa, KeyLength,
-    aead::{Block, NotAuthentic, SealError, Tag, release},
+    aead::release,
     block::{
         Expanded,
-        aes::{Aes, Aes128, Aes256},
+        aes::{Aes, Aes128, Aes256, Key},
     },
+    error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
     mode::{ctr, ecb},
+    simd::{Block, Isa},
+    tag::Tag,
 };
 
 /// Bytes of a nonce.
@@ -61,28 +61,26 @@ impl Schedule {
     /// Expands a key of 16 or 32 bytes.
     ///
     /// # Errors
-    /// [`KeyLength`] for any other.
-    pub fn expand(isa: Isa, key: &[u8]) -> Result<Self, KeyLength> {
-        if let Ok(key) = key.try_into() {
-            return Ok(Schedule(Size::Short(Aes128::new(isa, key))));
-        }
-        match key.try_into() {
-            Ok(key) => Ok(Schedule(Size::Long(Aes256::new(isa, key)))),
-            Err(_) => Err(KeyLength { wanted: 32, given: key.len() }),
+    /// [`KeyLengthError`] for any other.
+    pub fn expand(isa: Isa, key: &[u8]) -> Result<Self, KeyLengthError> {
+        match Key::new(key) {
+            Ok(Key::Aes128(key)) => Ok(Schedule(Size::Short(Aes128::new(isa, key)))),
+            Ok(Key::Aes256(key)) => Ok(Schedule(Size::Long(Aes256::new(isa, key)))),
+            _ => Err(KeyLengthError::new(&[16, 32], key.len())),
         }
     }
 
     /// Round keys that were expanded before: 11 or 15 of them.
     ///
     /// # Errors
-    /// [`KeyLength`], in bytes of round keys, for any other number.
-    pub fn of(blocks: &[Block]) -> Result<Self, KeyLength> {
+    /// [`KeyLengthError`], in bytes of round keys, for any other number.
+    pub fn of(blocks: &[Block]) -> Result<Self, KeyLengthError> {
         if let Ok(blocks) = blocks.try_into() {
             return Ok(Schedule(Size::Short(Aes::with(Expanded::of(blocks)))));
         }
         match blocks.try_into() {
             Ok(blocks) => Ok(Schedule(Size::Long(Aes::with(Expanded::of(blocks))))),
-            Err(_) => Err(KeyLength { wanted: 16 * 15, given: 16 * blocks.len() }),
+            Err(_) => Err(KeyLengthError::new(&[16 * 11, 16 * 15], 16 * blocks.len())),
         }
     }
 
@@ -140,7 +138,7 @@ impl Schedule {
     /// Opens `text` in place with the GHASH key `h`, if `tag` holds.
     ///
     /// # Errors
-    /// [`NotAuthentic`] otherwise; `text` is then all zero.
+    /// [`OpenError`] otherwise; `text` is then all zero.
     pub fn open(
         &self,
         isa: Isa,
@@ -149,7 +147,7 @@ impl Schedule {
         ad: &[u8],
         text: &mut [u8],
         tag: &[u8],
-    ) -> Result<(), NotAuthentic> {
+    ) -> Result<(), OpenError> {
         let powers = Powers::new(isa, h);
         let ours = either!(self, cipher => gcm::fused::<_, _, false>(isa, cipher, &powers, nonce, ad, text));
         let genuine = ours.is_ok_and(|ours| Tag::of_block(&ours, TAG).matches(tag));

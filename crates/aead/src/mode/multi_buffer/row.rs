@@ -1,18 +1,15 @@
 //! One block of each packet, and the registers that take them.
 
-use zeroize::Zeroize;
+use crate::simd::{Block, Reg, Simd};
 
-use super::PACKETS;
-use crate::{
-    aead::Block,
-    simd::{Reg, Simd},
-};
+/// Packets that fit side by side.
+pub const PACKETS: usize = 32;
 
 /// Registers of a row that go through the cipher together.
 pub(super) const WIDTH: usize = 4;
 
 /// One block of every packet.
-#[derive(Clone, Copy, Zeroize)]
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Row(pub(super) [Block; PACKETS]);
 

@@ -5,11 +5,9 @@ use sealwright::{
     Aead, Block, Isa,
     block::aes2s::SecondaryKeys,
     mode::{
-        agile::{
-            Schedule,
-            lanes::{Frame, HashKeys, Keys, Lanes, PACKETS},
-        },
         gcm, gscm,
+        multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
+        multi_key::Schedule,
     },
 };
 
@@ -92,7 +90,7 @@ impl Case<'_> {
     }
 
     /// Puts the keys of a packet into its lane.
-    fn stage(&self, lanes: &mut Lanes, packet: usize, of: &Packet) {
+    fn stage(&self, lanes: &mut MultiBuffer, packet: usize, of: &Packet) {
         let blocks = of.schedule.blocks();
         lanes.hash_key(packet, &of.h);
         match self.sources().0 {
@@ -129,7 +127,13 @@ impl Case<'_> {
 }
 
 /// Runs packets side by side; what their frames are then, and their tags.
-fn side_by_side(isa: Isa, case: &Case<'_>, lanes: &mut Lanes, packets: &[Packet], seal: bool) -> Vec<(Vec<u8>, Block)> {
+fn side_by_side(
+    isa: Isa,
+    case: &Case<'_>,
+    lanes: &mut MultiBuffer,
+    packets: &[Packet],
+    seal: bool,
+) -> Vec<(Vec<u8>, Block)> {
     lanes.start();
     let mut buffers: Vec<Vec<u8>> = packets.iter().map(|packet| packet.frame.clone()).collect();
     for (i, packet) in packets.iter().enumerate() {
@@ -149,7 +153,7 @@ fn side_by_side(isa: Isa, case: &Case<'_>, lanes: &mut Lanes, packets: &[Packet]
 #[test]
 fn packets_side_by_side_are_packets_one_at_a_time() {
     let mut random = Random(2);
-    let mut lanes = Lanes::boxed();
+    let mut lanes = MultiBuffer::boxed();
     for isa in Isa::available() {
         for longest in 0..=300 {
             for number in 0..16 {

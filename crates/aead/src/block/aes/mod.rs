@@ -2,10 +2,18 @@
 
 use zeroize::ZeroizeOnDrop;
 
-use super::{Bare, Beside, BlockCipher, Expanded, Inverse, InverseKeys, Masks, Nothing, OnTheFly, RoundKeys, mask};
-use crate::simd::{
-    Isa, Reg, Simd,
-    bitslice::{Key, Slices},
+use crate::sealed::Sealed;
+
+#[cfg(any(feature = "ocb", feature = "raw", feature = "cbc", feature = "rustcrypto"))]
+mod inverse;
+
+use super::{BlockCipher, Expanded, Interleave, Masks, NoInterleave, NoMask, OnTheFly, RoundKeys, mask};
+use crate::{
+    error::KeyLengthError,
+    simd::{
+        Isa, Reg, Simd,
+        bitslice::{self, Slices},
+    },
 };
 
 /// AES with the round keys `K`.
@@ -27,16 +35,35 @@ pub type Aes192OnTheFly = Aes<OnTheFly<24>>;
 /// AES-256, round keys computed as the rounds go.
 pub type Aes256OnTheFly = Aes<OnTheFly<32>>;
 
-/// AES in both directions.
-#[derive(Clone, Debug)]
-pub struct BothWays<const KEYS: usize> {
-    forward: Aes<Expanded<KEYS>>,
-    inverse: InverseKeys<KEYS>,
-}
-
 // The round keys wipe themselves.
 impl<K: ZeroizeOnDrop> ZeroizeOnDrop for Aes<K> {}
-impl<const KEYS: usize> ZeroizeOnDrop for BothWays<KEYS> {}
+
+#[cfg(any(feature = "ocb", feature = "raw", feature = "cbc", feature = "rustcrypto"))]
+pub use inverse::BothWays;
+
+/// A key of AES, by its length.
+#[derive(Clone, Copy)]
+pub(crate) enum Key<'a> {
+    Aes128(&'a [u8; 16]),
+    Aes192(&'a [u8; 24]),
+    Aes256(&'a [u8; 32]),
+}
+
+impl<'a> Key<'a> {
+    /// The one place where the length of an AES key is looked at.
+    ///
+    /// # Errors
+    /// [`KeyLengthError`] unless `key` has 16, 24 or 32 bytes.
+    pub(crate) fn new(key: &'a [u8]) -> Result<Self, KeyLengthError> {
+        if let Ok(key) = key.try_into() {
+            return Ok(Key::Aes128(key));
+        }
+        if let Ok(key) = key.try_into() {
+            return Ok(Key::Aes192(key));
+        }
+        key.try_into().map(Key::Aes256).map_err(|_| KeyLengthError::new(&[16, 24, 32], key.len()))
+    }
+}
 
 macro_rules! key_sizes {
     ($($bytes:literal $keys:literal),*) => {
@@ -51,14 +78,6 @@ macro_rules! key_sizes {
                 /// Keeps `key` as it is.
                 pub fn new(key: &[u8; $bytes]) -> Self {
                     Aes { keys: OnTheFly::new(key) }
-                }
-            }
-            impl BothWays<$keys> {
-                /// Expands `key` for both directions.
-                pub fn new(isa: Isa, key: &[u8; $bytes]) -> Self {
-                    let forward = Aes::<Expanded<$keys>>::new(isa, key);
-                    let inverse = InverseKeys::new(isa, &forward.keys);
-                    BothWays { forward, inverse }
                 }
             }
         )*
@@ -83,17 +102,23 @@ macro_rules! rounds {
 }
 pub(super) use rounds;
 
+impl<K: RoundKeys> Sealed for Aes<K> {}
 impl<K: RoundKeys> BlockCipher for Aes<K> {
     const STATE_BYTES: usize = K::STATE_BYTES;
 
     #[inline(always)]
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
-        self.rounds(simd, blocks, beside, &Bare);
+    fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    ) {
+        self.rounds(simd, blocks, beside, &NoMask);
     }
 
     #[inline(always)]
     fn encrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
-        self.rounds(simd, blocks, &mut Nothing, masks);
+        self.rounds(simd, blocks, &mut NoInterleave, masks);
     }
 }
 
@@ -118,7 +143,7 @@ impl<K: RoundKeys> Aes<K> {
 
     /// The whole cipher.
     #[inline(always)]
-    fn rounds<S: Simd, const W: usize, B: Beside<S>, M: Masks<S>>(
+    fn rounds<S: Simd, const W: usize, B: Interleave<S>, M: Masks<S>>(
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
@@ -150,7 +175,12 @@ impl<K: RoundKeys> Aes<K> {
 
     /// The whole cipher in bit slices.
     #[inline(always)]
-    fn encrypt_sliced<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
+    fn encrypt_sliced<S: Simd, const W: usize, B: Interleave<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        beside: &mut B,
+    ) {
         let mut state = pack(blocks);
         let mut carry = self.keys.start(simd);
         state.add_key(&sliced(self.keys.key(simd, 0, &mut carry)));
@@ -159,70 +189,6 @@ impl<K: RoundKeys> Aes<K> {
             beside.step(simd, blocks, round, K::ROUNDS - 1);
         }
         state.last_round(&sliced(self.keys.key(simd, K::ROUNDS, &mut carry)));
-        unpack(simd, &state, blocks);
-    }
-}
-
-impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
-    const STATE_BYTES: usize = 2 * 16 * KEYS;
-
-    #[inline(always)]
-    fn encrypt_beside<S: Simd, const W: usize, B: Beside<S>>(&self, simd: S, blocks: &mut [S::Reg; W], beside: &mut B) {
-        self.forward.encrypt_beside(simd, blocks, beside);
-    }
-
-    #[inline(always)]
-    fn encrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
-        self.forward.encrypt_masked(simd, blocks, masks);
-    }
-}
-
-impl<const KEYS: usize> Inverse for BothWays<KEYS> {
-    #[inline(always)]
-    fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
-        self.inverse_rounds(simd, blocks, &Bare);
-    }
-
-    #[inline(always)]
-    fn decrypt_masked<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
-        self.inverse_rounds(simd, blocks, masks);
-    }
-}
-
-impl<const KEYS: usize> BothWays<KEYS> {
-    /// The whole inverse cipher.
-    #[inline(always)]
-    fn inverse_rounds<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
-        if !S::AES {
-            mask(simd, blocks, masks);
-            self.decrypt_sliced(simd, blocks);
-            return mask(simd, blocks, masks);
-        }
-        let key = self.inverse.key(simd, 0);
-        for (i, x) in blocks.iter_mut().enumerate() {
-            *x = *x ^ masks.with(simd, i, key);
-        }
-        rounds!(round < KEYS - 1 => {
-            let key = self.inverse.key(simd, round);
-            for x in blocks.iter_mut() {
-                *x = x.aesdec(key);
-            }
-        });
-        let key = self.inverse.key(simd, KEYS - 1);
-        for (i, x) in blocks.iter_mut().enumerate() {
-            *x = x.aesdeclast(masks.with(simd, i, key));
-        }
-    }
-
-    /// The whole inverse cipher in bit slices.
-    #[inline(always)]
-    fn decrypt_sliced<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
-        let mut state = pack(blocks);
-        state.add_key(&sliced(self.inverse.key(simd, 0)));
-        for round in 1..KEYS - 1 {
-            state.inverse_round(&sliced(self.inverse.key(simd, round)));
-        }
-        state.inverse_last_round(&sliced(self.inverse.key(simd, KEYS - 1)));
         unpack(simd, &state, blocks);
     }
 }
@@ -249,8 +215,8 @@ pub(super) fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
 
 /// The slices of a round key, which is the same in every lane.
 #[inline(always)]
-fn sliced<R: Reg>(key: R) -> Key {
-    Key::new(&key.first_block())
+fn sliced<R: Reg>(key: R) -> bitslice::Key {
+    bitslice::Key::new(&key.first_block())
 }
 
 #[inline(always)]

@@ -1,11 +1,10 @@
 //! The kernel: keys made or loaded, then row after row through the cipher and GHASH, a packet a lane.
 
-use super::{Frame, HashKeys, Lanes, PACKETS, row::WIDTH};
+use super::{Frame, HashKeys, MultiBuffer, PACKETS, row::WIDTH};
 use crate::{
-    aead::Block,
-    block::own_keys::{encrypt_rows, expand},
+    block::multi_key::{encrypt_rows, expand},
     ghash::LaneKeys,
-    simd::{Kernel, Reg, Simd},
+    simd::{Block, Kernel, Reg, Simd},
 };
 
 /// [`Keys`](super::Keys), whatever the number of round keys.
@@ -17,7 +16,7 @@ pub(super) enum Source<'a> {
 }
 
 pub(super) struct Run<'a, 'b, const KEYS: usize> {
-    pub(super) lanes: &'a mut Lanes,
+    pub(super) lanes: &'a mut MultiBuffer,
     pub(super) frames: &'a mut [Frame<'b>; PACKETS],
     pub(super) source: Source<'a>,
     pub(super) hash: HashKeys<'a>,
@@ -205,7 +204,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         let mut stream = self.stream::<TEXT>(1);
         let mut spare = [[[0; 16]; ROWS]; MOST];
         let mut blocks = spare.each_mut();
-        // The frames are borrowed apart from the rest of the group.
+        // The frames are borrowed separately from the rest of the group.
         let frames = core::mem::take(&mut self.frames);
         for (block, frame) in blocks.iter_mut().zip(frames.iter_mut()) {
             if let Some(there) = frame.first_chunk_mut() {

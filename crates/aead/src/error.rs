@@ -1,0 +1,100 @@
+//! The errors of keys and messages. Nothing here tells anything of a key or a text.
+
+use core::fmt;
+
+/// A message could not be sealed. Nothing was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The nonce has a length that the mode does not take.
+    NonceLength,
+    /// The text is longer than the mode may encrypt under one nonce.
+    TextTooLong,
+    /// The associated data is longer than the mode may authenticate.
+    AdTooLong,
+    /// The text ends within a block, and the mode takes whole blocks of 16 bytes.
+    PartialBlock,
+}
+
+impl fmt::Display for SealError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            SealError::NonceLength => "the nonce has a length that this mode does not take",
+            SealError::TextTooLong => "the text is longer than this mode may seal under one nonce",
+            SealError::AdTooLong => "the associated data is longer than this mode may authenticate",
+            SealError::PartialBlock => "the text ends within a block, and this mode takes whole blocks only",
+        })
+    }
+}
+impl core::error::Error for SealError {}
+
+/// The message is not authentic: text, nonce, associated data or tag differ from what was sealed under this key. Which of
+/// them is not told, because that would help a forger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenError;
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad("the message is not authentic")
+    }
+}
+impl core::error::Error for OpenError {}
+
+/// The key has a length that the algorithm does not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyLengthError {
+    allowed: &'static [usize],
+    given: usize,
+}
+
+impl KeyLengthError {
+    /// A key of `given` bytes where `allowed` lists the lengths that would do.
+    pub(crate) const fn new(allowed: &'static [usize], given: usize) -> Self {
+        KeyLengthError { allowed, given }
+    }
+
+    /// The key lengths that the algorithm takes, in bytes.
+    pub fn allowed(&self) -> &'static [usize] {
+        self.allowed
+    }
+
+    /// The length of the key that was given, in bytes.
+    pub fn given(&self) -> usize {
+        self.given
+    }
+}
+
+impl fmt::Display for KeyLengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the key has {} bytes; it must have ", self.given)?;
+        for (i, length) in self.allowed.iter().enumerate() {
+            let before = match i {
+                0 => "",
+                _ if i + 1 == self.allowed.len() => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{length}")?;
+        }
+        Ok(())
+    }
+}
+impl core::error::Error for KeyLengthError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_key_length_is_told_with_every_right_one() {
+        let told = |allowed| KeyLengthError::new(allowed, 7).to_string();
+        assert_eq!(told(&[32]), "the key has 7 bytes; it must have 32");
+        assert_eq!(told(&[16, 32]), "the key has 7 bytes; it must have 16 or 32");
+        assert_eq!(told(&[16, 24, 32]), "the key has 7 bytes; it must have 16, 24 or 32");
+    }
+
+    #[test]
+    fn widths_are_respected() {
+        assert_eq!(format!("{OpenError:>30}|"), "  the message is not authentic|");
+        assert_eq!(format!("{:.9}", SealError::NonceLength), "the nonce");
+    }
+}
