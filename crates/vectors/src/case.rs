@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::{family, hex};
+use crate::hex;
 
 /// What is wrong with a case: it cannot be read, or the library computes something else.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -63,66 +63,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// A case from the fields of a JSON object, with the algorithm and tag length of the group it may stand in.
-    ///
-    /// Of an algorithm that no family has, only the name is read: what its fields hold is not ours to judge.
-    pub(crate) fn from_fields(
-        fields: Map<String, Value>,
-        alg: Option<&str>,
-        tag_bits: Option<usize>,
-        place: String,
-    ) -> Result<Case, CaseError> {
-        let text = |name: &str| fields.get(name).and_then(Value::as_str);
-        let alg = alg.or(text("alg")).ok_or("no alg")?.to_owned();
-        let Some(family) = family::of(&alg) else { return Ok(Case::unknown(alg, place)) };
-        let bytes = |name: &str, other: &str| match fields.get(name).or_else(|| fields.get(other)) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::String(digits)) => {
-                hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits"))
-            }
-            Some(_) => Err(format!("{name} is not a string")),
-        };
-        let expected = match text("result") {
-            Some("valid") => Expected::Valid,
-            Some("invalid") => Expected::Invalid,
-            Some("acceptable") => Expected::Acceptable,
-            Some(other) => return Err(format!("result is '{other}', not valid, invalid or acceptable").into()),
-            None => return Err("no result".into()),
-        };
-        let there = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
-        for &name in family.needs(&alg) {
-            // Nobody knows what a forgery would have said.
-            let unsaid = name == "msg" && expected == Expected::Invalid;
-            let said = there(name) || (name == "nonce" && there("iv"));
-            if !said && !unsaid {
-                return Err(format!("no {name}, which {alg} needs").into());
-            }
-        }
-        let tag = bytes("tag", "tag")?;
-        let own_bits = fields.get("taglen").filter(|bits| !bits.is_null());
-        let own_bits = match own_bits.map(|bits| bits.as_u64().map(usize::try_from)) {
-            None => None,
-            Some(Some(Ok(bits))) => Some(bits),
-            Some(_) => return Err("taglen is not a number of bits".into()),
-        };
-        Ok(Case {
-            key: bytes("key", "key")?,
-            nonce: bytes("nonce", "iv")?,
-            ad: bytes("aad", "aad")?,
-            msg: bytes("msg", "msg")?,
-            ct: bytes("ct", "ct")?,
-            tag_bits: own_bits.or(tag_bits).unwrap_or(tag.len() * 8),
-            tag,
-            expected,
-            alg,
-            comment: text("comment").unwrap_or_default().to_owned(),
-            place,
-            fields,
-        })
-    }
-
     /// A case of an algorithm that no family has.
-    fn unknown(alg: String, place: String) -> Case {
+    pub(crate) fn unknown(alg: String, place: String) -> Case {
         let nothing = Vec::new;
         Case {
             alg,

@@ -11,11 +11,14 @@ use std::{
 use sealwright::Isa;
 use serde_json::Value;
 
-use crate::{Case, CaseError, VectorFileError, family, family::Outcome, jsonl, wycheproof};
+use crate::{
+    Case, CaseError, VectorFileError, family,
+    family::Outcome,
+    jsonl::{self, MAX_LINE},
+    wycheproof,
+};
 
-/// The longest line, and the longest document, so that a hostile file cannot take all memory. JSON Lines may be of any
-/// length: they are read line by line.
-pub(crate) const MAX_LINE: u64 = 64 << 20;
+/// The longest document, which is read as a whole.
 const MAX_DOCUMENT: u64 = 256 << 20;
 
 /// What to check with.

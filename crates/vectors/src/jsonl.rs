@@ -4,7 +4,10 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use crate::{Case, VectorFileError, check::MAX_LINE};
+use crate::{Case, VectorFileError, fields};
+
+/// The longest line, so that a hostile file cannot take all memory. A file may have any number of lines.
+pub(crate) const MAX_LINE: u64 = 64 << 20;
 
 /// Calls `each` with every line's test. Empty lines are passed over.
 pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
@@ -27,7 +30,7 @@ pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Cas
         let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
             return Err(bad("not a JSON object".into()));
         };
-        each(Case::from_fields(fields, None, None, place.clone()).map_err(|error| bad(error.to_string()))?);
+        each(fields::case(fields, None, None, place.clone()).map_err(|error| bad(error.to_string()))?);
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 mod case;
 mod check;
 mod family;
+mod fields;
 mod hex;
 mod jsonl;
 mod wycheproof;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Case, VectorFileError};
+use crate::{Case, VectorFileError, fields};
 
 /// Calls `each` with every test of a document.
 pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
@@ -20,7 +20,7 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
             let id = fields.get("tcId").and_then(Value::as_u64);
             let place = id.map_or_else(|| place.clone(), |id| format!("tcId {id}"));
             let own = fields.get("alg").and_then(Value::as_str).map(str::to_owned);
-            let case = Case::from_fields(fields, Some(own.as_deref().unwrap_or(alg)), tag_bits, place.clone());
+            let case = fields::case(fields, Some(own.as_deref().unwrap_or(alg)), tag_bits, place.clone());
             each(case.map_err(|error| bad(place, &error.to_string()))?);
         }
     }

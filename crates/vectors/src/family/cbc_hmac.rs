@@ -6,7 +6,10 @@ use sealwright::{
     raw::pkcs7_pad,
 };
 
-use super::{Family, Outcome, aead, equal, judge};
+use super::{
+    compare::{aead, equal, judge},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct CbcHmac;

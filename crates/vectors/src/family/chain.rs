@@ -3,7 +3,11 @@
 
 use sealwright::{Block, Isa, raw};
 
-use super::{Family, Outcome, equal, judge, raw::Make};
+use super::{
+    compare::{equal, judge},
+    contract::{Family, Outcome},
+    raw::Make,
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct MonteCarlo;

@@ -8,7 +8,10 @@ use sealwright::{
 };
 use serde_json::{Map, Value};
 
-use super::{Family, Outcome, judge, said};
+use super::{
+    compare::{judge, said},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected, hex};
 
 pub(super) struct Drbg;

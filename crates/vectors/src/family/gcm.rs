@@ -5,7 +5,10 @@ use sealwright::{
     mode::gcm::{ShortTagLen, TagLen, by_key, serpent_by_key, short_tag_by_key},
 };
 
-use super::{Family, Outcome, aead, judge};
+use super::{
+    compare::{aead, judge},
+    contract::{Family, Outcome},
+};
 use crate::{Case, Expected};
 
 pub(super) struct Gcm;

@@ -10,7 +10,10 @@ use sealwright::{
     mode::{ecb, gscm},
 };
 
-use super::{Family, Outcome, aead, equal, judge};
+use super::{
+    compare::{aead, equal, judge},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct Gscm;

@@ -6,7 +6,10 @@ use sealwright::{
 };
 use sha1::{Digest, Sha1};
 
-use super::{Family, Outcome, aead, equal, judge};
+use super::{
+    compare::{aead, equal, judge},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct Ocb;

@@ -5,7 +5,10 @@ use sealwright::{
     raw::{self, pkcs7_pad, pkcs7_unpad},
 };
 
-use super::{Family, Outcome, equal, judge};
+use super::{
+    compare::{equal, judge},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct Raw;

@@ -7,7 +7,10 @@ use sealwright::{
 };
 use serde_json::Value;
 
-use super::{Family, Outcome, aead, equal, judge, said};
+use super::{
+    compare::{aead, equal, judge, said},
+    contract::{Family, Outcome},
+};
 use crate::{Case, CaseError, Expected};
 
 pub(super) struct RandomKeyChaining;
