@@ -7,19 +7,19 @@ from . import lint, protocol, prove, regression, results, synth, tools, wave
 
 
 def main():
-    """Reads the command line and does what it says."""
+    """Runs the command that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m flow", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("lint", help="Verilator, Verible and slang find nothing")
-    commands.add_parser("prove", help="multiplier, S-boxes, queues and slices")
-    commands.add_parser("results", help="whether results/ belongs to these sources")
-    synthesis = commands.add_parser("synth", help="every result of results/ anew but the regression; takes an hour")
-    synthesis.add_argument("--jobs", type=int, default=1, help="so many at a time; about 2 GB each")
+    commands.add_parser("lint", help="check the sources with Verilator, Verible and slang")
+    commands.add_parser("prove", help="prove the multiplier, the S-boxes, the queues and the register slice")
+    commands.add_parser("results", help="check that results/ belongs to these sources")
+    synthesis = commands.add_parser("synth", help="make all missing or outdated results except the regression; takes an hour")
+    synthesis.add_argument("--jobs", type=int, default=1, help="number of parallel jobs; each needs about 2 GB")
     for name, words in (
-        ("test", "the reduced set of the test command"),
-        ("full", "the full regression, into results/regression.json"),
-        ("protocol", "the stream protocol, by cocotb"),
-        ("wave", "docs/wave-*.svg: one packet through each core"),
+        ("test", "run the reduced regression of the test command"),
+        ("full", "run the full regression and write results/regression.json"),
+        ("protocol", "test the stream protocol with cocotb"),
+        ("wave", "draw one packet on its way through each core: docs/wave-*.svg"),
     ):
         commands.add_parser(name, help=words).add_argument("cases", help="the program rtl_cases")
     args = parser.parse_args()

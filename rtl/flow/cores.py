@@ -1,4 +1,4 @@
-"""The cores by name: which parameters make which."""
+"""The cores: their names and parameters."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ MODES = {"gcm": 0, "ocb": 1, "cipher": 2}
 
 @dataclass(frozen=True)
 class Core:
-    """A core and its parameters, named as the SystemVerilog ones are."""
+    """A core and its parameters, which have the names of the SystemVerilog parameters."""
 
     mode: str
     cipher: str
@@ -22,19 +22,19 @@ class Core:
 
     @property
     def name(self):
-        """`gcm-aes128-4`, with the S-box where there is a choice, and the registers inside a round."""
+        """`gcm-aes128-4` with the kind of S-box, if there is a choice, and the number of registers inside a round."""
         sbox = f"-{'cut' if self.cipher == 'serpent' else self.sbox}{self.cut}"
         return f"{self.mode}-{self.cipher}-{self.lanes}{sbox}"
 
     @property
     def suite(self):
-        """What the library calls it."""
+        """The name of the suite in the library."""
         cipher = {"aes128": "aes-128", "aes256": "aes-256", "serpent": "serpent-256"}[self.cipher]
         return f"{cipher}-{self.mode}"
 
     @property
     def parameters(self):
-        """Of the top module, in numbers."""
+        """The parameters of the top module, as numbers."""
         return {
             "Mode": MODES[self.mode],
             "Cipher": CIPHERS[self.cipher],

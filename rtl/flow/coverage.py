@@ -1,4 +1,4 @@
-"""FSM coverage of a simulation: which states and which steps between them were taken."""
+"""FSM coverage of a simulation: the states and transitions that occurred."""
 
 import re
 
@@ -6,7 +6,7 @@ from .tools import BUILD
 
 
 def of(core):
-    """States and arcs, hit and in all, from the coverage file that the harness left."""
+    """States and arcs, covered and in total, from the coverage file that the harness wrote."""
     path = BUILD / f"{core.name}.dat"
     counts = {"states": [0, 0], "arcs": [0, 0]}
     missing = []

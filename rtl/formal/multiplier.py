@@ -1,8 +1,9 @@
-"""GHASH's multiplier, proved by its algebraic normal form, at every depth of its pipeline.
+"""Proves GHASH's multiplier by its algebraic normal form, at every depth of its pipeline.
 
-Yosys turns `ghash_multiply` (one lane) into AND, XOR and NOT gates with its registers made wires: what is left is what the
-pipeline computes, Depth - 1 cycles on. Every signal is then a set of monomials over GF(2), and the 128 outputs must be
-exactly the sums of a_i b_j that the definition of the field gives (SP 800-38D, 6.3). No input is tried: the proof is for all.
+Yosys converts `ghash_multiply` into AND, XOR and NOT gates and replaces its registers with wires. The result is the function
+that the pipeline computes with a latency of Depth - 1 cycles. Every signal is then a set of monomials over GF(2). The 128
+outputs must be exactly the sums of a_i b_j that the definition of the field gives (SP 800-38D, section 6.3). The proof holds
+for all inputs.
 """
 
 import json
@@ -11,20 +12,20 @@ from pathlib import Path
 
 from pyosys import libyosys as ys
 
-ROOM = Path(__file__).resolve().parent.parent
+RTL = Path(__file__).resolve().parent.parent
 FILES = ["pkg/sealwright_pkg.sv", "ghash/ghash_pkg.sv", "lib/stage.sv", "ghash/ghash_multiply.sv"]
 REDUCTION = [0, 1, 2, 7]
 
 
 def netlist(depth, lanes, out):
     """The module's gates as JSON."""
-    files = " ".join(str(ROOM / name) for name in FILES)
+    files = " ".join(str(RTL / name) for name in FILES)
     design = ys.Design()
     for line in [
         f"read_slang --top ghash_multiply -G Lanes={lanes} -G Depth={depth} {files}",
         "flatten", "proc", "opt", "techmap", "simplemap",
-        # a register is a wire that is late
-        "dfflegalize -cell $_DFF_P_ x", "techmap -map " + str(ROOM / "formal" / "late.v"),
+        # Replace registers with wires
+        "dfflegalize -cell $_DFF_P_ x", "techmap -map " + str(RTL / "formal" / "late.v"),
         "opt", "abc -g AND,XOR", "opt_clean", f"write_json {out}",
     ]:
         ys.run_pass(line, design)
@@ -32,7 +33,7 @@ def netlist(depth, lanes, out):
 
 
 def definition():
-    """Of each output bit the set of (i, j) whose a_i b_j it adds up."""
+    """For each output bit, the set of (i, j) whose products a_i b_j it sums."""
     def reduced(k):
         if k < 128:
             return frozenset([k])
@@ -85,7 +86,7 @@ def forms(module):
             elif kind == "$_NOT_":
                 known[top] = values[0] ^ {frozenset()}
             else:
-                raise SystemExit(f"a gate that was not expected: {kind}")
+                raise SystemExit(f"unexpected gate: {kind}")
             stack.pop()
         return known[net]
 
@@ -93,7 +94,7 @@ def forms(module):
 
 
 def prove(depth, lanes, out):
-    """Raises unless the product is the field's, summed over the lanes."""
+    """Raises unless the output is the product in the field, summed over the lanes."""
     module = netlist(depth, lanes, out)
     form = forms(module)
     a, b = module["ports"]["a_i"]["bits"], module["ports"]["b_i"]["bits"]

@@ -2,11 +2,12 @@
 //
 //   bulk CASES SEED [flat]      flat: no stall anywhere
 //
-// It prints what it saw as JSON: `moving` are the cycles from the first command to the last word out, `latency` the fewest
-// from a packet's first beat of text going in to its coming out, `text_ends` and `ad_ends` at how many bytes of a beat they ended.
+// It prints its counts as JSON: `moving` is the number of cycles from the first command to the last word out, `latency` the
+// least number of cycles from a packet's first beat of text at the input to that beat at the output, `text_ends` and `ad_ends`
+// the numbers of bytes in a last beat that occurred.
 //
-// Stalls come in weather: every few hundred cycles each channel draws anew how often it holds back, from never to
-// nearly always. A key is loaded when no packet of its slot is under way, while packets of other slots go on.
+// Every few hundred cycles, each channel chooses at random how often it stalls, from never to nearly always. A key is loaded
+// when no packet of its slot is in progress, while packets of other slots continue.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Packet {
   uint8_t slot, open, authentic, check_text;
   uint8_t nonce[12], claim[16], tag[16];
   Bytes ad, in, out;
-  size_t before;  // keys to be loaded before its command
+  size_t before;  // keys that must be loaded before its command
 };
 struct Key {
   uint8_t slot;
@@ -103,8 +104,8 @@ struct Random {
   }
 };
 
-// How often a channel moves: never held, or by eighths.
-struct Weather {
+// How often a channel is ready, in eighths of the cycles; 8 means always.
+struct StallPattern {
   uint32_t eighths = 8;
   bool moves(Random& random) const { return eighths == 8 || (random.next() & 7) < eighths; }
   void turn(Random& random) {
@@ -121,7 +122,7 @@ struct Beats {
     size_t ad = count(p.ad.size());
     const Bytes& from = beat < ad ? p.ad : p.in;
     size_t start = (beat < ad ? beat : beat - ad) * BEAT;
-    for (size_t i = 0; i < BEAT; i += 4) {  // bytes that do not count are anything
+    for (size_t i = 0; i < BEAT; i += 4) {  // unused bytes are random
       uint32_t word = random.next();
       memcpy(to + i, &word, 4);
     }
@@ -138,9 +139,9 @@ int main(int argc, char** argv) {
   auto top = std::make_unique<Vcore>(context.get());
   const auto& packets = cases.packets;
 
-  Weather command_weather, in_weather, out_weather, verdict_weather;
+  StallPattern command_stalls, in_stalls, out_stalls, verdict_stalls;
   size_t command = 0, key = 0, in = 0, in_beat = 0, out = 0, out_beat = 0, verdict = 0;
-  size_t under_way[256] = {};
+  size_t in_progress[256] = {};
   uint64_t cycles = 0, first_command = 0, last_out = 0, blocks = 0, quiet = 0, latency = ~0ull;
   std::vector<uint64_t> text_at(packets.size());  // when each packet's first beat of text went in
   bool key_held = false, key_loading = false, command_held = false, in_held = false;
@@ -171,21 +172,21 @@ int main(int argc, char** argv) {
 
   while (verdict < packets.size()) {
     if (!flat && random.next() % 256 == 0) {
-      command_weather.turn(random);
-      in_weather.turn(random);
-      out_weather.turn(random);
-      verdict_weather.turn(random);
+      command_stalls.turn(random);
+      in_stalls.turn(random);
+      out_stalls.turn(random);
+      verdict_stalls.turn(random);
     }
-    // Valid, once shown, stays until it is taken.
+    // Once valid is set, it stays set until the word is accepted.
     if (!key_held && !key_loading && key < cases.keys.size() && command >= cases.keys[key].after &&
-        under_way[cases.keys[key].slot] == 0) {
+        in_progress[cases.keys[key].slot] == 0) {
       key_held = true;
       memcpy(&top->s_axis_key_tdata, cases.keys[key].bytes, 32);
       top->s_axis_key_tuser = cases.keys[key].slot;
     }
     top->s_axis_key_tvalid = key_held;
     if (!command_held && command < packets.size() && packets[command].before <= key && !key_held && !key_loading &&
-        command_weather.moves(random)) {
+        command_stalls.moves(random)) {
       const Packet& p = packets[command];
       uint8_t words[32];
       memcpy(words, p.nonce, 12);
@@ -203,17 +204,17 @@ int main(int argc, char** argv) {
 #else
     const bool wanted = true;
 #endif
-    if (!in_held && wanted && in < packets.size() && in_weather.moves(random)) {
+    if (!in_held && wanted && in < packets.size() && in_stalls.moves(random)) {
       Beats::put(packets[in], in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), random);
       top->s_axis_tlast = in_beat + 1 == Beats::all(packets[in]);
       in_held = true;
     }
     top->s_axis_tvalid = in_held;
-    top->m_axis_tready = out_weather.moves(random);
-    top->m_axis_verdict_tready = verdict_weather.moves(random);
+    top->m_axis_tready = out_stalls.moves(random);
+    top->m_axis_verdict_tready = verdict_stalls.moves(random);
     top->eval();
 
-    // What moves at the coming edge.
+    // The transfers at the coming edge.
     const bool moved_key = key_held && top->s_axis_key_tready;
     const bool moved_command = command_held && top->s_axis_command_tready;
     const bool moved_in = in_held && top->s_axis_tready;
@@ -226,7 +227,7 @@ int main(int argc, char** argv) {
     }
     if (moved_command) {
       if (!command) first_command = cycles;
-      under_way[packets[command].slot]++;
+      in_progress[packets[command].slot]++;
       command++;
       command_held = false;
       quiet = 0;
@@ -251,7 +252,7 @@ int main(int argc, char** argv) {
       const bool open = top->m_axis_verdict_tuser & 2, authentic = top->m_axis_verdict_tuser & 1;
       if (open != bool(p.open) || authentic != bool(p.open && p.authentic)) wrong("wrong verdict", verdict);
       if (p.authentic && memcmp(&top->m_axis_verdict_tdata, p.tag, 16)) wrong("wrong tag", verdict);
-      under_way[p.slot]--;
+      in_progress[p.slot]--;
       blocks += (p.ad.size() + 15) / 16 + (p.in.size() + 15) / 16;
       verdict++;
       last_out = cycles;

@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     top->peer_i = fields[1];
     top->line_process_i = fields[2];
     top->line_i = number;
-    // Often at once, so that pools run dry; now and then after a while.
+    // Usually without a pause, so that pools run empty; sometimes after a pause.
     if (chance(16)) for (int i = 0; i < 200; i++) tick();
     top->valid_i = 1;
     top->eval();

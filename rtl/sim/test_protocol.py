@@ -1,7 +1,7 @@
-"""A core on its AXI4-Streams, by cocotb and cocotbext-axi: pauses on every channel, packets of many keys, corner lengths.
+"""Tests the AXI4-Streams of a core with cocotb and cocotbext-axi: pauses on every channel, packets of many keys, corner lengths.
 
-The cases and what must come of them are the library's (rtl_cases); CASES names the file, LANES the core's lanes. A watcher
-beside the sinks sees to it that what is offered stays until it is taken.
+The library (rtl_cases) generates the cases and the expected results. CASES names their file, LANES the lanes of the core. A
+monitor checks that valid and data stay stable until they are accepted.
 """
 
 import logging
@@ -19,7 +19,7 @@ BEAT = 16 * LANES
 
 
 def cases():
-    """Keys ("key", slot, bytes) and packets ("packet", fields) in order."""
+    """Keys ("key", (slot, bytes)) and packets ("packet", fields), in order."""
     with open(os.environ["CASES"], "rb") as file:
         while kind := file.read(1):
             if kind == b"\1":
@@ -33,27 +33,27 @@ def cases():
 
 
 def pauses(seed, share):
-    """Whether a channel pauses, cycle by cycle."""
+    """For each cycle, whether a channel pauses."""
     draw = random.Random(seed)
     while True:
         yield draw.random() < share
 
 
 async def steady(dut, prefix):
-    """Once valid shows, it and the data stay until ready."""
+    """Checks that valid and data stay stable until ready."""
     valid, ready, data = (getattr(dut, f"{prefix}_{name}") for name in ("tvalid", "tready", "tdata"))
     offered = None
     while True:
         await RisingEdge(dut.clk)
         await ReadOnly()
-        # After the edge: what was offered before it and not taken must still stand.
+        # After the edge, an offer that was not accepted must still be there.
         if offered is not None:
             assert valid.value == 1 and int(data.value) == offered, f"{prefix}: an offer was withdrawn"
         offered = int(data.value) if valid.value == 1 and ready.value == 0 else None
 
 
 def whole_beats(data, draw):
-    """Data from byte 0 of a beat, and bytes that do not count to the end of its last one."""
+    """Data from byte 0 of a beat, padded with random bytes to the end of the last beat."""
     return data + draw.randbytes(-len(data) % BEAT)
 
 
@@ -87,12 +87,12 @@ async def load(dut, source, slot, key):
 
 
 async def drive(dut, share, limit=None):
-    """Sends the cases and compares all that comes back."""
+    """Sends the cases and compares all results."""
     ends = await start(dut)
     for number, end in enumerate(ends.values()):
         if share:
             end.set_pause_generator(pauses(number, share))
-    watchers = [cocotb.start_soon(steady(dut, prefix)) for prefix in ("m_axis", "m_axis_verdict")]
+    monitors = [cocotb.start_soon(steady(dut, prefix)) for prefix in ("m_axis", "m_axis_verdict")]
     draw = random.Random(5)
     sent = []
 
@@ -125,26 +125,26 @@ async def drive(dut, share, limit=None):
             await ends["data"].send(AxiStreamFrame(whole_beats(ad, draw) + whole_beats(given, draw)))
         sent.append(case)
     await settle()
-    for watcher in watchers:
-        watcher.cancel()
+    for monitor in monitors:
+        monitor.cancel()
     assert ends["text"].empty() and ends["verdict"].empty(), "more came out than went in"
 
 
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 async def without_pauses(dut):
-    """Everybody always ready."""
+    """No channel pauses."""
     await drive(dut, 0)
 
 
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 async def with_pauses(dut):
-    """Every channel pauses half of the time, each in its own rhythm."""
+    """Every channel pauses half of the time, each at different times."""
     await drive(dut, 0.5, limit=60)
 
 
 @cocotb.test(timeout_time=5, timeout_unit="ms")
 async def malformed(dut):
-    """A packet whose last beat comes where the command's lengths do not say is never authentic, and the next one is well."""
+    """A packet whose last beat is not where the lengths in its command say is not authentic. The next packet is correct."""
     ends = await start(dut)
     packets = [case for kind, case in cases() if kind == "packet"]
     keys = {case[0]: case[1] for kind, case in list(cases())[:4] if kind == "key"}

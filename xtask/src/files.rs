@@ -52,7 +52,7 @@ const INSIDE: &[(&str, &[&str])] = &[
 fn judge(name: &str, text: &str, wrong: &mut Vec<String>) {
     let lines = text.lines().count();
     if lines > LINES {
-        wrong.push(format!("{name}: {lines} lines; one idea a file, at most {LINES}"));
+        wrong.push(format!("{name}: {lines} lines; the limit is {LINES}"));
     }
     let rust = name.ends_with(".rs");
     let simd = name.starts_with("crates/aead/src/simd/");
@@ -61,13 +61,13 @@ fn judge(name: &str, text: &str, wrong: &mut Vec<String>) {
             let code = line.split("//").next().unwrap_or_default();
             let unsafe_code = code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl");
             if unsafe_code || code.contains("target_arch") || code.contains("target_feature") {
-                wrong.push(format!("{name}:{}: only aead::simd may hold this", number + 1));
+                wrong.push(format!("{name}:{}: allowed only in aead::simd", number + 1));
             }
         }
     }
     for (_, upward) in INSIDE.iter().filter(|(folder, _)| rust && name.starts_with(folder)) {
         for up in upward.iter().filter(|up| text.contains(**up)) {
-            wrong.push(format!("{name}: {up} is a layer above"));
+            wrong.push(format!("{name}: uses {up}, which is in a layer above"));
         }
     }
 }
