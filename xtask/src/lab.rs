@@ -7,8 +7,18 @@ use std::{
 
 use crate::steps::Steps;
 
-/// The arguments with which cargo builds `sealwright` and `sealwright-lab`.
-pub(crate) const BUILD: &[&str] = &["build", "--release", "--package", "sealwright-cli", "--package", "sealwright-lab"];
+/// The arguments with which cargo builds `sealwright` and `sealwright-lab`. The feature lets `sealwright vectors check` run the
+/// vectors of the research modes, which the referees need.
+pub(crate) const BUILD: &[&str] = &[
+    "build",
+    "--release",
+    "--package",
+    "sealwright-cli",
+    "--package",
+    "sealwright-lab",
+    "--features",
+    "sealwright-cli/research",
+];
 
 /// Builds both programs and runs `sealwright-lab` with `words`.
 pub(crate) fn run(steps: &Steps, words: &[String]) -> ExitCode {
