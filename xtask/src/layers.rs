@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::steps::{Checked, Steps};
 
 /// What users install: each crate, and those of ours that it may depend on.
-const PRODUCT: &[(&str, &[&str])] = &[
+pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
     ("sealwright", &[]),
     ("sealwright-vectors", &["sealwright"]),
     ("sealwright-stream", &["sealwright"]),

@@ -5,6 +5,7 @@ mod files;
 mod lab;
 mod layers;
 mod levels;
+mod packages;
 mod rtl;
 mod sizes;
 mod steps;
@@ -32,6 +33,7 @@ cargo xtask COMMAND
   release    builds the release binaries
   symbols    the release binaries contain no intrinsic that was compiled as a function
   sizes      number of crates and size of the program for each way to install; both have limits
+  packages   each crate of the product builds from its package alone
   vectors    the release binary checks every file in vectors/ at every level
   referees   compares the release binary with implementations in Python (in .venv)
   browser    runs every study with --quick, and tests the report in Chromium
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "release", "symbols", "sizes",
-        "vectors", "referees", "browser", "rtl",
+        "packages", "vectors", "referees", "browser", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
                 }
             }
             "sizes" => steps.check("sizes", sizes::check),
+            "packages" => steps.check("packages", packages::check),
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),
