@@ -118,7 +118,7 @@ def chooser_answers(page: Page, binary: str, results: Path) -> int:
             [bytes_, sessions, hardware, dict(zip(needs, boxes))],
         )
         said = answer.inner_text()
-        assert said.startswith("Take ") and "GB/s" in said, said
+        assert said.startswith("Use ") and "GB/s" in said, said
         asked += 1
         if asked % 23 == 1:
             words = [binary, "advise", "--json", "--results", results, "--bytes", bytes_, "--sessions", sessions]

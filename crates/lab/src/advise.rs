@@ -74,6 +74,6 @@ fn as_text(advice: &Advice) -> String {
     };
     list("Why", &mut advice.why.iter().cloned());
     list("Figures", &mut advice.numbers.iter().map(|(what, figure)| format!("{what}: {figure}")));
-    list("Mind", &mut advice.mind.iter().cloned());
+    list("Notes", &mut advice.mind.iter().cloned());
     text
 }

@@ -1,4 +1,4 @@
-// Looks up what `sealwright-lab advise` answers; every answer was worked out when the page was made.
+// Shows the answers of `sealwright-lab advise`, all of which were computed when the page was made.
 (() => {
   'use strict';
   const form = document.getElementById('chooser-form');
@@ -23,7 +23,7 @@
     const found = advice[answers[[bytes.value, sessions.value, hardware.value, ...needs].join('/')]];
     const take = element('p', '');
     take.className = 'take';
-    take.append('Take ', element('strong', found.suite), `: ${found.scheme_words}.`);
+    take.append('Use ', element('strong', found.suite), `: ${found.scheme_words}.`);
     const figures = document.createElement('dl');
     for (const [what, figure] of found.numbers) {
       const pair = document.createElement('div');
@@ -33,8 +33,8 @@
     answer.replaceChildren(
       take,
       ...list('Why', found.why),
-      ...(found.numbers.length ? [element('h3', 'The figures behind it'), figures] : []),
-      ...list('Mind', found.mind),
+      ...(found.numbers.length ? [element('h3', 'Figures'), figures] : []),
+      ...list('Notes', found.mind),
     );
   };
 

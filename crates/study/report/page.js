@@ -1,4 +1,4 @@
-// Draws every figure in the page's colours, and again when those change.
+// Draws every figure in the colours of the page, and again when the colours change.
 (() => {
   'use strict';
   const plots = [...document.querySelectorAll('[data-plot]')];
@@ -8,7 +8,7 @@
     const text = document.getElementById(plot.dataset.plot).textContent;
     const coloured = text.replace(/var\((--[a-z0-9-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
     const { data, layout, config } = JSON.parse(coloured);
-    // on a touch screen a finger that scrolls the page must not zoom the plot it crosses
+    // On a touch screen, scrolling the page must not zoom a plot under the finger
     if (matchMedia('(pointer: coarse)').matches) layout.dragmode = false;
     if (plot.clientWidth < 480) layout.font.size = 11;
     if (document.documentElement.classList.contains('printing')) layout.width = 660;
@@ -18,7 +18,7 @@
   const drawAll = () => Promise.all(plots.map(draw)).then(() => document.documentElement.classList.add('drawn'));
   drawAll();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
-  // paper is white and of one width, whatever the screen is
+  // In print, the background is white and the width is fixed
   addEventListener('beforeprint', () => {
     document.documentElement.classList.add('printing');
     drawAll();

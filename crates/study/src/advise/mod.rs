@@ -1,17 +1,18 @@
-//! Which suite to take and how to hold its keys: rules, with the figures behind them from what was measured.
+//! Which suite to use and how to handle its keys: rules, with the measured figures on which they are based.
 //!
-//! The rules, in their order:
+//! The rules, in this order:
 //!
-//! 1. AES-256-GCM, the suite that everybody speaks, unless AES-256-OCB3 is faster by a quarter on this machine at this
-//!    size, to the end of its interval, sealing and opening alike. 256-bit keys: with many sessions some of them are
-//!    attacked at once.
-//! 2. Neither mode commits to its key, and neither survives a nonce that comes twice. Who needs either seals as files
-//!    are sealed: a fresh random salt gives each message a key of its own, and 32 bytes commit to it.
-//! 3. One session: one [`Sealer`](sealwright::Sealer), which counts its nonces. Many: one each, as long as all of them
-//!    fit into the largest cache; beyond that fetching round keys costs more than making them, and only keys are kept:
-//!    the scheme `gcm-on64` of `sealwright-session`, which is GCM's.
+//! 1. AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
+//!    size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an attacker can attack
+//!    the keys of many sessions at the same time.
+//! 2. Neither mode commits to its key, and neither is secure if a nonce is used twice. If one of these properties is
+//!    needed, messages are sealed like files: a fresh random salt gives each message its own key, and 32 bytes commit to
+//!    it.
+//! 3. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, one for each, as
+//!    long as all of them fit into the largest cache. If they do not fit, it takes longer to fetch round keys than to
+//!    compute them, so only the keys are stored: the scheme `gcm-on64` of `sealwright-session`, which uses GCM.
 //!
-//! `sealwright-lab advise` and the report's chooser are both this.
+//! `sealwright-lab advise` and the chooser in the report both use these rules.
 
 #[cfg(test)]
 pub(crate) mod example;
@@ -26,34 +27,34 @@ use crate::{
     figure::shown,
 };
 
-/// What somebody wants to seal.
+/// The requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Bytes of text in a packet.
+    /// Size of the text of a packet in bytes.
     pub bytes: usize,
-    /// Sessions at once, each with keys of its own.
+    /// Number of sessions at a time, each with its own keys.
     pub sessions: u64,
     /// Whether the processors at both ends have AES instructions.
     pub hardware: bool,
-    /// Whether something is to be proven with the text that is not sealed with it.
+    /// Whether some data must be authenticated but not encrypted.
     pub ad: bool,
-    /// Whether senders cannot promise that no nonce comes twice.
+    /// Whether senders cannot guarantee that nonces are unique.
     pub misuse: bool,
-    /// Whether a sealed text must open under one key only.
+    /// Whether a sealed message must open under one key only.
     pub commit: bool,
 }
 
-/// How keys are held.
+/// How keys are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
-    /// One key, ready to use.
+    /// One prepared key.
     One,
-    /// A key a session, each ready to use.
+    /// A prepared key for each session.
     Kept,
-    /// A key a session, made ready for each packet.
+    /// A key for each session, which is prepared again for each packet.
     KeysOnly,
-    /// A key a message, derived from a master key and a fresh salt.
+    /// A key for each message, derived from a master key and a fresh salt.
     Sealed,
 }
 
@@ -62,37 +63,37 @@ impl Scheme {
     pub fn words(self) -> &'static str {
         match self {
             Scheme::One => "one `Sealer` and one `Opener`, which count nonces",
-            Scheme::Kept => "a `Sealer` and an `Opener` for each session, kept ready",
-            Scheme::KeysOnly => "keep nothing of a session but its keys, and make the rest for each packet: `gcm-on64`",
-            Scheme::Sealed => "seal each message as a file is sealed: fresh salt, key of its own, commitment",
+            Scheme::Kept => "a `Sealer` and an `Opener` for each session, kept in memory",
+            Scheme::KeysOnly => "store only the keys of each session, and compute the rest for each packet: `gcm-on64`",
+            Scheme::Sealed => "seal each message like a file: with a fresh salt, its own key and a commitment",
         }
     }
 }
 
-/// What to take.
+/// The advice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Advice {
     /// The suite's name.
     pub suite: &'static str,
-    /// How to hold its keys.
+    /// How to handle its keys.
     pub scheme: Scheme,
-    /// That in words.
+    /// The scheme in words.
     pub scheme_words: &'static str,
-    /// Why, a sentence each.
+    /// The reasons, each a sentence.
     pub why: Vec<String>,
-    /// The figures behind it: what, and how much.
+    /// Figures: the name and the value.
     pub numbers: Vec<(String, String)>,
-    /// What to mind.
+    /// Notes, each a sentence or two.
     pub mind: Vec<String>,
 }
 
-/// The faster suite has to be so much faster than the one that everybody speaks.
+/// OCB3 is chosen only if it is faster than GCM by this factor.
 const FASTER: f64 = 1.25;
 
-/// Bytes that a sealed file has beyond its text and the tags of its chunks: preamble, salt and commitment.
+/// Bytes of a sealed file in addition to its text and the tags of its chunks: preamble, salt and commitment.
 const SEALED: usize = 16 + 24 + 32;
 
-/// Advice for `question`, from what `bench` measured, if it did.
+/// Advice for `question`, based on the results of `bench` if there are any.
 pub fn advise(question: &Question, bench: Option<&Report>) -> Advice {
     let (usual, other) = (Suite::Aes256Gcm, Suite::Aes256Ocb);
     let speeds = |suite| Speeds::find(question, suite, bench);
@@ -122,7 +123,7 @@ pub fn advise(question: &Question, bench: Option<&Report>) -> Advice {
     found
 }
 
-/// How to hold keys; the bytes that those of all sessions take when ready, and those of the largest cache.
+/// How to handle keys; the size of the prepared keys of all sessions, and the size of the largest cache, in bytes.
 fn hold(question: &Question, suite: Suite, bench: Option<&Report>) -> (Scheme, u64, Option<u64>) {
     let ready = ready_bytes(suite, question.hardware).saturating_mul(question.sessions);
     let cache = largest_cache(bench);
@@ -135,7 +136,7 @@ fn hold(question: &Question, suite: Suite, bench: Option<&Report>) -> (Scheme, u
     (scheme, ready, cache)
 }
 
-/// Speeds of a suite at the size that is nearest among those measured.
+/// Speeds of a suite at the measured size that is nearest to the size in question.
 #[derive(Clone, Copy, Debug)]
 struct Speeds {
     bytes: usize,
@@ -144,7 +145,8 @@ struct Speeds {
 }
 
 impl Speeds {
-    /// Ours at the highest level measured, or at the portable one for processors without instructions.
+    /// The speed of Sealwright at the highest measured level, or at the portable level for processors without AES
+    /// instructions.
     fn find(question: &Question, suite: Suite, bench: Option<&Report>) -> Option<Speeds> {
         let level = |row: &Row| Isa::NAMES.iter().position(|name| *name == row.level);
         let ours = |row: &&Row| row.implementation == "sealwright" && row.suite == suite.name();
@@ -163,26 +165,31 @@ impl Speeds {
 impl Advice {
     fn say_suite(&mut self, question: &Question, faster: bool, both: Option<(Speeds, Speeds)>) {
         self.why.push(match both {
-            None => "Nothing was measured here: AES-256-GCM is what everybody speaks.".into(),
+            None => "There are no measurements, and AES-256-GCM is the most widely supported suite.".into(),
             Some((usual, other)) if faster => format!(
-                "Here OCB3 seals messages of {} bytes at {} GB/s where GCM seals at {}: it needs no second pass for the tag.",
+                "On this machine, OCB3 seals messages of {} bytes at {} GB/s and GCM at {}. OCB3 needs no second pass for \
+                 the tag.",
                 other.bytes,
                 shown(other.seal),
                 shown(usual.seal)
             ),
-            Some(_) if self.scheme == Scheme::KeysOnly => "Packets of many sessions at once are sealed by GCM alone.".into(),
-            Some(_) => "AES-256-GCM is what everybody speaks, and OCB3 is not faster by a quarter here.".into(),
+            Some(_) if self.scheme == Scheme::KeysOnly => "Only GCM can seal packets of many sessions at the same time.".into(),
+            Some(_) => {
+                "AES-256-GCM is the most widely supported suite, and OCB3 is not at least 25 % faster on this machine.".into()
+            }
         });
         if faster {
-            self.mind.push("GCM is spoken more widely: ask the other end first.".into());
+            self.mind.push("GCM is more widely supported. Check that the other end supports OCB3.".into());
         }
         if !question.hardware {
-            self.mind.push("Without AES instructions take only code whose time does not depend on secrets; the portable level is such.".into());
+            let portable = "Without AES instructions, use only code whose time does not depend on secrets, such as the \
+                portable level.";
+            self.mind.push(portable.into());
         }
         if question.ad {
-            self.why.push(
-                "Associated data is proven with the text, and costs as much time as text of its length at most.".into(),
-            );
+            let ad = "Associated data is authenticated with the text. It takes at most as much time as text of the same \
+                length.";
+            self.why.push(ad.into());
         }
     }
 
@@ -191,25 +198,29 @@ impl Advice {
         let keys = match self.scheme {
             Scheme::Sealed => {
                 if question.misuse {
-                    self.why.push("Nobody chooses a nonce: 24 random bytes give each message a key of its own.".into());
+                    self.why.push("Nobody chooses a nonce: 24 random bytes give each message its own key.".into());
                 }
                 if question.commit {
-                    self.why.push("GCM and OCB3 do not commit to their key; 32 bytes derived with it do.".into());
+                    let commit =
+                        "GCM and OCB3 do not commit to their key. 32 bytes that are derived together with the key do.";
+                    self.why.push(commit.into());
                 }
-                let mind = format!("{SEALED} bytes and a key derivation a message: mind it for short ones.");
-                return self.mind.push(mind);
+                let cost = format!(
+                    "Each message costs {SEALED} bytes and a key derivation, which matters for short messages."
+                );
+                return self.mind.push(cost);
             }
             Scheme::One => {
-                return self.why.push("One key is set up once; its nonces are counted, so none comes twice.".into());
+                return self.why.push("One key is set up once. Its nonces are counted, so none is used twice.".into());
             }
             Scheme::Kept => {
-                self.why.push(format!("Kept ready, the keys of all sessions fit into the largest cache {size}."));
+                self.why.push(format!("The prepared keys of all sessions fit into the largest cache {size}."));
                 ready
             }
             Scheme::KeysOnly => {
                 self.why.push(format!(
-                    "Keys kept ready would take {}, more than the largest cache {size}: fetching them from memory takes \
-                     longer than making them.",
+                    "The prepared keys of all sessions would take {}, more than the largest cache {size}. It takes longer to \
+                     fetch them from memory than to compute them.",
                     amount::rounded(ready)
                 ));
                 (2 * suite.key_len() as u64).saturating_mul(question.sessions)
@@ -217,40 +228,45 @@ impl Advice {
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
         self.mind.push(
-            "Clients that share a cluster's key (GSCM-H) save little beside this, and are open to each other.".into(),
+            "If clients share the key of a cluster (GSCM-H), that saves little more, and they can attack each other."
+                .into(),
         );
     }
 
     fn state(&mut self, question: &Question, taken: (Suite, Option<Speeds>), left: (Suite, Option<Speeds>)) {
         let extra = taken.0.tag_len() + if self.scheme == Scheme::Sealed { SEALED } else { 0 };
         let share = 100.0 * extra as f64 / question.bytes.max(1) as f64;
-        self.numbers.push(("bytes beyond the text".into(), format!("{extra} ({share:.1} % of {})", question.bytes)));
+        self.numbers
+            .push(("additional bytes in a message".into(), format!("{extra} ({share:.1} % of {})", question.bytes)));
         let Some(found) = taken.1 else {
-            return self.mind.push("`sealwright-lab study bench` measures the figures that are missing here.".into());
+            return self.mind.push("`sealwright-lab study bench` measures the missing figures.".into());
         };
         let at = format!("at {} bytes, one core", found.bytes);
         for (what, speed) in [("seals", found.seal), ("opens", found.open)] {
             self.numbers.push((format!("{} {what}, {at}", self.suite), format!("{} GB/s", shown(speed))));
         }
         let a_second = found.seal.scale(1e9 / found.bytes as f64 / 1e6);
-        self.numbers.push((format!("messages sealed a second, {at}"), format!("{} million", shown(a_second))));
+        self.numbers.push((format!("messages sealed per second, {at}"), format!("{} million", shown(a_second))));
         if let (other, Some(speeds)) = left {
             self.numbers.push((format!("{} seals, {at}", other.name()), format!("{} GB/s", shown(speeds.seal))));
         }
         if matches!(self.scheme, Scheme::KeysOnly | Scheme::Sealed) {
-            self.mind.push("The speeds are of a key that is ready: making one for each message comes on top.".into());
+            self.mind.push(
+                "The speeds are those of a prepared key. The time to prepare a key for each message is not included."
+                    .into(),
+            );
         }
     }
 }
 
-/// Bytes of both directions' keys of a session, ready to use.
+/// Size of the prepared keys of a session for both directions, in bytes.
 fn ready_bytes(suite: Suite, hardware: bool) -> u64 {
     let isa = if hardware { Some(Isa::best()) } else { Isa::available().first().copied() };
     let ready = isa.and_then(|isa| suite.aead_at(isa, &vec![0; suite.key_len()]).ok());
     ready.map_or(0, |aead| 2 * size_of_val(&*aead) as u64)
 }
 
-/// Bytes of the largest cache of the machine that was measured: `L3 Unified 32768K`.
+/// Size in bytes of the largest cache of the machine that was measured: `L3 Unified 32768K`.
 fn largest_cache(bench: Option<&Report>) -> Option<u64> {
     let kib = |cache: &String| cache.rsplit(' ').next()?.strip_suffix('K')?.parse::<u64>().ok();
     bench?.machine.caches.iter().filter_map(kib).max().map(|kib| kib << 10)

@@ -21,8 +21,8 @@ fn the_figures_are_those_measured() {
     let found = advise(&Question { bytes: 1400, ..PLAIN }, Some(&bench(1.0)));
     let figure = |what: &str| found.numbers.iter().find(|(name, _)| name.starts_with(what)).unwrap().1.clone();
     assert_eq!(figure("aes-256-gcm seals, at 1500 bytes"), "10.0 [9.9, 10.1] GB/s");
-    assert_eq!(figure("messages sealed a second"), "6.67 [6.60, 6.73] million");
-    assert_eq!(figure("bytes beyond the text"), "16 (1.1 % of 1400)");
+    assert_eq!(figure("messages sealed per second"), "6.67 [6.60, 6.73] million");
+    assert_eq!(figure("additional bytes in a message"), "16 (1.1 % of 1400)");
     let found = advise(&PLAIN, None);
     assert!(found.numbers.iter().all(|(_, figure)| !figure.contains("GB/s")));
     assert!(found.mind.iter().any(|line| line.contains("sealwright-lab study bench")));

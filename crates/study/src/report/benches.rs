@@ -69,7 +69,7 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
         id: format!("{suite}-{direction}"),
         title: format!("{suite}, {direction}: speed by size of the message"),
         alt: format!(
-            "Speed by size, one line an implementation, both axes logarithmic. {}",
+            "Speed by size, one line for each implementation, both axes logarithmic. {}",
             fastest.unwrap_or_default()
         ),
         kind: PlotKind::Lines,

@@ -1,4 +1,4 @@
-//! Every answer that the report's chooser can give, worked out beforehand: the page itself knows no rule.
+//! All answers of the chooser in the report. They are computed in advance; the page contains no rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
