@@ -1,8 +1,8 @@
 //! Every parameter of a run, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::{engine::Model, scheme::SchemeConfig};
 
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;
@@ -12,6 +12,9 @@ const LARGEST_CACHE: usize = 64 << 20;
 
 /// The most cycles that anything may take: no sum of them overflows.
 const LONGEST_TIME: u64 = 1_000_000_000;
+
+/// The most cycles that an engine may take.
+const LONGEST_ENGINE: u64 = 1 << 16;
 
 /// A whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,8 +30,10 @@ pub struct Config {
     pub bus: Bus,
     /// Memory behind it.
     pub memory: Memory,
-    /// What stands between each node and the bus.
-    pub shu: crate::scheme::Shu,
+    /// The engines of a node's security unit.
+    pub engines: Engines,
+    /// The scheme that protects the bus, with the parameters of every scheme.
+    pub scheme: SchemeConfig,
 }
 
 /// Processors and chips.
@@ -141,6 +146,24 @@ pub struct Memory {
     pub counter_cache: usize,
 }
 
+/// The engines of a node's security unit, which schemes share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Engines {
+    /// How often the AES engine may begin a line.
+    pub model: Model,
+    /// Its cycles a line; else as the scheme's publication has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<u64>,
+    /// Its cycles from one line's beginning to the next; else as the model says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<u64>,
+    /// Cycles to combine a line with its pad or mask.
+    pub xor: u64,
+    /// Cycles of GHASH before a line may be used.
+    pub ghash: u64,
+}
+
 /// Protection of what lies in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -186,22 +209,21 @@ impl Default for Bus {
         }
     }
 }
+impl Default for Engines {
+    fn default() -> Self {
+        Engines { model: Model::Pipelined, latency: None, interval: None, xor: 1, ghash: 4 }
+    }
+}
 impl Default for Memory {
     fn default() -> Self {
         Memory { latency: 160, jitter: 0, protect: Protect::None, counter_cache: 256 }
     }
 }
 
-/// A setting that makes no machine, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadConfig(pub String);
-
-impl fmt::Display for BadConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for BadConfig {}
+/// A setting that does not exist or does not describe a machine, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
 
 /// Names of the presets: the thesis's tables of parameters.
 pub const PRESETS: [&str; 2] = ["table-4.1", "table-4.2"];
@@ -234,23 +256,23 @@ impl Config {
     ///
     /// # Errors
     /// Where the text is no TOML, or names what does not exist.
-    pub fn merge(&self, text: &str) -> Result<Config, BadConfig> {
+    pub fn merge(&self, text: &str) -> Result<Config, ConfigError> {
         let change: toml::Table = toml::from_str(text).map_err(|error| {
             let line =
                 error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-            BadConfig(format!("line {line}: {}", error.message()))
+            ConfigError(format!("line {line}: {}", error.message()))
         })?;
-        let mut base = toml::Table::try_from(self).map_err(|error| BadConfig(error.to_string()))?;
+        let mut base = toml::Table::try_from(self).map_err(|error| ConfigError(error.to_string()))?;
         overlay(&mut base, change);
-        base.try_into().map_err(|error: toml::de::Error| BadConfig(error.message().to_owned()))
+        base.try_into().map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))
     }
 
     /// One setting `a.b=c` over these; a `c` that is no TOML value is taken as a word.
     ///
     /// # Errors
     /// As [`merge`](Self::merge).
-    pub fn set(&self, setting: &str) -> Result<Config, BadConfig> {
-        let bad = |why: String| BadConfig(format!("{setting}: {why}"));
+    pub fn set(&self, setting: &str) -> Result<Config, ConfigError> {
+        let bad = |why: String| ConfigError(format!("{setting}: {why}"));
         let Some((name, value)) = setting.split_once('=') else {
             return Err(bad("a setting has the form a.b=c".into()));
         };
@@ -268,8 +290,8 @@ impl Config {
     ///
     /// # Errors
     /// The first one found.
-    pub fn check(&self) -> Result<(), BadConfig> {
-        let wrong = |what: String| Err(BadConfig(what));
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |what: String| Err(ConfigError(what));
         let Machine { processors, chips, line, sync, .. } = self.machine;
         if !(2..=MOST_PROCESSORS).contains(&processors) {
             return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
@@ -292,7 +314,7 @@ impl Config {
         }
         let Bus { issue, arbitration, address, width, header, flight, response, retry, timeout, skew, .. } = self.bus;
         let Memory { latency, jitter, .. } = self.memory;
-        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.shu.xor, self.shu.ghash];
+        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.engines.xor, self.engines.ghash];
         let buses = [issue, arbitration, address, width, header, flight, response, retry, timeout, skew];
         if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
             return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
@@ -315,7 +337,23 @@ impl Config {
         if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
             return wrong("bus.skew needs a split bus".into());
         }
-        self.shu.check().map_err(BadConfig)
+        let engines = [("latency", self.engines.latency), ("interval", self.engines.interval)];
+        for (name, cycles) in engines {
+            if let Some(cycles) = cycles.filter(|cycles| *cycles > LONGEST_ENGINE) {
+                return wrong(format!("engines.{name} is {cycles}, not 0 to {LONGEST_ENGINE}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Security units: one a chip, or one a processor.
+    pub fn units(&self) -> usize {
+        if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }
+    }
+
+    /// The unit of a node.
+    pub fn unit(&self, node: usize) -> usize {
+        node * self.units() / self.machine.processors
     }
 }
 

@@ -1,9 +1,9 @@
 //! Programs of the Splash suite as kernels that run on simulated memory: one async function a processor.
 //!
-//! A kernel reads and writes shared words; each access also becomes a step of its processor. Between two synchronisations
-//! the kernels have no races, so they may run ahead of the machine: at a synchronisation a processor's function waits until
-//! the machine lets it go on, and by then everybody else's writes before it are done. What lies in the machine's caches and
-//! memory at the end is read back and checked as numbers.
+//! A kernel reads and writes shared words; each of these is also an access of its simulated processor. Between two
+//! synchronisations the kernels have no races, so they may run ahead of the machine: at a synchronisation a processor's
+//! function waits until the machine lets it go on, and by then all writes before it are done. What the machine's caches and
+//! memory hold at the end is read back and checked as numbers.
 
 mod cpu;
 mod fft;
@@ -40,14 +40,24 @@ pub enum Kernel {
 pub struct Program {
     /// Memory at the start.
     pub image: Image,
-    /// Steps of each processor.
+    /// Accesses of each processor.
     pub sources: Vec<Box<dyn Source>>,
-    /// Looks at the result in the machine, where there is one to look at.
+    /// Checks the result in the machine, where there is one.
     pub check: Option<Check>,
 }
 
 /// Whether a kernel's result in a machine is right, and in what respect.
-pub type Check = Box<dyn Fn(&Machine) -> Result<String, String>>;
+pub type Check = Box<dyn Fn(&Machine) -> Result<String, ResultError>>;
+
+/// A kernel's size that does not suit it or the machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KernelError(String);
+
+/// A kernel's result that is wrong, and in what respect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ResultError(String);
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -87,7 +97,7 @@ impl Kernel {
     ///
     /// # Errors
     /// When the size does not suit the kernel or the number of processors.
-    pub fn program(self, processors: usize, align: bool, seed: u64) -> Result<Program, String> {
+    pub fn program(self, processors: usize, align: bool, seed: u64) -> Result<Program, KernelError> {
         let base = HEAP + if align { 0 } else { 16 };
         match self {
             Kernel::Fft { m } => fft::program(m, processors, base, seed),
@@ -95,19 +105,6 @@ impl Kernel {
             Kernel::Radix { m } => radix::program(m, processors, base, seed),
         }
     }
-}
-
-/// The next of a sequence of numbers from 0 to 1 (splitmix64).
-fn fraction(state: &mut u64) -> f64 {
-    (draw(state) >> 11) as f64 / (1u64 << 53) as f64
-}
-
-fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut x = *state;
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 /// Words read back from a machine.
@@ -131,19 +128,19 @@ mod tests {
     use super::*;
     use crate::{
         Config,
-        run::{Job, Workload},
-        scheme::Name,
+        run::{Simulation, Workload},
+        scheme::SchemeName,
     };
 
     fn runs(kernel: Kernel, processors: usize, align: bool, change: impl Fn(&mut Config)) -> crate::run::Report {
         let mut config = Config::default();
         config.machine.processors = processors;
         change(&mut config);
-        let job = Job { watch: true, ..Job::new(config, Workload::Kernel(kernel, align)) };
-        let report = job.run(&mut |_| {}).unwrap();
-        assert_eq!(report.end, crate::End::Done);
+        let simulation = Simulation { check: true, ..Simulation::new(config, Workload::Kernel(kernel, align)) };
+        let report = simulation.run(&mut |_| {}).unwrap();
+        assert_eq!(report.outcome, crate::Outcome::Completed);
         assert_eq!(report.wrong_reads, Some(0));
-        assert!(matches!(report.check, Some(Ok(_))), "{kernel:?} {:?}", report.check);
+        assert!(matches!(report.result, Some(Ok(_))), "{kernel:?} {:?}", report.result);
         report
     }
 
@@ -158,8 +155,8 @@ mod tests {
     fn results_come_back_right_through_caches_bus_and_seals() {
         for kernel in SMALL {
             for processors in [2, 4, 8] {
-                for scheme in Name::ALL {
-                    runs(kernel, processors, false, |config| config.shu.scheme = scheme);
+                for scheme in SchemeName::all() {
+                    runs(kernel, processors, false, |config| config.scheme.name = scheme);
                 }
             }
         }
@@ -175,7 +172,7 @@ mod tests {
                     config.l1.bytes = 1 << 10;
                     config.l2.bytes = 4 << 10;
                     config.memory.jitter = 4;
-                    config.shu.scheme = Name::Gcm;
+                    config.scheme.name = SchemeName::find("gcm").unwrap();
                 });
             }
         }
@@ -189,7 +186,7 @@ mod tests {
                 config.l2.bytes = 4 << 10;
                 config.memory.protect = crate::config::Protect::Tree;
                 config.machine.chips = 2;
-                config.shu.scheme = Name::Gcm;
+                config.scheme.name = SchemeName::find("gcm").unwrap();
                 config.bus.tags = true;
             });
         }
@@ -206,11 +203,11 @@ mod tests {
 
     #[test]
     fn sealing_truly_takes_the_time_that_was_counted_without() {
-        for scheme in Name::ALL {
+        for scheme in SchemeName::all() {
             let cycles = [true, false].map(|functional| {
                 let report = runs(SMALL[0], 4, false, |config| {
-                    config.shu.scheme = scheme;
-                    config.shu.functional = functional;
+                    config.scheme.name = scheme;
+                    config.scheme.functional = functional;
                 });
                 report.stats.number("cycles")
             });

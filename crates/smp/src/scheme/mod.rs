@@ -1,65 +1,91 @@
-//! What stands between a node and the bus: one scheme a file, behind [`BusScheme`].
+//! The schemes that protect transfers on the bus: one a file, which registers itself with its parameters.
 //!
-//! Time and function are apart. `send` and `receive` say when a line may leave and when it may be used; `seal`, `hear`
-//! and `command` work on real bytes, in the order of the bus, and find what was changed on it.
+//! To add a scheme, write a file with its parameters, its state and its registration, and name the file in the list
+//! below. A scheme is one state machine: it says when a line may enter the bus and when it may be used, and, where lines are
+//! really encrypted, does so with the same counters, masks and epochs that its timing goes by.
 
 mod chain;
-mod clear;
 mod commands;
 mod exchange;
-mod gcm;
-mod i2sems;
 mod ide;
 mod nonce;
-mod shu;
+mod registry;
 
 use std::fmt;
 
 pub use exchange::Exchange;
 pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
+pub use registry::{Parameter, Registration, SchemeConfig, SchemeName};
 use serde::Serialize;
-pub use shu::{Flits, Iv, Mac, Name, Scope, Shu};
 
 use crate::{
-    engine::{Cycle, Waits},
-    message::{How, Message},
+    config::{self, Config},
+    engine::{Cycle, Engine, Waits},
+    message::{Detector, Message},
 };
 
-/// An encrypting and authenticating unit at every node (or chip), seen from outside.
-pub trait BusScheme: fmt::Debug + Send {
-    /// Whether it takes part in this transfer; most leave memory's alone.
-    fn concerns(&self, message: &Message) -> bool {
+/// Declares the files and the registry.
+macro_rules! schemes {
+    ($($file:ident),+) => {
+        $(mod $file;)+
+
+        /// Every scheme, the base first.
+        pub static REGISTRY: &[Registration] = &[$($file::REGISTRATION),+];
+    };
+}
+
+schemes!(clear, gcm, cbc, senss, i2sems, cxl_ide, pcie_ide);
+
+/// The security units of all nodes (or chips) of one scheme, seen from outside.
+pub trait Scheme: fmt::Debug + Send {
+    /// Whether the scheme protects this transfer. Most leave memory's transfers alone.
+    fn protects(&self, message: &Message) -> bool {
         message.from.is_some()
     }
 
-    /// When a line that its owner has at `now` may enter the bus.
-    fn send(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle;
+    /// The owner has the line at `now` and takes what protects it: a pad, a mask, a counter. When the line may enter the
+    /// bus.
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle;
 
-    /// When a line that left the bus at `now` may be used.
-    fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle;
+    /// The line enters the data bus, in the bus's order, and arrives at `arrives`: fixes what authenticates it and, where
+    /// lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
+    /// verified together.
+    fn transmit(&mut self, _arrives: Cycle, _message: &mut Message) -> Option<Cycle> {
+        None
+    }
 
-    /// Bytes beside the line and its header that the transfer sends, on average.
+    /// What `unit` makes of a line on the bus, in the bus's order; the receiver decrypts it in place. Called only where
+    /// lines are really encrypted.
+    ///
+    /// # Errors
+    /// What detected that this is not the line that was sent.
+    fn observe(&mut self, _unit: usize, _message: &mut Message) -> Result<(), Detector> {
+        Ok(())
+    }
+
+    /// Verifies what was authenticated together and is complete at `now`.
+    ///
+    /// # Errors
+    /// The unit that detected that it is not what was sent, and how.
+    fn verify(&mut self, _now: Cycle) -> Result<(), (usize, Detector)> {
+        Ok(())
+    }
+
+    /// When a line that has crossed the bus at `now` may be used by its receiver.
+    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
+
+    /// Bytes that the transfer of a line adds to the line and its header, on average.
     fn extra_bytes(&self) -> f64 {
         0.0
     }
 
-    /// Seals the line as it enters the bus.
-    fn seal(&mut self, _message: &mut Message) {}
-
-    /// What `unit` makes of a line on the bus; the receiver decrypts it in place.
+    /// A command was ordered on the address bus, and `unit` did or did not see it. Called only where lines are really
+    /// encrypted.
     ///
     /// # Errors
-    /// How it is seen that this is not what was sealed.
-    fn hear(&mut self, _unit: usize, _message: &mut Message) -> Result<(), How> {
-        Ok(())
-    }
-
-    /// A command was ordered on the address bus and `unit` did or did not see it.
-    ///
-    /// # Errors
-    /// How it is seen that one before was kept from it.
-    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), How> {
+    /// What detected that an earlier command was kept from it.
+    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), Detector> {
         Ok(())
     }
 
@@ -67,36 +93,69 @@ pub trait BusScheme: fmt::Debug + Send {
     fn storage_bits(&self) -> u64;
 
     /// What was counted.
-    fn counts(&self) -> SchemeCounts;
+    fn counters(&self) -> SchemeCounters;
 }
 
 /// What a scheme counted in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SchemeCounts {
+pub struct SchemeCounters {
     /// Waits of senders for a pad or mask.
     pub send: Waits,
     /// Waits of receivers for a pad or mask.
     pub receive: Waits,
-    /// Cycles of authentication on the way of lines to their use.
+    /// Cycles that lines waited for authentication before use.
     pub authentication_cycles: u64,
-    /// Nonces used, each proven new; absent where the scheme has none.
+    /// Nonces used, and whether any was used twice; absent where the scheme has none or nothing is encrypted.
     pub nonces: Option<NonceAudit>,
-    /// Bytes of the public-key exchange before the run; 0 where nothing is sealed.
+    /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
     pub exchange_bytes: u64,
 }
 
-/// Bits of storage in one unit of the machine that `config` describes.
-pub fn storage_bits(config: &crate::Config) -> u64 {
-    build(&config.shu, config.units(), config.machine.line, config.bus.width, config.machine.seed).storage_bits()
+/// The machine that a scheme is built for.
+#[derive(Clone, Debug)]
+pub(crate) struct Platform {
+    /// Security units: one a chip.
+    units: usize,
+    /// Bytes of a line.
+    line: usize,
+    /// Bytes that the bus carries a cycle.
+    width: u64,
+    seed: u64,
+    /// Whether lines are really encrypted, beside their timing.
+    functional: bool,
+    engines: config::Engines,
 }
 
-/// The scheme that `shu` describes, for `units` units lines of `line` bytes and a bus of `width` bytes a cycle.
-pub(crate) fn build(shu: &Shu, units: usize, line: usize, width: u64, seed: u64) -> Box<dyn BusScheme> {
-    match shu.scheme {
-        Name::Clear => Box::new(clear::Clear),
-        Name::Gcm => Box::new(gcm::Gcm::new(shu, units, line, seed)),
-        Name::Cbc | Name::Senss => Box::new(chain::Chain::new(shu, units, line, seed)),
-        Name::I2sems => Box::new(i2sems::I2sems::new(shu, units, line, seed)),
-        Name::CxlIde | Name::PcieIde => Box::new(ide::Ide::new(shu, units, line, width, seed)),
+impl Platform {
+    pub(crate) fn new(config: &Config) -> Platform {
+        Platform {
+            units: config.units(),
+            line: config.machine.line,
+            width: config.bus.width,
+            seed: config.machine.seed,
+            functional: config.scheme.functional,
+            engines: config.engines.clone(),
+        }
     }
+
+    /// Cycles of AES for a line, where the scheme's publication says `published`.
+    fn latency(&self, published: u64) -> u64 {
+        self.engines.latency.unwrap_or(published)
+    }
+
+    /// An AES engine, where the scheme's publication says `published` cycles a line.
+    fn aes(&self, published: u64) -> Engine {
+        Engine::new(self.engines.model, self.latency(published), self.engines.interval)
+    }
+}
+
+/// The scheme that `config` names.
+pub(crate) fn build(config: &Config) -> Box<dyn Scheme> {
+    let SchemeConfig { name, .. } = config.scheme;
+    (name.registration().build)(&Platform::new(config), config.scheme.table(name))
+}
+
+/// Bits of storage in one unit of the machine that `config` describes.
+pub fn storage_bits(config: &Config) -> u64 {
+    build(config).storage_bits()
 }

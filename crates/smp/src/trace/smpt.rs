@@ -69,12 +69,12 @@ impl Smpt {
             (gap, None) => self.stepper.work(gap),
         }
         match kind {
-            0 => self.stepper.refer(steps, Kind::Load, address, 1 << middle),
-            1 => self.stepper.refer(steps, Kind::Store, address, 1 << middle),
+            0 => self.stepper.reference(steps, Kind::Load, address, 1 << middle),
+            1 => self.stepper.reference(steps, Kind::Store, address, 1 << middle),
             _ => {
                 let code = middle | (record >> 47 & 1) << 3;
                 let object = record & ((1 << 47) - 1);
-                let meets = match code {
+                let kind = match code {
                     1 => Kind::Barrier,
                     3 => Kind::Lock,
                     5 => Kind::Unlock,
@@ -84,8 +84,8 @@ impl Smpt {
                     2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
-                let count = if meets == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
-                self.stepper.meet(steps, meets, object, count);
+                let count = if kind == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
+                self.stepper.synchronise(steps, kind, object, count);
             }
         }
         Ok(())
