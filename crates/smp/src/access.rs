@@ -25,7 +25,7 @@ pub enum Kind {
     Store,
     /// Reads instructions.
     Fetch,
-    /// Waits until everybody has arrived.
+    /// Waits until all processors of the barrier have arrived.
     Barrier,
     /// Takes a lock.
     Lock,

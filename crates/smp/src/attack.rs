@@ -1,4 +1,4 @@
-//! Somebody who tampers with the bus: changes, drops, delays, replays or forges a line, or keeps a command from a node.
+//! An attacker on the bus: changes, drops, delays, replays or forges a line, or keeps a command from a node.
 
 use std::fmt;
 

@@ -45,6 +45,30 @@ impl Model {
     }
 }
 
+/// The engines of a node's security unit, which schemes share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Engines {
+    /// How often the AES engine may begin a line.
+    pub model: Model,
+    /// Its cycles a line; else as the scheme's publication has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<u64>,
+    /// Its cycles from one line's beginning to the next; else as the model says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<u64>,
+    /// Cycles to combine a line with its pad or mask.
+    pub xor: u64,
+    /// Cycles of GHASH before a line may be used.
+    pub ghash: u64,
+}
+
+impl Default for Engines {
+    fn default() -> Self {
+        Engines { model: Model::Pipelined, latency: None, interval: None, xor: 1, ghash: 4 }
+    }
+}
+
 /// An AES engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {

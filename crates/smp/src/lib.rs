@@ -3,7 +3,7 @@
 //! * [`Machine`]: in-order processors, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
 //!   atomic bus, memory. Lines hold real bytes. The same input gives the same cycles, bit for bit.
 //! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
-//! * [`attack`]: somebody who tampers with the bus; what is detected, and when.
+//! * [`attack`]: an attacker on the bus; what is detected, and when.
 //! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
 //! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with everything checked.
 //!
@@ -20,6 +20,7 @@ pub mod access;
 pub mod attack;
 pub mod config;
 pub mod engine;
+mod error;
 pub mod kernel;
 mod machine;
 pub mod matrix;
@@ -34,7 +35,8 @@ mod stats;
 pub mod tester;
 pub mod trace;
 
-pub use config::{Config, ConfigError};
+pub use config::Config;
+pub use error::ConfigError;
 pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome};
 pub use memory::{Image, TreeCounters};
 pub use stats::Stats;

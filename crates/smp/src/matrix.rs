@@ -56,7 +56,7 @@ pub struct Column {
     pub config: Config,
 }
 
-/// Cycles until a lost line is asked for again, where somebody asks.
+/// Cycles until a lost line is asked for again, where a scheme does so.
 const TIMEOUT: u64 = 20_000;
 
 /// The schemes as columns, the thesis's first, on top of `base`.

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use crate::{
     attack::Attacker,
-    config::{Config, ConfigError},
+    config::Config,
+    error::ConfigError,
     kernel::{Kernel, KernelError, Program, ResultError},
     machine::{Machine, MachineError, Outcome},
     memory::Image,
@@ -58,7 +59,7 @@ pub struct Simulation {
     pub workload: Workload,
     /// Whether every value read and every invariant of the protocol is checked.
     pub check: bool,
-    /// Somebody who tampers with the bus.
+    /// An attacker on the bus.
     pub attacker: Option<Attacker>,
 }
 
@@ -111,7 +112,7 @@ pub enum RunError {
 const STRETCH: u64 = 1 << 20;
 
 impl Simulation {
-    /// A simulation without checks, and with nobody tampering.
+    /// A simulation without checks and without an attacker.
     pub fn new(config: Config, workload: Workload) -> Simulation {
         Simulation { config, workload, check: false, attacker: None }
     }

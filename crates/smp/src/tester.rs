@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::{
     access::{Access, Kind, Source, SourceError},
-    config::{Config, ConfigError},
+    config::Config,
+    error::ConfigError,
     machine::{Machine, MachineError, Outcome},
     memory::Image,
     mosi::{EVENTS, Event, STATES, State, transition},
@@ -101,7 +102,7 @@ fn possible((state, event): &(State, Event)) -> bool {
     let asked = matches!(event, Event::Load | Event::Store | Event::Replace) && !state.stable();
     let written_back = matches!(state, State::MI_A | State::OI_A | State::II_A);
     let unseen = transition(state, event).is_none() || asked && !(written_back && event != Event::Replace);
-    // A state of another node's line that nobody knows is skipped
+    // Commands for lines that a node does not have are not looked up
     let skipped = state == State::I && !matches!(event, Event::Load | Event::Store);
     let hit = state == State::M && event == Event::Store;
     // Ignored in every state, and rare; and an owner's request to write is never answered with data

@@ -4,9 +4,8 @@
 use std::{f64::consts::TAU, ops::Range};
 
 use super::{
-    KernelError, Program, ResultError, Shared,
-    cpu::{Cpu, Emitter, sources},
-    numbers,
+    cpu::{Cpu, Emitter, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, numbers},
 };
 use crate::random::Random;
 
@@ -55,7 +54,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let rows = side / processors;
     let sources = sources(processors, &shared, |cpu| work(cpu, layout, rows, processors));
-    let check: super::Check = Box::new(move |machine: &crate::Machine| {
+    let check: Check = Box::new(move |machine: &crate::Machine| {
         let found = numbers(machine, base + 8 * layout.other as u64, 2 * points);
         let spectrum: Vec<(f64, f64)> = found.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         let back = inverse(&spectrum);
@@ -93,7 +92,7 @@ async fn work(cpu: Cpu, layout: Layout, rows: usize, processors: usize) {
     cpu.barrier().await;
 }
 
-/// Fills one's own rows of `to` from everybody's rows of `from`, beginning with the next processor's: so that not all
+/// Fills the processor's rows of `to` from the rows of `from` of all processors, beginning with the next one's: so that not all
 /// read from the same one at a time.
 async fn transpose(cpu: &Cpu, layout: Layout, from: usize, to: usize, rows: usize, processors: usize) {
     for step in 1..=processors {

@@ -2,9 +2,8 @@
 //! together; LUNC keeps the matrix by columns, so that blocks of different processors share lines where it is not aligned.
 
 use super::{
-    KernelError, Program, ResultError, Shared,
-    cpu::{Cpu, Emitter, sources},
-    numbers,
+    cpu::{Cpu, Emitter, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, numbers},
 };
 use crate::random::Random;
 
@@ -68,7 +67,7 @@ pub(super) fn program(
     }
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
-    let check: super::Check = Box::new(move |machine: &crate::Machine| {
+    let check: Check = Box::new(move |machine: &crate::Machine| {
         let found = numbers(machine, base, n * n);
         let worst = residual(&matrix, n, |i, j| found[layout.element(i, j)]);
         let text = format!("L times U is the matrix within {worst:.1e} of its size");

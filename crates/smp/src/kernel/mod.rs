@@ -8,11 +8,10 @@
 mod cpu;
 mod fft;
 mod lu;
+mod program;
 mod radix;
 
-pub(crate) use cpu::Shared;
-
-use crate::{access::Source, machine::Machine, memory::Image};
+pub use program::{Check, KernelError, Program, ResultError};
 
 /// A kernel with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,35 +33,6 @@ pub enum Kernel {
         /// Binary logarithm of the keys.
         m: u32,
     },
-}
-
-/// A kernel ready to run: what memory holds, what each processor does, how the result is checked.
-pub struct Program {
-    /// Memory at the start.
-    pub image: Image,
-    /// Accesses of each processor.
-    pub sources: Vec<Box<dyn Source>>,
-    /// Checks the result in the machine, where there is one.
-    pub check: Option<Check>,
-}
-
-/// Whether a kernel's result in a machine is right, and in what respect.
-pub type Check = Box<dyn Fn(&Machine) -> Result<String, ResultError>>;
-
-/// A kernel's size that does not suit it or the machine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KernelError(String);
-
-/// A kernel's result that is wrong, and in what respect.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ResultError(String);
-
-impl std::fmt::Debug for Program {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("processors", &self.sources.len()).finish_non_exhaustive()
-    }
 }
 
 /// Where arrays begin without alignment: 16 bytes past a page, as after malloc's header.
@@ -105,21 +75,6 @@ impl Kernel {
             Kernel::Radix { m } => radix::program(m, processors, base, seed),
         }
     }
-}
-
-/// Words read back from a machine.
-fn words(machine: &Machine, base: u64, count: usize) -> Vec<u64> {
-    let mut bytes = vec![0; count * 8];
-    machine.read(base, &mut bytes);
-    bytes
-        .chunks_exact(8)
-        .map(|word| u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]))
-        .collect()
-}
-
-/// Numbers read back from a machine.
-fn numbers(machine: &Machine, base: u64, count: usize) -> Vec<f64> {
-    words(machine, base, count).into_iter().map(f64::from_bits).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Radix sort of integers, as Splash has it: counts of each digit, ranks through a tree of processors that wait for one
-//! another by semaphores, keys to their places, which lie anywhere.
+//! another by semaphores, keys moved to their places, which are anywhere.
 
 use super::{
-    KernelError, Program, ResultError, Shared,
-    cpu::{Cpu, sources},
-    words,
+    cpu::{Cpu, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, words},
 };
 use crate::random::Random;
 
@@ -61,11 +60,10 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
     input.sort_unstable();
     // An even number of passes ends where it began
-    let check: super::Check =
-        Box::new(move |machine: &crate::Machine| match words(machine, base, input.len()) == input {
-            true => Ok(format!("{} keys are sorted", input.len())),
-            false => Err(ResultError("the keys are not sorted".into())),
-        });
+    let check: Check = Box::new(move |machine: &crate::Machine| match words(machine, base, input.len()) == input {
+        true => Ok(format!("{} keys are sorted", input.len())),
+        false => Err(ResultError("the keys are not sorted".into())),
+    });
     Ok(Program { image, sources, check: Some(check) })
 }
 

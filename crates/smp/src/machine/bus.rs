@@ -180,7 +180,7 @@ impl Bus {
         }
     }
 
-    /// A request that everybody has seen.
+    /// A request that all nodes have seen.
     pub(super) fn forget(&mut self, index: usize) {
         self.requests[index] = None;
         self.free.push(index);

@@ -1,7 +1,7 @@
 //! What every component of the machine may use: the schedule, the counters, the checker, and the run's outcome.
 
 use super::{
-    check::Checker,
+    checker::Checker,
     outcome::{Detection, Outcome},
     schedule::Schedule,
 };

@@ -8,9 +8,11 @@
 
 mod bus;
 mod cache;
-mod check;
+mod caches;
+mod checker;
 mod coherence;
 mod context;
+mod invariants;
 mod memory;
 mod node;
 mod outcome;
@@ -21,8 +23,8 @@ mod sync;
 mod transfers;
 
 use bus::{Bus, Command, Request};
-use check::Checker;
-pub use check::InvariantError;
+use checker::Checker;
+pub use checker::InvariantError;
 use coherence::{Arrival, Attempt, Coherence, Completion};
 use context::Context;
 use memory::Memory;
@@ -33,12 +35,7 @@ use sync::{Effect, Sync};
 use transfers::{Line, Transfers};
 
 use crate::{
-    access::Source,
-    attack::Attacker,
-    config::{Config, ConfigError},
-    engine::Cycle,
-    memory::Image,
-    mosi::State,
+    access::Source, attack::Attacker, config::Config, engine::Cycle, error::ConfigError, memory::Image, mosi::State,
 };
 
 /// A whole machine with what its processors run.
@@ -46,7 +43,7 @@ pub struct Machine {
     config: Config,
     context: Context,
     processors: Processors,
-    caches: Coherence,
+    coherence: Coherence,
     bus: Bus,
     transfers: Transfers,
     memory: Memory,
@@ -75,7 +72,7 @@ impl Machine {
             config: config.clone(),
             context: Context::new(processors, config.machine.seed),
             processors: Processors::new(config, sources),
-            caches: Coherence::new(config),
+            coherence: Coherence::new(config),
             bus: Bus::new(config),
             transfers: Transfers::new(config),
             memory: Memory::new(config, image),
@@ -89,16 +86,16 @@ impl Machine {
         self.context.checker = Some(Checker::new(self.memory.image(), self.config.bus.skew == 0));
     }
 
-    /// Lets somebody tamper with the bus.
+    /// Lets an attacker tamper with the bus.
     pub fn attack(&mut self, attacker: Attacker) {
         self.transfers.attacker = Some(attacker);
     }
 
-    /// Runs until every processor has finished, tampering is detected, nobody can go on, or `accesses` more accesses are
+    /// Runs until every processor has finished, tampering is detected, no processor can go on, or `accesses` more accesses are
     /// done.
     ///
     /// # Errors
-    /// When a source fails, the protocol has no transition, or a checked invariant breaks with nobody tampering.
+    /// When a source fails, the protocol has no transition, or a checked invariant breaks without an attacker.
     pub fn run(&mut self, accesses: u64) -> Result<Option<Outcome>, MachineError> {
         let limit = self.context.counters.accesses().saturating_add(accesses);
         for node in self.processors.fresh() {
@@ -120,14 +117,14 @@ impl Machine {
         if self.processors.first_clock() >= event {
             return Ok(false);
         }
-        // Until then all of them hit their own first levels, and nobody does anything to anybody
+        // Until then all processors hit their own first levels, and none affects another
         let nodes = self.config.machine.processors;
-        let alone = (0..nodes).map(|node| self.processors.look_ahead(node, event, &mut self.caches)).min();
+        let alone = (0..nodes).map(|node| self.processors.look_ahead(node, event, &mut self.coherence.caches)).min();
         let reach = self.config.bus.issue + self.config.bus.arbitration;
         let horizon = event.min(alone.unwrap_or(event).saturating_add(reach));
         for node in 0..nodes {
             if self.processors.clock(node) < horizon {
-                match self.processors.run(node, horizon, &mut self.caches, &mut self.context)? {
+                match self.processors.run(node, horizon, &mut self.coherence.caches, &mut self.context)? {
                     Stop::None => {}
                     Stop::Finished => self.finish()?,
                     Stop::Access => self.access(node)?,
@@ -139,7 +136,7 @@ impl Machine {
 
     fn next_event(&mut self) -> Result<(), MachineError> {
         let Some(event) = self.context.schedule.take() else {
-            // Nothing is due: everybody has finished, or those who have not wait for ever
+            // Nothing is due: all processors have finished, or the others wait for ever
             let waiting = self.processors.unfinished();
             let outcome = if waiting.is_empty() { Outcome::Completed } else { Outcome::Deadlock(waiting) };
             self.context.outcome = Some(outcome);
@@ -156,7 +153,7 @@ impl Machine {
             Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
             Event::Synchronise(node) => self.synchronise(node)?,
             Event::Timeout(node, request) => {
-                if self.caches.waits(node, request) {
+                if self.coherence.waits(node, request) {
                     self.transfers.timeout(node, request, &mut self.context);
                 }
             }
@@ -172,7 +169,7 @@ impl Machine {
             self.context.schedule.at(time + self.config.machine.sync, Event::Synchronise(node));
             return Ok(());
         }
-        match self.caches.access(node, &access, time, &mut self.bus, &mut self.context)? {
+        match self.coherence.access(node, &access, time, &mut self.bus, &mut self.context)? {
             Attempt::Done(at) => self.complete(Completion { node, at }),
             Attempt::Missed => Ok(()),
             Attempt::Refused => {
@@ -223,14 +220,14 @@ impl Machine {
             Command::PutX => counters.putx += 1,
         }
         let number = counters.commands;
-        let caches = &self.caches;
+        let caches = &self.coherence.caches;
         let shares = |node: usize| caches.nodes[node].state(request.line) == State::S;
         let writes = request.command == Command::GetX;
         let nodes = self.config.machine.processors;
         let attacker = self.transfers.attacker.as_mut();
         let blocked = attacker.and_then(|attacker| attacker.command(number, writes, request.node, nodes, shares));
         if request.command == Command::PutX
-            && let Some(text) = self.caches.write_back(request.node, request.line)
+            && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
             self.bus.carry(index, text);
         }
@@ -247,7 +244,7 @@ impl Machine {
         }
         self.snoop_memory(index, request);
         self.bus.forget(index);
-        if self.caches.ends(request) {
+        if self.coherence.ends(request) {
             self.bus.release(&mut self.context.schedule);
         }
         self.check_transaction(request.line)
@@ -266,7 +263,7 @@ impl Machine {
     }
 
     fn snoop(&mut self, node: usize, request: Request) -> Result<(), MachineError> {
-        let snooped = self.caches.snoop(node, request, &mut self.bus, &mut self.context)?;
+        let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
         if let Some(text) = snooped.sends {
             let at = self.context.schedule.now() + self.config.bus.response;
             let line = Line { number: request.line, text, at };
@@ -285,7 +282,7 @@ impl Machine {
     /// A line may be used by the node that asked for it.
     fn release(&mut self, index: usize) -> Result<(), MachineError> {
         let Some(message) = self.transfers.remove(index) else { return Ok(()) };
-        let arrival = self.caches.arrive(&message, &mut self.bus, &mut self.context)?;
+        let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
         let Arrival::Used { completion, text, forwards } = arrival else { return Ok(()) };
         self.complete(completion)?;
         for request in forwards {
@@ -300,7 +297,13 @@ impl Machine {
 
     fn check_transaction(&self, line: u64) -> Result<(), MachineError> {
         match (&self.context.checker, &self.transfers.attacker) {
-            (Some(checker), None) => checker.transaction(line, &self.caches, &self.memory, self.context.schedule.now()),
+            (Some(checker), None) => invariants::transaction(
+                checker,
+                line,
+                &self.coherence.caches,
+                &self.memory,
+                self.context.schedule.now(),
+            ),
             _ => Ok(()),
         }
     }
@@ -312,12 +315,12 @@ impl Machine {
     pub fn check_all(&self) -> Result<(), MachineError> {
         let now = self.context.schedule.now();
         let checker = self.context.checker.as_ref();
-        checker.map_or(Ok(()), |checker| checker.everything(&self.caches, &self.memory, now))
+        checker.map_or(Ok(()), |checker| invariants::everything(checker, &self.coherence.caches, &self.memory, now))
     }
 
     /// The bytes at `address` as a processor would read them now: from the owner, else from memory. For looking at results
     /// after a run.
     pub fn read(&self, address: u64, out: &mut [u8]) {
-        check::read(address, out, &self.caches, &self.memory);
+        invariants::read(address, out, &self.coherence.caches, &self.memory);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::check::InvariantError;
+use super::checker::InvariantError;
 use crate::{access::SourceError, engine::Cycle, message::Detector, mosi::TransitionError};
 
 /// How a run ended.

@@ -1,11 +1,7 @@
 //! The processors: in order, one instruction a cycle, waiting for every access. The innermost loop of the simulator.
 
 use super::{
-    check::Checker,
-    coherence::{Coherence, Completion},
-    context::Context,
-    node::At,
-    outcome::MachineError,
+    caches::Caches, checker::Checker, coherence::Completion, context::Context, node::At, outcome::MachineError,
     schedule::Event,
 };
 use crate::{
@@ -133,7 +129,7 @@ impl Processors {
     }
 
     /// Looks ahead, as far as `event`: when a processor may first do anything but hit; never while it waits.
-    pub(super) fn look_ahead(&mut self, node: usize, event: Cycle, caches: &mut Coherence) -> Cycle {
+    pub(super) fn look_ahead(&mut self, node: usize, event: Cycle, caches: &mut Caches) -> Cycle {
         let (core, caches) = (&mut self.cores[node], &mut caches.nodes[node]);
         if core.activity != Activity::Running {
             return Cycle::MAX;
@@ -176,7 +172,7 @@ impl Processors {
         &mut self,
         node: usize,
         horizon: Cycle,
-        caches: &mut Coherence,
+        caches: &mut Caches,
         context: &mut Context,
     ) -> Result<Stop, MachineError> {
         let counters = &mut context.counters.nodes[node];
@@ -197,7 +193,7 @@ impl Processors {
         &mut self,
         node: usize,
         horizon: Cycle,
-        caches: &mut Coherence,
+        caches: &mut Caches,
         counters: &mut NodeCounters,
         mut checker: Option<&mut Checker>,
     ) {

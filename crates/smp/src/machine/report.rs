@@ -34,7 +34,7 @@ impl Machine {
 
     /// How often the protocol's cell of `state` and `event` was used. Hits of a first level are not counted.
     pub fn used(&self, state: State, event: Event) -> u64 {
-        self.caches.used(state, event)
+        self.coherence.caches.used(state, event)
     }
 
     /// Everything counted.

@@ -107,7 +107,7 @@ impl Sync {
         self.open_barriers()
     }
 
-    /// Opens a barrier that everybody it waits for has reached.
+    /// Opens a barrier that all its processors have reached.
     fn open_barriers(&mut self) -> Effect {
         let full = self.barriers.iter().find(|(_, barrier)| {
             let count = if barrier.count == 0 { self.running } else { barrier.count };

@@ -1,4 +1,5 @@
-//! Lines on their way: protected by the scheme, over the data lines past whoever listens there, checked, released.
+//! Lines on their way: encrypted by the scheme, carried by the data lines, where an attacker may tamper with them, checked
+//! and released.
 
 use super::{bus::Bus, context::Context, schedule::Event};
 use crate::{
@@ -6,7 +7,7 @@ use crate::{
     config::Config,
     engine::Cycle,
     message::{Detector, LONGEST_LINE, Message},
-    scheme::{self, Scheme},
+    scheme::Scheme,
 };
 
 /// Lines between caches, and from memory to caches.
@@ -16,7 +17,7 @@ pub(super) struct Transfers {
     messages: Vec<Option<Message>>,
     free: Vec<usize>,
     pub(super) scheme: Box<dyn Scheme>,
-    /// Somebody who tampers with the bus.
+    /// An attacker on the bus.
     pub(super) attacker: Option<Attacker>,
 }
 
@@ -34,7 +35,7 @@ impl Transfers {
             config: config.clone(),
             messages: Vec::new(),
             free: Vec::new(),
-            scheme: scheme::build(config),
+            scheme: config.scheme.build(&config.platform()),
             attacker: None,
         }
     }
@@ -204,7 +205,7 @@ impl Transfers {
         }
     }
 
-    /// A request still waits after the timeout: its peer protects the line anew, if the line was lost on the bus.
+    /// A request still waits after the timeout: its peer encrypts and sends the line again, if it was lost on the bus.
     pub(super) fn timeout(&mut self, node: usize, request: u64, context: &mut Context) {
         context.counters.timeouts += 1;
         let timeout = self.config.bus.timeout;

@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::RecordError;
+use super::error::RecordError;
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;

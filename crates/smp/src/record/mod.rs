@@ -4,6 +4,7 @@
 //! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
 //! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), read locks of `pthread_rwlock`.
 
+mod error;
 mod frames;
 mod tools;
 
@@ -16,8 +17,9 @@ use std::{
     time::Duration,
 };
 
+pub use error::{MissingToolError, RecordError};
 use frames::Frames;
-pub use tools::{MissingToolError, cache, on_path, qemu};
+pub use tools::{cache, on_path, qemu};
 
 /// What to record and where to.
 #[derive(Clone, Debug)]
@@ -45,33 +47,6 @@ pub struct Recorded {
     pub code: Option<i32>,
 }
 
-/// Why nothing was recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// A program that recording needs is not here, or too old.
-    #[error("{0}")]
-    Missing(#[from] MissingToolError),
-    /// Something could not be read, written or started: what, and why.
-    #[error("{0}: {1}")]
-    Io(String, #[source] io::Error),
-    /// There is a trace of that name.
-    #[error("{}: exists already", .0.display())]
-    Exists(PathBuf),
-    /// Nothing could be preloaded into the program.
-    #[error("{}: nothing could be preloaded: a static program, or one with privileges", .0.display())]
-    Closed(PathBuf),
-    /// The program cannot be recorded, or was not to its end.
-    #[error("{0}")]
-    Program(String),
-}
-
-impl RecordError {
-    fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> RecordError {
-        let what = what.into();
-        move |error| RecordError::Io(what, error)
-    }
-}
-
 /// Time between two looks whether the plugin has called.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -91,7 +66,7 @@ impl Recording {
         let mut child = self.start(&qemu, &tools, &socket)?;
         let ran = self.receive(&listener, &mut child, tell);
         if ran.is_err() {
-            // Nobody listens to it any more
+            // Nothing reads its records any more
             let _ = child.kill();
         }
         let status = child.wait().map_err(RecordError::io(self.program.display().to_string()))?;

@@ -8,17 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::RecordError;
-
-/// A program that is not here, or too old, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct MissingToolError {
-    /// What is missing.
-    pub what: String,
-    /// What to do.
-    pub hint: String,
-}
+use super::error::{MissingToolError, RecordError};
 
 /// The recorder's sources.
 const SOURCES: [(&str, &str); 5] = [
@@ -96,7 +86,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordErr
     }
     let failed = || RecordError::io(folder.display().to_string());
     fs::create_dir_all(cache).map_err(failed())?;
-    // Made aside, so that nobody meets half of it
+    // Made in a directory of its own, so that no other process finds an incomplete one
     let aside = tempfile::tempdir_in(cache).map_err(failed())?;
     for (name, text) in SOURCES {
         fs::write(aside.path().join(name), text).map_err(failed())?;
@@ -106,7 +96,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordErr
     compile(aside.path(), "preload.so", &["preload.c", "conditions.c"])?;
     match fs::rename(aside.path(), &folder) {
         Ok(()) => drop(aside.keep()),
-        // Somebody else was quicker
+        // Another process was faster
         Err(_) if compiled.plugin.is_file() => {}
         Err(error) => return Err(failed()(error)),
     }

@@ -1,9 +1,9 @@
 //! SENSS as the thesis reads it, which it calls CBC: a chain of masks a sender, a MAC on every line before its use.
 
 use super::{
-    Platform,
+    unit::Platform,
     chain::{Chain, Mac, Rules, Scope},
-    registry::{MOST, parameters, register},
+    registration::{MOST, parameters, register},
 };
 
 /// Cycles of AES for a line, as the thesis has it.

@@ -11,7 +11,10 @@ use sealwright::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Platform, Scheme, SchemeCounters, exchange::derive};
+use super::{
+    exchange::derive,
+    unit::{Platform, Scheme, SchemeCounters},
+};
 use crate::{
     engine::{Cycle, Engine, Model},
     message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
@@ -26,7 +29,7 @@ const MAC: usize = 8;
 pub(super) enum Scope {
     /// All units share one: every transfer moves it.
     Group,
-    /// Each sender has one, which everybody follows; a receiver has one ring of masks for all senders.
+    /// Each sender has one, which all units follow; a receiver has one ring of masks for all senders.
     Node,
     /// Each ordered pair has one.
     Pair,

@@ -1,8 +1,8 @@
 //! No scheme: lines travel as they are. The base that losses are counted from.
 
 use super::{
-    Platform, Scheme, SchemeCounters,
-    registry::{parameters, register},
+    unit::{Platform, Scheme, SchemeCounters},
+    registration::{parameters, register},
 };
 use crate::{engine::Cycle, message::Message};
 

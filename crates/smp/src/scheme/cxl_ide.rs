@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Platform,
+    unit::Platform,
     ide::{Ide, MAC, Rules},
-    registry::{MOST, parameters, register},
+    registration::{MOST, parameters, register},
 };
 
 /// When a receiver releases a line.

@@ -6,9 +6,9 @@ use sealwright::{Aead, Suite};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Exchange, NonceAudit, Platform, Scheme, SchemeCounters,
+    exchange::Exchange, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
     commands::Commands,
-    registry::{MOST, parameters, register},
+    registration::{MOST, parameters, register},
 };
 use crate::{
     engine::{Cycle, Engine, Pool},
@@ -176,7 +176,7 @@ impl Scheme for Gcm {
         let tag = message.tag.unwrap_or_default();
         let Some(cipher) = &mut self.cipher else { return Ok(()) };
         cipher.aead.open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
-        // A line that is not genuine moves no counter: whoever forges one cannot put the pair out of step
+        // A line that does not verify moves no counter: a forged line cannot desynchronise the pair
         cipher.received[pair] += 1;
         Ok(())
     }

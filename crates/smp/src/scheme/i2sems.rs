@@ -9,9 +9,9 @@ use std::fmt;
 use sealwright::{Aead, Suite};
 
 use super::{
-    NonceAudit, Platform, Scheme, SchemeCounters,
+    nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
     exchange::derive,
-    registry::{MOST, parameters, register},
+    registration::{MOST, parameters, register},
 };
 use crate::{
     engine::{Cycle, Engine, Pool},
@@ -44,7 +44,7 @@ struct I2sems {
     engines: Vec<Engine>,
     queues: Vec<Pool>,
     senders: Vec<Sender>,
-    /// The next range that nobody has.
+    /// The next range that no sender has.
     next_range: u64,
     /// `at * units + peer`: the keystream made ahead for a sender's next counters.
     guesses: Vec<Guess>,

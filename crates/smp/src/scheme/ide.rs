@@ -12,7 +12,11 @@ use sealwright::{
     raw::{self, Raw},
 };
 
-use super::{Platform, Scheme, SchemeCounters, commands::Commands, exchange::derive};
+use super::{
+    commands::Commands,
+    exchange::derive,
+    unit::{Platform, Scheme, SchemeCounters},
+};
 use crate::{
     engine::Cycle,
     message::{Detector, Message},

@@ -9,21 +9,20 @@ mod commands;
 mod exchange;
 mod ide;
 mod nonce;
-mod registry;
+mod registration;
+mod unit;
 
 use std::fmt;
 
 pub use exchange::Exchange;
 pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
-pub use registry::{Parameter, Registration, SchemeConfig, SchemeName};
-use serde::Serialize;
+pub use registration::{Parameter, Registration};
+use serde::{Deserialize, Serialize};
+pub(crate) use unit::Platform;
+pub use unit::{Scheme, SchemeCounters};
 
-use crate::{
-    config::{self, Config},
-    engine::{Cycle, Engine, Waits},
-    message::{Detector, Message},
-};
+use crate::error::ConfigError;
 
 /// Declares the files and the registry.
 macro_rules! schemes {
@@ -37,125 +36,159 @@ macro_rules! schemes {
 
 schemes!(clear, gcm, cbc, senss, i2sems, cxl_ide, pcie_ide);
 
-/// The security units of all nodes (or chips) of one scheme, seen from outside.
-pub trait Scheme: fmt::Debug + Send {
-    /// Whether the scheme protects this transfer. Most leave memory's transfers alone.
-    fn protects(&self, message: &Message) -> bool {
-        message.from.is_some()
+/// The name of a scheme that exists.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemeName(&'static str);
+
+impl SchemeName {
+    /// The base: nothing is encrypted.
+    pub const CLEAR: SchemeName = SchemeName("clear");
+
+    /// The scheme of that name.
+    pub fn find(name: &str) -> Option<SchemeName> {
+        REGISTRY.iter().find(|scheme| scheme.name == name).map(|scheme| SchemeName(scheme.name))
     }
 
-    /// The owner has the line at `now` and takes what protects it: a pad, a mask, a counter. When the line may enter the
-    /// bus.
-    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle;
-
-    /// The line enters the data bus, in the bus's order, and arrives at `arrives`: fixes what authenticates it and, where
-    /// lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
-    /// verified together.
-    fn transmit(&mut self, _arrives: Cycle, _message: &mut Message) -> Option<Cycle> {
-        None
+    /// Every scheme, the base first.
+    pub fn all() -> impl Iterator<Item = SchemeName> {
+        REGISTRY.iter().map(|scheme| SchemeName(scheme.name))
     }
 
-    /// What `unit` makes of a line on the bus, in the bus's order; the receiver decrypts it in place. Called only where
-    /// lines are really encrypted.
-    ///
-    /// # Errors
-    /// What detected that this is not the line that was sent.
-    fn observe(&mut self, _unit: usize, _message: &mut Message) -> Result<(), Detector> {
-        Ok(())
+    /// The name.
+    pub fn as_str(self) -> &'static str {
+        self.0
     }
 
-    /// Verifies what was authenticated together and is complete at `now`.
-    ///
-    /// # Errors
-    /// The unit that detected that it is not what was sent, and how.
-    fn verify(&mut self, _now: Cycle) -> Result<(), (usize, Detector)> {
-        Ok(())
+    /// What the registry knows of it.
+    pub fn registration(self) -> &'static Registration {
+        let found = REGISTRY.iter().find(|scheme| scheme.name == self.0);
+        found.expect("names are made from the registry")
     }
-
-    /// When a line that has crossed the bus at `now` may be used by its receiver.
-    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
-
-    /// Bytes that the transfer of a line adds to the line and its header, on average.
-    fn extra_bytes(&self) -> f64 {
-        0.0
-    }
-
-    /// A command was ordered on the address bus, and `unit` did or did not see it. Called only where lines are really
-    /// encrypted.
-    ///
-    /// # Errors
-    /// What detected that an earlier command was kept from it.
-    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), Detector> {
-        Ok(())
-    }
-
-    /// Bits of storage in one unit.
-    fn storage_bits(&self) -> u64;
-
-    /// What was counted.
-    fn counters(&self) -> SchemeCounters;
 }
 
-/// What a scheme counted in a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SchemeCounters {
-    /// Waits of senders for a pad or mask.
-    pub send: Waits,
-    /// Waits of receivers for a pad or mask.
-    pub receive: Waits,
-    /// Cycles that lines waited for authentication before use.
-    pub authentication_cycles: u64,
-    /// Nonces used, and whether any was used twice; absent where the scheme has none or nothing is encrypted.
-    pub nonces: Option<NonceAudit>,
-    /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
-    pub exchange_bytes: u64,
+impl fmt::Display for SchemeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
 }
 
-/// The machine that a scheme is built for.
-#[derive(Clone, Debug)]
-pub(crate) struct Platform {
-    /// Security units: one a chip.
-    units: usize,
-    /// Bytes of a line.
-    line: usize,
-    /// Bytes that the bus carries a cycle.
-    width: u64,
-    seed: u64,
+impl fmt::Debug for SchemeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Which scheme protects the bus, and a table of parameters for each scheme that exists.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "toml::Table", into = "toml::Table")]
+pub struct SchemeConfig {
+    /// The scheme.
+    pub name: SchemeName,
     /// Whether lines are really encrypted, beside their timing.
-    functional: bool,
-    engines: config::Engines,
+    pub functional: bool,
+    tables: Vec<(SchemeName, toml::Table)>,
 }
 
-impl Platform {
-    pub(crate) fn new(config: &Config) -> Platform {
-        Platform {
-            units: config.units(),
-            line: config.machine.line,
-            width: config.bus.width,
-            seed: config.machine.seed,
-            functional: config.scheme.functional,
-            engines: config.engines.clone(),
+impl Default for SchemeConfig {
+    fn default() -> Self {
+        let tables = SchemeName::all().map(|name| (name, (name.registration().defaults)())).collect();
+        SchemeConfig { name: SchemeName::CLEAR, functional: true, tables }
+    }
+}
+
+impl SchemeConfig {
+    /// The scheme that is chosen, for a machine.
+    pub(crate) fn build(&self, platform: &Platform) -> Box<dyn Scheme> {
+        (self.name.registration().build)(platform, self.table(self.name))
+    }
+
+    /// The parameters of a scheme.
+    pub(crate) fn table(&self, name: SchemeName) -> &toml::Table {
+        let found = self.tables.iter().find(|(other, _)| *other == name);
+        &found.expect("there is a table for each scheme").1
+    }
+}
+
+impl From<SchemeConfig> for toml::Table {
+    fn from(config: SchemeConfig) -> toml::Table {
+        let mut table = toml::Table::new();
+        table.insert("name".to_owned(), config.name.as_str().into());
+        table.insert("functional".to_owned(), config.functional.into());
+        let tables = config.tables.into_iter().filter(|(_, parameters)| !parameters.is_empty());
+        table.extend(tables.map(|(name, parameters)| (name.as_str().to_owned(), parameters.into())));
+        table
+    }
+}
+
+impl TryFrom<toml::Table> for SchemeConfig {
+    type Error = ConfigError;
+
+    fn try_from(table: toml::Table) -> Result<SchemeConfig, ConfigError> {
+        let known = || SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>().join(", ");
+        let mut config = SchemeConfig::default();
+        for (key, value) in table {
+            match (key.as_str(), value) {
+                ("name", toml::Value::String(name)) => {
+                    let unknown = || ConfigError(format!("there is no scheme {name:?}: {}", known()));
+                    config.name = SchemeName::find(&name).ok_or_else(unknown)?;
+                }
+                ("functional", toml::Value::Boolean(functional)) => config.functional = functional,
+                ("name", _) => return Err(ConfigError("scheme.name is a word".into())),
+                ("functional", _) => return Err(ConfigError("scheme.functional is true or false".into())),
+                (key, toml::Value::Table(changes)) if SchemeName::find(key).is_some() => {
+                    for (name, parameters) in config.tables.iter_mut().filter(|(name, _)| name.as_str() == key) {
+                        parameters.extend(changes.clone());
+                        (name.registration().check)(parameters)?;
+                    }
+                }
+                (key, _) => {
+                    let why =
+                        format!("unknown field `{key}`, expected `name`, `functional`, or the table of: {}", known());
+                    return Err(ConfigError(why));
+                }
+            }
+        }
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn every_scheme_is_found_by_its_name_and_describes_its_parameters() {
+        for scheme in REGISTRY {
+            assert_eq!(SchemeName::find(scheme.name).unwrap().registration().name, scheme.name);
+            assert!(!scheme.summary.is_empty());
+            for (name, _) in (scheme.defaults)() {
+                let parameter = scheme.parameters.iter().find(|parameter| parameter.name == name);
+                assert!(parameter.is_some_and(|parameter| parameter.description.len() > 5), "{} {name}", scheme.name);
+            }
+        }
+        assert_eq!(SchemeName::find("nothing"), None);
+        assert_eq!(SchemeName::CLEAR, SchemeName::all().next().unwrap());
+    }
+
+    #[test]
+    fn tables_keep_their_scheme_and_say_what_is_wrong() {
+        let config = Config::default().merge("[scheme]\nname = \"gcm\"\n[scheme.senss]\nmasks = 3\n").unwrap();
+        assert_eq!(config.scheme.name.as_str(), "gcm");
+        let senss = SchemeName::find("senss").unwrap();
+        assert_eq!(config.scheme.table(senss).get("masks").and_then(toml::Value::as_integer), Some(3));
+        let back: Config = toml::Table::try_from(&config).unwrap().try_into().unwrap();
+        assert_eq!(back, config);
+        for (setting, why) in [
+            ("scheme.name=rot13", "there is no scheme \"rot13\""),
+            ("scheme.gcm.pads=70000", "pads is 70000, not 0 to 65536"),
+            ("scheme.gcm.maks=1", "unknown field `maks`"),
+            ("scheme.rot13.pads=1", "unknown field `rot13`"),
+            ("scheme.functional=7", "true or false"),
+        ] {
+            let error = Config::default().set(setting).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
         }
     }
-
-    /// Cycles of AES for a line, where the scheme's publication says `published`.
-    fn latency(&self, published: u64) -> u64 {
-        self.engines.latency.unwrap_or(published)
-    }
-
-    /// An AES engine, where the scheme's publication says `published` cycles a line.
-    fn aes(&self, published: u64) -> Engine {
-        Engine::new(self.engines.model, self.latency(published), self.engines.interval)
-    }
-}
-
-/// The scheme that `config` names.
-pub(crate) fn build(config: &Config) -> Box<dyn Scheme> {
-    let SchemeConfig { name, .. } = config.scheme;
-    (name.registration().build)(&Platform::new(config), config.scheme.table(name))
-}
-
-/// Bits of storage in one unit of the machine that `config` describes.
-pub fn storage_bits(config: &Config) -> u64 {
-    build(config).storage_bits()
 }

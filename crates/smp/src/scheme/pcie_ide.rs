@@ -4,9 +4,9 @@
 //! nothing more to send ends the aggregate after as long as its packets would have taken (PCIe 6.0, section 6.33).
 
 use super::{
-    Platform,
+    unit::Platform,
     ide::{Ide, MAC, Rules},
-    registry::{parameters, register},
+    registration::{parameters, register},
 };
 
 /// Bytes of the prefix that every protected packet has.

@@ -1,9 +1,9 @@
 //! SENSS as its authors published it (Zhang et al., HPCA 2005): one chain of masks for the group, a MAC in the background.
 
 use super::{
-    Platform,
+    unit::Platform,
     chain::{Chain, Mac, Rules, Scope},
-    registry::{MOST, parameters, register},
+    registration::{MOST, parameters, register},
 };
 
 /// Cycles of AES for a line, as published.

@@ -11,7 +11,7 @@
 //! a lock, 5 and 6 an unlock, 9 and 10 a semaphore's post, 11 and 12 its wait; 7 and 13 say that a thread is made or
 //! joined, 8 that all are, 14 and 15 bound the region of interest. An escape whose size is 1 holds how many threads
 //! the next barrier is for; without one it is for all that run. A recorded thread begins with a wait for the semaphore that its
-//! maker posts, and ends with a post of one that whoever joins it waits for.
+//! maker posts, and ends with a post of one that the thread that joins it waits for.
 
 use std::io::{self, Read, Write};
 
