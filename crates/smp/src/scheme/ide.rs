@@ -155,6 +155,15 @@ impl Ciphers {
         tag.as_ref()[..MAC as usize].to_vec()
     }
 
+    /// Whether both ends of a link saw the same in an epoch, which then is done.
+    fn genuine(&mut self, unit: usize, epoch: u64) -> bool {
+        let genuine = self.mac(&self.hub[unit], unit, epoch) == self.mac(&self.node[unit], unit, epoch);
+        for end in [&mut self.hub[unit], &mut self.node[unit]] {
+            end.epochs.retain(|(number, _)| *number != epoch);
+        }
+        genuine
+    }
+
     fn keystream(&self, lines: u64, unit: usize, text: &mut [u8]) {
         let mut counter = [0; 16];
         counter[0] = unit as u8;
@@ -207,7 +216,8 @@ impl Scheme for Ide {
         ciphers.keystream(lines, to, message.text_mut());
         ciphers.hub[to].take_in(message);
         let due = complete + check;
-        if ciphers.unverified.iter().any(|(_, unit, epoch)| (*unit, *epoch) == (to, link.epoch)) {
+        // A line alone in its epoch is checked as it is observed
+        if self.rules.early || ciphers.unverified.iter().any(|(_, unit, epoch)| (*unit, *epoch) == (to, link.epoch)) {
             return None;
         }
         ciphers.unverified.push_back((due, to, link.epoch));
@@ -220,6 +230,9 @@ impl Scheme for Ide {
             let lines = ciphers.node[unit].lines;
             ciphers.node[unit].take_in(message);
             ciphers.keystream(lines, unit, message.text_mut());
+            if self.rules.early && !ciphers.genuine(unit, message.counter) {
+                return Err(Detector::Mac);
+            }
         }
         Ok(())
     }
@@ -228,11 +241,7 @@ impl Scheme for Ide {
         let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
         while let Some(place) = ciphers.unverified.iter().position(|(due, ..)| *due <= now) {
             let Some((_, unit, epoch)) = ciphers.unverified.remove(place) else { break };
-            let genuine = ciphers.mac(&ciphers.hub[unit], unit, epoch) == ciphers.mac(&ciphers.node[unit], unit, epoch);
-            for end in [&mut ciphers.hub[unit], &mut ciphers.node[unit]] {
-                end.epochs.retain(|(number, _)| *number != epoch);
-            }
-            if !genuine {
+            if !ciphers.genuine(unit, epoch) {
                 return Err((unit, Detector::Mac));
             }
         }
