@@ -207,7 +207,7 @@ impl Scheme for Chain {
     }
 
     fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
-        let Some(from) = message.from else { return None };
+        let from = message.from?;
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
         self.sent[chain] += 1;
         message.authenticated = self.sent[chain].is_multiple_of(self.rules.authenticate);
