@@ -2,11 +2,7 @@
 //! figures are exact for its settings; what they say of other settings is in the tables.
 
 use sealwright_measure::Verdict;
-use sealwright_smp::{
-    Config,
-    engine::Model,
-    scheme::SchemeName,
-};
+use sealwright_smp::{Config, engine::Model, scheme::SchemeName};
 
 use super::grid::{Grid, LATENCIES, PROCESSORS, Scheme};
 use crate::{
