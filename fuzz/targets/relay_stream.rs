@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sealwright_relay::{Count, Relay, Settings};
+use sealwright_relay::{Address, Count, Relay, Settings};
 use sealwright_session::{Client, Material, Plan, table};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -33,10 +33,10 @@ fuzz_target!(|pieces: Vec<Vec<u8>>| {
     let mut stream = TcpStream::connect(relay.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let me = client.session();
-    stream.write_all(&client.seal(me, b"still there").unwrap()).unwrap();
-    let mut frame = vec![0; 16 + 4 + 11 + 16];
+    stream.write_all(&client.seal(me, b"\0\0\0\0still there").unwrap()).unwrap();
+    let mut frame = vec![0; 16 + Address::LEN + 11 + 16];
     stream.read_exact(&mut frame).unwrap();
-    assert_eq!(client.open(&mut frame).unwrap(), (me, &b"still there"[..]));
+    assert_eq!(client.open(&mut frame).unwrap(), (me, &b"\0\0\0\0still there"[..]));
     let counts = relay.counts();
     assert!(counts.of(Count::Forwarded) <= counts.of(Count::Opened));
 });

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use sealwright_load::Mix;
-use sealwright_relay::control::message::{Answer, Ask};
+use sealwright_relay::control::protocol::{Request, Response};
 use sealwright_relay::serve::Config;
 use std::path::Path;
 
@@ -12,13 +12,13 @@ fuzz_target!(|text: &str| {
     if let Ok(config) = Config::parse(text, Path::new("/")) {
         assert!(config.sessions > 0 && config.threads > 0);
     }
-    if let Ok(ask) = serde_json::from_str::<Ask>(text) {
-        let again = serde_json::to_string(&ask).unwrap();
-        assert_eq!(serde_json::from_str::<Ask>(&again).unwrap(), ask);
+    if let Ok(request) = serde_json::from_str::<Request>(text) {
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&again).unwrap(), request);
     }
-    if let Ok(answer) = serde_json::from_str::<Answer>(text) {
-        let again = serde_json::to_string(&answer).unwrap();
-        assert_eq!(serde_json::from_str::<Answer>(&again).unwrap(), answer);
+    if let Ok(response) = serde_json::from_str::<Response>(text) {
+        let again = serde_json::to_string(&response).unwrap();
+        assert_eq!(serde_json::from_str::<Response>(&again).unwrap(), response);
     }
     if let Ok(mix) = text.parse::<Mix>() {
         assert_eq!(mix.to_string().parse::<Mix>().unwrap(), mix);

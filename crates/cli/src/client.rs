@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
 
 fn failure(error: ClientError) -> CommandError {
     let hint = match &error {
-        ClientError::Absent(name) => Some(format!("is {name} running? --wait waits longer")),
+        ClientError::NoAnswer(name) => Some(format!("is {name} running? --wait waits longer")),
         ClientError::Relay { .. } => Some("is the relay running, and its name in its certificate?".to_owned()),
         ClientError::NoDatagrams => Some("`udp = ...` in its configuration says where it takes them".to_owned()),
         _ => None,

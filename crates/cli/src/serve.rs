@@ -3,7 +3,10 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use sealwright_relay::serve::{Log, Signals, init, run as serve, stem};
+use sealwright_relay::{
+    Log,
+    serve::{Signals, init, run as serve, stem},
+};
 use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
 const EXAMPLES: &str = "\

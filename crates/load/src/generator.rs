@@ -9,10 +9,13 @@ use std::{
 use hdrhistogram::Histogram;
 use mio::{Events, Interest, Poll, Token, net::TcpStream};
 use sealwright_measure::random::Random;
-use sealwright_relay::frame_stream::{FrameStream, READ_SIZE, ReadOutcome};
+use sealwright_relay::{
+    Address,
+    frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
+};
 use sealwright_session::{
     FrameJob,
-    frame::{ADDRESS, HEADER, Header, TAG, payload},
+    frame::{HEADER, Header, TAG, payload},
 };
 
 use crate::{
@@ -258,11 +261,11 @@ impl Generator {
 
     /// Queues one packet with a mark in it. It is sealed later.
     fn put(&mut self, at: usize, client: u32, other: u32, bytes: usize, mark: (u16, u16, u32)) {
-        let to = self.keys.session(other);
+        let to = self.keys.address(other);
         let queue = self.links[at].stream.queue();
         let start = queue.len();
         queue.extend_from_slice(&[0; HEADER]);
-        queue.extend_from_slice(&to.to_be_bytes());
+        queue.extend_from_slice(&to.to_bytes());
         queue.extend_from_slice(&mark.0.to_be_bytes());
         queue.extend_from_slice(&mark.1.to_be_bytes());
         queue.extend_from_slice(&mark.2.to_be_bytes());
@@ -355,7 +358,7 @@ impl Link {
 
 /// Connection, slot and number, which stand after the sender's address.
 fn mark_of(text: &[u8]) -> Option<(u16, u16, u32)> {
-    let mark = text.get(ADDRESS..ADDRESS + 8)?.first_chunk::<8>()?;
+    let mark = text.get(Address::LEN..Address::LEN + 8)?.first_chunk::<8>()?;
     let [a, b, c, d, e, f, g, h] = *mark;
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]), u32::from_be_bytes([e, f, g, h])))
 }

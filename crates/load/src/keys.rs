@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use sealwright_relay::NodeLayout;
+use sealwright_relay::{Address, NodeLayout};
 use sealwright_session::{
     Client, FrameJob, SessionError, Sessions,
     frame::{address, payload},
@@ -14,8 +14,8 @@ pub(crate) enum Keys {
     Tables(NodeLayout, Vec<Box<dyn Sessions>>),
     /// Keys of sessions that were opened one by one.
     Opened {
-        /// Each client with the number of its session.
-        clients: Vec<(u32, Client)>,
+        /// Each client with its address.
+        clients: Vec<(Address, Client)>,
         /// The client of each session.
         of: HashMap<u32, usize>,
         /// Shards of the relay.
@@ -25,12 +25,12 @@ pub(crate) enum Keys {
 
 impl Keys {
     /// Keys of sessions at a relay with this layout. Sessions are left out until every shard has the same number.
-    pub(crate) fn opened(clients: Vec<(u32, Client)>, layout: NodeLayout) -> Keys {
+    pub(crate) fn opened(clients: Vec<(Address, Client)>, layout: NodeLayout) -> Keys {
         let shards = layout.shards();
-        let mut by_shard: Vec<Vec<(u32, Client)>> = (0..shards).map(|_| Vec::new()).collect();
-        for (session, client) in clients {
-            if let Some((shard, _)) = layout.locate(session) {
-                by_shard[shard].push((session, client));
+        let mut by_shard: Vec<Vec<(Address, Client)>> = (0..shards).map(|_| Vec::new()).collect();
+        for (address, client) in clients {
+            if let Some((shard, _)) = layout.locate(address.session) {
+                by_shard[shard].push((address, client));
             }
         }
         let least = by_shard.iter().map(Vec::len).min().unwrap_or(0);
@@ -39,7 +39,7 @@ impl Keys {
         for _ in 0..least {
             clients.extend(rows.iter_mut().filter_map(Iterator::next));
         }
-        let of = clients.iter().enumerate().map(|(at, &(session, _))| (session, at)).collect();
+        let of = clients.iter().enumerate().map(|(at, &(address, _))| (address.session, at)).collect();
         Keys::Opened { clients, of, shards }
     }
 
@@ -50,10 +50,11 @@ impl Keys {
         }
     }
 
-    /// The session number of a client.
-    pub(crate) fn session(&self, client: u32) -> u32 {
+    /// The address of a client.
+    pub(crate) fn address(&self, client: u32) -> Address {
         match self {
-            Keys::Tables(layout, _) => layout.session(client),
+            // Clients that were admitted to a table beforehand have no generation
+            Keys::Tables(layout, _) => Address { session: layout.session(client), generation: 0 },
             Keys::Opened { clients, .. } => clients[client as usize].0,
         }
     }
@@ -65,7 +66,7 @@ impl Keys {
                 let session = layout.session(client);
                 FrameJob::new(frame, layout.locate(session).map_or(u32::MAX, |(_, slot)| slot), session)
             }
-            Keys::Opened { clients, .. } => FrameJob::new(frame, client, clients[client as usize].0),
+            Keys::Opened { clients, .. } => FrameJob::new(frame, client, clients[client as usize].0.session),
         }
     }
 
@@ -137,13 +138,16 @@ mod tests {
         let mut table = table(Plan::new("gcm-on64".parse().unwrap(), 10)).unwrap();
         let clients = (0..10).filter(|index| *index != 4).map(|index| {
             let session = layout.session(index);
-            (session, Client::new(&table.admit(index, session, &Material::random().unwrap()).unwrap()))
+            (
+                Address { session, generation: 1 },
+                Client::new(&table.admit(index, session, &Material::random().unwrap()).unwrap()),
+            )
         });
         let keys = Keys::opened(clients.collect(), layout);
         let Keys::Opened { clients, .. } = &keys else { panic!("opened") };
         assert_eq!(clients.len(), 6, "1 and 7 are all that shard 1 has");
         for client in 0..6 {
-            assert_eq!(layout.locate(keys.session(client)).unwrap().0, client as usize % 3);
+            assert_eq!(layout.locate(keys.address(client).session).unwrap().0, client as usize % 3);
         }
     }
 }

@@ -46,7 +46,7 @@ pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, L
         max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
         max_bad: u32::MAX,
         // The connections are our own, and they stay silent while the clients of the second relay are admitted
-        prove: Duration::from_secs(24 * 60 * 60),
+        first_frame: Duration::from_secs(24 * 60 * 60),
         ..Settings::default()
     };
     let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 0, settings, here)?;

@@ -25,6 +25,9 @@ pub enum LoadError {
     /// The certificates are wrong, or the relay refuses.
     #[error("{0}")]
     Client(#[from] ClientError),
+    /// The identity is for one client.
+    #[error("{0}: a load needs a name for many clients, such as *.load.test")]
+    OneClient(String),
     /// Packets of this size cannot be sent.
     #[error("{0}")]
     Mix(#[from] MixError),

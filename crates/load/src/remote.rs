@@ -1,9 +1,6 @@
 //! Sessions at a relay elsewhere, opened as any client opens its session.
 
-use sealwright_relay::{
-    NodeLayout,
-    client::{ClientError, Identity},
-};
+use sealwright_relay::{NodeLayout, client::Identity};
 use sealwright_session::Spec;
 
 use crate::{
@@ -21,8 +18,7 @@ use crate::{
 /// When the relay refuses, or connections fail.
 pub fn remote(identity: &Identity, workload: &mut Workload) -> Result<(Testbed, Spec), LoadError> {
     let Some(family) = identity.name.strip_prefix("*.") else {
-        let why = format!("{}: a load needs a name for many clients, such as *.load.test", identity.name);
-        return Err(ClientError::Config(why).into());
+        return Err(LoadError::OneClient(identity.name.clone()));
     };
     let mut clients = Vec::new();
     let mut opened = None;
@@ -32,11 +28,11 @@ pub fn remote(identity: &Identity, workload: &mut Workload) -> Result<(Testbed, 
             (first..workload.clients.min(first + 1000)).map(|number| format!("{number}.{family}")).collect();
         for session in identity.open_many(&names)? {
             opened = Some((session.frames, session.workers, session.spec));
-            clients.push((session.client.session(), session.client));
+            clients.push((session.address, session.client));
         }
     }
     let Some((frames, workers, spec)) = opened else { return Err(LoadError::NotBound(0, 0)) };
-    let layout = clients.first().map_or(NodeLayout::new(0, 1), |&(session, _)| NodeLayout::of(session, workers));
+    let layout = clients.first().map_or(NodeLayout::new(0, 1), |(address, _)| NodeLayout::of(address.session, workers));
     let keys = Keys::opened(clients, layout);
     if let Keys::Opened { clients, .. } = &keys {
         workload.clients = clients.len() as u32;

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use sealwright_measure::random::Random;
+use sealwright_relay::Address;
 use thiserror::Error;
 
 /// Packet sizes and their relative frequencies.
@@ -25,7 +26,7 @@ pub enum MixError {
 
 impl Mix {
     /// The smallest packet: the destination and the generator's mark, in bytes.
-    pub const LEAST: usize = 12;
+    pub const LEAST: usize = Address::LEN + 8;
 
     /// Packets of one size.
     ///

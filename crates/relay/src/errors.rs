@@ -1,22 +1,42 @@
-//! Other libraries' errors in one line each.
+//! Errors of other libraries in one line each.
 
 use std::io;
 
 use serde::de::DeserializeOwned;
+use thiserror::Error;
 
-/// An operating system error without the number that Rust puts behind it.
+/// What an operating system error says, without the number that Rust adds to it.
 pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.find(" (os error").map_or(text.clone(), |end| text[..end].to_owned())
 }
 
-/// Reads TOML; what is wrong with it, and in which line.
-pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+/// Why a text is not the TOML that it should be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TomlError {
+    /// Something is wrong in one line.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// Something is wrong with the whole.
+    #[error("{0}")]
+    Whole(String),
+}
+
+/// Reads TOML.
+pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
         match error.span() {
-            Some(span) => format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1),
-            None => message,
+            Some(span) => {
+                let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
+                TomlError::Line { line, message }
+            }
+            None => TomlError::Whole(message),
         }
     })
 }
@@ -35,7 +55,7 @@ mod tests {
             #[allow(dead_code)]
             a: u32,
         }
-        let why = toml::<One>("a = 1\nb = 2\n").expect_err("b is unknown");
+        let why = toml::<One>("a = 1\nb = 2\n").expect_err("b is unknown").to_string();
         assert!(why.starts_with("line 2: unknown field `b`") && !why.contains('\n'), "{why}");
     }
 }

@@ -1,16 +1,25 @@
 #![doc = include_str!("../README.md")]
+// The ends of the data plane that the mesh alone uses
+#![cfg_attr(not(feature = "nats"), allow(dead_code, unused_imports))]
 
+pub mod address;
 pub mod client;
 pub mod control;
 pub mod data;
-pub mod fleet;
 pub mod frame_stream;
 pub mod layout;
+pub mod log;
 pub mod serve;
 
 mod errors;
+#[cfg(feature = "nats")]
+mod mesh;
 
-pub use data::{Count, Counts, Relay, Settings, Stopped};
-pub use errors::os_error_text;
+pub use address::Address;
+pub use data::{AdmitError, Count, Counts, Relay, Settings, Stopped};
+pub use errors::{TomlError, os_error_text};
 pub use frame_stream::FrameStream;
 pub use layout::NodeLayout;
+pub use log::Log;
+#[cfg(feature = "nats")]
+pub use mesh::MeshError;

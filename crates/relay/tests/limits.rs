@@ -16,8 +16,8 @@ use sealwright_relay::{Count, Settings};
 #[test]
 fn a_flood_of_forgeries_does_not_stop_the_others() {
     // Neither the number of bad frames nor the missing good one ends it
-    let prove = Duration::from_secs(3600);
-    let relay = relay(1, 3, Settings { max_bad: u32::MAX, prove, ..Settings::default() });
+    let first_frame = Duration::from_secs(3600);
+    let relay = relay(1, 3, Settings { max_bad: u32::MAX, first_frame, ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let mut hostile = Client::stranger(&relay, 2);
     let mut flood = Vec::new();
@@ -62,8 +62,8 @@ fn too_many_bad_frames_end_a_connection() {
 #[test]
 fn who_does_not_read_loses_frames_and_nobody_else_does() {
     let queue = 64 << 10;
-    let patience = Duration::from_millis(20);
-    let relay = relay(2, 4, Settings { queue, patience, ..Settings::default() });
+    let sender_wait = Duration::from_millis(20);
+    let relay = relay(2, 4, Settings { queue, sender_wait, ..Settings::default() });
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
     // Far more than the sockets' buffers and the queue hold
     let mut sent = 0;
@@ -81,7 +81,7 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
 
 #[test]
 fn who_reads_late_loses_nothing_because_senders_wait() {
-    let relay = relay(1, 2, Settings { queue: 128 << 10, patience: Duration::from_secs(60), ..Settings::default() });
+    let relay = relay(1, 2, Settings { queue: 128 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let (total, to) = (3000u32, b.session);
     let mut send = move || (0..total).for_each(|number| a.send(to, &number.to_be_bytes().repeat(1000)));
@@ -125,7 +125,7 @@ fn memory_bears_so_many_connections_and_no_more() {
 
 #[test]
 fn who_never_proves_itself_is_sent_away() {
-    let relay = relay(2, 2, Settings { prove: Duration::from_millis(150), ..Settings::default() });
+    let relay = relay(2, 2, Settings { first_frame: Duration::from_millis(150), ..Settings::default() });
     let mut honest = Client::new(&relay, 0);
     let mut silent = Client::stranger(&relay, 1);
     let mut babbling = Client::stranger(&relay, 1);

@@ -15,9 +15,9 @@ use std::{
 
 use proxy::Proxy;
 use sealwright_relay::{
-    Count, Relay,
-    client::{ClientError, Identity, Moved, Pipe},
-    serve::{Config, Log, ServeError, Server, init},
+    Address, Count, Log, Relay,
+    client::{ClientError, Identity, Pipe, Session, Transferred},
+    serve::{Config, ServeError, Server, init},
 };
 
 /// A folder as `serve --init` makes it, with ports that the system chooses.
@@ -89,7 +89,7 @@ fn exchange_by(a: &Identity, b: &Identity, files: [Vec<u8>; 2], datagrams: bool)
         let length = file.len() as u64;
         let moved = pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         let received = out.0.lock().unwrap().clone();
-        assert_eq!(moved, Moved { sent: length, received: received.len() as u64 });
+        assert_eq!(moved, Transferred { sent: length, received: received.len() as u64 });
         received
     };
     let [to_b, to_a] = files;
@@ -106,6 +106,19 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// A frame of a client for itself.
+fn seal(session: &mut Session, data: &[u8]) -> Vec<u8> {
+    let Address { session: to, generation } = session.address;
+    session.client.seal(to, &[&generation.to_be_bytes(), data].concat()).unwrap()
+}
+
+/// Sender and data of a frame.
+fn opened(session: &mut Session, frame: &mut [u8]) -> (Address, Vec<u8>) {
+    let (session, data) = session.client.open(frame).unwrap();
+    let (generation, data) = data.split_first_chunk().unwrap();
+    (Address { session, generation: u32::from_be_bytes(*generation) }, data.to_vec())
 }
 
 fn of(relay: &Relay, what: Count) -> u64 {
@@ -185,11 +198,11 @@ fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
     let mut hostile = bob.open(&[]).unwrap();
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let to = hostile.udp.unwrap();
-    let good = hostile.client.seal(hostile.client.session(), b"once").unwrap();
+    let good = seal(&mut hostile, b"once");
     for _ in 0..2 {
         socket.send_to(&good, to).unwrap();
     }
-    let mut forged = hostile.client.seal(hostile.client.session(), b"never").unwrap();
+    let mut forged = seal(&mut hostile, b"never");
     forged[30] ^= 1;
     for bad in [&forged[..], &forged[..20], &forged[..3], b"no frame at all!", &[]] {
         socket.send_to(bad, to).unwrap();
@@ -223,7 +236,7 @@ fn a_certificate_opens_what_it_names_and_nothing_else() {
     let server = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
     let session = alice.open(&["bob", "alice"]).unwrap();
-    assert_eq!(session.found[1], session.client.session());
+    assert_eq!(session.found[1], Some(session.address));
     assert_ne!(session.found[0], session.found[1]);
     let refused = |identity: &Identity, others: &[&str]| match identity.open(others) {
         Err(ClientError::Refused(why)) => why,
@@ -235,11 +248,11 @@ fn a_certificate_opens_what_it_names_and_nothing_else() {
     // A certificate of another authority, even for the right name
     let elsewhere = folder(&["alice"]);
     let mut stranger = identity(elsewhere.path(), &server, "alice");
-    stranger.papers.authority = alice.papers.authority.clone();
+    stranger.tls.authority = alice.tls.authority.clone();
     assert!(matches!(stranger.open(&[]), Err(ClientError::Relay { .. })));
     // And a relay that is not the one we trust
     let mut wary = alice.clone();
-    wary.papers.authority = elsewhere.path().join("trial/authority.pem");
+    wary.tls.authority = elsewhere.path().join("trial/authority.pem");
     assert!(matches!(wary.open(&[]), Err(ClientError::Relay { .. })));
     // Those who do not speak TLS at all
     let mut plain = TcpStream::connect(server.addresses().control).unwrap();
@@ -309,23 +322,23 @@ fn clusters_come_and_go_and_a_revoked_client_takes_its_clusters_keys_along() {
     // Y shared keys with x: when x goes, both must open anew, and alice need not
     with("one = [\"y.one\"]");
     assert!(matches!(open("x.one"), Err(ClientError::Refused(_))));
-    let speak = |session: &mut sealwright_relay::client::Session| {
+    let speak = |session: &mut Session| {
         let mut stream = TcpStream::connect(session.frames).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let frame = session.client.seal(session.client.session(), b"to myself").unwrap();
+        let frame = seal(session, b"to myself");
         stream.write_all(&frame).unwrap();
         stream
     };
     let mut stream = speak(&mut alice);
-    let mut frame = vec![0; 16 + 4 + 9 + 16];
+    let mut frame = vec![0; 16 + Address::LEN + 9 + 16];
     stream.read_exact(&mut frame).unwrap();
-    assert_eq!(alice.client.open(&mut frame).unwrap(), (alice.client.session(), &b"to myself"[..]));
+    assert_eq!(opened(&mut alice, &mut frame), (alice.address, b"to myself".to_vec()));
     let _stream = speak(&mut y);
     until("an unknown session", || of(server.relay(), Count::Unknown) > 0);
     let mut y = open("y.one").unwrap();
     let mut stream = speak(&mut y);
     stream.read_exact(&mut frame).unwrap();
-    assert_eq!(y.client.open(&mut frame).unwrap().1, b"to myself");
+    assert_eq!(opened(&mut y, &mut frame).1, b"to myself");
     with("");
     assert!(matches!(open("y.one"), Err(ClientError::Refused(_))));
 }

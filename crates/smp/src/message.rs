@@ -13,9 +13,9 @@ pub const LONGEST_TAG: usize = 16;
 pub struct Message {
     /// Number among the transfers of the run, from 1, in order of the bus; 0 before the bus.
     pub number: u64,
-    /// Security unit of the sender; `None` is memory.
+    /// Sealing unit of the sender; `None` is memory.
     pub from: Option<usize>,
-    /// Security unit of the receiver.
+    /// Sealing unit of the receiver.
     pub to: usize,
     /// Node that asked.
     pub node: usize,
@@ -29,58 +29,54 @@ pub struct Message {
     pub request: u64,
     /// When its data was ready at the sender.
     pub ready: Cycle,
-    /// Its bytes: plain before encryption and after decryption.
+    /// Its bytes: plain before sealing and after opening.
     pub text: [u8; LONGEST_LINE],
-    /// How many of them the line has.
+    /// How many of them count.
     pub len: usize,
     /// Tag or MAC that travels with it.
     pub tag: Option<[u8; LONGEST_TAG]>,
-    /// The number that its sender gave it: a counter, or the epoch that it is authenticated in.
+    /// A counter that travels with it, where a scheme sends one.
     pub counter: u64,
-    /// Whether it carries a tag or MAC.
-    pub authenticated: bool,
-    /// When it may be used, where a scheme knows that as soon as it is sent.
-    pub usable: Cycle,
     /// Whether it was sent again after a timeout.
-    pub resent: bool,
+    pub again: bool,
 }
 
 impl Message {
-    /// The bytes of the line.
+    /// The bytes that count.
     pub fn text(&self) -> &[u8] {
         &self.text[..self.len]
     }
 
-    /// The bytes of the line.
+    /// The bytes that count.
     pub fn text_mut(&mut self) -> &mut [u8] {
         &mut self.text[..self.len]
     }
 }
 
-/// What detected tampering.
+/// How tampering came to light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Detector {
-    /// A line's own tag does not verify.
+pub enum How {
+    /// The line's own tag did not hold.
     Tag,
-    /// A MAC over several lines, or over counters in memory, does not verify.
+    /// A MAC over several lines did not hold.
     Mac,
-    /// A counter was used before.
-    Counter,
-    /// A command is missing.
+    /// A counter that was there before.
+    Replayed,
+    /// A command is missing or not genuine.
     Command,
     /// No answer came in time.
     Timeout,
 }
 
-impl std::fmt::Display for Detector {
+impl std::fmt::Display for How {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            Detector::Tag => "tag",
-            Detector::Mac => "MAC",
-            Detector::Counter => "counter",
-            Detector::Command => "command",
-            Detector::Timeout => "timeout",
+            How::Tag => "tag",
+            How::Mac => "MAC",
+            How::Replayed => "counter",
+            How::Command => "command",
+            How::Timeout => "timeout",
         })
     }
 }

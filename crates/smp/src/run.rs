@@ -4,13 +4,12 @@ use std::time::Instant;
 
 use crate::{
     attack::Attacker,
-    config::Config,
-    error::ConfigError,
-    kernel::{Kernel, KernelError, Program, ResultError},
-    machine::{Machine, MachineError, Outcome},
+    config::{BadConfig, Config},
+    kernel::{Kernel, Program},
+    machine::{End, Fault, Machine},
     memory::Image,
     stats::Stats,
-    trace::{Trace, TraceError},
+    trace::Trace,
 };
 
 /// What the processors run.
@@ -36,53 +35,51 @@ impl Workload {
         }
     }
 
-    fn program(&self, config: &Config) -> Result<Program, RunError> {
+    fn program(&self, config: &Config) -> Result<Program, String> {
         match self {
-            Workload::Kernel(kernel, align) => {
-                Ok(kernel.program(config.machine.processors, *align, config.machine.seed)?)
-            }
+            Workload::Kernel(kernel, align) => kernel.program(config.machine.processors, *align, config.machine.seed),
             Workload::Trace(trace) => {
                 let sources = trace.open(config.machine.line)?;
-                // A trace holds no values, so there is no result to check
+                // A trace holds no values, so there is no result to look at
                 Ok(Program { image: Image::default(), sources, check: None })
             }
         }
     }
 }
 
-/// A simulation: a machine and what it runs.
+/// A run to be made.
 #[derive(Clone, Debug)]
-pub struct Simulation {
+pub struct Job {
     /// The machine.
     pub config: Config,
     /// What it runs.
     pub workload: Workload,
-    /// Whether every value read and every invariant of the protocol is checked.
-    pub check: bool,
-    /// An attacker on the bus.
+    /// Whether every value and invariant is watched.
+    pub watch: bool,
+    /// Somebody on the bus.
     pub attacker: Option<Attacker>,
 }
 
-/// The results of a run.
+/// What a run gave.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How it ended.
-    pub outcome: Outcome,
+    pub end: End,
     /// Everything counted.
     pub stats: Stats,
-    /// Whether the workload's result is right, where it has one and every processor finished.
-    pub result: Option<Result<String, ResultError>>,
-    /// Loads that gave a wrong value, where that was checked.
+    /// What the workload's check said of the result, where it has one and the run came to its end.
+    pub check: Option<Result<String, String>>,
+    /// Loads that gave a wrong value, where that was watched.
     pub wrong_reads: Option<u64>,
-    /// The transfer or command that was tampered with.
+    /// The transfer or command that the attacker tampered with.
     pub struck: Option<u64>,
     /// Wall seconds of the simulation.
     pub seconds: f64,
 }
 
-/// How far a run has come.
+/// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct SoFar {
     /// References done.
     pub references: u64,
     /// Simulated cycles.
@@ -91,63 +88,60 @@ pub struct Progress {
     pub seconds: f64,
 }
 
-/// Why a run gave no results.
+/// Why a run gave nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The settings do not describe a machine.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The kernel does not fit the machine.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// The trace cannot be opened.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
+pub enum Failure {
+    /// The settings make no machine.
+    #[error("{0}")]
+    Config(#[from] BadConfig),
+    /// The workload cannot run on it.
+    #[error("{0}")]
+    Workload(String),
     /// The run itself failed.
-    #[error(transparent)]
-    Machine(#[from] MachineError),
+    #[error("{0}")]
+    Fault(#[from] Fault),
 }
 
-/// Accesses between two reports of progress.
+/// References between two looks at the clock.
 const STRETCH: u64 = 1 << 20;
 
-impl Simulation {
-    /// A simulation without checks and without an attacker.
-    pub fn new(config: Config, workload: Workload) -> Simulation {
-        Simulation { config, workload, check: false, attacker: None }
+impl Job {
+    /// A run with nobody watching and nobody on the bus.
+    pub fn new(config: Config, workload: Workload) -> Job {
+        Job { config, workload, watch: false, attacker: None }
     }
 
-    /// Runs it to its end, and tells `progress` now and then how far it has come.
+    /// Runs it to its end, telling now and then how far it is.
     ///
     /// # Errors
-    /// When the settings or the workload cannot be run, or a trace or the machine itself fails.
-    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, RunError> {
+    /// When the settings or the workload make no sense, or a trace or the machine itself fails.
+    pub fn run(&self, tell: &mut dyn FnMut(SoFar)) -> Result<Report, Failure> {
         self.config.check()?;
-        let Program { image, sources, check } = self.workload.program(&self.config)?;
+        let Program { image, sources, check } = self.workload.program(&self.config).map_err(Failure::Workload)?;
         let mut machine = Machine::new(&self.config, image, sources)?;
-        if self.check {
-            machine.check_values();
+        if self.watch {
+            machine.watch();
         }
         if let Some(attacker) = &self.attacker {
             machine.attack(attacker.clone());
         }
         let start = Instant::now();
-        let outcome = loop {
-            if let Some(outcome) = machine.run(STRETCH)? {
-                break outcome;
+        let end = loop {
+            if let Some(end) = machine.run(STRETCH)? {
+                break end;
             }
-            let (references, cycles) = machine.progress();
-            progress(Progress { references, cycles, seconds: start.elapsed().as_secs_f64() });
+            let (references, cycles) = machine.so_far();
+            tell(SoFar { references, cycles, seconds: start.elapsed().as_secs_f64() });
         };
         let seconds = start.elapsed().as_secs_f64();
-        let result = check.filter(|_| outcome == Outcome::Completed).map(|check| check(&machine));
-        if self.check && self.attacker.is_none() && outcome == Outcome::Completed {
+        let check = check.filter(|_| end == End::Done).map(|check| check(&machine));
+        if self.watch && self.attacker.is_none() && end == End::Done {
             machine.check_all()?;
         }
         Ok(Report {
-            outcome,
+            end,
             stats: machine.stats(),
-            result,
+            check,
             wrong_reads: machine.wrong_reads(),
             struck: machine.struck(),
             seconds,

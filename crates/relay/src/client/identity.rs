@@ -1,27 +1,54 @@
 //! Who a client is, and how it gets its session.
 
-use std::{io, net::SocketAddr, path::Path};
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use sealwright_session::{Client, Spec};
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::{
-    client::desk::Desk,
-    control::tls::{Papers, TlsError},
-    errors::{self, os_error_text},
+    address::Address,
+    client::control_client::ControlClient,
+    control::tls::{TlsError, TlsFiles},
+    errors::{self, TomlError, os_error_text},
 };
 
-/// Why a client has no session, or lost its peer.
+/// Why a client has no session, or cannot exchange its stream.
 #[derive(Debug, Error)]
 pub enum ClientError {
-    /// The configuration.
-    #[error("{0}")]
-    Config(String),
-    /// Certificates and keys.
+    /// The configuration cannot be read.
+    #[error("{}: {}", path.display(), os_error_text(error))]
+    Read {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The configuration is wrong.
+    #[error("{}: {why}", path.display())]
+    Config {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong.
+        why: TomlError,
+    },
+    /// The identity names no relay.
+    #[error("no relay is configured")]
+    NoRelay,
+    /// The address of a relay cannot be used.
+    #[error("{0:?} is not a host and a port, such as relay.example:7601")]
+    RelayAddress(String),
+    /// The relay does not follow the protocol.
+    #[error("the relay does not follow the protocol: {0}")]
+    Protocol(&'static str),
+    /// Certificates or keys cannot be used.
     #[error("{0}")]
     Tls(#[from] TlsError),
-    /// The relay cannot be reached, or does not speak as it should.
+    /// The relay cannot be reached, or the connection fails.
     #[error("{relay}: {}", os_error_text(error))]
     Relay {
         /// Its address.
@@ -29,33 +56,32 @@ pub enum ClientError {
         /// Why.
         error: io::Error,
     },
-    /// The relay says no.
+    /// The relay refused a request.
     #[error("the relay refused: {0}")]
     Refused(String),
-    /// Frames were to travel as datagrams.
-    #[error("the relay takes no datagrams")]
+    /// Frames were to travel as datagrams, which the relay does not receive.
+    #[error("the relay receives no datagrams")]
     NoDatagrams,
-    /// Nothing is heard of the other client.
+    /// The other client does not answer.
     #[error("{0} does not answer")]
-    Absent(String),
-    /// The other client ended and began again.
-    #[error("{0} began anew; what was not acknowledged is lost")]
-    Anew(String),
-    /// Input or output here.
+    NoAnswer(String),
+    /// The other client began another stream.
+    #[error("{0} began another stream; what was not acknowledged is lost")]
+    PeerRestarted(String),
+    /// The input or output failed.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
 }
 
-/// Name, relay and papers of a client, from `NAME.toml`.
+/// Name, relay and certificates of a client, from `NAME.toml`.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Its name, which its certificate must bear.
+    /// Its name, which its certificate must name too.
     pub name: String,
-    /// Host and port of the relay's control plane; of several relays of a fleet, with commas between, the first that
-    /// answers is taken.
+    /// Host and port of the relay's control plane. Of several nodes, with commas between, the first that responds is used.
     pub relay: String,
     /// Its certificate, and the relay's authority.
-    pub papers: Papers,
+    pub tls: TlsFiles,
 }
 
 #[derive(Deserialize)]
@@ -63,9 +89,9 @@ pub struct Identity {
 struct File {
     name: String,
     relay: String,
-    authority: std::path::PathBuf,
-    certificate: std::path::PathBuf,
-    key: std::path::PathBuf,
+    authority: PathBuf,
+    certificate: PathBuf,
+    key: PathBuf,
 }
 
 /// An open session.
@@ -73,71 +99,72 @@ struct File {
 pub struct Session {
     /// The keys.
     pub client: Client,
-    /// The scheme that the relay speaks.
+    /// The address of this client.
+    pub address: Address,
+    /// The scheme that the relay uses.
     pub spec: Spec,
-    /// Where frames go.
+    /// The address for frames.
     pub frames: SocketAddr,
-    /// Whether others may be at other relays, and move.
-    pub fleet: bool,
-    /// Where they go as datagrams, if the relay takes any.
+    /// Whether other clients may be at other nodes, and move.
+    pub mesh: bool,
+    /// The address for datagrams, if the relay receives any.
     pub udp: Option<SocketAddr>,
     /// Workers of the relay: a connection carries sessions of one.
     pub workers: u32,
-    /// The numbers of those who were asked for.
-    pub found: Vec<u32>,
+    /// The addresses of those who were looked up; none for a client that has no session now.
+    pub found: Vec<Option<Address>>,
 }
 
 impl Identity {
-    /// Reads a file; paths in it count from its folder.
+    /// Reads a file. Paths in it are relative to its folder.
     ///
     /// # Errors
-    /// When it cannot be read, or is not what it should be.
+    /// When it cannot be read or is wrong.
     pub fn read(path: &Path) -> Result<Identity, ClientError> {
-        let wrong = |why: &dyn std::fmt::Display| ClientError::Config(format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&os_error_text(&error)))?;
-        let file: File = errors::toml(&text).map_err(|why| wrong(&why))?;
+        let text = std::fs::read_to_string(path).map_err(|error| ClientError::Read { path: path.to_owned(), error })?;
+        let file: File = errors::toml(&text).map_err(|why| ClientError::Config { path: path.to_owned(), why })?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        let papers = Papers {
+        let tls = TlsFiles {
             authority: folder.join(file.authority),
             certificate: folder.join(file.certificate),
             key: folder.join(file.key),
         };
-        Ok(Identity { name: file.name, relay: file.relay, papers })
+        Ok(Identity { name: file.name, relay: file.relay, tls })
     }
 
-    /// Opens the session of this name, with fresh keys, and finds the numbers of others.
+    /// Opens the session of this name, with fresh keys, and looks up the addresses of others.
     ///
     /// # Errors
     /// When the relay cannot be reached or refuses.
     pub fn open(&self, others: &[&str]) -> Result<Session, ClientError> {
-        let mut desk = Desk::connect(self, 1 + others.len())?;
-        let mut session = desk.open(&self.name)?;
+        let mut control = ControlClient::connect(self, 1 + others.len())?;
+        let mut session = control.open(&self.name)?;
         for other in others {
-            session.found.push(desk.find(other)?);
+            session.found.push(control.find(other)?);
         }
-        desk.leave();
+        control.close();
         Ok(session)
     }
 
-    /// Finds the numbers of others.
+    /// Looks up the addresses of others; none for a client that has no session now.
     ///
     /// # Errors
     /// When the relay cannot be reached or does not know one of them.
-    pub fn find(&self, others: &[&str]) -> Result<Vec<u32>, ClientError> {
-        let mut desk = Desk::connect(self, others.len())?;
-        let found = others.iter().map(|other| desk.find(other)).collect::<Result<_, _>>()?;
-        desk.leave();
+    pub fn find(&self, others: &[&str]) -> Result<Vec<Option<Address>>, ClientError> {
+        let mut control = ControlClient::connect(self, others.len())?;
+        let found = others.iter().map(|other| control.find(other)).collect::<Result<_, _>>()?;
+        control.close();
         Ok(found)
     }
 
-    /// Opens sessions of all these names over one connection; the certificate must name them all.
+    /// Opens sessions of all these names over one connection. The certificate must name them all.
     ///
     /// # Errors
     /// When the relay cannot be reached or refuses one of them.
     pub fn open_many(&self, names: &[String]) -> Result<Vec<Session>, ClientError> {
-        let mut desk = Desk::connect(self, names.len())?;
-        let sessions = names.iter().map(|name| desk.open(name)).collect::<Result<_, _>>()?;
-        desk.leave();
+        let mut control = ControlClient::connect(self, names.len())?;
+        let sessions = names.iter().map(|name| control.open(name)).collect::<Result<_, _>>()?;
+        control.close();
         Ok(sessions)
     }
 }

@@ -1,11 +1,12 @@
-//! A client of a relay: opens its session over TLS, then speaks with another client, over any number of connections.
+//! A client of a relay: opens its session over TLS, then exchanges a stream with another client, over as many
+//! connections as it takes.
 
-mod desk;
-mod flow;
+mod channel;
+mod control_client;
 mod identity;
-mod line;
 mod pipe;
-mod wire;
+mod reliable;
+mod transport;
 
 pub use identity::{ClientError, Identity, Session};
-pub use pipe::{Moved, Pipe};
+pub use pipe::{Pipe, Transferred};

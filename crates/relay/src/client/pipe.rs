@@ -1,4 +1,4 @@
-//! A stream of bytes to another client and one back, whatever happens to connections, frames or the relay between.
+//! A stream of bytes to another client and one back, whatever happens to connections, frames or the relay on the way.
 
 use std::{
     io::{self, Read, Write},
@@ -12,29 +12,36 @@ use std::{
 
 use mio::{Events, Poll, Token, Waker};
 
-use crate::client::{
-    flow::Flow,
-    identity::{ClientError, Identity},
-    line::Line,
-    wire::Route,
+use crate::{
+    address::Address,
+    client::{
+        channel::Channel,
+        identity::{ClientError, Identity, Session},
+        reliable::ReliableStream,
+        transport::Route,
+    },
 };
 
 /// Bytes read from the input at once.
 const READ: usize = 8 << 10;
-const BELL: Token = Token(0);
+const WAKER: Token = Token(0);
 /// Bytes queued for the relay before more is sealed.
 const QUEUE: usize = 64 << 10;
-/// How long the end may go unanswered by a peer that knows it.
+/// How long to wait for the goodbye of a peer that has everything.
 const LINGER: Duration = Duration::from_secs(1);
-/// A line that says nothing while we wait for an answer is asked whether it still is there, and given so long.
+/// How long nothing may come while we wait for an answer. Then a probe is sent, which is given as long.
 const SILENCE: Duration = Duration::from_secs(2);
-/// Keys are made anew with so many blocks left.
-const WORN: u64 = 1 << 24;
+/// How long nothing may come otherwise, before a probe is sent.
+const KEEPALIVE: Duration = Duration::from_secs(15);
+/// How long to wait between attempts to reach the relay.
+const RETRY: Duration = Duration::from_millis(200);
+/// A new session is opened when fewer blocks than this are left.
+const RENEW_BELOW: u64 = 1 << 24;
 
-/// How much went each way.
+/// How many bytes went each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// Bytes of the input, all of them acknowledged by the peer.
+pub struct Transferred {
+    /// Bytes of the input; the peer has acknowledged all of them.
     pub sent: u64,
     /// Bytes written to the output.
     pub received: u64,
@@ -53,7 +60,7 @@ pub struct Pipe<'a> {
     pub wait: Duration,
 }
 
-/// What the thread that reads the input tells.
+/// What the thread that reads the input sends.
 enum Input {
     Bytes(Vec<u8>),
     End,
@@ -61,7 +68,7 @@ enum Input {
 }
 
 /// The threads of input and output, as the loop sees them.
-struct Ends {
+struct LocalIo {
     input: Receiver<Input>,
     output: Sender<Vec<u8>>,
     written: Arc<AtomicU64>,
@@ -70,106 +77,113 @@ struct Ends {
 }
 
 impl Pipe<'_> {
-    /// Pipes `input` to the peer and what it sends to `output`, until both have ended and both know. `watch` hears
-    /// in words what happens on the way.
+    /// Sends `input` to the peer and writes what it sends to `output`, until both have ended and both sides know it.
+    /// `watch` is told in words what happens on the way.
     ///
     /// # Errors
-    /// When there is no session, no peer, or the input or output fails.
+    /// When there is no session, the peer does not answer, or the input or output fails.
     pub fn run(
         &self,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         watch: &dyn Fn(&str),
-    ) -> Result<Moved, ClientError> {
-        let session = self.identity.open(&[self.peer])?;
-        let mut poll = Poll::new()?;
-        let bell = Arc::new(Waker::new(poll.registry(), BELL)?);
-        let (mut peer, fleet) = (session.found[0], session.fleet);
-        let mut looked = Instant::now();
-        let route = Route::of(&session, self.datagrams).ok_or(ClientError::NoDatagrams)?;
-        let mut line = Line::connect(session.client, route, poll.registry())?;
-        watch("connected");
-        let mut ends = Ends::start(input, output, &bell)?;
-        let mut flow = Flow::new(random()?, route.piece());
-        let mut events = Events::with_capacity(16);
+    ) -> Result<Transferred, ClientError> {
         let mut trouble = Trouble { since: Instant::now(), tries: 0 };
+        let session = trouble.open(self)?;
+        let mut poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let (mut peer, mesh) = (session.found.first().copied().flatten(), session.mesh);
+        let mut looked_up = Instant::now();
+        let route = Route::of(&session, self.datagrams).ok_or(ClientError::NoDatagrams)?;
+        let mut channel = Channel::connect(session, route, poll.registry())?;
+        watch("connected");
+        let mut local = LocalIo::start(input, output, &waker)?;
+        let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, route.piece());
+        let mut events = Events::with_capacity(16);
         let mut complete = None;
         loop {
             let now = Instant::now();
-            ends.feed(&mut flow)?;
-            let mut broken = talk(&mut line, &mut flow, peer, now).is_none();
-            if flow.is_over() || complete.is_some_and(|since| now - since > LINGER) {
-                // The last goodbye is in the system's hands
-                return Ok(Moved { sent: ends.sent, received: ends.written.load(Ordering::Acquire) });
+            local.feed(&mut stream)?;
+            let mut broken = send_pending(&mut channel, &mut stream, peer, now).is_none();
+            if stream.is_over() || complete.is_some_and(|since| now - since > LINGER) {
+                // The system sends the last goodbye
+                return Ok(Transferred { sent: local.sent, received: local.written.load(Ordering::Acquire) });
             }
-            complete = flow.is_complete().then(|| complete.unwrap_or(now));
-            let quiet = now - line.heard;
-            match line.greeted {
+            complete = stream.is_complete().then(|| complete.unwrap_or(now));
+            let quiet = now - channel.heard;
+            match channel.probe_sent {
                 Some(since) if now - since > SILENCE => broken = true,
-                None if flow.due().is_some() && quiet > SILENCE => line.greet(now),
+                None if quiet > KEEPALIVE || (stream.due().is_some() && quiet > SILENCE) => channel.probe(now),
                 _ => {}
             }
             if !broken {
-                let due = flow.due().map_or(SILENCE, |due| due.saturating_duration_since(now));
+                let due = stream.due().map_or(SILENCE, |due| due.saturating_duration_since(now));
                 match poll.poll(&mut events, Some(due.clamp(Duration::from_millis(1), SILENCE / 4))) {
                     Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
                     _ => {}
                 }
-                let before = line.heard;
-                let output = &ends.output;
-                let heard = line.hear(peer, |message| {
-                    trouble.met(now);
-                    let bytes = flow.receive(message, now);
+                let before = channel.heard;
+                let output = &local.output;
+                let received = channel.receive(peer, |message| {
+                    trouble.since = now;
+                    let bytes = stream.receive(message, now);
                     if !bytes.is_empty() {
-                        // An output that failed says so itself
+                        // An output that failed reports it itself
                         let _ = output.send(bytes.to_vec());
                     }
                 });
-                broken = heard.is_err();
-                if line.heard != before {
+                broken = received.is_err();
+                if channel.heard != before {
                     trouble.tries = 0;
                 }
             }
-            // Where there are several relays, the peer may have opened its session at another one
-            let silent = flow.due().is_some() && trouble.since.elapsed() > SILENCE;
-            if fleet && (silent || line.strangers) && looked.elapsed() > SILENCE {
-                (looked, line.strangers) = (Instant::now(), false);
+            // The peer may not have opened its session yet, or have opened it at another node
+            let silent = stream.due().is_some() && trouble.since.elapsed() > SILENCE;
+            let unknown = peer.is_none() && stream.has_pending();
+            let interval = if mesh || unknown { SILENCE } else { 8 * SILENCE };
+            if (unknown || silent || channel.other_senders) && looked_up.elapsed() > interval {
+                (looked_up, channel.other_senders) = (Instant::now(), false);
                 if let Ok(found) = self.identity.find(&[self.peer])
+                    && found[0].is_some()
                     && found[0] != peer
                 {
-                    watch("the peer moved");
+                    if peer.is_some() {
+                        watch("the peer moved");
+                    }
                     peer = found[0];
-                    flow.send_again();
+                    stream.send_again();
                 }
             }
-            if flow.replaced {
-                return Err(ClientError::Anew(self.peer.to_owned()));
+            if stream.replaced {
+                return Err(ClientError::PeerRestarted(self.peer.to_owned()));
             }
-            if flow.due().is_some() && trouble.since.elapsed() > self.wait {
-                return Err(ClientError::Absent(self.peer.to_owned()));
+            let waiting = stream.due().is_some() || unknown;
+            if waiting && trouble.since.elapsed() > self.wait {
+                return Err(ClientError::NoAnswer(self.peer.to_owned()));
             }
-            if flow.due().is_none() {
+            if !waiting {
                 trouble.since = Instant::now();
             }
-            if broken || line.blocks_left() < WORN {
-                let renewed = trouble.mend(self, &mut line, &poll, watch)?;
-                peer = renewed.unwrap_or(peer);
-                flow.send_again();
+            if broken || channel.blocks_left() < RENEW_BELOW {
+                peer = trouble.reconnect(self, &mut channel, &poll, watch)?.unwrap_or(peer);
+                stream.send_again();
             }
         }
     }
 }
 
-/// Sends what there is to send; nothing when the connection broke.
-fn talk(line: &mut Line, flow: &mut Flow, peer: u32, now: Instant) -> Option<()> {
-    while line.queued() < QUEUE {
-        let Some(message) = flow.message(now) else { break };
-        line.say(peer, &message).ok()?;
+/// Sends what there is to send; nothing when the connection is broken.
+fn send_pending(channel: &mut Channel, stream: &mut ReliableStream, peer: Option<Address>, now: Instant) -> Option<()> {
+    while let Some(peer) = peer
+        && channel.queued() < QUEUE
+    {
+        let Some(message) = stream.message(now) else { break };
+        channel.send(peer, &message).ok()?;
     }
-    line.flush().ok()
+    channel.flush().ok()
 }
 
-/// What was tried since the line last worked.
+/// What was tried since the connection last worked.
 struct Trouble {
     /// Since when nothing was heard of the peer.
     since: Instant,
@@ -177,104 +191,109 @@ struct Trouble {
 }
 
 impl Trouble {
-    fn met(&mut self, now: Instant) {
-        self.since = now;
+    /// Opens a session, as often as it takes while the relay cannot be reached.
+    fn open(&self, pipe: &Pipe<'_>) -> Result<Session, ClientError> {
+        loop {
+            match pipe.identity.open(&[pipe.peer]) {
+                Err(ClientError::Relay { error, .. }) if is_temporary(&error) && self.since.elapsed() < pipe.wait => {
+                    std::thread::sleep(RETRY);
+                }
+                opened => return opened,
+            }
+        }
     }
 
-    /// First another connection, then another session; the peer's number, if it may be another one.
-    fn mend(
+    /// Tries another connection first, then another session. Returns the peer's address, if it may have changed.
+    fn reconnect(
         &mut self,
         pipe: &Pipe<'_>,
-        line: &mut Line,
+        channel: &mut Channel,
         poll: &Poll,
         watch: &dyn Fn(&str),
-    ) -> Result<Option<u32>, ClientError> {
+    ) -> Result<Option<Option<Address>>, ClientError> {
         self.tries += 1;
         watch("connecting again");
-        if self.tries == 1 && line.blocks_left() >= WORN && line.again(poll.registry()).is_ok() {
+        if self.tries == 1 && channel.blocks_left() >= RENEW_BELOW && channel.reconnect(poll.registry()).is_ok() {
             return Ok(None);
         }
         loop {
-            let session = pipe.identity.open(&[pipe.peer]);
-            let failed = match session {
-                Ok(session) => {
-                    let route = Route::of(&session, pipe.datagrams).ok_or(ClientError::NoDatagrams)?;
-                    match line.renew(session.client, route, poll.registry()) {
-                        Ok(()) => return Ok(Some(session.found[0])),
-                        Err(error) => ClientError::Io(error),
-                    }
-                }
-                Err(error @ ClientError::Relay { .. }) => error,
-                Err(error) => return Err(error),
-            };
-            if self.since.elapsed() > pipe.wait {
-                return Err(failed);
+            let session = self.open(pipe)?;
+            let peer = session.found.first().copied().flatten();
+            let route = Route::of(&session, pipe.datagrams).ok_or(ClientError::NoDatagrams)?;
+            match channel.renew(session, route, poll.registry()) {
+                Ok(()) => return Ok(Some(peer)),
+                Err(error) if self.since.elapsed() > pipe.wait => return Err(ClientError::Io(error)),
+                Err(_) => std::thread::sleep(RETRY),
             }
-            std::thread::sleep(Duration::from_millis(200));
         }
     }
 }
 
-impl Ends {
+/// Whether a relay may be reached later. One that shows or refuses a wrong certificate is not.
+fn is_temporary(error: &io::Error) -> bool {
+    error.kind() != io::ErrorKind::InvalidData
+}
+
+impl LocalIo {
     fn start(
         mut input: impl Read + Send + 'static,
         mut output: impl Write + Send + 'static,
-        bell: &Arc<Waker>,
-    ) -> io::Result<Ends> {
-        let (tell_input, hear_input) = sync_channel(4);
-        let ring = bell.clone();
+        waker: &Arc<Waker>,
+    ) -> io::Result<LocalIo> {
+        let (input_sender, input_receiver) = sync_channel(4);
+        let wake = waker.clone();
         std::thread::Builder::new().name("input".into()).spawn(move || {
             loop {
                 let mut bytes = vec![0; READ];
-                let news = match input.read(&mut bytes) {
+                let event = match input.read(&mut bytes) {
                     Ok(0) => Input::End,
-                    Ok(much) => {
-                        bytes.truncate(much);
+                    Ok(length) => {
+                        bytes.truncate(length);
                         Input::Bytes(bytes)
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) => Input::Failed(error),
                 };
-                let last = !matches!(news, Input::Bytes(_));
-                let gone = tell_input.send(news).is_err();
-                let _ = ring.wake();
+                let last = !matches!(event, Input::Bytes(_));
+                let gone = input_sender.send(event).is_err();
+                let _ = wake.wake();
                 if last || gone {
                     break;
                 }
             }
         })?;
-        let (tell_output, hear_output) = mpsc::channel::<Vec<u8>>();
-        let (tell_failed, failed) = mpsc::channel();
+        let (output_sender, output_receiver) = mpsc::channel::<Vec<u8>>();
+        let (failure, failed) = mpsc::channel();
         let written = Arc::new(AtomicU64::new(0));
-        let (ring, count) = (bell.clone(), written.clone());
+        let (wake, count) = (waker.clone(), written.clone());
         std::thread::Builder::new().name("output".into()).spawn(move || {
-            for bytes in hear_output {
+            for bytes in output_receiver {
                 if let Err(error) = output.write_all(&bytes).and_then(|()| output.flush()) {
-                    // The pipe ends with it
-                    let _ = tell_failed.send(error);
-                    let _ = ring.wake();
+                    // The transfer ends with it
+                    let _ = failure.send(error);
+                    let _ = wake.wake();
                     break;
                 }
                 count.fetch_add(bytes.len() as u64, Ordering::Release);
-                let _ = ring.wake();
+                let _ = wake.wake();
             }
         })?;
-        Ok(Ends { input: hear_input, output: tell_output, written, failed, sent: 0 })
+        Ok(LocalIo { input: input_receiver, output: output_sender, written, failed, sent: 0 })
     }
 
-    /// Moves what was read into the flow, and tells it what was written.
-    fn feed(&mut self, flow: &mut Flow) -> Result<(), ClientError> {
+    /// Moves what was read into the stream, and tells the stream what was written.
+    fn feed(&mut self, stream: &mut ReliableStream) -> Result<(), ClientError> {
         if let Ok(error) = self.failed.try_recv() {
             return Err(error.into());
         }
-        flow.written(self.written.load(Ordering::Acquire));
-        while flow.room() > 0 {
+        stream.written(self.written.load(Ordering::Acquire));
+        while stream.room() > 0 {
             match self.input.try_recv() {
                 Ok(Input::Bytes(bytes)) => {
                     self.sent += bytes.len() as u64;
-                    flow.offer(&bytes);
+                    stream.offer(&bytes);
                 }
-                Ok(Input::End) => flow.end(),
+                Ok(Input::End) => stream.end(),
                 Ok(Input::Failed(error)) => return Err(error.into()),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }

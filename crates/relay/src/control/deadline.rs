@@ -1,4 +1,4 @@
-//! A stream with a time by which all must be said: slow talkers hold a thread no longer than anybody else.
+//! A stream with a deadline for everything that is said over it: a slow client holds a thread no longer than others.
 
 use std::{
     io::{self, Read, Write},
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A TCP stream until a moment.
+/// A TCP stream that works until a deadline.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     stream: TcpStream,
@@ -26,22 +26,22 @@ impl Deadline {
     }
 }
 
-/// Waiting in vain looks like this to the layers above.
-fn late(error: io::Error) -> io::Error {
+/// A socket reports its time limit as `WouldBlock`.
+fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }
 
 impl Read for Deadline {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(Some(self.left()?))?;
-        self.stream.read(buffer).map_err(late)
+        self.stream.read(buffer).map_err(timed_out)
     }
 }
 
 impl Write for Deadline {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write(bytes).map_err(late)
+        self.stream.write(bytes).map_err(timed_out)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,13 +1,16 @@
 //! The control plane: mutual TLS 1.3, over which a client opens its session and finds others.
 
-pub mod message;
+pub mod protocol;
 pub mod tls;
 
 mod deadline;
-mod door;
 mod names;
+mod rate_limiter;
 mod server;
+mod stats;
 
 pub(crate) use deadline::Deadline;
 pub(crate) use names::{Allowed, Names};
-pub(crate) use server::{Control, Heard, Limits};
+pub(crate) use rate_limiter::Rate;
+pub(crate) use server::{ControlServer, Limits, NameDirectory, Shared};
+pub(crate) use stats::ControlStats;

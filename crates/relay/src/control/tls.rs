@@ -2,97 +2,128 @@
 
 use std::{
     io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use rustls::{
     ClientConfig, RootCertStore, ServerConfig,
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
-    server::WebPkiClientVerifier,
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject},
+    server::{WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use thiserror::Error;
+
+use crate::errors::os_error_text;
 
 /// Why TLS cannot be set up.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// A file with certificates or a key.
+    /// A file with certificates or a key cannot be used.
     #[error("{}: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        why: String,
+        why: FileError,
     },
-    /// The pieces do not fit together.
+    /// Certificate and key do not belong together, or are of a kind that is not supported.
     #[error("{0}")]
     Tls(#[from] rustls::Error),
 }
 
+/// What is wrong with a file of certificates or keys.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("{}", os_error_text(.0))]
+    Io(#[from] io::Error),
+    /// Others may read or change it.
+    #[error("others may read or change this file; hint: chmod 600")]
+    Mode,
+    /// It has nothing of the wanted kind.
+    #[error("the file has no {0} in PEM")]
+    Missing(&'static str),
+    /// It is not PEM.
+    #[error("{0}")]
+    Pem(pem::Error),
+    /// Its certificate cannot be an authority.
+    #[error("{0}")]
+    Authority(rustls::Error),
+    /// No certificate can be verified with it.
+    #[error("{0}")]
+    Verifier(rustls::server::VerifierBuilderError),
+}
+
 /// Files in PEM: whom to trust, and who we are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Papers {
+pub struct TlsFiles {
     /// The authority that the other side's certificate must come from.
     pub authority: PathBuf,
     /// Our certificate, and those between it and its authority.
     pub certificate: PathBuf,
-    /// Its key.
+    /// Its key. Nobody else may be allowed to read the file.
     pub key: PathBuf,
 }
 
-fn wrong(path: &Path, why: impl std::fmt::Display) -> TlsError {
-    TlsError::File { path: path.to_owned(), why: why.to_string() }
+/// The relay's side of TLS.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerTls {
+    pub(crate) config: Arc<ServerConfig>,
+    verifier: Arc<dyn ClientCertVerifier>,
 }
 
-fn plain(path: &Path, error: &rustls::pki_types::pem::Error) -> TlsError {
-    match error {
-        rustls::pki_types::pem::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            wrong(path, "no such file")
-        }
-        rustls::pki_types::pem::Error::Io(error) => wrong(path, error),
-        rustls::pki_types::pem::Error::NoItemsFound => wrong(path, "holds nothing of the kind in PEM"),
-        other => wrong(path, other),
+impl ServerTls {
+    /// Whether a client's certificate is valid now.
+    pub(crate) fn is_valid(&self, chain: &[CertificateDer<'_>]) -> bool {
+        chain.split_first().is_some_and(|(certificate, intermediates)| {
+            self.verifier.verify_client_cert(certificate, intermediates, UnixTime::now()).is_ok()
+        })
     }
 }
 
-impl Papers {
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+}
+
+impl TlsFiles {
     fn roots(&self) -> Result<RootCertStore, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(&self.authority)? {
-            roots.add(certificate).map_err(|error| wrong(&self.authority, error))?;
+            roots.add(certificate).map_err(|error| wrong(&self.authority, FileError::Authority(error)))?;
         }
         Ok(roots)
     }
 
     fn key(&self) -> Result<PrivateKeyDer<'static>, TlsError> {
-        PrivateKeyDer::from_pem_file(&self.key).map_err(|error| plain(&self.key, &error))
+        private(&self.key).map_err(|why| wrong(&self.key, why))?;
+        PrivateKeyDer::from_pem_file(&self.key).map_err(|error| wrong(&self.key, FileError::of(error, "private key")))
     }
 
     /// For the relay: clients must show a certificate of the authority.
     ///
     /// # Errors
-    /// A file that cannot be read or does not fit.
-    pub fn server(&self) -> Result<Arc<ServerConfig>, TlsError> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), provider.clone())
+    /// When a file cannot be read or used.
+    pub(crate) fn server(&self) -> Result<ServerTls, TlsError> {
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), provider())
             .build()
-            .map_err(|error| wrong(&self.authority, error))?;
-        let mut config = ServerConfig::builder_with_provider(provider)
+            .map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
+        let mut config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_client_cert_verifier(verifier)
+            .with_client_cert_verifier(verifier.clone())
             .with_single_cert(certificates(&self.certificate)?, self.key()?)?;
         // No resumption: every session's keys come from a fresh exchange
         config.send_tls13_tickets = 0;
-        Ok(Arc::new(config))
+        Ok(ServerTls { config: Arc::new(config), verifier })
     }
 
     /// For a client.
     ///
     /// # Errors
-    /// A file that cannot be read or does not fit.
-    pub fn client(&self) -> Result<Arc<ClientConfig>, TlsError> {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
+    /// When a file cannot be read or used.
+    pub(crate) fn client(&self) -> Result<Arc<ClientConfig>, TlsError> {
+        let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_root_certificates(self.roots()?)
             .with_client_auth_cert(certificates(&self.certificate)?, self.key()?)?;
@@ -100,13 +131,43 @@ impl Papers {
     }
 }
 
+fn wrong(path: &Path, why: FileError) -> TlsError {
+    TlsError::File { path: path.to_owned(), why }
+}
+
+impl FileError {
+    fn of(error: pem::Error, kind: &'static str) -> FileError {
+        match error {
+            pem::Error::Io(error) => FileError::Io(error),
+            pem::Error::NoItemsFound => FileError::Missing(kind),
+            other => FileError::Pem(other),
+        }
+    }
+}
+
+/// Refuses a file of secrets that others may read or change.
+///
+/// # Errors
+/// When others may, or the file cannot be read.
+pub(crate) fn private(path: &Path) -> Result<(), FileError> {
+    let mode = std::fs::metadata(path)?.permissions().mode();
+    if mode & 0o077 == 0 { Ok(()) } else { Err(FileError::Mode) }
+}
+
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
     match read() {
-        Ok(certificates) if certificates.is_empty() => Err(wrong(path, "holds no certificate in PEM")),
+        Ok(certificates) if certificates.is_empty() => Err(wrong(path, FileError::Missing("certificate"))),
         Ok(certificates) => Ok(certificates),
-        Err(error) => Err(plain(path, &error)),
+        Err(error) => Err(wrong(path, FileError::of(error, "certificate"))),
     }
+}
+
+/// The DNS names of a certificate, in lower case; they may begin with a wildcard.
+pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
+    let certificate = webpki::EndEntityCert::try_from(certificate);
+    certificate
+        .map_or_else(|_| Vec::new(), |certificate| certificate.valid_dns_names().map(str::to_ascii_lowercase).collect())
 }
 
 /// Whether a certificate names this client: as a DNS name, or by a wildcard for its first label.

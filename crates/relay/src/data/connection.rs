@@ -1,55 +1,25 @@
-//! One connection: what was read of a cut frame, what waits to be written, and who waits for it to be.
+//! The connections of one worker, and the handles that name them.
 
 use std::{io, time::Instant};
 
 use crate::frame_stream::{FrameStream, READ_SIZE, ReadOutcome};
 
-/// A connection of one worker: its slot there and how often the slot was used before, so that a handle outliving
-/// its connection names none. Never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Handle(u32);
-
-/// From so many bad frames on, a connection is read in smaller pieces.
-const SUSPECT: u32 = 100;
-
 const SLOT_BITS: u32 = 18;
 const USE_BITS: u32 = 13;
-/// The bit that a handle never has.
-const PEER: u32 = 1 << (SLOT_BITS + USE_BITS);
 
-/// Where a session was last heard, in four bytes: nowhere, on a connection, or as datagrams of a peer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bound(u32);
+/// After so many bad frames a connection is read in smaller pieces.
+const SUSPICIOUS: u32 = 100;
 
-/// What that means.
+/// A connection of one worker: its slot, and how often the slot was used before, so that a handle that outlives its
+/// connection names none. Never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    Nowhere,
-    Connection(Handle),
-    Peer(u32),
-}
-
-impl Bound {
-    pub(crate) fn to(handle: Handle) -> Bound {
-        Bound(handle.0)
-    }
-
-    pub(crate) fn to_peer(peer: u32) -> Bound {
-        Bound(PEER | peer)
-    }
-
-    pub(crate) fn way(self) -> Way {
-        match self.0 {
-            0 => Way::Nowhere,
-            handle if handle & PEER == 0 => Way::Connection(Handle(handle)),
-            peer => Way::Peer(peer & !PEER),
-        }
-    }
-}
+pub(crate) struct Handle(u32);
 
 impl Handle {
     /// The most slots.
     pub(crate) const SLOTS: usize = 1 << SLOT_BITS;
+    /// Bits that a handle takes.
+    pub(crate) const BITS: u32 = SLOT_BITS + USE_BITS;
 
     pub(crate) fn new(slot: usize, use_number: u32) -> Handle {
         let uses = use_number % ((1 << USE_BITS) - 1) + 1;
@@ -59,69 +29,70 @@ impl Handle {
     pub(crate) fn slot(self) -> usize {
         self.0 as usize & (Handle::SLOTS - 1)
     }
+
+    pub(crate) fn packed(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn unpacked(handle: u32) -> Handle {
+        Handle(handle)
+    }
 }
 
-/// A connection as another worker names it.
+/// A connection as other workers name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct ConnectionId {
     pub(crate) worker: usize,
     pub(crate) handle: Handle,
 }
 
-/// What a turn has to know of a connection.
+/// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) stream: FrameStream,
     pub(crate) handle: Handle,
+    /// When it came to this worker.
     pub(crate) since: Instant,
-    /// No frame came yet: it may still move to the worker of its first one.
-    pub(crate) fresh: bool,
+    /// No frame came yet: it may still move to the worker of its first frame.
+    pub(crate) may_move: bool,
     /// An authentic frame came over it.
-    pub(crate) proved: bool,
+    pub(crate) authentic: bool,
+    /// Sessions that are reached over it.
+    pub(crate) sessions: u32,
+    /// Bad frames so far.
     pub(crate) bad: u32,
-    /// Bytes of an oversize frame still to be skipped.
+    /// Bytes of an oversize frame that are still to be skipped.
     pub(crate) skip: usize,
-    /// Destinations that hold up reading.
-    pub(crate) paused: u32,
-    /// It stands in the queue of those to read.
+    /// It is in the list of connections to read.
     pub(crate) ready: bool,
-    /// It stands in the list of those to write.
+    /// It is in the list of connections to write.
     pub(crate) dirty: bool,
-    /// Those who wait until the queue is shorter.
-    pub(crate) waiters: Vec<Source>,
-    /// Since when the queue is long and somebody waits.
-    pub(crate) full: Option<Instant>,
-    /// Nobody waits for it any more, until then.
-    pub(crate) slow: Option<Instant>,
     /// When it last took bytes, or had none to take.
-    pub(crate) moved: Instant,
+    pub(crate) progress: Instant,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: FrameStream, handle: Handle, fresh: bool, now: Instant) -> Connection {
+    pub(crate) fn new(stream: FrameStream, handle: Handle, may_move: bool, now: Instant) -> Connection {
         Connection {
             stream,
             handle,
             since: now,
-            fresh,
-            proved: false,
+            may_move,
+            authentic: false,
+            sessions: 0,
             bad: 0,
             skip: 0,
-            paused: 0,
             ready: false,
             dirty: false,
-            waiters: Vec::new(),
-            full: None,
-            slow: None,
-            moved: now,
+            progress: now,
         }
     }
 
-    /// Reads once into `buffer`, behind the cut frame of last time.
+    /// Reads once into `buffer`, behind the cut frame of the last read.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> ReadOutcome {
-        // Who has not proved itself, or sent much that is bad, gets less of a turn
-        let share = if self.proved && self.bad < SUSPECT { READ_SIZE } else { READ_SIZE / 8 };
-        self.stream.read(buffer, share)
+        // A connection that is not trusted yet, or sent many bad frames, gets a smaller share of the iteration
+        let limit = if self.authentic && self.bad < SUSPICIOUS { READ_SIZE } else { READ_SIZE / 8 };
+        self.stream.read(buffer, limit)
     }
 
     /// Bytes that wait to be written.
@@ -129,20 +100,20 @@ impl Connection {
         self.stream.queued()
     }
 
-    /// Writes what waits; how much the system took.
+    /// Writes what waits. Returns how many bytes the system took.
     ///
     /// # Errors
     /// When the connection is broken.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<usize> {
-        let took = self.stream.flush()?;
-        if took > 0 || self.queued() == 0 {
-            self.moved = now;
+        let taken = self.stream.flush()?;
+        if taken > 0 || self.queued() == 0 {
+            self.progress = now;
         }
-        Ok(took)
+        Ok(taken)
     }
 }
 
-/// The connections of one worker.
+/// The connections of one worker, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
@@ -152,7 +123,7 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// A handle for a newcomer, if there is a slot.
+    /// A handle for a new connection, if there is a free slot.
     pub(crate) fn reserve(&mut self) -> Option<Handle> {
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -167,30 +138,36 @@ impl Connections {
         Some(Handle::new(slot, self.uses[slot]))
     }
 
-    pub(crate) fn put(&mut self, connection: Connection) {
+    /// Frees a reserved slot that was not used.
+    pub(crate) fn release(&mut self, handle: Handle) {
+        self.free.push(handle.slot());
+    }
+
+    /// Puts a connection into the slot that was reserved for it.
+    pub(crate) fn insert(&mut self, connection: Connection) {
         let slot = connection.handle.slot();
         self.slots[slot] = Some(connection);
         self.live += 1;
     }
 
-    /// Gives a reserved slot back, and the connection in it.
-    pub(crate) fn take(&mut self, handle: Handle) -> Option<Connection> {
+    /// Takes a connection out and frees its slot.
+    pub(crate) fn remove(&mut self, handle: Handle) -> Option<Connection> {
         let connection = self.slots.get_mut(handle.slot())?.take_if(|connection| connection.handle == handle)?;
         self.free.push(handle.slot());
         self.live -= 1;
         Some(connection)
     }
 
-    /// Gives a reserved slot back that was not used.
-    pub(crate) fn give_back(&mut self, handle: Handle) {
-        self.free.push(handle.slot());
+    pub(crate) fn get(&self, handle: Handle) -> Option<&Connection> {
+        self.slots.get(handle.slot())?.as_ref().filter(|connection| connection.handle == handle)
     }
 
-    pub(crate) fn named(&mut self, handle: Handle) -> Option<&mut Connection> {
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
         self.slots.get_mut(handle.slot())?.as_mut().filter(|connection| connection.handle == handle)
     }
 
-    pub(crate) fn at(&mut self, slot: usize) -> Option<&mut Connection> {
+    /// The connection in a slot, whichever it is.
+    pub(crate) fn at_mut(&mut self, slot: usize) -> Option<&mut Connection> {
         self.slots.get_mut(slot)?.as_mut()
     }
 
@@ -212,18 +189,17 @@ mod tests {
         for use_number in [0, 1, 8190, 8191, 8192, u32::MAX] {
             let handle = Handle::new(Handle::SLOTS - 1, use_number);
             assert_eq!(handle.slot(), Handle::SLOTS - 1);
-            assert_eq!(Bound::to(handle).way(), Way::Connection(handle));
+            assert_eq!(Handle::unpacked(handle.packed()), handle);
+            assert_ne!(handle.packed(), 0);
         }
-        assert_eq!((Bound::to_peer(0).way(), Bound::to_peer(7).way()), (Way::Peer(0), Way::Peer(7)));
         assert_ne!(Handle::new(3, 1), Handle::new(3, 2));
-        assert_eq!(Bound::default().way(), Way::Nowhere);
     }
 
     #[test]
     fn slots_are_used_again_under_other_handles() {
         let mut connections = Connections::default();
         let first = connections.reserve();
-        connections.give_back(first.expect("there is room"));
+        connections.release(first.expect("there is room"));
         let second = connections.reserve();
         assert_eq!(first.map(Handle::slot), second.map(Handle::slot));
         assert_ne!(first, second);

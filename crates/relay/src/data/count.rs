@@ -1,18 +1,18 @@
-//! What the data plane counts, without a lock: each worker counts for itself and publishes once a turn.
+//! What the data plane counts, without locks: each worker counts for itself and publishes once an iteration.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One thing that is counted. Bad frames are counted by what was wrong and dropped.
+/// Something that is counted. Bad frames are dropped and counted by what was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// Frames that arrived whole, good or bad.
     Arrived,
-    /// Frames that opened: authentic, fresh, of a session that is here.
+    /// Frames that were opened: authentic, fresh, of a session of this node.
     Opened,
     /// Frames sealed for their destination and queued on its connection.
     Forwarded,
-    /// Frames handed to the node that their destination lives on.
-    Abroad,
+    /// Frames passed on to the node of their destination.
+    Remote,
     /// Bytes read from connections.
     BytesIn,
     /// Bytes written to connections.
@@ -27,30 +27,30 @@ pub enum Count {
     Unknown,
     /// Bad: a session of another shard; a connection carries sessions of one shard only.
     Misplaced,
-    /// Bad: sealed before the session's keys were made anew.
+    /// Bad: sealed before the session's keys were replaced.
     Stale,
-    /// Bad: seen before, or too old to tell.
+    /// Bad: received before, or older than the replay window.
     Replayed,
-    /// Bad: the tag does not fit.
+    /// Bad: the tag is wrong.
     Forged,
     /// Bad: the destination is unknown, or has no connection now.
     WrongDestination,
     /// Dropped: the destination does not read fast enough.
     Slow,
-    /// Dropped: the session's key has served its number of blocks and must be made anew.
+    /// Dropped: the session's key has encrypted as many blocks as it may, and must be replaced.
     Exhausted,
-    /// Connections taken.
+    /// Connections accepted.
     Accepted,
     /// Connections refused, because the memory budget or the descriptors are used up.
     Refused,
-    /// Connections closed by this side: too many bad frames, no authentic frame in time, malformed, stalled.
+    /// Connections closed by the relay: too many bad frames, no authentic frame in time, malformed, stalled.
     Expelled,
-    /// Connections that ended, for whatever reason.
+    /// Connections that ended, for any reason.
     Closed,
-    /// Times that reading a connection was put off because a destination was full.
+    /// Times that reading a connection was paused because a destination's queue was full.
     Paused,
-    /// Turns of the loop.
-    Turns,
+    /// Iterations of the workers' loops.
+    Iterations,
     /// Nanoseconds of CPU time the workers used.
     CpuNanoseconds,
 }
@@ -61,7 +61,7 @@ impl Count {
         Count::Arrived,
         Count::Opened,
         Count::Forwarded,
-        Count::Abroad,
+        Count::Remote,
         Count::BytesIn,
         Count::BytesOut,
         Count::Short,
@@ -80,7 +80,7 @@ impl Count {
         Count::Expelled,
         Count::Closed,
         Count::Paused,
-        Count::Turns,
+        Count::Iterations,
         Count::CpuNanoseconds,
     ];
 
@@ -95,7 +95,7 @@ impl Count {
             Count::Arrived => "arrived",
             Count::Opened => "opened",
             Count::Forwarded => "forwarded",
-            Count::Abroad => "abroad",
+            Count::Remote => "remote",
             Count::BytesIn => "bytes_in",
             Count::BytesOut => "bytes_out",
             Count::Short => "short",
@@ -114,7 +114,7 @@ impl Count {
             Count::Expelled => "expelled",
             Count::Closed => "closed",
             Count::Paused => "paused",
-            Count::Turns => "turns",
+            Count::Iterations => "iterations",
             Count::CpuNanoseconds => "cpu_nanoseconds",
         }
     }
@@ -130,7 +130,7 @@ impl Counts {
         self.0[what as usize]
     }
 
-    /// Frames dropped, for whatever reason.
+    /// Frames dropped, for any reason.
     pub fn dropped(&self) -> u64 {
         Count::dropped().map(|what| self.of(what)).sum()
     }

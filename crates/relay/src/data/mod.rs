@@ -1,18 +1,27 @@
-//! The data plane: frames of many sessions over TCP connections, a thread a core.
+//! The data plane: frames of many sessions over TCP connections and datagrams, one thread for each shard.
+//!
+//! A [`worker`] is a thread that ties three parts together: [`io`] owns the sockets, [`backpressure`] decides who has to
+//! wait for whom, and [`forwarder`] owns the sessions and moves frames. Workers talk through their [`inbox`]. Frames for
+//! other nodes leave through [`RemoteNodes`].
 
 pub mod count;
 pub mod relay;
 pub mod settings;
 
-mod abroad;
+mod backpressure;
+mod binding;
 mod connection;
-mod forward;
-mod mail;
+mod context;
+mod forwarder;
+mod inbox;
+mod io;
+mod parse;
+mod remote;
 mod udp;
-mod waiting;
 mod worker;
 
 pub use count::{Count, Counts};
-pub use relay::{Relay, Stopped};
-pub(crate) use settings::MAIL;
+pub use relay::{AdmitError, Relay, Stopped};
+pub(crate) use remote::{Frames, MAX_BATCH, RemoteNodes};
+pub(crate) use settings::INBOX_BYTES;
 pub use settings::Settings;

@@ -1,4 +1,4 @@
-//! A running relay: its workers, and what its owner may ask of them.
+//! A running relay: its workers, and what its owner can do with them.
 
 use std::{
     io,
@@ -17,24 +17,38 @@ use mio::{
     Poll, Waker,
     net::{TcpListener, UdpSocket},
 };
-use sealwright_session::{Sessions, frame::unsealed};
+use sealwright_session::{Grant, Material, SessionError, Sessions, frame::unsealed};
 use thiserror::Error;
 
 use crate::{
+    address::Address,
     data::{
+        context::Shared,
         count::{Counts, Published},
-        mail::{Letter, Mailbox, Texts},
+        inbox::{Inbox, Message, OpenedFrames},
+        io::WAKER,
+        remote::RemoteNodes,
         settings::Settings,
-        worker::{BELL, Shared, Worker},
+        worker::Worker,
     },
-    fleet::Outbox,
     layout::NodeLayout,
 };
 
-/// The relay has ended, or a worker of it.
+/// The relay, or one of its workers, has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the relay has stopped")]
 pub struct Stopped;
+
+/// Why a session was not given keys.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum AdmitError {
+    /// The relay has stopped.
+    #[error("{0}")]
+    Stopped(#[from] Stopped),
+    /// The session cannot be made.
+    #[error("{0}")]
+    Session(#[from] SessionError),
+}
 
 /// A relay of frames. Dropping it stops its threads.
 pub struct Relay {
@@ -46,16 +60,16 @@ pub struct Relay {
 
 impl std::fmt::Debug for Relay {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Relay").field("address", &self.address).field("workers", &self.shared.mailboxes.len()).finish()
+        f.debug_struct("Relay").field("address", &self.address).field("workers", &self.shared.inboxes.len()).finish()
     }
 }
 
 impl Relay {
-    /// Starts a worker for each table of sessions: the sessions of node `node` are dealt to them by turns, so
-    /// session `index` is in table `index % tables`, slot `index / tables`.
+    /// Starts one worker for each table. The sessions of node `node` are spread over them: session `index` is in table
+    /// `index % tables`, slot `index / tables`.
     ///
     /// # Errors
-    /// When the address cannot be listened on, or the system gives no thread or descriptor.
+    /// When the relay cannot listen at the address, or the system gives no thread or descriptor.
     ///
     /// # Panics
     /// When there is no table, or no such node.
@@ -69,14 +83,14 @@ impl Relay {
         let address = listener.local_addr()?;
         let layout = NodeLayout::new(node, u32::try_from(tables.len()).map_err(io::Error::other)?);
         let polls = tables.iter().map(|_| Poll::new()).collect::<io::Result<Vec<_>>>()?;
-        let bells = polls.iter().map(|poll| Waker::new(poll.registry(), BELL)).collect::<io::Result<Vec<_>>>()?;
+        let wakers = polls.iter().map(|poll| Waker::new(poll.registry(), WAKER)).collect::<io::Result<Vec<_>>>()?;
         let shared = Arc::new(Shared {
             layout,
             settings,
-            counts: bells.iter().map(|_| Published::default()).collect(),
-            mailboxes: bells.into_iter().map(Mailbox::new).collect(),
+            counts: wakers.iter().map(|_| Published::default()).collect(),
+            inboxes: wakers.into_iter().map(Inbox::new).collect(),
             connections: AtomicUsize::new(0),
-            fleet: OnceLock::new(),
+            remote: OnceLock::new(),
         });
         let mut sockets = Vec::new();
         for at in 0..layout.shards() {
@@ -94,12 +108,12 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where datagrams of the sessions of a worker go, if any are taken.
+    /// The address for datagrams of a shard's sessions, if the relay receives any.
     pub fn udp(&self, shard: usize) -> Option<SocketAddr> {
         self.udp.get(shard).copied()
     }
@@ -109,51 +123,79 @@ impl Relay {
         self.shared.layout
     }
 
-    /// Lets workers send to other nodes.
-    pub(crate) fn join(&self, outbox: Outbox) {
-        // Who joins twice stays where it was
-        let _ = self.shared.fleet.set(outbox);
+    /// Lets the workers send frames to other nodes. Only the first call counts.
+    pub(crate) fn connect_nodes(&self, remote: Arc<dyn RemoteNodes>) {
+        let _ = self.shared.remote.set(remote);
     }
 
-    /// Opened frames from other nodes: receiver, sender, data.
-    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (u32, u32, &'a [u8])>) {
-        let mut texts: Vec<Texts> = self.shared.mailboxes.iter().map(|_| Texts::default()).collect();
+    /// Delivers opened frames from other nodes: receiver, sender, data.
+    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, Address, &'a [u8])>) {
+        let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
         for (to, from, data) in frames {
-            if let Some((worker, slot)) = self.shared.layout.locate(to)
-                && !self.shared.mailboxes[worker].is_full()
+            if let Some((worker, slot)) = self.shared.layout.locate(to.session)
+                && !self.shared.inboxes[worker].is_full()
             {
-                texts[worker].push(slot, to, None, &unsealed(from, data));
+                opened[worker].push(
+                    slot,
+                    to,
+                    None,
+                    &unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat()),
+                );
             }
         }
-        for (mailbox, texts) in self.shared.mailboxes.iter().zip(texts) {
-            if texts.len() > 0 {
-                mailbox.post(Letter::Texts(texts));
+        for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
+            if frames.len() > 0 {
+                inbox.post(Message::Frames(frames));
             }
         }
     }
 
-    /// Ends a session of this node, without waiting for it.
-    pub(crate) fn dismiss(&self, session: u32) {
-        if let Some((shard, slot)) = self.shared.layout.locate(session) {
-            let change = Box::new(move |sessions: &mut dyn Sessions| sessions.remove(slot));
-            self.shared.mailboxes[shard].post(Letter::Change { slots: slot..slot + 1, change });
+    /// Gives a client the session of this address, with keys made of `material`, and waits for it. The client loses its
+    /// connection until its next authentic frame. Frames for former owners of the number do not reach it.
+    ///
+    /// # Errors
+    /// When the relay has stopped, or the session cannot be made.
+    pub fn admit(&self, address: Address, material: Material) -> Result<Grant, AdmitError> {
+        let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.inbox(shard)?.post(Message::Admit { slot, address, material, reply });
+        Ok(self.wait(shard, &answer)??)
+    }
+
+    /// Ends a session that must not be used any more, closes its connection, and waits for it. Returns how many other
+    /// sessions lost their keys because they shared them.
+    ///
+    /// # Errors
+    /// When the relay has stopped.
+    pub fn revoke(&self, session: u32) -> Result<usize, Stopped> {
+        let Some((shard, slot)) = self.shared.layout.locate(session) else { return Ok(0) };
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.inbox(shard)?.post(Message::Remove { slot, only: None, revoke: true, reply: Some(reply) });
+        self.wait(shard, &answer).map(|others| others.len())
+    }
+
+    /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
+    pub fn remove(&self, address: Address) {
+        if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
+            let only = Some(address.generation);
+            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
         }
     }
 
-    /// What all workers counted so far.
+    /// What all workers have counted so far.
     pub fn counts(&self) -> Counts {
         let mut sum = Counts::default();
         self.shared.counts.iter().for_each(|counts| counts.add_to(&mut sum));
         sum
     }
 
-    /// Connections now.
+    /// Connections at this moment.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Lets worker `shard` change sessions `slots` of its table, and waits for it. They lose their connections: each
-    /// is bound anew by its first authentic frame.
+    /// Lets worker `shard` change sessions `slots` of its table, and waits for it. They lose their connections, and each
+    /// is bound to the connection of its next authentic frame.
     ///
     /// # Errors
     /// When the relay has stopped.
@@ -163,29 +205,38 @@ impl Relay {
         slots: Range<u32>,
         change: impl FnOnce(&mut dyn Sessions) -> T + Send + 'static,
     ) -> Result<T, Stopped> {
-        let (tell, hear) = mpsc::sync_channel(1);
+        let (sender, receiver) = mpsc::sync_channel(1);
         let change = Box::new(move |sessions: &mut dyn Sessions| {
-            // Nobody listens any more when the asker gave up
-            let _ = tell.send(change(sessions));
+            // The caller may have given up
+            let _ = sender.send(change(sessions));
         });
-        self.shared.mailboxes.get(shard).ok_or(Stopped)?.post(Letter::Change { slots, change });
+        self.inbox(shard)?.post(Message::Change { slots, change });
+        self.wait(shard, &receiver)
+    }
+
+    fn inbox(&self, shard: usize) -> Result<&Inbox, Stopped> {
+        self.shared.inboxes.get(shard).ok_or(Stopped)
+    }
+
+    /// Waits for the answer of a worker.
+    fn wait<T>(&self, shard: usize, answer: &mpsc::Receiver<T>) -> Result<T, Stopped> {
         loop {
-            match hear.recv_timeout(Duration::from_millis(100)) {
+            match answer.recv_timeout(Duration::from_millis(100)) {
                 Ok(answer) => return Ok(answer),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Stopped),
-                // A letter that nobody reads: its worker is gone
+                // A message that nobody reads: the worker is gone
                 Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(Stopped),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    /// Takes no newcomers from now on; those who are here stay.
+    /// Accepts no connections from now on. Open connections stay.
     pub fn drain(&self) {
-        self.shared.mailboxes.iter().for_each(|mailbox| mailbox.post(Letter::Drain));
+        self.shared.inboxes.iter().for_each(|inbox| inbox.post(Message::Drain));
     }
 
-    /// Takes no newcomers and waits until all connections have ended, at most `grace`; whether they have.
+    /// Accepts no connections and waits at most `grace` until all connections have ended. Returns whether they have.
     pub fn drained_within(&self, grace: Duration) -> bool {
         self.drain();
         let start = Instant::now();
@@ -198,11 +249,11 @@ impl Relay {
         true
     }
 
-    /// Reads no more, writes what is queued, ends; what it had counted.
+    /// Stops reading, writes what is queued, and ends. Returns what was counted.
     pub fn stop(&self) -> Counts {
-        self.shared.mailboxes.iter().for_each(|mailbox| mailbox.post(Letter::Stop));
+        self.shared.inboxes.iter().for_each(|inbox| inbox.post(Message::Stop));
         for thread in self.threads().drain(..) {
-            // A worker that panicked has said so on standard error
+            // A worker that panicked has printed so
             let _ = thread.join();
         }
         self.counts()
@@ -217,9 +268,11 @@ impl Relay {
     }
 }
 
-/// The socket of a worker.
+/// The UDP socket of a worker.
 fn datagrams(first: SocketAddr, worker: u32) -> io::Result<UdpSocket> {
-    let missing = || io::Error::new(io::ErrorKind::AddrNotAvailable, "no port left for every worker's datagrams");
+    let missing = || {
+        io::Error::new(io::ErrorKind::AddrNotAvailable, "there are not enough ports for the datagrams of every worker")
+    };
     let port = match first.port() {
         0 => 0,
         port => u16::try_from(u32::from(port) + worker).map_err(|_| missing())?,

@@ -1,7 +1,9 @@
-//! Frames as datagrams, one in each: read many at a time, sent as runs of one length that the system cuts up.
+//! Frames as datagrams, one in each. Many are read at a time, and runs of one length are sent together and cut up by the
+//! system.
 //!
 //! A peer is an address that an authentic frame came from, as long as a session is bound to it: strangers take no
-//! memory. There is no queue beyond a turn and nobody waits: what the system does not take is dropped, as on the way.
+//! memory. Nothing is queued beyond an iteration and nobody waits: what the system does not take is dropped, as it may
+//! be on the way.
 
 use std::{
     collections::HashMap,
@@ -16,12 +18,12 @@ use crate::data::count::{Count, Counts};
 
 /// The longest run that one call may carry.
 const RUN: usize = 65_000;
-/// Room for a run that the system put together again.
+/// Room for a run that the system coalesced.
 const CHUNK: usize = 64 << 10;
-/// What the socket may hold for us, if the system lets it.
+/// The size of the socket's buffers, if the system allows it.
 const SOCKET: usize = 4 << 20;
 
-/// One worker's socket, and those who speak to it.
+/// One worker's socket and its peers.
 pub(crate) struct Udp {
     pub(crate) socket: UdpSocket,
     state: UdpSocketState,
@@ -30,7 +32,7 @@ pub(crate) struct Udp {
     of: HashMap<SocketAddr, u32>,
     dirty: Vec<u32>,
     buffer: Vec<u8>,
-    /// There may be datagrams.
+    /// Datagrams may be waiting.
     pub(crate) readable: bool,
 }
 
@@ -40,11 +42,11 @@ struct Peer {
     /// Sessions that are bound to it.
     sessions: u32,
     out: Vec<u8>,
-    /// Frames in `out`: so many of such a length.
+    /// Frames in `out`: length and number of each run.
     runs: Vec<(usize, usize)>,
 }
 
-/// Datagrams of one sender, all of a length but the last.
+/// Datagrams of one sender, of one length except for the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrived {
     pub(crate) start: usize,
@@ -56,7 +58,7 @@ pub(crate) struct Arrived {
 impl Udp {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Udp> {
         let state = UdpSocketState::new((&socket).into())?;
-        // As much as the system allows; less only means more loss
+        // As much as the system allows; smaller buffers only mean more loss
         let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
         let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
         let buffer = vec![0; BATCH_SIZE * CHUNK];
@@ -72,12 +74,12 @@ impl Udp {
         })
     }
 
-    /// Memory of one worker's socket, beside its peers.
+    /// Memory of one worker's socket without its peers.
     pub(crate) const BYTES: usize = BATCH_SIZE * CHUNK;
-    /// Memory of a peer between turns.
+    /// Memory of a peer between iterations.
     pub(crate) const PEER: usize = size_of::<Peer>() + 2 * size_of::<(SocketAddr, u32)>();
 
-    /// The buffer, taken out while frames in it are forwarded.
+    /// Takes the buffer out while frames in it are forwarded.
     pub(crate) fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
@@ -99,13 +101,13 @@ impl Udp {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
-            // An answer of the network to what was sent before: there may be more behind it
+            // The network's answer to an earlier datagram: more may be waiting behind it
             Err(_) => {}
         }
     }
 
     /// The peer at an address, for one more session.
-    pub(crate) fn bind(&mut self, address: SocketAddr) -> u32 {
+    pub(crate) fn acquire(&mut self, address: SocketAddr) -> u32 {
         let at = *self.of.entry(address).or_insert_with(|| {
             let peer = Peer { address, sessions: 0, out: Vec::new(), runs: Vec::new() };
             match self.free.pop() {
@@ -128,8 +130,8 @@ impl Udp {
         self.peers[peer as usize].address == address
     }
 
-    /// One session less.
-    pub(crate) fn leave(&mut self, peer: u32) {
+    /// One session of the peer is bound elsewhere.
+    pub(crate) fn release(&mut self, peer: u32) {
         let gone = &mut self.peers[peer as usize];
         gone.sessions -= 1;
         if gone.sessions == 0 {
@@ -139,7 +141,7 @@ impl Udp {
         }
     }
 
-    /// Queues a frame until the end of the turn; whether there was room.
+    /// Queues a frame until the end of the iteration. Returns whether there was room.
     pub(crate) fn queue(&mut self, peer: u32, frame: &[u8], limit: usize) -> bool {
         let there = &mut self.peers[peer as usize];
         if there.out.len() + frame.len() > limit {
@@ -191,12 +193,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_arrive_as_the_datagrams_they_were_and_peers_go_with_their_last_session() {
+    fn runs_arrive_as_single_datagrams_and_peers_go_with_their_last_session() {
         let here = || Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
         let (mut a, mut b) = (here(), here());
         let there = b.socket.local_addr().unwrap();
-        let peer = a.bind(there);
-        assert_eq!((a.bind(there), a.is_at(peer, there)), (peer, true));
+        let peer = a.acquire(there);
+        assert_eq!((a.acquire(there), a.is_at(peer, there)), (peer, true));
         let lengths = [72, 72, 72, 100, 72, 72, 1500, 1500];
         for (at, length) in lengths.iter().enumerate() {
             assert!(a.queue(peer, &vec![at as u8; *length], 1 << 16));
@@ -219,9 +221,9 @@ mod tests {
         }
         let sent: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(at, length)| vec![at as u8; *length]).collect();
         assert!(got == sent);
-        a.leave(peer);
+        a.release(peer);
         assert_eq!(a.of.len(), 1);
-        a.leave(peer);
-        assert_eq!((a.of.len(), a.bind("127.0.0.1:9".parse().unwrap())), (0, peer), "its place is used again");
+        a.release(peer);
+        assert_eq!((a.of.len(), a.acquire("127.0.0.1:9".parse().unwrap())), (0, peer), "its slot is used again");
     }
 }

@@ -1,83 +1,65 @@
-//! `relay.toml`: read whole, checked whole, before anything starts.
+//! `relay.toml`: read and checked as a whole before anything starts.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     net::SocketAddr,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use sealwright_session::Spec;
+use rustls::pki_types::ServerName;
+use sealwright_session::{SchemeKind, Spec, Strategy};
 use serde::Deserialize;
-use thiserror::Error;
 use zeroize::Zeroizing;
 
 use crate::{
-    control::{Allowed, Limits as ControlLimits, tls::Papers},
+    control::{
+        Allowed, Limits as ControlLimits, Rate,
+        tls::{FileError, TlsFiles, private},
+    },
     data::Settings,
-    errors::{self, os_error_text},
-    fleet::FleetPlan,
+    errors,
     layout::NodeLayout,
+    serve::config_error::{ConfigError, SecretError, ValueError},
 };
 
-/// What is wrong with a configuration.
-#[derive(Debug, Error)]
-pub enum ConfigError {
-    /// It cannot be read.
-    #[error("{}: {}", path.display(), os_error_text(error))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is no TOML, or says things that nobody knows or that cannot be.
-    #[error("{}: {why}", path.display())]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-}
-
-/// A configuration that makes sense.
+/// A configuration that was checked.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where frames come in.
+    /// Where the relay listens for frames.
     pub frames: SocketAddr,
-    /// Where clients ask for sessions.
+    /// Where clients open sessions.
     pub control: SocketAddr,
-    /// Where Prometheus asks.
+    /// Where Prometheus reads metrics.
     pub metrics: Option<SocketAddr>,
-    /// Host and port that clients are told for frames, where those that the relay sees itself are not theirs.
+    /// Host and port for frames that clients are told, if they cannot use the address that the relay listens on.
     pub public: Option<(String, u16)>,
     /// How frames are sealed.
     pub scheme: Spec,
     /// This node's number.
     pub node: u32,
-    /// Sessions that there is room for.
+    /// The most sessions.
     pub sessions: u32,
-    /// Bytes that records and connections may take together.
+    /// Bytes for records and connections together.
     pub memory: u64,
     /// Workers.
     pub threads: u32,
-    /// Names that may have a session.
+    /// Names that may have a session, in lower case.
     pub clients: Vec<String>,
-    /// More of them, by cluster: schemes that share keys share them within a cluster alone.
+    /// More names, by cluster: schemes that share keys share them within a cluster alone.
     pub clusters: BTreeMap<String, Vec<String>>,
     /// Sessions of a cluster.
     pub cluster_sessions: u32,
-    /// How long connections may stay when the relay is told to end.
+    /// How long connections may stay when the relay is to end.
     pub drain: Duration,
     /// Certificates.
-    pub papers: Papers,
+    pub tls: TlsFiles,
     /// Limits of the data plane.
     pub settings: Settings,
     pub(crate) control_limits: ControlLimits,
-    /// The other nodes, and where to meet them.
-    pub(crate) fleet: Option<FleetPlan>,
+    /// The other nodes.
+    #[cfg(feature = "nats")]
+    pub(crate) mesh: Option<crate::mesh::MeshConfig>,
 }
 
 #[derive(Deserialize)]
@@ -108,41 +90,45 @@ struct File {
     #[serde(default = "drain")]
     drain_seconds: f64,
     tls: Tls,
-    fleet: Option<FleetTable>,
+    mesh: Option<MeshTable>,
     #[serde(default)]
     limits: Limits,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FleetTable {
+#[cfg_attr(not(feature = "nats"), allow(dead_code))]
+struct MeshTable {
     nats: String,
     secret: PathBuf,
-    #[serde(default = "fleet_name")]
+    #[serde(default = "mesh_name")]
     name: String,
 }
 
-impl FleetTable {
-    fn check(self, folder: &Path) -> Result<FleetPlan, String> {
+#[cfg(feature = "nats")]
+impl MeshTable {
+    fn check(self, folder: &Path) -> Result<crate::mesh::MeshConfig, ValueError> {
         let path = folder.join(self.secret);
-        let wrong = |why: &str| format!("{}: {why}", path.display());
-        let metadata = std::fs::metadata(&path).map_err(|error| wrong(&os_error_text(&error)))?;
-        if metadata.permissions().mode() & 0o077 != 0 {
-            return Err(wrong("others may read or change it: chmod 600"));
-        }
-        let text = Zeroizing::new(std::fs::read_to_string(&path).map_err(|error| wrong(&os_error_text(&error)))?);
-        let bytes = base16ct::mixed::decode_vec(text.trim()).map(Zeroizing::new).ok();
-        let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
-        let secret = secret.ok_or_else(|| wrong("not 64 hexadecimal digits, as `sealwright key new` writes them"))?;
+        let secret = secret(&path).map_err(|why| ValueError::Secret { path, why })?;
         let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {
-            return Err("fleet.name must be the beginning of a subject, such as sealwright".into());
+            return Err(ValueError::MeshName);
         }
-        Ok(FleetPlan { nats: self.nats, name: self.name, secret: Zeroizing::new(secret) })
+        Ok(crate::mesh::MeshConfig { nats: self.nats, name: self.name, secret })
     }
 }
 
-fn fleet_name() -> String {
+/// The secret of a mesh, from its file.
+#[cfg(feature = "nats")]
+fn secret(path: &Path) -> Result<Zeroizing<[u8; 32]>, SecretError> {
+    private(path)?;
+    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(FileError::Io)?);
+    let bytes = base16ct::mixed::decode_vec(text.trim()).map(Zeroizing::new).ok();
+    let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
+    secret.map(Zeroizing::new).ok_or(SecretError::NotHex)
+}
+
+fn mesh_name() -> String {
     "sealwright".into()
 }
 
@@ -160,14 +146,16 @@ struct Limits {
     frame_bytes: usize,
     connections: usize,
     queue_kib: usize,
-    patience_ms: u64,
+    sender_wait_ms: u64,
     stall_seconds: u64,
-    prove_seconds: u64,
+    first_frame_seconds: u64,
     bad_frames: u32,
     handshakes_per_second: f64,
+    handshakes_per_second_from_one_address: f64,
     handshakes_at_once: usize,
     handshakes_from_one_address: usize,
     handshake_seconds: u64,
+    session_hours: f64,
 }
 
 impl Default for Limits {
@@ -177,14 +165,16 @@ impl Default for Limits {
             frame_bytes: settings.max_frame,
             connections: settings.max_connections,
             queue_kib: settings.queue >> 10,
-            patience_ms: settings.patience.as_millis() as u64,
+            sender_wait_ms: settings.sender_wait.as_millis() as u64,
             stall_seconds: settings.stall.as_secs(),
-            prove_seconds: settings.prove.as_secs(),
+            first_frame_seconds: settings.first_frame.as_secs(),
             bad_frames: settings.max_bad,
             handshakes_per_second: 100.0,
+            handshakes_per_second_from_one_address: 50.0,
             handshakes_at_once: 64,
             handshakes_from_one_address: 16,
             handshake_seconds: 10,
+            session_hours: 24.0,
         }
     }
 }
@@ -210,7 +200,7 @@ fn drain() -> f64 {
 }
 
 impl Config {
-    /// Reads a file; paths in it count from its folder.
+    /// Reads a file. Paths in it are relative to its folder.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -220,11 +210,11 @@ impl Config {
         Config::parse(&text, folder).map_err(|why| ConfigError::Wrong { path: path.to_owned(), why })
     }
 
-    /// Reads the text of one; paths in it count from `folder`.
+    /// Reads the text of a configuration. Paths in it are relative to `folder`.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
-    pub fn parse(text: &str, folder: &Path) -> Result<Config, String> {
+    /// What is wrong with it.
+    pub fn parse(text: &str, folder: &Path) -> Result<Config, ValueError> {
         errors::toml::<File>(text)?.check(folder)
     }
 
@@ -241,49 +231,36 @@ impl Config {
 }
 
 impl File {
-    fn check(self, folder: &Path) -> Result<Config, String> {
-        let scheme: Spec = self.scheme.parse().map_err(|error| format!("scheme: {error}"))?;
-        if scheme == "clear".parse::<Spec>().expect("clear is a scheme") {
-            return Err("scheme: clear seals nothing; it is for measuring alone".into());
+    fn check(mut self, folder: &Path) -> Result<Config, ValueError> {
+        let scheme: Spec = self.scheme.parse().map_err(ValueError::Scheme)?;
+        if scheme.kind == SchemeKind::Clear {
+            return Err(ValueError::Clear);
         }
-        if scheme.research_only() && !self.research {
-            return Err(format!(
-                "scheme: other clients can forge frames of {scheme}; to study it all the same, say research = true"
-            ));
+        if let Some(why) = research_only(scheme).filter(|_| !self.research) {
+            return Err(ValueError::Research(scheme, why));
         }
-        let limits = self.limits;
         let threads = self.threads.unwrap_or_else(cores);
-        let at_least = |name: &str, value: u64, least: u64| {
-            if value < least { Err(format!("{name} must be at least {least}")) } else { Ok(()) }
-        };
+        self.limits.check(self.drain_seconds)?;
         at_least("threads", threads.into(), 1)?;
         at_least("sessions", self.sessions.into(), threads.into())?;
         at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
-        at_least("limits.frame_bytes", limits.frame_bytes as u64, 64)?;
-        at_least("limits.queue_kib", limits.queue_kib as u64, 2 * limits.frame_bytes.div_ceil(1024) as u64)?;
-        at_least("limits.connections", limits.connections as u64, 1)?;
-        at_least("limits.handshakes_at_once", limits.handshakes_at_once as u64, 1)?;
-        at_least("limits.handshakes_from_one_address", limits.handshakes_from_one_address as u64, 1)?;
-        at_least("limits.handshake_seconds", limits.handshake_seconds, 1)?;
-        at_least("limits.prove_seconds", limits.prove_seconds, 1)?;
-        if self.node >= NodeLayout::NODES || self.sessions > NodeLayout::SESSIONS || limits.frame_bytes > 65_535 {
-            return Err(format!(
-                "at most: node {}, sessions {}, limits.frame_bytes 65535",
-                NodeLayout::NODES - 1,
-                NodeLayout::SESSIONS
-            ));
-        }
+        at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
+        at_most("sessions", self.sessions.into(), NodeLayout::SESSIONS.into())?;
+        check_names(std::iter::once(&mut self.clients).chain(self.clusters.values_mut()))?;
         let public = match &self.public {
             None => None,
             Some(text) => match text.rsplit_once(':').map(|(host, port)| (host, port.parse())) {
                 Some((host, Ok(port))) => Some((host.to_owned(), port)),
-                _ => return Err("public must be a host and a port, such as relay.example:7600".into()),
+                _ => return Err(ValueError::Public),
             },
         };
-        let positive = |value: f64| value.is_finite() && value > 0.0;
-        if !positive(limits.handshakes_per_second) || !(positive(self.drain_seconds) || self.drain_seconds == 0.0) {
-            return Err("limits.handshakes_per_second and drain_seconds must be positive numbers".into());
+        #[cfg(feature = "nats")]
+        let mesh = self.mesh.map(|mesh| mesh.check(folder)).transpose()?;
+        #[cfg(not(feature = "nats"))]
+        if self.mesh.is_some() {
+            return Err(ValueError::NoMesh);
         }
+        let limits = self.limits;
         Ok(Config {
             frames: self.frames,
             control: self.control,
@@ -298,30 +275,103 @@ impl File {
             clusters: self.clusters,
             cluster_sessions: self.cluster_sessions,
             drain: Duration::from_secs_f64(self.drain_seconds.min(1e6)),
-            papers: Papers {
+            tls: TlsFiles {
                 authority: folder.join(self.tls.authority),
                 certificate: folder.join(self.tls.certificate),
                 key: folder.join(self.tls.key),
             },
-            settings: Settings {
-                max_frame: limits.frame_bytes,
-                max_connections: limits.connections,
-                queue: limits.queue_kib << 10,
-                patience: Duration::from_millis(limits.patience_ms),
-                stall: Duration::from_secs(limits.stall_seconds),
-                prove: Duration::from_secs(limits.prove_seconds),
-                udp: self.udp,
-                max_bad: limits.bad_frames,
-            },
-            fleet: self.fleet.map(|fleet| fleet.check(folder)).transpose()?,
-            control_limits: ControlLimits::new(
-                limits.handshakes_per_second,
-                limits.handshakes_at_once,
-                limits.handshakes_from_one_address,
-                Duration::from_secs(limits.handshake_seconds),
-            ),
+            settings: limits.settings(self.udp),
+            #[cfg(feature = "nats")]
+            mesh,
+            control_limits: limits.control(),
         })
     }
+}
+
+impl Limits {
+    fn check(&self, drain_seconds: f64) -> Result<(), ValueError> {
+        at_least("limits.frame_bytes", self.frame_bytes as u64, 64)?;
+        at_most("limits.frame_bytes", self.frame_bytes as u64, 65_535)?;
+        at_least("limits.queue_kib", self.queue_kib as u64, 2 * self.frame_bytes.div_ceil(1024) as u64)?;
+        at_least("limits.connections", self.connections as u64, 1)?;
+        at_least("limits.handshakes_at_once", self.handshakes_at_once as u64, 1)?;
+        at_least("limits.handshakes_from_one_address", self.handshakes_from_one_address as u64, 1)?;
+        at_least("limits.handshake_seconds", self.handshake_seconds, 1)?;
+        at_least("limits.first_frame_seconds", self.first_frame_seconds, 1)?;
+        for (name, value) in [
+            ("limits.handshakes_per_second", self.handshakes_per_second),
+            ("limits.handshakes_per_second_from_one_address", self.handshakes_per_second_from_one_address),
+            ("limits.session_hours", self.session_hours),
+        ] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(ValueError::NotPositive(name));
+            }
+        }
+        if drain_seconds.is_finite() && drain_seconds >= 0.0 {
+            Ok(())
+        } else {
+            Err(ValueError::NotPositive("drain_seconds"))
+        }
+    }
+
+    fn settings(&self, udp: Option<SocketAddr>) -> Settings {
+        Settings {
+            max_frame: self.frame_bytes,
+            max_connections: self.connections,
+            queue: self.queue_kib << 10,
+            sender_wait: Duration::from_millis(self.sender_wait_ms),
+            stall: Duration::from_secs(self.stall_seconds),
+            first_frame: Duration::from_secs(self.first_frame_seconds),
+            udp,
+            max_bad: self.bad_frames,
+        }
+    }
+
+    fn control(&self) -> ControlLimits {
+        ControlLimits {
+            rate: Rate {
+                per_second: self.handshakes_per_second,
+                per_second_from_one: self.handshakes_per_second_from_one_address,
+                at_once: self.handshakes_at_once,
+                at_once_from_one: self.handshakes_from_one_address,
+            },
+            time: Duration::from_secs(self.handshake_seconds),
+            lifetime: Duration::from_secs_f64((self.session_hours * 3600.0).min(1e9)),
+        }
+    }
+}
+
+/// Why a scheme is not for clients who do not know what they do.
+fn research_only(scheme: Spec) -> Option<&'static str> {
+    if scheme.research_only() {
+        return Some("other clients can forge its frames");
+    }
+    let tables = scheme.kind.strategy().is_some_and(|strategy| strategy != Strategy::Clmul);
+    tables.then_some("it looks up tables by secrets, and its time depends on them")
+}
+
+fn at_least(name: &'static str, value: u64, least: u64) -> Result<(), ValueError> {
+    if value < least { Err(ValueError::TooSmall(name, least)) } else { Ok(()) }
+}
+
+fn at_most(name: &'static str, value: u64, most: u64) -> Result<(), ValueError> {
+    if value > most { Err(ValueError::TooLarge(name, most)) } else { Ok(()) }
+}
+
+/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice.
+fn check_names<'a>(lists: impl Iterator<Item = &'a mut Vec<String>>) -> Result<(), ValueError> {
+    let mut seen = HashSet::new();
+    for name in lists.flatten() {
+        name.make_ascii_lowercase();
+        let plain = name.strip_prefix("*.").unwrap_or(name);
+        if !matches!(ServerName::try_from(plain), Ok(ServerName::DnsName(_))) {
+            return Err(ValueError::Name(name.clone()));
+        }
+        if !seen.insert(name.clone()) {
+            return Err(ValueError::Duplicate(name.clone()));
+        }
+    }
+    Ok(())
 }
 
 fn cores() -> u32 {
@@ -336,15 +386,15 @@ mod tests {
         [tls]\nauthority = 'a.pem'\ncertificate = 'c.pem'\nkey = '/k/c.key'\n";
 
     fn read(text: &str) -> Result<Config, String> {
-        Config::parse(text, Path::new("/etc/sealwright"))
+        Config::parse(text, Path::new("/etc/sealwright")).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_least_there_can_be() {
         let config = read(LEAST).expect("enough");
         assert_eq!((config.sessions, config.scheme.to_string(), config.metrics), (100_000, "gcm-on64".into(), None));
-        assert_eq!(config.papers.authority, Path::new("/etc/sealwright/a.pem"));
-        assert_eq!(config.papers.key, Path::new("/k/c.key"));
+        assert_eq!(config.tls.authority, Path::new("/etc/sealwright/a.pem"));
+        assert_eq!(config.tls.key, Path::new("/k/c.key"));
     }
 
     #[test]
@@ -360,13 +410,33 @@ mod tests {
         wrong("scheme = 'gscm(4k)'", "research = true");
         wrong("threads = 0", "threads");
         wrong("sessions = 0", "sessions");
-        wrong("node = 16", "node 15");
+        wrong("node = 16", "node must be at most 15");
         wrong("cluster_sessions = 0", "cluster_sessions");
         wrong("public = 'relay.example'", "host and a port");
         wrong("colour = 'red'", "colour");
         wrong("drain_seconds = -1", "drain_seconds");
         wrong("[limits]\nqueue_kib = 1", "queue_kib");
         wrong("[limits]\nhandshakes_per_second = 0", "handshakes_per_second");
+        wrong("clients = ['alice', 'bob', 'Alice']", "\"alice\" is there twice");
+        wrong("clients = ['*.x', 'a b']", "\"a b\" is not a DNS name");
+        wrong("clients = ['*']", "\"*\" is not a DNS name");
+        // Tables that are looked up by secrets
+        for scheme in ["gcm-pre(4k)", "gcm-on(256)", "gcm-on(0)"] {
+            wrong(&format!("scheme = '{scheme}'"), "research = true");
+        }
+    }
+
+    #[test]
+    fn names_are_lower_case() {
+        let config = read(&format!("clients = ['Alice', '*.Load.test']\n{LEAST}")).expect("names");
+        assert_eq!(config.clients, ["alice", "*.load.test"]);
+    }
+
+    #[test]
+    fn constant_time_schemes_need_no_permission() {
+        for scheme in ["gcm-on64", "gcm-derived", "gcm-pre(clmul)", "gcm-on(clmul)-256"] {
+            read(&format!("scheme = '{scheme}'\n{LEAST}")).expect(scheme);
+        }
     }
 
     #[test]

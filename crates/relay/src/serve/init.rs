@@ -1,4 +1,4 @@
-//! A relay to try in a minute: an authority, certificates, keys and configurations in one folder.
+//! A relay to try: an authority, certificates, keys and configurations in one folder.
 
 use std::{
     fs::{DirBuilder, OpenOptions},
@@ -12,10 +12,10 @@ use rcgen::{
     KeyUsagePurpose, date_time_ymd,
 };
 
-/// Writes a configuration `relay.toml` with all it names, and `NAME.toml` for each client. Nothing is replaced.
+/// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client. No file is replaced.
 ///
 /// # Errors
-/// When the folder exists, or cannot be written.
+/// When the folder exists or cannot be written.
 pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
     for name in clients {
         if !is_name(name) {
@@ -49,7 +49,7 @@ pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<(
     Ok(())
 }
 
-/// A DNS name; with `*.` in front, at least two labels must follow, or no certificate with it is taken.
+/// A DNS name. After `*.` at least two labels must follow; other wildcards are not accepted in certificates.
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let labels = stem(name).split('.');
@@ -57,7 +57,7 @@ fn is_name(name: &str) -> bool {
     labels.clone().count() >= least && labels.into_iter().all(|label| !label.is_empty() && label.bytes().all(plain))
 }
 
-/// What the files of a client are called.
+/// The name of a client's files.
 pub fn stem(name: &str) -> &str {
     name.strip_prefix("*.").unwrap_or(name)
 }
@@ -94,7 +94,7 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     CertifiedIssuer::self_signed(params, KeyPair::generate()?)
 }
 
-/// Certificate and key of one who is named so.
+/// Certificate and key for these names.
 fn leaf(
     authority: &CertifiedIssuer<'_, KeyPair>,
     names: &[String],

@@ -1,4 +1,4 @@
-//! What Prometheus scrapes: counts of the whole relay, nothing by client, over the smallest HTTP there is.
+//! Metrics for Prometheus: counts of the whole relay, nothing by client, over a minimal HTTP server.
 
 use std::{
     fmt::Write as _,
@@ -6,52 +6,69 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
 };
 
+#[cfg(feature = "nats")]
+use crate::mesh::MeshStats;
 use crate::{
-    control::{Deadline, Heard},
+    control::{ControlStats, Deadline},
     data::{Count, Relay},
-    fleet::{Known, Traffic},
 };
 
+/// Readers at once.
+const READERS: usize = 64;
+
 /// The endpoint, running.
-pub(crate) struct Metrics {
+pub(crate) struct MetricsServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is told.
-pub(crate) struct Told {
+/// Where the metrics come from.
+pub(crate) struct Metrics {
     pub(crate) relay: Arc<Relay>,
-    pub(crate) fleet: Option<Arc<Known>>,
-    pub(crate) heard: Arc<Heard>,
+    #[cfg(feature = "nats")]
+    pub(crate) mesh: Option<Arc<crate::mesh::MeshState>>,
+    pub(crate) control: Arc<ControlStats>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) sessions: u32,
     pub(crate) session_bytes: u64,
 }
 
-impl Metrics {
-    pub(crate) fn start(address: SocketAddr, told: Told) -> io::Result<Metrics> {
+impl MetricsServer {
+    pub(crate) fn start(address: SocketAddr, metrics: Metrics) -> io::Result<MetricsServer> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
+        let metrics = Arc::new(metrics);
         let listen = move || {
-            for visitor in listener.incoming() {
+            let inside = Arc::new(());
+            for stream in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {
                     break;
                 }
-                // Who asks wrongly, or leaves, gets nothing
-                let _ = visitor.and_then(|stream| answer(stream, &told));
+                // Idle readers must not hold up others, and there are never many
+                if Arc::strong_count(&inside) > READERS {
+                    continue;
+                }
+                let (metrics, permit) = (metrics.clone(), inside.clone());
+                let answer = move || {
+                    // A reader that asks wrongly, or leaves, gets nothing
+                    let _ = stream.and_then(|stream| answer(stream, &metrics));
+                    drop(permit);
+                };
+                // Without a thread for it, the reader asks again
+                let _ = std::thread::Builder::new().name("metrics".into()).spawn(answer);
             }
         };
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(listen)?;
-        Ok(Metrics { address, stop, thread: Some(thread) })
+        Ok(MetricsServer { address, stop, thread: Some(thread) })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -59,7 +76,7 @@ impl Metrics {
     }
 }
 
-impl Drop for Metrics {
+impl Drop for MetricsServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
@@ -69,7 +86,7 @@ impl Drop for Metrics {
     }
 }
 
-fn answer(stream: TcpStream, told: &Told) -> io::Result<()> {
+fn answer(stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     let mut stream = Deadline::new(stream, Duration::from_secs(2));
     let (mut request, mut buffer) = (Vec::new(), [0; 1024]);
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < 8192 {
@@ -79,7 +96,7 @@ fn answer(stream: TcpStream, told: &Told) -> io::Result<()> {
         }
     }
     let (status, body) = if request.starts_with(b"GET /metrics ") {
-        ("200 OK", told.text())
+        ("200 OK", metrics.text())
     } else {
         ("404 Not Found", "try /metrics\n".to_owned())
     };
@@ -91,7 +108,7 @@ fn answer(stream: TcpStream, told: &Told) -> io::Result<()> {
     stream.write_all(body.as_bytes())
 }
 
-/// One metric and its lines of labels and value.
+/// Adds one metric: its lines of labels and value.
 fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str, f64)]) {
     // Writing to a string cannot fail
     let _ = write!(text, "# HELP sealwright_{name} {help}\n# TYPE sealwright_{name} {kind}\n");
@@ -100,57 +117,58 @@ fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str,
     }
 }
 
-impl Told {
+impl Metrics {
     fn text(&self) -> String {
         let counts = self.relay.counts();
         let of = |what: Count| counts.of(what) as f64;
-        let heard = |count: &std::sync::atomic::AtomicU64| count.load(Ordering::Relaxed) as f64;
+        let value = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
         let mut text = String::new();
-        let mut say = |name, kind, help, lines: &[(&str, f64)]| metric(&mut text, name, kind, help, lines);
-        say("frames_received_total", "counter", "Frames that arrived whole.", &[("", of(Count::Arrived))]);
-        say("frames_opened_total", "counter", "Frames that were authentic and fresh.", &[("", of(Count::Opened))]);
-        say("frames_forwarded_total", "counter", "Frames queued for a client.", &[("", of(Count::Forwarded))]);
+        let mut add = |name, kind, help, lines: &[(&str, f64)]| metric(&mut text, name, kind, help, lines);
+        add("frames_received_total", "counter", "Frames received completely.", &[("", of(Count::Arrived))]);
+        add("frames_opened_total", "counter", "Frames that were authentic and fresh.", &[("", of(Count::Opened))]);
+        add("frames_forwarded_total", "counter", "Frames queued for a client.", &[("", of(Count::Forwarded))]);
         let dropped: Vec<(String, f64)> =
             Count::dropped().map(|what| (format!("{{reason=\"{}\"}}", what.name()), of(what))).collect();
         let dropped: Vec<(&str, f64)> = dropped.iter().map(|(labels, value)| (labels.as_str(), *value)).collect();
-        say("frames_dropped_total", "counter", "Frames dropped, by what was wrong.", &dropped);
+        add("frames_dropped_total", "counter", "Frames dropped, by what was wrong.", &dropped);
         let bytes = [("{direction=\"in\"}", of(Count::BytesIn)), ("{direction=\"out\"}", of(Count::BytesOut))];
-        say("bytes_total", "counter", "Bytes of frames on connections.", &bytes);
+        add("bytes_total", "counter", "Bytes of frames on connections.", &bytes);
         let connections = [
             ("{event=\"accepted\"}", of(Count::Accepted)),
             ("{event=\"refused\"}", of(Count::Refused)),
             ("{event=\"expelled\"}", of(Count::Expelled)),
             ("{event=\"closed\"}", of(Count::Closed)),
         ];
-        say("connections_total", "counter", "What happened to connections.", &connections);
-        say("connections", "gauge", "Connections now.", &[("", self.relay.connections() as f64)]);
-        say("pauses_total", "counter", "Times a sender waited for a full queue.", &[("", of(Count::Paused))]);
+        add("connections_total", "counter", "Connections, by event.", &connections);
+        add("connections", "gauge", "Open connections.", &[("", self.relay.connections() as f64)]);
+        add("pauses_total", "counter", "Times that a sender had to wait for a full queue.", &[("", of(Count::Paused))]);
         let handshakes = [
-            ("{outcome=\"done\"}", heard(&self.heard.handshakes)),
-            ("{outcome=\"failed\"}", heard(&self.heard.failed)),
-            ("{outcome=\"refused\"}", heard(&self.heard.refused)),
+            ("{outcome=\"done\"}", value(&self.control.handshakes)),
+            ("{outcome=\"failed\"}", value(&self.control.failed)),
+            ("{outcome=\"refused\"}", value(&self.control.refused)),
         ];
-        say("handshakes_total", "counter", "Control connections, by how they went.", &handshakes);
-        say("sessions_opened_total", "counter", "Sessions given keys.", &[("", heard(&self.heard.opened))]);
-        say("sessions_denied_total", "counter", "Names refused.", &[("", heard(&self.heard.denied))]);
-        say("session_slots", "gauge", "Sessions that fit.", &[("", f64::from(self.sessions))]);
-        say("session_bytes", "gauge", "Memory of all session records.", &[("", self.session_bytes as f64)]);
+        add("handshakes_total", "counter", "Control connections, by outcome.", &handshakes);
+        add("sessions_opened_total", "counter", "Sessions opened.", &[("", value(&self.control.opened))]);
+        add("sessions_denied_total", "counter", "Requests refused.", &[("", value(&self.control.denied))]);
+        add("session_slots", "gauge", "The most sessions.", &[("", f64::from(self.sessions))]);
+        add("session_bytes", "gauge", "Memory of all session records.", &[("", self.session_bytes as f64)]);
         let cpu = of(Count::CpuNanoseconds) / 1e9;
-        say("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
-        if let Some(fleet) = &self.fleet {
-            let Traffic { sent, received, refused, undelivered, nodes } = &fleet.traffic;
-            say("frames_abroad_total", "counter", "Frames for clients of other nodes.", &[("", of(Count::Abroad))]);
+        add("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
+        #[cfg(feature = "nats")]
+        if let Some(mesh) = &self.mesh {
+            let MeshStats { sent, received, refused, undelivered, nodes } = &mesh.stats;
+            add("frames_remote_total", "counter", "Frames for clients of other nodes.", &[("", of(Count::Remote))]);
             let messages = [
-                ("{outcome=\"sent\"}", heard(sent)),
-                ("{outcome=\"received\"}", heard(received)),
-                ("{outcome=\"refused\"}", heard(refused)),
-                ("{outcome=\"undelivered\"}", heard(undelivered)),
+                ("{outcome=\"sent\"}", value(sent)),
+                ("{outcome=\"received\"}", value(received)),
+                ("{outcome=\"refused\"}", value(refused)),
+                ("{outcome=\"undelivered\"}", value(undelivered)),
             ];
-            say("fleet_messages_total", "counter", "Messages between nodes, by how they went.", &messages);
-            say("fleet_nodes", "gauge", "Other nodes that live.", &[("", heard(nodes))]);
+            add("mesh_messages_total", "counter", "Messages between nodes, by outcome.", &messages);
+            add("mesh_nodes", "gauge", "Other nodes that are present.", &[("", value(nodes))]);
         }
         let draining = f64::from(u8::from(self.draining.load(Ordering::Relaxed)));
-        say("draining", "gauge", "1 while the relay takes no newcomers.", &[("", draining)]);
+        add("draining", "gauge", "1 while the relay accepts no connections.", &[("", draining)]);
         text
     }
 }

@@ -1,16 +1,16 @@
-//! The relay as a service: configuration, certificates to try it, metrics, logs, signals, systemd.
+//! The relay as a service: configuration, a trial setup, metrics, signals, systemd.
 
 pub mod config;
+pub mod config_error;
 pub mod init;
-pub mod log;
 pub mod notify;
 pub mod run;
 
 mod metrics;
 mod server;
 
-pub use config::{Config, ConfigError};
+pub use config::Config;
+pub use config_error::{ConfigError, SecretError, ValueError};
 pub use init::{init, stem};
-pub use log::Log;
 pub use run::{Signals, run};
 pub use server::{Addresses, ServeError, Server};

@@ -1,4 +1,4 @@
-//! systemd's way of hearing from a service: datagrams to the socket it names in the environment (sd_notify(3)).
+//! Notifications for systemd: datagrams to the socket that it names in the environment (sd_notify(3)).
 
 use std::{
     io,
@@ -21,7 +21,7 @@ impl Notify {
     /// The socket that `NOTIFY_SOCKET` names.
     ///
     /// # Errors
-    /// When it names none that can be used.
+    /// When the socket cannot be used.
     pub fn from_environment() -> io::Result<Notify> {
         let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(Notify(None)) };
         Notify::to(Path::new(&name))
@@ -30,7 +30,7 @@ impl Notify {
     /// A socket by its path; `@` in front stands for the abstract namespace.
     ///
     /// # Errors
-    /// When that is no name of a socket.
+    /// When the path cannot be the name of a socket.
     pub fn to(path: &Path) -> io::Result<Notify> {
         let address = match path.as_os_str().as_bytes() {
             [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
@@ -39,15 +39,15 @@ impl Notify {
         Ok(Notify(Some((UnixDatagram::unbound()?, address))))
     }
 
-    /// Tells it.
+    /// Sends a state.
     pub fn say(&self, state: &str) {
         if let Some((socket, address)) = &self.0 {
-            // Who does not listen any more has no use for it
+            // The listener may be gone
             let _ = socket.send_to_addr(state.as_bytes(), address);
         }
     }
 
-    /// How often the watchdog wants to hear, if it does: half of the time it waits.
+    /// How often the watchdog is to be notified, if there is one: twice in the time that it waits.
     pub fn watchdog() -> Option<Duration> {
         let micros: u64 = std::env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
         (micros > 0).then(|| Duration::from_micros(micros / 2))

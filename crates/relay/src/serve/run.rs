@@ -1,4 +1,4 @@
-//! A server from its start to its end, as signals tell it.
+//! A server from its start to its end, controlled by signals.
 
 use std::{
     io,
@@ -12,11 +12,13 @@ use std::{
 
 use nix::sys::signal::{SigSet, Signal};
 
-use crate::serve::{
-    config::Config,
+use crate::{
     log::Log,
-    notify::Notify,
-    server::{ServeError, Server},
+    serve::{
+        config::Config,
+        notify::Notify,
+        server::{ServeError, Server},
+    },
 };
 
 /// SIGHUP, SIGTERM and SIGINT as messages.
@@ -24,7 +26,7 @@ use crate::serve::{
 pub struct Signals(Receiver<Signal>);
 
 impl Signals {
-    /// Keeps the three from interrupting this thread and those it starts from now on: to be called first of all.
+    /// Blocks the three signals for this thread and all that it starts from now on. Call this before anything else.
     ///
     /// # Errors
     /// When the system refuses.
@@ -34,22 +36,23 @@ impl Signals {
             set.add(signal);
         }
         set.thread_block()?;
-        let (tell, hear) = sync_channel(8);
+        let (sender, receiver) = sync_channel(8);
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             while let Ok(signal) = set.wait() {
-                if tell.send(signal).is_err() {
+                if sender.send(signal).is_err() {
                     break;
                 }
             }
         })?;
-        Ok(Signals(hear))
+        Ok(Signals(receiver))
     }
 }
 
-/// Serves as the file says: SIGHUP reads it again, SIGTERM and SIGINT drain and end.
+/// Serves with the configuration in this file. SIGHUP reads it again; SIGTERM and SIGINT drain and end, and a second one
+/// ends at once.
 ///
 /// # Errors
-/// When it cannot begin. What fails later is logged, and the server goes on as it was.
+/// When it cannot start. A reload that fails later is logged and changes nothing.
 pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeError> {
     let notify = Notify::from_environment()?;
     let mut config = Config::read(path)?;
@@ -72,8 +75,8 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
             }
             Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                // A worker that does not answer keeps the watchdog from hearing
-                if alive(&server) {
+                // If a worker does not answer, the watchdog is not notified
+                if is_alive(&server) {
                     notify.say("WATCHDOG=1");
                 }
             }
@@ -84,7 +87,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
     Ok(())
 }
 
-fn alive(server: &Server) -> bool {
+fn is_alive(server: &Server) -> bool {
     let relay = server.relay();
     (0..relay.layout().shards() as usize).all(|shard| relay.change(shard, 0..0, |_| ()).is_ok())
 }

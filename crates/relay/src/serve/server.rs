@@ -14,34 +14,38 @@ use sealwright_session::{Material, Memory, Plan, SessionError, table};
 use thiserror::Error;
 
 use crate::{
-    control::{Control, Heard, Names, tls::TlsError},
-    data::{Counts, Relay, Settings},
+    control::{ControlServer, ControlStats, NameDirectory, Names, Shared, tls::TlsError},
+    data::{Count, Counts, Relay, Settings},
     errors::os_error_text,
-    fleet::{Fleet, FleetError},
     layout::NodeLayout,
+    log::Log,
     serve::{
-        config::{Config, ConfigError},
-        log::Log,
-        metrics::{Metrics, Told},
+        config::Config,
+        config_error::ConfigError,
+        metrics::{Metrics, MetricsServer},
     },
 };
 
-/// Why a relay does not serve.
+/// How long the last lines of the log may take.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// Why a relay cannot serve.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The configuration.
+    /// The configuration cannot be used.
     #[error("{0}")]
     Config(#[from] ConfigError),
-    /// Certificates and keys.
+    /// Certificates or keys cannot be used.
     #[error("{0}")]
     Tls(#[from] TlsError),
-    /// The other nodes.
-    #[error("fleet: {0}")]
-    Fleet(#[from] FleetError),
-    /// The memory for the records cannot be had.
+    /// The node cannot take part in its mesh.
+    #[cfg(feature = "nats")]
+    #[error("mesh: {0}")]
+    Mesh(#[from] crate::mesh::MeshError),
+    /// There is no memory for the records.
     #[error("{0}")]
-    Refused(#[from] SessionError),
-    /// The budget.
+    Session(#[from] SessionError),
+    /// The memory budget is too small.
     #[error(
         "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"
     )]
@@ -55,7 +59,7 @@ pub enum ServeError {
         /// What there is.
         budget: u64,
     },
-    /// An address cannot be listened on.
+    /// The relay cannot listen at an address.
     #[error("{address}: {}", os_error_text(error))]
     Listen {
         /// The address.
@@ -63,7 +67,7 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
-    /// Signals or the notification socket.
+    /// Signals or the notification socket cannot be used.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
 }
@@ -79,11 +83,12 @@ pub struct Addresses {
     pub metrics: Option<SocketAddr>,
 }
 
-/// A relay that serves.
+/// A relay as a service.
 pub struct Server {
-    control: Option<Control>,
-    metrics: Option<Metrics>,
-    fleet: Option<Arc<Fleet>>,
+    control: Option<ControlServer>,
+    metrics: Option<MetricsServer>,
+    #[cfg(feature = "nats")]
+    mesh: Option<Arc<crate::mesh::Mesh>>,
     relay: Arc<Relay>,
     draining: Arc<AtomicBool>,
     log: Arc<Log>,
@@ -96,12 +101,12 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Takes the memory, then the addresses, then serves.
+    /// Allocates the memory, listens, and serves.
     ///
     /// # Errors
-    /// When something of the configuration cannot be had.
+    /// When something that the configuration asks for is not possible.
     pub fn start(config: &Config, log: Arc<Log>) -> Result<Server, ServeError> {
-        let tls = config.papers.server()?;
+        let tls = config.tls.server()?;
         let layout = NodeLayout::new(config.node, config.threads);
         let (connections, mut session_bytes) = (config.connections()?, 0);
         let mut tables = Vec::new();
@@ -116,33 +121,50 @@ impl Server {
         let settings = Settings { max_connections: connections, ..config.settings.clone() };
         let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
         let relay = Arc::new(relay);
-        let join = |plan| Fleet::join(plan, relay.clone(), log.clone()).map(Arc::new);
-        let fleet = config.fleet.as_ref().map(join).transpose()?;
-        let heard = Arc::new(Heard::default());
+        #[cfg(feature = "nats")]
+        let mesh = {
+            let join = |mesh| crate::mesh::Mesh::join(mesh, relay.clone(), log.clone()).map(Arc::new);
+            config.mesh.as_ref().map(join).transpose()?
+        };
+        #[cfg(feature = "nats")]
+        let directory = mesh.clone().map(|mesh| mesh as Arc<dyn NameDirectory>);
+        #[cfg(not(feature = "nats"))]
+        let directory: Option<Arc<dyn NameDirectory>> = None;
+        let stats = Arc::new(ControlStats::default());
         let draining = Arc::new(AtomicBool::new(false));
-        let control = Control::start(
-            config.control,
-            (relay.clone(), fleet.clone()),
-            config.public.clone().map_or((None, relay.address().port()), |(host, port)| (Some(host), port)),
-            tls,
-            Names::new(&config.allowed(), config.cluster() * config.threads, config.sessions),
-            config.control_limits,
-            (heard.clone(), log.clone()),
-        )
-        .map_err(listen(config.control))?;
-        let told = Told {
+        let shared = Shared {
             relay: relay.clone(),
-            fleet: fleet.as_ref().map(|fleet| fleet.known.clone()),
-            heard,
+            directory,
+            frames: config.public.clone().map_or((None, relay.address().port()), |(host, port)| (Some(host), port)),
+            stats: stats.clone(),
+            log: log.clone(),
+        };
+        let run = config.cluster() * config.threads;
+        let names = Names::new(&config.allowed(), run, config.sessions, random()?);
+        let control = ControlServer::start(config.control, shared, tls, names, config.control_limits)
+            .map_err(listen(config.control))?;
+        let source = Metrics {
+            relay: relay.clone(),
+            #[cfg(feature = "nats")]
+            mesh: mesh.as_ref().map(|mesh| mesh.state.clone()),
+            control: stats,
             draining: draining.clone(),
             sessions: config.sessions,
             session_bytes,
         };
         let metrics = match config.metrics {
-            Some(address) => Some(Metrics::start(address, told).map_err(listen(address))?),
+            Some(address) => Some(MetricsServer::start(address, source).map_err(listen(address))?),
             None => None,
         };
-        let server = Server { control: Some(control), metrics, fleet, relay, draining, log };
+        let server = Server {
+            control: Some(control),
+            metrics,
+            #[cfg(feature = "nats")]
+            mesh,
+            relay,
+            draining,
+            log,
+        };
         server.log.say(
             "serving",
             &[
@@ -163,8 +185,8 @@ impl Server {
     pub fn addresses(&self) -> Addresses {
         Addresses {
             frames: self.relay.address(),
-            control: self.control.as_ref().map_or(self.relay.address(), Control::address),
-            metrics: self.metrics.as_ref().map(Metrics::address),
+            control: self.control.as_ref().map_or(self.relay.address(), ControlServer::address),
+            metrics: self.metrics.as_ref().map(MetricsServer::address),
         }
     }
 
@@ -173,12 +195,12 @@ impl Server {
         &self.relay
     }
 
-    /// Takes over names, certificates and limits of the control plane; the rest of a configuration needs a restart.
+    /// Takes over names, certificates and limits of the control plane. The rest of a configuration needs a restart.
     ///
     /// # Errors
-    /// When the certificates do not fit; everything then stays as it was.
+    /// When the certificates cannot be used; everything then stays as it was.
     pub fn reload(&self, config: &Config) -> Result<(), ServeError> {
-        let tls = config.papers.server()?;
+        let tls = config.tls.server()?;
         if let Some(control) = &self.control {
             control.reload(tls, &config.allowed(), config.control_limits);
         }
@@ -187,24 +209,35 @@ impl Server {
         Ok(())
     }
 
-    /// Opens no more sessions, takes no more connections, and lets those who are here finish, at most for `grace`.
+    /// Opens no sessions, accepts no connections, and lets open connections finish, at most for `grace`.
     pub fn drain(&mut self, grace: Duration) -> Counts {
         self.draining.store(true, Ordering::Relaxed);
         self.log.say("draining", &[("connections", self.relay.connections().into())]);
         self.control = None;
         let all_left = self.relay.drained_within(grace);
-        self.fleet = None;
+        #[cfg(feature = "nats")]
+        {
+            self.mesh = None;
+        }
         let counts = self.relay.stop();
         self.log.say(
             "stopped",
             &[
                 ("all_left", all_left.into()),
-                ("forwarded", counts.of(crate::Count::Forwarded).into()),
+                ("forwarded", counts.of(Count::Forwarded).into()),
                 ("dropped", counts.dropped().into()),
             ],
         );
+        self.log.flush(LAST_LINES);
         counts
     }
+}
+
+/// A random generation to begin with.
+fn random() -> Result<u32, SessionError> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(|_| SessionError::NoRandom)?;
+    Ok(u32::from_be_bytes(bytes))
 }
 
 impl Config {

@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_relay::{Count, NodeLayout, Relay, Settings};
+use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
 use sealwright_session::{
     Material, Plan, Secret, Sessions, Side, Spec,
-    frame::{ADDRESS, HEADER, Header, TAG},
+    frame::{HEADER, Header, TAG},
     table,
 };
 
@@ -80,8 +80,12 @@ impl Client {
     }
 
     pub(crate) fn sealed(&mut self, to: u32, data: &[u8]) -> Vec<u8> {
+        self.sealed_for(Address { session: to, generation: 0 }, data)
+    }
+
+    pub(crate) fn sealed_for(&mut self, to: Address, data: &[u8]) -> Vec<u8> {
         let mut frame = vec![0; HEADER];
-        frame.extend_from_slice(&to.to_be_bytes());
+        frame.extend_from_slice(&to.to_bytes());
         frame.extend_from_slice(data);
         frame.extend_from_slice(&[0; TAG]);
         self.keys.seal(0, self.session, &mut frame).unwrap();
@@ -107,8 +111,8 @@ impl Client {
                     let mut frame: Vec<u8> = self.received.drain(..length).collect();
                     self.keys.open(0, &mut frame).unwrap();
                     let text = &frame[HEADER..length - TAG];
-                    let (from, data) = text.split_first_chunk::<ADDRESS>().unwrap();
-                    return Some((u32::from_be_bytes(*from), data.to_vec()));
+                    let (from, data) = Address::split(text).unwrap();
+                    return Some((from.session, data.to_vec()));
                 }
             }
             let mut buffer = [0; 16 << 10];

@@ -1,47 +1,47 @@
-//! How a run ends.
+//! How a run ends, and what was found out on the way.
 
 use serde::Serialize;
 
-use super::checker::InvariantError;
-use crate::{access::SourceError, engine::Cycle, message::Detector, mosi::TransitionError};
+use super::check::Broken;
+use crate::{access::SourceError, engine::Cycle, message::How, mosi::Hole};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Every processor has finished.
-    Completed,
-    /// Tampering was detected.
-    Detected(Detection),
-    /// These nodes wait for something that will never come.
-    Deadlock(Vec<usize>),
+pub enum End {
+    /// Every processor is done.
+    Done,
+    /// Tampering was seen.
+    Alarm(Seen),
+    /// These nodes wait for what will never come.
+    Stuck(Vec<usize>),
 }
 
-/// Tampering that was detected.
+/// Tampering that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Detection {
-    /// What detected it.
-    pub detector: Detector,
-    /// The node that detected it.
+pub struct Seen {
+    /// By what.
+    pub how: How,
+    /// By whom.
     pub node: usize,
-    /// The cycle.
+    /// When.
     pub cycle: Cycle,
-    /// Transfers on the bus until then.
+    /// Transfers on the bus by then.
     pub transfer: u64,
-    /// Commands on the bus until then.
+    /// Commands on the bus by then.
     pub command: u64,
 }
 
-/// Why a run could not go on: a fault of the simulator or of a trace, not of the simulated machine.
+/// Why a run could not go on: a fault of this program or of a trace, not of the simulated machine.
 #[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// The protocol's table has no such transition.
-    #[error(transparent)]
-    Transition(#[from] TransitionError),
+pub enum Fault {
+    /// The protocol's table has no such cell.
+    #[error("{0}")]
+    Hole(Hole),
     /// An invariant does not hold.
-    #[error(transparent)]
-    Invariant(#[from] InvariantError),
-    /// A source of accesses failed.
-    #[error(transparent)]
+    #[error("{0}")]
+    Broken(Broken),
+    /// A source of steps failed.
+    #[error("{0}")]
     Source(#[from] SourceError),
 }

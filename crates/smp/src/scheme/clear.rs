@@ -1,32 +1,26 @@
 //! No scheme: lines travel as they are. The base that losses are counted from.
 
-use super::{
-    unit::{Platform, Scheme, SchemeCounters},
-    registration::{parameters, register},
-};
+use super::{BusScheme, SchemeCounts};
 use crate::{engine::Cycle, message::Message};
-
-parameters!(Parameters {});
-register!("clear", "nothing is encrypted", Parameters, |_: &Platform, _: Parameters| Clear);
 
 /// Lines in the clear.
 #[derive(Debug)]
-struct Clear;
+pub(super) struct Clear;
 
-impl Scheme for Clear {
-    fn protects(&self, _message: &Message) -> bool {
+impl BusScheme for Clear {
+    fn concerns(&self, _message: &Message) -> bool {
         false
     }
-    fn send(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
+    fn send(&mut self, now: Cycle, _from: Option<usize>, _to: usize) -> Cycle {
         now
     }
-    fn receive(&mut self, now: Cycle, _message: &Message) -> Cycle {
+    fn receive(&mut self, now: Cycle, _from: Option<usize>, _to: usize) -> Cycle {
         now
     }
     fn storage_bits(&self) -> u64 {
         0
     }
-    fn counters(&self) -> SchemeCounters {
-        SchemeCounters::default()
+    fn counts(&self) -> SchemeCounts {
+        SchemeCounts::default()
     }
 }

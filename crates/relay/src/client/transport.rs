@@ -1,0 +1,160 @@
+//! How frames travel between a client and the relay: as a TCP stream, or each as a datagram.
+
+use std::{
+    collections::VecDeque,
+    io,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use mio::{
+    Interest, Registry, Token,
+    net::{TcpStream, UdpSocket},
+};
+use sealwright_session::frame::{HEADER, Header};
+
+use crate::{
+    client::{identity::Session, reliable::SAFE_PIECE},
+    frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
+};
+
+/// The token of a transport.
+const TRANSPORT: Token = Token(1);
+const CONNECT: Duration = Duration::from_secs(5);
+/// The longest frame.
+const MAX_FRAME: usize = 64 << 10;
+
+/// The connection is broken.
+pub(crate) struct Broken;
+
+/// Where a session's frames go, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Route {
+    Tcp(SocketAddr),
+    Udp(SocketAddr),
+}
+
+impl Route {
+    /// Datagrams, if they are wanted and the relay receives them; else TCP.
+    pub(crate) fn of(session: &Session, datagrams: bool) -> Option<Route> {
+        if datagrams { session.udp.map(Route::Udp) } else { Some(Route::Tcp(session.frames)) }
+    }
+
+    /// The most bytes of a stream in one message: a datagram should not be fragmented on its way.
+    pub(crate) fn piece(self) -> usize {
+        match self {
+            Route::Tcp(_) => 8 << 10,
+            Route::Udp(_) => SAFE_PIECE,
+        }
+    }
+}
+
+/// A connection for frames.
+pub(crate) enum Transport {
+    Tcp(FrameStream),
+    Udp { socket: UdpSocket, out: VecDeque<Vec<u8>>, queued: usize },
+}
+
+impl Transport {
+    pub(crate) fn connect(route: Route, registry: &Registry) -> io::Result<Transport> {
+        match route {
+            Route::Tcp(frames) => {
+                let stream = std::net::TcpStream::connect_timeout(&frames, CONNECT)?;
+                stream.set_nodelay(true)?;
+                stream.set_nonblocking(true)?;
+                let mut stream = TcpStream::from_std(stream);
+                registry.register(&mut stream, TRANSPORT, Interest::READABLE | Interest::WRITABLE)?;
+                Ok(Transport::Tcp(FrameStream::new(stream)))
+            }
+            Route::Udp(frames) => {
+                let any = if frames.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+                let mut socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
+                socket.connect(frames)?;
+                registry.register(&mut socket, TRANSPORT, Interest::READABLE | Interest::WRITABLE)?;
+                Ok(Transport::Udp { socket, out: VecDeque::new(), queued: 0 })
+            }
+        }
+    }
+
+    pub(crate) fn leave(&mut self, registry: &Registry) {
+        // Closing the socket would also do
+        let _ = match self {
+            Transport::Tcp(stream) => registry.deregister(stream.source()),
+            Transport::Udp { socket, .. } => registry.deregister(socket),
+        };
+    }
+
+    /// Bytes that wait to be sent.
+    pub(crate) fn queued(&self) -> usize {
+        match self {
+            Transport::Tcp(stream) => stream.queued(),
+            Transport::Udp { queued, .. } => *queued,
+        }
+    }
+
+    pub(crate) fn queue(&mut self, frame: Vec<u8>) {
+        match self {
+            Transport::Tcp(stream) => stream.queue().extend_from_slice(&frame),
+            Transport::Udp { out, queued, .. } => {
+                *queued += frame.len();
+                out.push_back(frame);
+            }
+        }
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+        match self {
+            Transport::Tcp(stream) => stream.flush().map(drop).map_err(|_| Broken),
+            Transport::Udp { socket, out, queued } => {
+                while let Some(frame) = out.front() {
+                    match socket.send(frame) {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
+                        // Sent, or lost here as it may be lost anywhere on its way
+                        _ => {}
+                    }
+                    *queued -= frame.len();
+                    out.pop_front();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A buffer to read into.
+    pub(crate) fn buffer() -> Vec<u8> {
+        vec![0; READ_SIZE + MAX_FRAME]
+    }
+
+    /// Passes every complete frame to `take`.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), Broken> {
+        loop {
+            match self {
+                Transport::Tcp(stream) => {
+                    let (all, more) = match stream.read(buffer, READ_SIZE) {
+                        ReadOutcome::Bytes { all, more, .. } => (all, more),
+                        ReadOutcome::Nothing => return Ok(()),
+                        ReadOutcome::Closed => return Err(Broken),
+                    };
+                    let mut at = 0;
+                    while let Some(header) = buffer[at..all].first_chunk::<HEADER>() {
+                        let length = Header::read(header).map_err(|_| Broken)?.frame_len();
+                        let Some(frame) = buffer[..all].get_mut(at..at + length) else { break };
+                        at += length;
+                        take(frame);
+                    }
+                    stream.keep(&buffer[at..all]);
+                    if !more {
+                        return Ok(());
+                    }
+                }
+                Transport::Udp { socket, .. } => match socket.recv(buffer) {
+                    Ok(much) => take(&mut buffer[..much]),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => return Err(Broken),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Requests and responses over TLS: one JSON object a line, in both directions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+
+/// The label under which both ends export key material (RFC 8446, 7.5). The context is the session's number and how
+/// many sessions this connection opened before, both in network order.
+pub const LABEL: &[u8] = b"EXPORTER-sealwright-session";
+
+/// The longest line, in bytes.
+pub const MAX_LINE: usize = 4096;
+
+/// What a client requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// Open the session of this name, with keys of this connection. An earlier session of the name ends.
+    Open(String),
+    /// Look up the address of the client with this name.
+    Find(String),
+}
+
+/// What the relay responds.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Response {
+    /// The session is open.
+    Opened {
+        /// Its number.
+        session: u32,
+        /// The generation of the number.
+        generation: u32,
+        /// The host for frames, if it is not the host of the control connection.
+        host: Option<String>,
+        /// The TCP port there.
+        port: u16,
+        /// The UDP port there, if the relay receives datagrams.
+        udp: Option<u16>,
+        /// Whether other clients may be at other nodes, and move: look them up again when they are silent.
+        mesh: bool,
+        /// Workers of the relay: a connection carries sessions of one.
+        workers: u32,
+        /// What the client needs beside the exported key material, in hexadecimal. A secret.
+        grant: String,
+    },
+    /// The address of the client.
+    Found(Address),
+    /// The client exists, but has no session now: look it up again later.
+    Absent(String),
+    /// Why the request was refused.
+    Refused(String),
+}
+
+impl std::fmt::Debug for Response {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            // The grant holds keys
+            Response::Opened { session, generation, .. } => f
+                .debug_struct("Opened")
+                .field("session", session)
+                .field("generation", generation)
+                .finish_non_exhaustive(),
+            Response::Found(address) => f.debug_tuple("Found").field(address).finish(),
+            Response::Absent(name) => f.debug_tuple("Absent").field(name).finish(),
+            Response::Refused(why) => f.debug_tuple("Refused").field(why).finish(),
+        }
+    }
+}
+
+/// The context of the exporter.
+pub fn context(session: u32, opened_before: u32) -> [u8; 8] {
+    let mut context = [0; 8];
+    context[..4].copy_from_slice(&session.to_be_bytes());
+    context[4..].copy_from_slice(&opened_before.to_be_bytes());
+    context
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_look_as_documented() {
+        let line = |request: &Request| serde_json::to_string(request).expect("a string in an object");
+        assert_eq!(line(&Request::Open("alice".into())), r#"{"open":"alice"}"#);
+        assert_eq!(line(&Request::Find("bob".into())), r#"{"find":"bob"}"#);
+        let found = Response::Found(Address { session: 7, generation: 8 });
+        let line = serde_json::to_string(&found).expect("numbers in an object");
+        assert_eq!(line, r#"{"found":{"session":7,"generation":8}}"#);
+    }
+}

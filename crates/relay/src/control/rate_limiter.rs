@@ -1,0 +1,226 @@
+//! Who may begin a handshake: so many a second and so many at once, in all and from one address.
+//!
+//! The share of an address is checked first, so that one address never uses up what others need. Handshakes that fail
+//! cost more of the share than those that succeed.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+/// What a failed handshake costs of its address's share, in handshakes.
+const FAILURE_COST: f64 = 4.0;
+/// Addresses that are remembered at once. Those with a full share need not be.
+const ADDRESSES: usize = 100_000;
+
+/// The limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rate {
+    /// Handshakes a second; as many as a second allows may come at once.
+    pub(crate) per_second: f64,
+    /// Handshakes a second from one address.
+    pub(crate) per_second_from_one: f64,
+    /// Connections at once.
+    pub(crate) at_once: usize,
+    /// Connections at once from one address.
+    pub(crate) at_once_from_one: usize,
+}
+
+/// Decides who may begin a handshake. A refusal costs no cryptography.
+#[derive(Debug)]
+pub(crate) struct RateLimiter(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    rate: Rate,
+    all: Bucket,
+    inside: usize,
+    by_address: HashMap<IpAddr, Share>,
+}
+
+/// The share of one address.
+#[derive(Debug)]
+struct Share {
+    bucket: Bucket,
+    inside: usize,
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    tokens: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn full(per_second: f64, now: Instant) -> Bucket {
+        Bucket { tokens: per_second.max(1.0), at: now }
+    }
+
+    fn refill(&mut self, per_second: f64, now: Instant) {
+        let since = now.saturating_duration_since(self.at).as_secs_f64();
+        self.at = now;
+        self.tokens = (self.tokens + since * per_second).min(per_second.max(1.0));
+    }
+
+    fn is_full(&self, per_second: f64, now: Instant) -> bool {
+        let mut copy = *self;
+        copy.refill(per_second, now);
+        copy.tokens >= per_second.max(1.0)
+    }
+}
+
+/// The right to one connection, until dropped.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    state: Arc<Mutex<State>>,
+    address: IpAddr,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What shares one limit: an IPv4 address, or the /64 network of an IPv6 address.
+fn share_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}
+
+impl RateLimiter {
+    pub(crate) fn new(rate: Rate, now: Instant) -> RateLimiter {
+        let all = Bucket::full(rate.per_second, now);
+        RateLimiter(Arc::new(Mutex::new(State { rate, all, inside: 0, by_address: HashMap::new() })))
+    }
+
+    /// Other limits from now on.
+    pub(crate) fn set(&self, rate: Rate) {
+        lock(&self.0).rate = rate;
+    }
+
+    /// A permit for a connection from this address, if the limits allow one.
+    pub(crate) fn admit(&self, address: IpAddr, now: Instant) -> Option<Permit> {
+        let address = share_of(address);
+        let mut state = lock(&self.0);
+        let state = &mut *state;
+        let rate = state.rate;
+        state.all.refill(rate.per_second, now);
+        if state.by_address.len() >= ADDRESSES && !state.by_address.contains_key(&address) {
+            state
+                .by_address
+                .retain(|_, share| share.inside > 0 || !share.bucket.is_full(rate.per_second_from_one, now));
+            if state.by_address.len() >= ADDRESSES {
+                return None;
+            }
+        }
+        let full = || Share { bucket: Bucket::full(rate.per_second_from_one, now), inside: 0 };
+        let share = state.by_address.entry(address).or_insert_with(full);
+        share.bucket.refill(rate.per_second_from_one, now);
+        if share.bucket.tokens < 1.0 || share.inside >= rate.at_once_from_one {
+            return None;
+        }
+        if state.all.tokens < 1.0 || state.inside >= rate.at_once {
+            return None;
+        }
+        share.bucket.tokens -= 1.0;
+        share.inside += 1;
+        state.all.tokens -= 1.0;
+        state.inside += 1;
+        Some(Permit { state: self.0.clone(), address })
+    }
+}
+
+impl Permit {
+    /// The handshake failed.
+    pub(crate) fn failed(&self) {
+        if let Some(share) = lock(&self.state).by_address.get_mut(&self.address) {
+            share.bucket.tokens = (share.bucket.tokens + 1.0 - FAILURE_COST).max(0.0);
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut state = lock(&self.state);
+        state.inside -= 1;
+        if let Some(share) = state.by_address.get_mut(&self.address) {
+            share.inside -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::Ipv4Addr, time::Duration};
+
+    use super::*;
+
+    fn from(last: u8) -> IpAddr {
+        Ipv4Addr::new(192, 0, 2, last).into()
+    }
+
+    fn rate(per_second: f64, at_once: usize, at_once_from_one: usize) -> Rate {
+        Rate { per_second, per_second_from_one: per_second, at_once, at_once_from_one }
+    }
+
+    #[test]
+    fn a_second_brings_so_many_and_no_more() {
+        let start = Instant::now();
+        let limiter = RateLimiter::new(rate(10.0, 1000, 1000), start);
+        let admitted = |at: Instant| (0..100).filter(|_| limiter.admit(from(1), at).is_some()).count();
+        assert_eq!(admitted(start), 10);
+        assert_eq!(admitted(start + Duration::from_millis(500)), 5);
+        assert_eq!(admitted(start + Duration::from_secs(60)), 10, "at most one second's worth at once");
+    }
+
+    #[test]
+    fn permits_are_limited_and_returned() {
+        let now = Instant::now();
+        let limiter = RateLimiter::new(rate(1000.0, 3, 2), now);
+        let inside: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+        assert_eq!(inside.len(), 2, "from one address");
+        let other = limiter.admit(from(2), now);
+        assert!(other.is_some() && limiter.admit(from(3), now).is_none(), "in all");
+        drop(inside);
+        assert!(limiter.admit(from(1), now).is_some());
+    }
+
+    #[test]
+    fn one_address_cannot_lock_out_the_others() {
+        let start = Instant::now();
+        let limits = Rate { per_second: 100.0, per_second_from_one: 25.0, at_once: 64, at_once_from_one: 16 };
+        let limiter = RateLimiter::new(limits, start);
+        let mut honest = 0;
+        // The flood of the review: 448 connections a second from one stranger, beside 20 honest ones
+        for step in 0..448 * 5u32 {
+            let now = start + Duration::from_secs_f64(f64::from(step) / 448.0);
+            limiter.admit(from(66), now);
+            if step % 112 == 0 {
+                honest += u32::from(limiter.admit(from(1), now).is_some());
+            }
+        }
+        assert_eq!(honest, 20);
+    }
+
+    #[test]
+    fn failed_handshakes_cost_more_and_a_network_of_ipv6_shares_one_limit() {
+        let now = Instant::now();
+        let limiter = RateLimiter::new(rate(8.0, 100, 100), now);
+        for _ in 0..2 {
+            limiter.admit(from(1), now).expect("within the share").failed();
+        }
+        assert!(limiter.admit(from(1), now).is_none());
+        let limiter = RateLimiter::new(Rate { per_second: 100.0, per_second_from_one: 1.0, ..rate(1.0, 9, 9) }, now);
+        let at = |text: &str| text.parse().expect("an address");
+        assert!(limiter.admit(at("2001:db8::1"), now).is_some() && limiter.admit(at("2001:db8::2"), now).is_none());
+        assert!(limiter.admit(at("2001:db8:0:1::1"), now).is_some());
+        assert!(limiter.admit(at("192.0.2.1"), now).is_some() && limiter.admit(at("::ffff:192.0.2.1"), now).is_none());
+    }
+}

@@ -1,0 +1,391 @@
+//! The sessions of one worker: opens frames for their senders, seals them for their receivers, and knows where each
+//! session can be reached.
+
+use std::{net::SocketAddr, ops::Range};
+
+use sealwright_session::{
+    FrameJob, Grant, Material, SessionError, Sessions,
+    frame::{HEADER, TAG},
+};
+
+use crate::{
+    address::Address,
+    data::{
+        binding::{Binding, Route},
+        connection::{ConnectionId, Handle},
+        context::Context,
+        count::Count,
+        inbox::{Change, Message, OpenedFrames},
+        io::Io,
+        parse::{Local, Parsed, parse},
+        remote::Batches,
+        udp::Arrived,
+    },
+    frame_stream::ReadOutcome,
+};
+
+/// A worker's sessions and the frames on their way between them.
+pub(crate) struct Forwarder {
+    sessions: Box<dyn Sessions>,
+    /// Where each session was last heard, by slot.
+    bindings: Vec<Binding>,
+    /// The generation of each session's number, by slot; 0 until a client is admitted by address.
+    generations: Vec<u32>,
+    /// Opened frames for other workers, by worker.
+    outgoing: Vec<OpenedFrames>,
+    /// Opened frames for other nodes.
+    batches: Batches,
+    scratch: Scratch,
+}
+
+/// Kept between reads for its memory alone.
+#[derive(Default)]
+struct Scratch {
+    open: Vec<FrameJob>,
+    seal: Vec<FrameJob>,
+    arrived: Vec<Arrived>,
+}
+
+/// Where a frame came from.
+#[derive(Clone, Copy)]
+enum Source {
+    Connection(Handle),
+    Datagram(SocketAddr),
+}
+
+impl Source {
+    /// The connection that can be told to wait.
+    fn connection(self, worker: usize) -> Option<ConnectionId> {
+        match self {
+            Source::Connection(handle) => Some(ConnectionId { worker, handle }),
+            Source::Datagram(_) => None,
+        }
+    }
+}
+
+impl Forwarder {
+    pub(crate) fn new(sessions: Box<dyn Sessions>, workers: usize) -> Forwarder {
+        Forwarder {
+            bindings: vec![Binding::default(); sessions.slots() as usize],
+            generations: vec![0; sessions.slots() as usize],
+            outgoing: (0..workers).map(|_| OpenedFrames::default()).collect(),
+            batches: Batches::new(),
+            scratch: Scratch::default(),
+            sessions,
+        }
+    }
+
+    fn local(&self, ctx: &Context) -> Local {
+        Local { layout: ctx.shared.layout, worker: ctx.worker, slots: self.bindings.len() as u32 }
+    }
+
+    /// Reads a connection once and forwards the frames that came.
+    pub(crate) fn read(&mut self, ctx: &mut Context, io: &mut Io, handle: Handle) {
+        let mut buffer = std::mem::take(&mut io.buffer);
+        if let Some(connection) = io.readable(handle) {
+            match connection.read(&mut buffer) {
+                ReadOutcome::Bytes { all, fresh, more } => {
+                    ctx.counts.add(Count::BytesIn, fresh as u64);
+                    self.forward(ctx, io, handle, &mut buffer[..all]);
+                    if more {
+                        io.mark_ready(handle);
+                    }
+                }
+                ReadOutcome::Nothing => {}
+                ReadOutcome::Closed => io.close(ctx, handle),
+            }
+        }
+        io.buffer = buffer;
+    }
+
+    /// Forwards the frames in the buffer of a connection.
+    fn forward(&mut self, ctx: &mut Context, io: &mut Io, handle: Handle, buffer: &mut [u8]) {
+        let Some(connection) = io.get_mut(handle) else { return };
+        let mut scratch = self.take_scratch();
+        let (mut bad, mut malformed) = (0, false);
+        match parse(ctx, self.local(ctx), connection, buffer, (&mut scratch.open, &mut bad)) {
+            Parsed::Until(end) => connection.stream.keep(&buffer[end..]),
+            Parsed::Elsewhere { worker, start } => io.hand_over(ctx, handle, worker, buffer[start..].to_vec()),
+            Parsed::Malformed => {
+                ctx.count(Count::Malformed);
+                malformed = true;
+            }
+        }
+        let (opened, refused) = self.open(ctx, io, buffer, &mut scratch, |_| Source::Connection(handle));
+        let sender = Some(ConnectionId { worker: ctx.worker, handle });
+        self.seal(ctx, io, buffer, &mut scratch.seal, |_| sender);
+        self.scratch = scratch;
+        let Some(connection) = io.get_mut(handle) else { return };
+        connection.authentic |= opened > 0;
+        connection.bad = connection.bad.saturating_add(bad + refused);
+        if malformed || connection.bad > ctx.settings().max_bad {
+            io.expel(ctx, handle);
+        }
+    }
+
+    /// Reads datagrams once and forwards the frames that came. Nothing of a stranger is kept.
+    pub(crate) fn read_datagrams(&mut self, ctx: &mut Context, io: &mut Io) {
+        let Some(udp) = &mut io.udp else { return };
+        let mut scratch = self.take_scratch();
+        let mut buffer = udp.take_buffer();
+        udp.read(&mut buffer, &mut scratch.arrived);
+        let (local, max_frame) = (self.local(ctx), ctx.settings().max_frame);
+        let mut from = Vec::new();
+        for run in &scratch.arrived {
+            ctx.counts.add(Count::BytesIn, (run.end - run.start) as u64);
+            for start in (run.start..run.end).step_by(run.stride) {
+                let frame = start..(start + run.stride).min(run.end);
+                ctx.count(Count::Arrived);
+                match local.datagram(&buffer[frame.clone()], max_frame) {
+                    Ok((slot, session)) => {
+                        scratch.open.push(FrameJob::new(frame, slot, session));
+                        from.push(run.from);
+                    }
+                    Err(wrong) => ctx.count(wrong),
+                }
+            }
+        }
+        self.open(ctx, io, &mut buffer, &mut scratch, |at| Source::Datagram(from[at]));
+        self.seal(ctx, io, &mut buffer, &mut scratch.seal, |_| None);
+        self.scratch = scratch;
+        if let Some(udp) = &mut io.udp {
+            udp.give_buffer(buffer);
+        }
+    }
+
+    fn take_scratch(&mut self) -> Scratch {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.open.clear();
+        scratch.seal.clear();
+        scratch
+    }
+
+    /// Opens the frames in place and writes the sender's address over the receiver's, so that what is sealed next has the
+    /// length of what came. Frames for other workers and nodes are set aside. Returns how many frames opened and how
+    /// many were refused.
+    fn open(
+        &mut self,
+        ctx: &mut Context,
+        io: &mut Io,
+        buffer: &mut [u8],
+        scratch: &mut Scratch,
+        source: impl Fn(usize) -> Source,
+    ) -> (u64, u32) {
+        self.sessions.open_all(buffer, &mut scratch.open);
+        let (mut opened, mut bad) = (0, 0);
+        for (at, job) in scratch.open.iter().enumerate() {
+            if let Some(Err(refused)) = job.outcome {
+                ctx.count(count_of(refused));
+                bad += 1;
+                continue;
+            }
+            opened += 1;
+            let source = source(at);
+            self.bind(io, job.slot, source);
+            let frame = &mut buffer[job.start..job.end];
+            let me = Address { session: job.session, generation: self.generations[job.slot as usize] };
+            let Some(receiver) = frame[HEADER..].first_chunk_mut() else { continue };
+            let to = Address::from_bytes(std::mem::replace(receiver, me.to_bytes()));
+            match ctx.shared.layout.locate(to.session) {
+                Some((worker, slot)) if worker != ctx.worker => {
+                    self.outgoing[worker].push(slot, to, source.connection(ctx.worker), frame);
+                }
+                Some((_, slot)) if self.is_reachable(io, slot, to.generation) => {
+                    scratch.seal.push(FrameJob::new(job.start..job.end, slot, to.session));
+                    continue;
+                }
+                None if self.send_to_node(ctx, to, me, frame) => {}
+                _ => ctx.count(Count::WrongDestination),
+            }
+            // The plaintext is not needed here any more
+            frame.fill(0);
+        }
+        ctx.counts.add(Count::Opened, opened);
+        (opened, bad)
+    }
+
+    fn send_to_node(&mut self, ctx: &mut Context, to: Address, from: Address, frame: &[u8]) -> bool {
+        let data = frame.get(HEADER + Address::LEN..frame.len() - TAG);
+        data.is_some_and(|data| self.batches.push(ctx, to, from, data))
+    }
+
+    /// Seals and sends what other workers or nodes opened.
+    pub(crate) fn deliver(&mut self, ctx: &mut Context, io: &mut Io, mut frames: OpenedFrames) {
+        let (buffer, jobs, routes) = frames.parts();
+        let all = jobs.len();
+        let reachable = |(job, route): (&FrameJob, &(u32, _))| self.is_reachable(io, job.slot, route.0);
+        let mut reachable = jobs.iter().zip(&*routes).map(reachable).collect::<Vec<_>>().into_iter();
+        let mut also = reachable.clone();
+        jobs.retain(|_| reachable.next().unwrap_or(false));
+        routes.retain(|_| also.next().unwrap_or(false));
+        ctx.counts.add(Count::WrongDestination, (all - jobs.len()) as u64);
+        self.seal(ctx, io, buffer, jobs, |at| routes[at].1);
+    }
+
+    /// Seals opened frames in place and queues them where their receivers can be reached.
+    fn seal(
+        &mut self,
+        ctx: &mut Context,
+        io: &mut Io,
+        buffer: &mut [u8],
+        jobs: &mut [FrameJob],
+        sender: impl Fn(usize) -> Option<ConnectionId>,
+    ) {
+        self.sessions.seal_all(buffer, jobs);
+        for (at, job) in jobs.iter().enumerate() {
+            match job.outcome {
+                Some(Ok(())) => self.send(ctx, io, job.slot, &buffer[job.start..job.end], sender(at)),
+                Some(Err(SessionError::Exhausted)) => ctx.count(Count::Exhausted),
+                _ => ctx.count(Count::WrongDestination),
+            }
+        }
+    }
+
+    fn send(&self, ctx: &mut Context, io: &mut Io, slot: u32, frame: &[u8], sender: Option<ConnectionId>) {
+        match self.bindings[slot as usize].route() {
+            Route::Connection(handle) => io.queue(ctx, handle, frame, sender),
+            Route::Peer(peer) => {
+                let limit = ctx.settings().queue;
+                let queued = io.udp.as_mut().is_some_and(|udp| udp.queue(peer, frame, limit));
+                ctx.count(if queued { Count::Forwarded } else { Count::Slow });
+            }
+            Route::None => {}
+        }
+    }
+
+    /// From now on, frames for this session go where this one came from.
+    #[inline]
+    fn bind(&mut self, io: &mut Io, slot: u32, source: Source) {
+        let before = self.bindings[slot as usize];
+        let now = match (source, &mut io.udp) {
+            (Source::Connection(handle), _) => Binding::connection(handle),
+            (Source::Datagram(address), Some(udp)) => {
+                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, address)) {
+                    return;
+                }
+                Binding::peer(udp.acquire(address))
+            }
+            // There are no datagrams without a socket
+            (Source::Datagram(_), None) => return,
+        };
+        if now == before {
+            return;
+        }
+        if let Route::Connection(handle) = now.route()
+            && let Some(connection) = io.get_mut(handle)
+        {
+            connection.sessions += 1;
+        }
+        release(io, before);
+        self.bindings[slot as usize] = now;
+    }
+
+    fn unbind(&mut self, io: &mut Io, slot: usize) {
+        release(io, std::mem::take(&mut self.bindings[slot]));
+    }
+
+    /// Whether a session of this generation has a connection, or an address for datagrams.
+    fn is_reachable(&self, io: &Io, slot: u32, generation: u32) -> bool {
+        if self.generations.get(slot as usize) != Some(&generation) {
+            return false;
+        }
+        match self.bindings.get(slot as usize).map_or(Route::None, |binding| binding.route()) {
+            Route::None => false,
+            Route::Connection(handle) => io.is_open(handle),
+            Route::Peer(_) => true,
+        }
+    }
+
+    /// Changes the table. The sessions in these slots lose their bindings.
+    pub(crate) fn change(&mut self, io: &mut Io, slots: Range<u32>, change: Change) {
+        let all = self.bindings.len();
+        for slot in (slots.start as usize).min(all)..(slots.end as usize).min(all) {
+            self.unbind(io, slot);
+        }
+        change(&mut *self.sessions);
+    }
+
+    /// Gives a session keys. If its number has another owner now, frames for the former one do not reach it.
+    ///
+    /// # Errors
+    /// [`SessionError::Stale`] if the number has had a later owner than this one.
+    pub(crate) fn admit(
+        &mut self,
+        io: &mut Io,
+        slot: u32,
+        address: Address,
+        material: &Material,
+    ) -> Result<Grant, SessionError> {
+        let generation = self.generations.get(slot as usize).ok_or(SessionError::Unknown)?;
+        if *generation != 0 && (address.generation.wrapping_sub(*generation) as i32) < 0 {
+            return Err(SessionError::Stale);
+        }
+        let grant = self.sessions.admit(slot, address.session, material)?;
+        self.generations[slot as usize] = address.generation;
+        self.unbind(io, slot as usize);
+        Ok(grant)
+    }
+
+    /// Ends a session; with `only`, if it has this generation. Returns the slots of other sessions that lost their keys
+    /// because they shared them.
+    pub(crate) fn remove(
+        &mut self,
+        ctx: &mut Context,
+        io: &mut Io,
+        slot: u32,
+        (only, revoke): (Option<u32>, bool),
+    ) -> Vec<u32> {
+        let Some(&generation) = self.generations.get(slot as usize) else { return Vec::new() };
+        if only.is_some_and(|only| only != generation) {
+            return Vec::new();
+        }
+        let others = if revoke { self.sessions.revoke(slot) } else { Vec::new() };
+        self.sessions.remove(slot);
+        let route = self.bindings[slot as usize].route();
+        self.unbind(io, slot as usize);
+        // A client that lost its session has no use for its connection, unless other sessions use it too
+        if let Route::Connection(handle) = route
+            && io.get_mut(handle).is_some_and(|connection| connection.sessions == 0)
+        {
+            io.close(ctx, handle);
+        }
+        others
+    }
+
+    /// Hands opened frames to the workers that seal them, where more than so many bytes wait.
+    pub(crate) fn post(&mut self, ctx: &Context, more_than: usize) {
+        for (worker, frames) in self.outgoing.iter_mut().enumerate().filter(|(_, frames)| frames.len() > more_than) {
+            ctx.post(worker, Message::Frames(std::mem::take(frames)));
+        }
+    }
+
+    /// Sends the frames for other nodes.
+    pub(crate) fn flush_batches(&mut self, ctx: &mut Context) {
+        self.batches.flush(ctx);
+    }
+}
+
+/// A session does not use this binding any more.
+fn release(io: &mut Io, binding: Binding) {
+    match (binding.route(), &mut io.udp) {
+        (Route::Connection(handle), _) => {
+            if let Some(connection) = io.get_mut(handle) {
+                connection.sessions = connection.sessions.saturating_sub(1);
+            }
+        }
+        (Route::Peer(peer), Some(udp)) => udp.release(peer),
+        _ => {}
+    }
+}
+
+fn count_of(refused: SessionError) -> Count {
+    match refused {
+        SessionError::Short | SessionError::Malformed => Count::Short,
+        SessionError::Replayed => Count::Replayed,
+        SessionError::Forged => Count::Forged,
+        SessionError::Exhausted => Count::Exhausted,
+        SessionError::Oversize => Count::Oversize,
+        SessionError::Stale => Count::Stale,
+        _ => Count::Unknown,
+    }
+}

@@ -1,0 +1,128 @@
+//! What workers tell each other, and the queue of a worker's messages.
+
+use std::{
+    ops::Range,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::SyncSender,
+    },
+};
+
+use mio::{Waker, net::TcpStream};
+use sealwright_session::{FrameJob, Grant, Material, SessionError, Sessions};
+use zeroize::Zeroize;
+
+use crate::{
+    address::Address,
+    data::{
+        connection::{ConnectionId, Handle},
+        settings::INBOX_BYTES,
+    },
+};
+
+/// A change that a worker makes to its own table.
+pub(crate) type Change = Box<dyn FnOnce(&mut dyn Sessions) + Send>;
+
+/// A message to a worker.
+pub(crate) enum Message {
+    /// A connection whose first frame belongs to a session of this worker, and the bytes read so far.
+    Connection(TcpStream, Vec<u8>),
+    /// Opened frames for sessions of this worker.
+    Frames(OpenedFrames),
+    /// Stop reading this connection for now.
+    Pause(Handle),
+    /// Read it again.
+    Resume(Handle),
+    /// Change the table; the sessions in these slots lose their bindings.
+    Change { slots: Range<u32>, change: Change },
+    /// Give a session keys, and its slot this generation.
+    Admit { slot: u32, address: Address, material: Material, reply: SyncSender<Result<Grant, SessionError>> },
+    /// End a session. Who hears the reply learns the slots that lost their keys as well.
+    Remove { slot: u32, only: Option<u32>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
+    /// Accept no connections any more.
+    Drain,
+    /// Stop reading, write what is queued, end.
+    Stop,
+}
+
+/// Opened frames on their way to the worker that seals them: the receivers' slots, with room for header and tag, and the
+/// sender's address in place. They are plaintext, and wiped on drop.
+#[derive(Default)]
+pub(crate) struct OpenedFrames {
+    bytes: Vec<u8>,
+    jobs: Vec<FrameJob>,
+    routes: Vec<Route>,
+}
+
+/// The generation of a frame's receiver, and the connection that the frame came from, if it was one.
+pub(crate) type Route = (u32, Option<ConnectionId>);
+
+impl OpenedFrames {
+    pub(crate) fn push(&mut self, slot: u32, to: Address, sender: Option<ConnectionId>, frame: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(frame);
+        self.jobs.push(FrameJob::new(start..self.bytes.len(), slot, to.session));
+        self.routes.push((to.generation, sender));
+    }
+
+    /// Bytes of all frames.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The frames, the jobs that seal them, and for each the generation of the receiver and the connection that it came
+    /// from, if it was one.
+    pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<FrameJob>, &mut Vec<Route>) {
+        (&mut self.bytes, &mut self.jobs, &mut self.routes)
+    }
+}
+
+impl Drop for OpenedFrames {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+/// A worker's messages, and what wakes the worker.
+pub(crate) struct Inbox {
+    messages: Mutex<Vec<Message>>,
+    bytes: AtomicUsize,
+    waker: Waker,
+}
+
+impl Inbox {
+    pub(crate) fn new(waker: Waker) -> Inbox {
+        Inbox { messages: Mutex::default(), bytes: AtomicUsize::new(0), waker }
+    }
+
+    pub(crate) fn post(&self, message: Message) {
+        if let Message::Frames(frames) = &message {
+            self.bytes.fetch_add(frames.bytes.len(), Ordering::Relaxed);
+        }
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = messages.is_empty();
+        messages.push(message);
+        drop(messages);
+        if first {
+            // If the waker fails, the worker finds the message at its next tick
+            let _ = self.waker.wake();
+        }
+    }
+
+    /// Takes all messages.
+    pub(crate) fn take(&self) -> Vec<Message> {
+        let messages = std::mem::take(&mut *self.messages.lock().unwrap_or_else(PoisonError::into_inner));
+        for message in &messages {
+            if let Message::Frames(frames) = message {
+                self.bytes.fetch_sub(frames.bytes.len(), Ordering::Relaxed);
+            }
+        }
+        messages
+    }
+
+    /// Whether more waits than the worker can handle soon: others should stop reading.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > INBOX_BYTES
+    }
+}

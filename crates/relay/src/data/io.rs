@@ -1,0 +1,358 @@
+//! The sockets of one worker: who is accepted, read, written and closed.
+
+use std::{collections::VecDeque, io, sync::atomic::Ordering, time::Duration};
+
+use mio::{
+    Events, Interest, Poll, Token,
+    event::Event,
+    net::{TcpListener, TcpStream, UdpSocket},
+};
+
+use crate::{
+    data::{
+        backpressure::Backpressure,
+        connection::{Connection, ConnectionId, Connections, Handle},
+        context::Context,
+        count::Count,
+        inbox::Message,
+        udp::Udp,
+    },
+    frame_stream::{FrameStream, READ_SIZE},
+};
+
+/// The token of the worker's waker.
+pub(crate) const WAKER: Token = Token(0);
+const LISTENER: Token = Token(1);
+const DATAGRAMS: Token = Token(2);
+const FIRST_CONNECTION: usize = 3;
+
+/// Connections accepted in one iteration: many new ones must not hold up those that are here.
+const ACCEPTS: usize = 64;
+
+/// A worker's sockets.
+pub(crate) struct Io {
+    poll: Poll,
+    listener: Option<TcpListener>,
+    /// Connections may be waiting at the listener.
+    accept_ready: bool,
+    connections: Connections,
+    backpressure: Backpressure,
+    ready: VecDeque<Handle>,
+    dirty: Vec<Handle>,
+    pub(crate) udp: Option<Udp>,
+    /// What connections are read into; taken out meanwhile.
+    pub(crate) buffer: Vec<u8>,
+}
+
+impl Io {
+    pub(crate) fn new(
+        poll: Poll,
+        mut listener: Option<TcpListener>,
+        udp: Option<UdpSocket>,
+        max_frame: usize,
+    ) -> io::Result<Io> {
+        if let Some(listener) = &mut listener {
+            poll.registry().register(listener, LISTENER, Interest::READABLE)?;
+        }
+        let udp = match udp {
+            Some(mut socket) => {
+                poll.registry().register(&mut socket, DATAGRAMS, Interest::READABLE)?;
+                Some(Udp::new(socket)?)
+            }
+            None => None,
+        };
+        Ok(Io {
+            poll,
+            listener,
+            accept_ready: false,
+            connections: Connections::default(),
+            backpressure: Backpressure::default(),
+            ready: VecDeque::new(),
+            dirty: Vec::new(),
+            udp,
+            buffer: vec![0; READ_SIZE + max_frame],
+        })
+    }
+
+    /// Waits for events. An interrupted wait gives none.
+    pub(crate) fn wait(&mut self, events: &mut Events, time: Duration) {
+        let _ = self.poll.poll(events, Some(time));
+    }
+
+    /// Notes what an event says.
+    pub(crate) fn note(&mut self, event: &Event) {
+        match event.token() {
+            WAKER => {}
+            LISTENER => self.accept_ready = true,
+            DATAGRAMS => self.udp.iter_mut().for_each(|udp| udp.readable = true),
+            Token(token) => {
+                let Some(connection) = self.connections.at_mut(token - FIRST_CONNECTION) else { return };
+                let handle = connection.handle;
+                connection.stream.half_closed |= event.is_read_closed() || event.is_error();
+                if event.is_writable() && connection.queued() > 0 {
+                    self.mark_dirty(handle);
+                }
+                if event.is_readable() || event.is_read_closed() || event.is_error() {
+                    self.mark_ready(handle);
+                }
+            }
+        }
+    }
+
+    /// Whether something can be read or accepted without waiting for events.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.ready.is_empty() || self.accept_ready || self.has_datagrams()
+    }
+
+    pub(crate) fn has_datagrams(&self) -> bool {
+        self.udp.as_ref().is_some_and(|udp| udp.readable)
+    }
+
+    /// Connections that can be read.
+    pub(crate) fn ready_count(&self) -> usize {
+        self.ready.len()
+    }
+
+    pub(crate) fn next_ready(&mut self) -> Option<Handle> {
+        self.ready.pop_front()
+    }
+
+    /// How many connections there are.
+    pub(crate) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Whether every queue is written.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.connections.iter().all(|connection| connection.queued() == 0)
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Connection> {
+        self.connections.get_mut(handle)
+    }
+
+    pub(crate) fn is_open(&self, handle: Handle) -> bool {
+        self.connections.get(handle).is_some()
+    }
+
+    /// Accepts what waits at the listener, or refuses it.
+    pub(crate) fn accept(&mut self, ctx: &mut Context) {
+        if !std::mem::take(&mut self.accept_ready) {
+            return;
+        }
+        for accepted in 0.. {
+            if accepted == ACCEPTS {
+                self.accept_ready = true;
+                break;
+            }
+            let Some(listener) = &self.listener else { return };
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    let others = ctx.shared.connections.fetch_add(1, Ordering::Relaxed);
+                    if others < ctx.settings().max_connections {
+                        ctx.count(Count::Accepted);
+                        self.add(ctx, stream, Vec::new());
+                    } else {
+                        ctx.one_connection_less(Count::Refused);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(_) => {
+                    // No descriptors or no memory: new connections wait at the listener until the next tick
+                    ctx.count(Count::Refused);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Tries the listener again: a descriptor may be free by now.
+    pub(crate) fn retry_accept(&mut self) {
+        self.accept_ready |= self.listener.is_some();
+    }
+
+    /// Accepts no connections any more.
+    pub(crate) fn stop_accepting(&mut self) {
+        if let Some(mut listener) = self.listener.take() {
+            let _ = self.poll.registry().deregister(&mut listener);
+        }
+        self.accept_ready = false;
+    }
+
+    /// Takes a connection that was counted already. `received` was read from it and not looked at.
+    pub(crate) fn add(&mut self, ctx: &mut Context, stream: TcpStream, received: Vec<u8>) {
+        // Otherwise small frames wait for acknowledgements; a stream that refuses is merely slower
+        let _ = stream.set_nodelay(true);
+        let may_move = received.is_empty();
+        let mut stream = FrameStream::resumed(stream, received);
+        let Some(handle) = self.connections.reserve() else {
+            ctx.one_connection_less(Count::Refused);
+            return;
+        };
+        let token = Token(handle.slot() + FIRST_CONNECTION);
+        if self.poll.registry().register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_err() {
+            self.connections.release(handle);
+            ctx.one_connection_less(Count::Refused);
+            return;
+        }
+        self.connections.insert(Connection::new(stream, handle, may_move, ctx.now));
+        self.backpressure.reset(handle);
+        self.mark_ready(handle);
+    }
+
+    pub(crate) fn mark_ready(&mut self, handle: Handle) {
+        if let Some(connection) = self.connections.get_mut(handle)
+            && !connection.ready
+            && !self.backpressure.is_paused(handle)
+        {
+            connection.ready = true;
+            self.ready.push_back(handle);
+        }
+    }
+
+    fn mark_dirty(&mut self, handle: Handle) {
+        if let Some(connection) = self.connections.get_mut(handle)
+            && !connection.dirty
+        {
+            connection.dirty = true;
+            self.dirty.push(handle);
+        }
+    }
+
+    /// The connection to read now; none if it ended or has to wait.
+    pub(crate) fn readable(&mut self, handle: Handle) -> Option<&mut Connection> {
+        let connection = self.connections.get_mut(handle)?;
+        connection.ready = false;
+        (!self.backpressure.is_paused(handle)).then_some(connection)
+    }
+
+    /// Queues a sealed frame. If the queue is long now, `sender` has to wait.
+    pub(crate) fn queue(&mut self, ctx: &mut Context, handle: Handle, frame: &[u8], sender: Option<ConnectionId>) {
+        let Some(connection) = self.connections.get_mut(handle) else { return };
+        let queued = connection.queued() + frame.len();
+        if !self.backpressure.admits(handle, queued, ctx.settings()) {
+            ctx.count(Count::Slow);
+            return;
+        }
+        connection.stream.queue().extend_from_slice(frame);
+        ctx.count(Count::Forwarded);
+        self.mark_dirty(handle);
+        let Some(sender) = sender else { return };
+        if !self.backpressure.must_wait(handle, queued, sender, (ctx.settings(), ctx.now)) {
+            return;
+        }
+        if sender.worker == ctx.worker {
+            self.pause(ctx, sender.handle);
+        } else {
+            ctx.post(sender.worker, Message::Pause(sender.handle));
+        }
+    }
+
+    /// Stops reading a connection for now.
+    pub(crate) fn pause(&mut self, ctx: &mut Context, handle: Handle) {
+        if self.is_open(handle) {
+            self.backpressure.pause(handle);
+            ctx.count(Count::Paused);
+        }
+    }
+
+    /// Reads a connection again, if it waits for nothing else.
+    pub(crate) fn resume(&mut self, handle: Handle) {
+        if self.is_open(handle) {
+            self.backpressure.resume(handle);
+            self.mark_ready(handle);
+        }
+    }
+
+    /// Lets those continue who wait for this connection.
+    fn release(&mut self, ctx: &Context, handle: Handle) {
+        if !self.is_open(handle) {
+            return;
+        }
+        for ConnectionId { worker, handle } in self.backpressure.release(handle) {
+            if worker == ctx.worker {
+                self.resume(handle);
+            } else {
+                ctx.post(worker, Message::Resume(handle));
+            }
+        }
+    }
+
+    /// Writes once to each connection that has something to take, and sends the datagrams.
+    pub(crate) fn write(&mut self, ctx: &mut Context) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for handle in dirty.drain(..) {
+            let Some(connection) = self.connections.get_mut(handle) else { continue };
+            connection.dirty = false;
+            match connection.flush(ctx.now) {
+                Ok(taken) => ctx.counts.add(Count::BytesOut, taken as u64),
+                Err(_) => {
+                    self.close(ctx, handle);
+                    continue;
+                }
+            }
+            if connection.queued() <= ctx.settings().low_mark() {
+                self.backpressure.drained(handle, ctx.now);
+                self.release(ctx, handle);
+            }
+        }
+        if let Some(udp) = &mut self.udp {
+            udp.flush(&mut ctx.counts);
+        }
+        // Closing may have marked others
+        if self.dirty.is_empty() {
+            self.dirty = dirty;
+        }
+    }
+
+    /// Closes connections that are over a time limit, and lets those continue who waited for too long.
+    pub(crate) fn check_times(&mut self, ctx: &mut Context) {
+        let (settings, now) = (&ctx.shared.settings, ctx.now);
+        let (mut close, mut release) = (Vec::new(), Vec::new());
+        for connection in self.connections.iter() {
+            let silent = !connection.authentic && now - connection.since > settings.first_frame;
+            let stalled = connection.queued() > 0 && now - connection.progress > settings.stall;
+            if silent || stalled {
+                close.push(connection.handle);
+            } else if self.backpressure.is_too_slow(connection.handle, settings, now) {
+                release.push(connection.handle);
+            }
+        }
+        for handle in close {
+            self.expel(ctx, handle);
+        }
+        for handle in release {
+            self.backpressure.mark_slow(handle, ctx.settings(), now);
+            self.release(ctx, handle);
+        }
+    }
+
+    /// Closes a connection that misbehaved.
+    pub(crate) fn expel(&mut self, ctx: &mut Context, handle: Handle) {
+        ctx.count(Count::Expelled);
+        self.close(ctx, handle);
+    }
+
+    /// Closes a connection. Its sessions stay, without one.
+    pub(crate) fn close(&mut self, ctx: &mut Context, handle: Handle) {
+        self.release(ctx, handle);
+        if let Some(mut connection) = self.connections.remove(handle) {
+            let _ = self.poll.registry().deregister(connection.stream.source());
+            ctx.one_connection_less(Count::Closed);
+        }
+    }
+
+    /// Moves a connection to the worker of its first frame's session.
+    pub(crate) fn hand_over(&mut self, ctx: &mut Context, handle: Handle, to: usize, received: Vec<u8>) {
+        self.release(ctx, handle);
+        if let Some(mut connection) = self.connections.remove(handle) {
+            if self.poll.registry().deregister(connection.stream.source()).is_err() {
+                ctx.one_connection_less(Count::Closed);
+                return;
+            }
+            ctx.post(to, Message::Connection(connection.stream.into_inner(), received));
+        }
+    }
+}

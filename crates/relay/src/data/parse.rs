@@ -1,0 +1,112 @@
+//! Frames in a buffer of bytes, and what their headers alone say about them.
+
+use sealwright_session::{
+    FrameJob,
+    frame::{HEADER, Header, TAG},
+};
+
+use crate::{
+    address::Address,
+    data::{connection::Connection, context::Context, count::Count},
+    layout::NodeLayout,
+};
+
+/// The sessions of one worker.
+#[derive(Clone, Copy)]
+pub(crate) struct Local {
+    pub(crate) layout: NodeLayout,
+    pub(crate) worker: usize,
+    pub(crate) slots: u32,
+}
+
+impl Local {
+    /// The slot of a frame's session, or why the frame cannot be opened here.
+    #[inline]
+    pub(crate) fn slot_of(self, header: &Header) -> Result<u32, Count> {
+        if header.frame_len() < HEADER + Address::LEN + TAG {
+            return Err(Count::Short);
+        }
+        match self.layout.locate(header.session) {
+            Some((worker, _)) if worker != self.worker => Err(Count::Misplaced),
+            Some((_, slot)) if slot < self.slots => Ok(slot),
+            _ => Err(Count::Unknown),
+        }
+    }
+
+    /// Slot and session of a datagram, which must be one frame.
+    pub(crate) fn datagram(self, frame: &[u8], max_frame: usize) -> Result<(u32, u32), Count> {
+        let header = frame.first_chunk::<HEADER>().ok_or(Count::Short)?;
+        let header = Header::read(header).map_err(|_| Count::Malformed)?;
+        if frame.len() > max_frame {
+            return Err(Count::Oversize);
+        }
+        if header.frame_len() != frame.len() {
+            return Err(Count::Short);
+        }
+        Ok((self.slot_of(&header)?, header.session))
+    }
+}
+
+/// What a buffer of a connection holds.
+pub(crate) enum Parsed {
+    /// Frames up to here, then the beginning of another.
+    Until(usize),
+    /// The first frame of the connection, which starts here, belongs to a session of that worker.
+    Elsewhere {
+        /// The worker.
+        worker: usize,
+        /// Where the frame starts.
+        start: usize,
+    },
+    /// Something that is not a frame: nothing behind it can be understood.
+    Malformed,
+}
+
+/// Finds the frames of a connection's buffer and adds the jobs that open them. A frame that its header alone makes bad is
+/// counted, also in `bad`, and skipped.
+pub(crate) fn parse(
+    ctx: &mut Context,
+    local: Local,
+    connection: &mut Connection,
+    buffer: &[u8],
+    (jobs, bad): (&mut Vec<FrameJob>, &mut u32),
+) -> Parsed {
+    let longest = ctx.settings().max_frame;
+    let mut at = connection.skip.min(buffer.len());
+    connection.skip -= at;
+    loop {
+        let rest = &buffer[at..];
+        let Some(header) = rest.first_chunk::<HEADER>() else { return Parsed::Until(at) };
+        let Ok(header) = Header::read(header) else { return Parsed::Malformed };
+        let length = header.frame_len();
+        if length > longest {
+            connection.may_move = false;
+            ctx.count(Count::Arrived);
+            ctx.count(Count::Oversize);
+            *bad += 1;
+            let here = length.min(rest.len());
+            connection.skip = length - here;
+            at += here;
+            continue;
+        }
+        if let Some((worker, _)) = local.layout.locate(header.session)
+            && worker != local.worker
+            && std::mem::take(&mut connection.may_move)
+        {
+            return Parsed::Elsewhere { worker, start: at };
+        }
+        if rest.len() < length {
+            return Parsed::Until(at);
+        }
+        connection.may_move = false;
+        ctx.count(Count::Arrived);
+        match local.slot_of(&header) {
+            Ok(slot) => jobs.push(FrameJob::new(at..at + length, slot, header.session)),
+            Err(wrong) => {
+                ctx.count(wrong);
+                *bad += 1;
+            }
+        }
+        at += length;
+    }
+}

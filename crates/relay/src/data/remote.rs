@@ -1,0 +1,98 @@
+//! Frames for sessions of other nodes: the one place where the data plane and the connection between nodes meet.
+
+use crate::{
+    address::Address,
+    data::{context::Context, count::Count},
+    layout::NodeLayout,
+};
+
+/// The most bytes of a batch.
+pub(crate) const MAX_BATCH: usize = 60 << 10;
+/// Bytes of a frame in a batch beside its data.
+const FRAME: usize = 2 * Address::LEN + 2;
+
+/// What carries opened frames to other nodes. A batch has frames as the receiver's address (8 bytes), the sender's (8),
+/// length (2) and data; numbers are big endian.
+pub(crate) trait RemoteNodes: Send + Sync {
+    /// Sends a batch to a node, without waiting. Returns whether there was room.
+    fn send(&self, node: u32, batch: Vec<u8>) -> bool;
+}
+
+/// The frames of a batch: receiver, sender, data. A frame that is cut ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frames<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = (Address, Address, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (to, rest) = self.0.split_first_chunk()?;
+        let (from, rest) = rest.split_first_chunk()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (data, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        self.0 = rest;
+        Some((Address::from_bytes(*to), Address::from_bytes(*from), data))
+    }
+}
+
+/// The batches of one worker, by node.
+#[derive(Debug)]
+pub(crate) struct Batches(Vec<Vec<u8>>);
+
+impl Batches {
+    pub(crate) fn new() -> Batches {
+        Batches(vec![Vec::new(); NodeLayout::NODES as usize])
+    }
+
+    /// Adds an opened frame to the batch of its receiver's node. Returns whether it can go there.
+    pub(crate) fn push(&mut self, ctx: &mut Context, to: Address, from: Address, data: &[u8]) -> bool {
+        let node = NodeLayout::of(to.session, 1).node();
+        if ctx.shared.remote.get().is_none() || node == ctx.shared.layout.node() || FRAME + data.len() > MAX_BATCH {
+            return false;
+        }
+        if self.0[node as usize].len() + FRAME + data.len() > MAX_BATCH {
+            self.send(ctx, node);
+        }
+        let batch = &mut self.0[node as usize];
+        push(batch, to, from, data);
+        ctx.count(Count::Remote);
+        true
+    }
+
+    /// Sends all batches.
+    pub(crate) fn flush(&mut self, ctx: &mut Context) {
+        if ctx.shared.remote.get().is_some() {
+            (0..NodeLayout::NODES).for_each(|node| self.send(ctx, node));
+        }
+    }
+
+    fn send(&mut self, ctx: &mut Context, node: u32) {
+        let batch = std::mem::take(&mut self.0[node as usize]);
+        if !batch.is_empty() && ctx.shared.remote.get().is_some_and(|remote| !remote.send(node, batch)) {
+            ctx.count(Count::Slow);
+        }
+    }
+}
+
+fn push(batch: &mut Vec<u8>, to: Address, from: Address, data: &[u8]) {
+    batch.extend_from_slice(&to.to_bytes());
+    batch.extend_from_slice(&from.to_bytes());
+    batch.extend_from_slice(&(data.len() as u16).to_be_bytes());
+    batch.extend_from_slice(data);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_as_they_were_written() {
+        let [a, b, c, d] = [1, 2, 3, 4].map(|session| Address { session, generation: 7 * session });
+        let mut batch = Vec::new();
+        push(&mut batch, a, b, b"data");
+        push(&mut batch, c, d, b"");
+        assert_eq!(Frames(&batch).collect::<Vec<_>>(), [(a, b, &b"data"[..]), (c, d, &b""[..])]);
+        let cut = Frames(&batch[..FRAME + 3]);
+        assert_eq!(cut.count(), 0, "a frame that is cut");
+    }
+}

@@ -1,0 +1,151 @@
+//! Events as lines of JSON: time, event, and what it is about. Never keys, never plaintext.
+
+use std::{
+    fmt,
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Map, Value};
+
+/// Lines that may wait for a slow reader of the log.
+const QUEUE: usize = 8192;
+
+/// A log. Its lines are written by a thread of its own: whoever does not read them holds up nothing, and lines that find
+/// no room are counted instead.
+pub struct Log {
+    queue: SyncSender<Entry>,
+    lost: Arc<AtomicU64>,
+}
+
+enum Entry {
+    Line(String),
+    /// Everything before this is written: say so.
+    Flush(SyncSender<()>),
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log").field("lost", &self.lost.load(Ordering::Relaxed)).finish_non_exhaustive()
+    }
+}
+
+impl Log {
+    /// A log that writes to `out`. If the system gives no thread, all lines are lost.
+    pub fn to(out: impl Write + Send + 'static) -> Log {
+        let (queue, entries) = sync_channel(QUEUE);
+        let lost = Arc::new(AtomicU64::new(0));
+        let counter = lost.clone();
+        let _ = std::thread::Builder::new().name("log".into()).spawn(move || write(out, &entries, &counter));
+        Log { queue, lost }
+    }
+
+    /// Logs one event.
+    pub fn say(&self, event: &str, about: &[(&str, Value)]) {
+        if self.queue.try_send(Entry::Line(line(event, about))).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until every line so far is written, at most for `limit`.
+    pub fn flush(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        let (reply, written) = sync_channel(1);
+        while self.queue.try_send(Entry::Flush(reply.clone())).is_err() {
+            if Instant::now() >= until {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = written.recv_timeout(until.saturating_duration_since(Instant::now()));
+    }
+}
+
+fn line(event: &str, about: &[(&str, Value)]) -> String {
+    let mut line = Map::new();
+    line.insert("time".into(), jiff::Timestamp::now().to_string().into());
+    line.insert("event".into(), event.into());
+    line.extend(about.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    Value::Object(line).to_string()
+}
+
+fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64) {
+    for entry in entries {
+        // An output that fails must not stop the relay
+        let _ = match entry {
+            Entry::Line(line) => {
+                let count = lost.swap(0, Ordering::Relaxed);
+                let about = [("lines", count.into())];
+                let notice = (count > 0).then(|| self::line("log-lines-lost", &about) + "\n");
+                writeln!(out, "{}{line}", notice.unwrap_or_default()).and_then(|()| out.flush())
+            }
+            Entry::Flush(reply) => {
+                let _ = reply.try_send(());
+                Ok(())
+            }
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::{Condvar, Mutex};
+
+    use super::*;
+
+    /// An output that blocks until it is opened.
+    #[derive(Clone, Default)]
+    struct Pipe(Arc<Gate>);
+
+    #[derive(Default)]
+    struct Gate {
+        is_open: Mutex<bool>,
+        opened: Condvar,
+        bytes: Mutex<Vec<u8>>,
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            drop(self.0.opened.wait_while(self.0.is_open.lock().unwrap(), |is_open| !*is_open).unwrap());
+            self.0.bytes.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_that_nobody_reads_holds_up_nothing_and_counts_what_is_lost() {
+        let pipe = Pipe::default();
+        let log = Log::to(pipe.clone());
+        for number in 0..QUEUE + 100 {
+            log.say("event", &[("number", number.into())]);
+        }
+        let start = Instant::now();
+        log.flush(Duration::from_millis(50));
+        assert!(start.elapsed() < Duration::from_secs(10), "flushing waits no longer than it may");
+        *pipe.0.is_open.lock().unwrap() = true;
+        pipe.0.opened.notify_all();
+        log.flush(Duration::from_secs(30));
+        log.say("last", &[]);
+        log.flush(Duration::from_secs(30));
+        let text = String::from_utf8(pipe.0.bytes.lock().unwrap().clone()).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lost: u64 = lines
+            .iter()
+            .filter(|line| line["event"] == "log-lines-lost")
+            .map(|line| line["lines"].as_u64().unwrap())
+            .sum();
+        let written = lines.iter().filter(|line| line["event"] == "event").count() as u64;
+        assert_eq!(written + lost, QUEUE as u64 + 100);
+        assert!(lost > 0 && lines.last().unwrap()["event"] == "last");
+    }
+}

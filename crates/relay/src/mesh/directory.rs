@@ -1,0 +1,180 @@
+//! Which client has which address, on any node.
+//!
+//! Of two openings of one name at two nodes, the later one counts. Nodes tell each other how long ago a name was opened,
+//! so that their clocks need not agree; openings at almost the same time are decided by the number of the node.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use crate::{address::Address, layout::NodeLayout};
+
+/// Openings that are closer together than this count as simultaneous: messages between nodes take time.
+const SIMULTANEOUS: Duration = Duration::from_millis(200);
+
+/// What is known of names, here and elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct Directory {
+    entries: HashMap<String, Entry>,
+    digests: [Digest; NodeLayout::NODES as usize],
+}
+
+/// Where and when a name was last opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) address: Address,
+    /// By the clock of this node.
+    pub(crate) opened: Instant,
+}
+
+/// A summary of the names at a node, by which two nodes notice that they disagree. Not a secret, and not protection
+/// against anybody: messages between nodes are authenticated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Digest {
+    pub(crate) count: u32,
+    pub(crate) sum: u64,
+}
+
+impl Entry {
+    pub(crate) fn node(&self) -> u32 {
+        NodeLayout::of(self.address.session, 1).node()
+    }
+
+    /// Whether this opening counts, and the other one, of another node, does not.
+    fn supersedes(&self, other: &Entry) -> bool {
+        let apart = self.opened.max(other.opened) - self.opened.min(other.opened);
+        if apart < SIMULTANEOUS { self.node() > other.node() } else { self.opened > other.opened }
+    }
+}
+
+impl Digest {
+    fn change(&mut self, name: &str, address: Address, there: bool) {
+        // FNV-1a, 64 bits: the same in every build
+        let bytes = name.bytes().chain(address.to_bytes());
+        let hash = bytes
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        if there {
+            self.count += 1;
+            self.sum = self.sum.wrapping_add(hash);
+        } else {
+            self.count -= 1;
+            self.sum = self.sum.wrapping_sub(hash);
+        }
+    }
+}
+
+impl Directory {
+    pub(crate) fn find(&self, name: &str) -> Option<Address> {
+        self.entries.get(name).map(|entry| entry.address)
+    }
+
+    pub(crate) fn digest(&self, node: u32) -> Digest {
+        self.digests[node as usize]
+    }
+
+    /// A name was opened. Returns the entry that does not count any more, if it was of another node.
+    pub(crate) fn opened(&mut self, name: &str, entry: Entry) -> Option<Entry> {
+        let before = self.entries.get(name).copied();
+        if before.is_some_and(|before| before.node() != entry.node() && !entry.supersedes(&before)) {
+            return None;
+        }
+        self.remove(name);
+        self.digests[entry.node() as usize].change(name, entry.address, true);
+        self.entries.insert(name.to_owned(), entry);
+        before.filter(|before| before.node() != entry.node())
+    }
+
+    /// The session at this address has ended.
+    pub(crate) fn closed(&mut self, name: &str, address: Address) {
+        if self.find(name) == Some(address) {
+            self.remove(name);
+        }
+    }
+
+    /// A node is gone, with all its sessions.
+    pub(crate) fn lost(&mut self, node: u32) {
+        self.entries.retain(|_, entry| entry.node() != node);
+        self.digests[node as usize] = Digest::default();
+    }
+
+    /// Forgets the names of a node that are not in `names`.
+    pub(crate) fn keep(&mut self, node: u32, names: &HashSet<String>) {
+        let gone: Vec<String> =
+            self.at(node).map(|(name, _)| name).filter(|&name| !names.contains(name)).map(str::to_owned).collect();
+        gone.iter().for_each(|name| self.remove(name));
+    }
+
+    /// The names at a node.
+    pub(crate) fn at(&self, node: u32) -> impl Iterator<Item = (&str, Entry)> {
+        self.entries.iter().filter(move |(_, entry)| entry.node() == node).map(|(name, entry)| (name.as_str(), *entry))
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Some(entry) = self.entries.remove(name) {
+            self.digests[entry.node() as usize].change(name, entry.address, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(node: u32, opened: Instant) -> Entry {
+        Entry { address: Address { session: NodeLayout::new(node, 1).session(7), generation: node }, opened }
+    }
+
+    fn after(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_last_opening_counts() {
+        let start = Instant::now();
+        let at = |node, seconds| entry(node, after(start, seconds));
+        let mut names = Directory::default();
+        assert_eq!(names.opened("alice", at(1, 5)), None);
+        assert_eq!(names.opened("alice", at(1, 6)), None, "anew at the same node");
+        assert_eq!(names.opened("alice", at(2, 4)), None, "old news");
+        assert_eq!(names.find("alice"), Some(at(1, 0).address));
+        assert_eq!(names.opened("alice", at(2, 7)), Some(at(1, 6)));
+        assert_eq!((names.find("alice"), names.find("bob")), (Some(at(2, 0).address), None));
+        names.closed("alice", at(1, 0).address);
+        assert_eq!(names.at(2).collect::<Vec<_>>(), [("alice", at(2, 7))]);
+        names.lost(2);
+        assert_eq!(names.find("alice"), None);
+    }
+
+    #[test]
+    fn simultaneous_openings_are_decided_alike_everywhere() {
+        let start = Instant::now();
+        for (first, second) in [(1, 2), (2, 1)] {
+            let mut names = Directory::default();
+            names.opened("alice", entry(first, start));
+            names.opened("alice", entry(second, start + Duration::from_millis(50)));
+            assert_eq!(names.find("alice"), Some(entry(2, start).address));
+        }
+    }
+
+    #[test]
+    fn digests_tell_whether_two_nodes_know_the_same_names() {
+        let start = Instant::now();
+        let (mut a, mut b) = (Directory::default(), Directory::default());
+        for name in ["alice", "bob", "carol"] {
+            a.opened(name, entry(1, start));
+        }
+        for name in ["carol", "bob", "dave", "alice"] {
+            b.opened(name, entry(1, after(start, 1)));
+        }
+        assert_ne!(a.digest(1), b.digest(1));
+        b.keep(1, &["alice", "bob", "carol"].map(str::to_owned).into());
+        assert_eq!(a.digest(1), b.digest(1));
+        a.opened("alice", entry(2, after(start, 2)));
+        assert_eq!((a.digest(1).count, a.digest(2).count), (2, 1));
+        b.closed("alice", entry(1, start).address);
+        assert_eq!(a.digest(1), b.digest(1));
+        b.lost(1);
+        assert_eq!(b.digest(1), Digest::default());
+    }
+}

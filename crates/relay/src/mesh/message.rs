@@ -1,0 +1,157 @@
+//! What nodes tell each other, inside sealed messages. The first byte says what kind of message it is; numbers are big
+//! endian.
+//!
+//! | kind | what | then |
+//! |---|---|---|
+//! | 1 | frames | a batch of the data plane |
+//! | 2 | a name was opened | address 8, milliseconds since then 8, name |
+//! | 3 | a name is gone | address 8, name |
+//! | 4 | heartbeat | digest of the sender's names: count 4, sum 8 |
+//! | 5 | request for all names | nothing |
+//! | 6 | names of the sender | 1 in the first part, 2 in the last, 3 in the only one, else 0; then each name as address 8, milliseconds 8, length 1, name |
+
+use std::str;
+
+use crate::{
+    address::Address,
+    data::{Frames, MAX_BATCH},
+    mesh::directory::Digest,
+};
+
+const FRAMES: u8 = 1;
+const OPENED: u8 = 2;
+const CLOSED: u8 = 3;
+const HEARTBEAT: u8 = 4;
+const REQUEST: u8 = 5;
+const NAMES: u8 = 6;
+
+/// The first part of a list of names.
+pub(crate) const FIRST: u8 = 1;
+/// The last part.
+pub(crate) const LAST: u8 = 2;
+
+/// One message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Message<'a> {
+    Frames(Frames<'a>),
+    Opened { address: Address, age: u64, name: &'a str },
+    Closed { address: Address, name: &'a str },
+    Heartbeat(Digest),
+    Request,
+    Names { part: u8, names: Vec<(Address, u64, &'a str)> },
+}
+
+pub(crate) fn frames(batch: &[u8]) -> Vec<u8> {
+    [&[FRAMES], batch].concat()
+}
+
+pub(crate) fn opened(address: Address, age: u64, name: &str) -> Vec<u8> {
+    [&[OPENED], &address.to_bytes()[..], &age.to_be_bytes(), name.as_bytes()].concat()
+}
+
+pub(crate) fn closed(address: Address, name: &str) -> Vec<u8> {
+    [&[CLOSED], &address.to_bytes()[..], name.as_bytes()].concat()
+}
+
+pub(crate) fn heartbeat(digest: Digest) -> Vec<u8> {
+    [&[HEARTBEAT], &digest.count.to_be_bytes()[..], &digest.sum.to_be_bytes()].concat()
+}
+
+pub(crate) fn request() -> Vec<u8> {
+    vec![REQUEST]
+}
+
+/// All names of a node, in as many messages as it takes.
+pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, u64, &'a str)>) -> Vec<Vec<u8>> {
+    let mut parts = vec![vec![NAMES, FIRST]];
+    for (address, age, name) in names {
+        let Ok(length) = u8::try_from(name.len()) else { continue };
+        let entry = [&address.to_bytes()[..], &age.to_be_bytes(), &[length], name.as_bytes()].concat();
+        if parts.last().is_some_and(|part| part.len() + entry.len() > MAX_BATCH) {
+            parts.push(vec![NAMES, 0]);
+        }
+        parts.last_mut().into_iter().for_each(|part| part.extend_from_slice(&entry));
+    }
+    parts.last_mut().into_iter().for_each(|part| part[1] |= LAST);
+    parts
+}
+
+/// Reads a message; nothing if it makes no sense.
+pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
+    let (kind, rest) = text.split_first()?;
+    match *kind {
+        FRAMES => Some(Message::Frames(Frames(rest))),
+        OPENED => {
+            let (address, rest) = Address::split(rest)?;
+            let (age, name) = rest.split_first_chunk()?;
+            Some(Message::Opened { address, age: u64::from_be_bytes(*age), name: str::from_utf8(name).ok()? })
+        }
+        CLOSED => {
+            let (address, name) = Address::split(rest)?;
+            Some(Message::Closed { address, name: str::from_utf8(name).ok()? })
+        }
+        HEARTBEAT => {
+            let (count, sum) = rest.split_first_chunk()?;
+            let (sum, rest) = sum.split_first_chunk()?;
+            let digest = Digest { count: u32::from_be_bytes(*count), sum: u64::from_be_bytes(*sum) };
+            rest.is_empty().then_some(Message::Heartbeat(digest))
+        }
+        REQUEST => rest.is_empty().then_some(Message::Request),
+        NAMES => {
+            let (&part, mut rest) = rest.split_first()?;
+            let mut names = Vec::new();
+            while !rest.is_empty() {
+                let (address, more) = Address::split(rest)?;
+                let (age, more) = more.split_first_chunk()?;
+                let (&length, more) = more.split_first()?;
+                let (name, more) = more.split_at_checked(length.into())?;
+                names.push((address, u64::from_be_bytes(*age), str::from_utf8(name).ok()?));
+                rest = more;
+            }
+            Some(Message::Names { part, names })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(session: u32) -> Address {
+        Address { session, generation: 9 }
+    }
+
+    #[test]
+    fn messages_are_read_as_they_were_written() {
+        assert_eq!(read(&frames(b"batch")), Some(Message::Frames(Frames(b"batch"))));
+        let name = "alice";
+        assert_eq!(read(&opened(address(7), 8, name)), Some(Message::Opened { address: address(7), age: 8, name }));
+        assert_eq!(read(&closed(address(7), name)), Some(Message::Closed { address: address(7), name }));
+        let digest = Digest { count: 3, sum: 1 << 60 };
+        assert_eq!(read(&heartbeat(digest)), Some(Message::Heartbeat(digest)));
+        assert_eq!(read(&request()), Some(Message::Request));
+    }
+
+    #[test]
+    fn a_long_list_of_names_takes_several_messages() {
+        let all: Vec<String> = (0..5000).map(|number| format!("{number}.sensors.example")).collect();
+        let parts = names(all.iter().map(|name| (address(1), 2, name.as_str())));
+        assert!(parts.len() > 1 && parts.iter().all(|part| part.len() <= MAX_BATCH));
+        let mut read_back = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let Some(Message::Names { part, names }) = read(part) else { panic!("names") };
+            assert_eq!((part & FIRST != 0, part & LAST != 0), (at == 0, at + 1 == parts.len()));
+            read_back.extend(names.into_iter().map(|(_, _, name)| name.to_owned()));
+        }
+        assert_eq!(read_back, all);
+        assert_eq!(names(std::iter::empty()), [[NAMES, FIRST | LAST]]);
+    }
+
+    #[test]
+    fn a_message_that_makes_no_sense_is_nothing() {
+        for text in [&b""[..], b"\x09", b"\x02123", b"\x0312345678\xff", b"\x0412345678901", b"\x05x", b"\x06\x0312"] {
+            assert_eq!(read(text), None);
+        }
+    }
+}

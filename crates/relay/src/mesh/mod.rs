@@ -1,0 +1,225 @@
+//! Several relays as one service: each session is kept on the node that its number names, and frames for clients of
+//! other nodes travel over NATS, sealed once more between the nodes.
+//!
+//! NATS carries messages and cannot read them: they are sealed ([`link`]), and the subjects tell only the nodes. Each
+//! node says hello on `NAME.hello`, listens on `NAME.node.N`, sends a heartbeat to the nodes that are present, and tells
+//! them which names were opened at it. A node that falls silent is lost, and so are its sessions' connections: their
+//! clients open their sessions at another node.
+
+mod directory;
+mod link;
+mod message;
+mod stats;
+mod task;
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use async_nats::ConnectOptions;
+use sealwright_session::SessionError;
+pub(crate) use stats::MeshStats;
+use thiserror::Error;
+use tokio::sync::{
+    Notify,
+    mpsc::{Sender, channel},
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    address::Address,
+    control::NameDirectory,
+    data::{INBOX_BYTES, Relay, RemoteNodes},
+    errors::os_error_text,
+    layout::NodeLayout,
+    log::Log,
+    mesh::{
+        directory::{Directory, Entry},
+        link::Links,
+        task::{Order, Task},
+    },
+};
+
+/// How a node takes part.
+#[derive(Clone)]
+pub(crate) struct MeshConfig {
+    /// Servers of NATS, with commas between. The addresses may hold passwords.
+    pub(crate) nats: String,
+    /// What all its subjects begin with.
+    pub(crate) name: String,
+    /// What all nodes know and nobody else.
+    pub(crate) secret: Zeroizing<[u8; 32]>,
+}
+
+impl std::fmt::Debug for MeshConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MeshConfig")
+            .field("nats", &without_credentials(&self.nats))
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Addresses of NATS servers without users, passwords and tokens.
+fn without_credentials(servers: &str) -> String {
+    let one = |server: &str| {
+        let (scheme, rest) = server.split_once("://").map_or(("", server), |(scheme, rest)| (scheme, rest));
+        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+        if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
+    };
+    servers.split(',').map(|server| one(server.trim())).collect::<Vec<_>>().join(",")
+}
+
+/// Why a node cannot take part.
+#[derive(Debug, Error)]
+pub enum MeshError {
+    /// NATS cannot be reached.
+    #[error("{servers}: {why}")]
+    Nats {
+        /// Its servers, without passwords.
+        servers: String,
+        /// Why.
+        why: String,
+    },
+    /// The system refuses something.
+    #[error("{}", os_error_text(.0))]
+    Io(#[from] io::Error),
+    /// There are no random bytes, or there is no memory.
+    #[error("{0}")]
+    Session(#[from] SessionError),
+}
+
+/// Events that wait for the mesh's thread at most. An event that finds no room is made up for by the next heartbeat.
+const EVENTS: usize = 4096;
+/// Messages that wait for NATS at most: with batches of the largest size, some 4 MB.
+const WAITING_FOR_NATS: usize = 64;
+
+/// What the control plane, the metrics and the mesh's thread share.
+#[derive(Default)]
+pub(crate) struct MeshState {
+    directory: Mutex<Directory>,
+    pub(crate) stats: MeshStats,
+}
+
+impl MeshState {
+    fn directory(&self) -> MutexGuard<'_, Directory> {
+        self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where workers put frames for other nodes.
+struct Outbox {
+    orders: Sender<Order>,
+    /// Bytes of frames that wait.
+    bytes: Arc<AtomicUsize>,
+}
+
+impl RemoteNodes for Outbox {
+    fn send(&self, node: u32, batch: Vec<u8>) -> bool {
+        let batch = Zeroizing::new(batch);
+        let length = batch.len();
+        if self.bytes.fetch_add(length, Ordering::Relaxed) > INBOX_BYTES
+            || self.orders.try_send(Order::Frames(node, batch)).is_err()
+        {
+            self.bytes.fetch_sub(length, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+}
+
+/// A node's part in a mesh, until dropped.
+pub(crate) struct Mesh {
+    pub(crate) state: Arc<MeshState>,
+    orders: Sender<Order>,
+    stop: Arc<Notify>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mesh {
+    /// Connects to NATS, and lets the relay's workers send frames to other nodes.
+    pub(crate) fn join(config: &MeshConfig, relay: Arc<Relay>, log: Arc<Log>) -> Result<Mesh, MeshError> {
+        let node = relay.layout().node();
+        let links = Links::new(node, config.secret.clone())?;
+        let (orders, received) = channel(EVENTS);
+        let bytes = Arc::<AtomicUsize>::default();
+        let (state, stop) = (Arc::<MeshState>::default(), Arc::new(Notify::new()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let failed = |error: &dyn std::fmt::Display| MeshError::Nats {
+            servers: without_credentials(&config.nats),
+            why: error.to_string(),
+        };
+        let servers: Vec<String> = config.nats.split(',').map(|server| server.trim().to_owned()).collect();
+        let options = ConnectOptions::new()
+            .name(format!("sealwright node {node}"))
+            .no_echo()
+            .client_capacity(WAITING_FOR_NATS)
+            .connection_timeout(Duration::from_secs(5));
+        let nats = runtime.block_on(options.connect(servers)).map_err(|error| failed(&error))?;
+        let task = Task::open(nats, config.name.clone(), links, relay.clone(), state.clone(), log);
+        let task = runtime.block_on(task).map_err(|error| failed(&error))?;
+        relay.connect_nodes(Arc::new(Outbox { orders: orders.clone(), bytes: bytes.clone() }));
+        let stopped = stop.clone();
+        let thread = std::thread::Builder::new().name("mesh".into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = stopped.notified() => {}
+                    () = task.run(received, bytes) => {}
+                }
+            });
+        })?;
+        Ok(Mesh { state, orders, stop, thread: Some(thread) })
+    }
+}
+
+impl NameDirectory for Mesh {
+    fn opened(&self, name: &str, address: Address) {
+        let entry = Entry { address, opened: Instant::now() };
+        self.state.directory().opened(name, entry);
+        let _ = self.orders.try_send(Order::Opened(name.to_owned(), entry));
+    }
+
+    fn closed(&self, name: &str, address: Address) {
+        self.state.directory().closed(name, address);
+        let _ = self.orders.try_send(Order::Closed(name.to_owned(), address));
+    }
+
+    fn find(&self, name: &str) -> Option<Address> {
+        self.state.directory().find(name)
+    }
+}
+
+impl Drop for Mesh {
+    fn drop(&mut self) {
+        self.stop.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has printed so
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The node that keeps a session.
+fn node_of(address: Address) -> u32 {
+    NodeLayout::of(address.session, 1).node()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_left_out_of_what_is_printed() {
+        let nats = "nats://user:secret@a.example:4222, tls://token@b.example,c.example:1".to_owned();
+        let config = MeshConfig { nats, name: "x".into(), secret: Zeroizing::new([7; 32]) };
+        let text = format!("{config:?}");
+        assert!(!text.contains("secret") && !text.contains("user") && !text.contains("token"), "{text}");
+        assert!(text.contains("nats://a.example:4222,tls://b.example,c.example:1"), "{text}");
+    }
+}

@@ -1,0 +1,92 @@
+//! What can be wrong with a configuration.
+
+use std::path::PathBuf;
+
+use sealwright_session::{Spec, UnknownSchemeError};
+use thiserror::Error;
+
+use crate::{
+    control::tls::FileError,
+    errors::{TomlError, os_error_text},
+};
+
+/// What is wrong with a configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("{}: {}", path.display(), os_error_text(error))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It says something wrong.
+    #[error("{}: {why}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// What.
+        why: ValueError,
+    },
+}
+
+/// What is wrong in a configuration.
+#[derive(Debug, Error)]
+pub enum ValueError {
+    /// It is not TOML, or has unknown keys.
+    #[error("{0}")]
+    Toml(#[from] TomlError),
+    /// There is no such scheme.
+    #[error("scheme: {0}")]
+    Scheme(UnknownSchemeError),
+    /// The scheme does not encrypt.
+    #[error("scheme: clear seals nothing; it is for measurements only")]
+    Clear,
+    /// The scheme is broken, or its time depends on secrets.
+    #[error("scheme: {0} is for research only: {1}; hint: research = true allows it all the same")]
+    Research(Spec, &'static str),
+    /// A number is too small.
+    #[error("{0} must be at least {1}")]
+    TooSmall(&'static str, u64),
+    /// A number is too large.
+    #[error("{0} must be at most {1}")]
+    TooLarge(&'static str, u64),
+    /// A number must be positive.
+    #[error("{0} must be a positive number")]
+    NotPositive(&'static str),
+    /// An address for clients cannot be used.
+    #[error("public must be a host and a port, such as relay.example:7600")]
+    Public,
+    /// A client cannot have this name.
+    #[error("clients: {0:?} is not a DNS name, nor *. before one")]
+    Name(String),
+    /// A client is named twice.
+    #[error("clients: {0:?} is there twice; upper and lower case are the same")]
+    Duplicate(String),
+    /// The file with the secret of the mesh cannot be used.
+    #[error("{}: {why}", path.display())]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: SecretError,
+    },
+    /// The subjects of a mesh cannot begin with this.
+    #[error("mesh.name must be the beginning of a subject, such as sealwright")]
+    MeshName,
+    /// This build cannot connect to other nodes.
+    #[error("mesh: this program was built without support for several nodes (cargo feature `nats`)")]
+    NoMesh,
+}
+
+/// Why a file does not hold the secret of a mesh.
+#[derive(Debug, Error)]
+pub enum SecretError {
+    /// The file cannot be used.
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// It holds something else.
+    #[error("not 64 hexadecimal digits, as `sealwright key new` writes them")]
+    NotHex,
+}

@@ -1,0 +1,375 @@
+//! Every parameter of a run, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The most processors a machine may have.
+pub const MOST_PROCESSORS: usize = 64;
+
+/// The largest cache, in bytes.
+const LARGEST_CACHE: usize = 64 << 20;
+
+/// The most cycles that anything may take: no sum of them overflows.
+const LONGEST_TIME: u64 = 1_000_000_000;
+
+/// A whole machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Processors and chips.
+    pub machine: Machine,
+    /// First level: one for instructions and one for data, of this size each.
+    pub l1: Level,
+    /// Second level, shared by both.
+    pub l2: SecondLevel,
+    /// The bus.
+    pub bus: Bus,
+    /// Memory behind it.
+    pub memory: Memory,
+    /// What stands between each node and the bus.
+    pub shu: crate::scheme::Shu,
+}
+
+/// Processors and chips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Machine {
+    /// Processors, 2 to 64.
+    pub processors: usize,
+    /// Chips that they are spread over evenly; 0 is one chip a processor. Transfers within a chip stay in the clear.
+    pub chips: usize,
+    /// Bytes of a line, 64 or 128.
+    pub line: usize,
+    /// Cycles of a synchronisation: arriving at a barrier, asking for a lock, being woken.
+    pub sync: u64,
+    /// The process that all processors run, as associated data of every transfer.
+    pub process: u8,
+    /// Seed of keys, first counters and jitter.
+    pub seed: u64,
+}
+
+/// A first-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Level {
+    /// Bytes.
+    pub bytes: usize,
+    /// Ways.
+    pub ways: usize,
+    /// Cycles of a hit, which the processor waits for.
+    pub hit: u64,
+}
+
+/// The second-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SecondLevel {
+    /// Bytes.
+    pub bytes: usize,
+    /// Ways.
+    pub ways: usize,
+    /// Cycles of a hit.
+    pub hit: u64,
+}
+
+/// How the bus is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BusMode {
+    /// Address and data phases apart: other requests pass while data is awaited.
+    #[default]
+    Split,
+    /// Held from the address to the data.
+    Atomic,
+}
+
+/// Who is served next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbiter {
+    /// Each in turn after the one served last.
+    #[default]
+    RoundRobin,
+    /// The lowest number.
+    Fixed,
+}
+
+/// The bus. Figures are those of GEMS where it has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bus {
+    /// Split or atomic.
+    pub mode: BusMode,
+    /// Who is served next.
+    pub arbiter: Arbiter,
+    /// Cycles from controller to arbiter.
+    pub issue: u64,
+    /// Cycles to decide.
+    pub arbitration: u64,
+    /// Cycles that an address holds its part of the bus.
+    pub address: u64,
+    /// Bytes a cycle in the data phase.
+    pub width: u64,
+    /// Bytes of a data message's header.
+    pub header: u64,
+    /// Cycles of the way, apart from holding the bus.
+    pub flight: u64,
+    /// Cycles of an owner to find its line.
+    pub response: u64,
+    /// Cycles after which a refused access is tried again.
+    pub retry: u64,
+    /// Whether tags, counters and messages of a scheme take their room on the bus.
+    pub tags: bool,
+    /// Cycles after which a requestor asks its peer to send again; 0 waits for ever.
+    pub timeout: u64,
+    /// The most by which nodes may see an address at different times; 0 is a snoop in one cycle.
+    pub skew: u64,
+}
+
+/// Memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// Cycles to answer.
+    pub latency: u64,
+    /// Up to this many cycles more, at random by the machine's seed.
+    pub jitter: u64,
+    /// Protection of what lies in memory.
+    pub protect: Protect,
+    /// Counter blocks that the controller keeps at hand, where memory is protected.
+    pub counter_cache: usize,
+}
+
+/// Protection of what lies in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protect {
+    /// None, as in the thesis.
+    #[default]
+    None,
+    /// Split counters, AES-GCM lines, and a Merkle tree over the counters.
+    Tree,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1 }
+    }
+}
+impl Default for Level {
+    fn default() -> Self {
+        Level { bytes: 64 << 10, ways: 4, hit: 4 }
+    }
+}
+impl Default for SecondLevel {
+    fn default() -> Self {
+        SecondLevel { bytes: 1 << 20, ways: 4, hit: 10 }
+    }
+}
+impl Default for Bus {
+    fn default() -> Self {
+        Bus {
+            mode: BusMode::Split,
+            arbiter: Arbiter::RoundRobin,
+            issue: 2,
+            arbitration: 3,
+            address: 2,
+            width: 10,
+            header: 8,
+            flight: 4,
+            response: 12,
+            retry: 10,
+            tags: false,
+            timeout: 0,
+            skew: 0,
+        }
+    }
+}
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { latency: 160, jitter: 0, protect: Protect::None, counter_cache: 256 }
+    }
+}
+
+/// A setting that makes no machine, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadConfig(pub String);
+
+impl fmt::Display for BadConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for BadConfig {}
+
+/// Names of the presets: the thesis's tables of parameters.
+pub const PRESETS: [&str; 2] = ["table-4.1", "table-4.2"];
+
+impl Config {
+    /// The thesis's table 4.1 (64-byte lines) or 4.2 (128-byte lines, caches twice as large, AES twice as fast a byte).
+    pub fn preset(name: &str) -> Option<Config> {
+        let mut config = Config::default();
+        match name {
+            "table-4.1" => {}
+            "table-4.2" => {
+                config.machine.line = 128;
+                config.l1.bytes *= 2;
+                config.l2.bytes *= 2;
+            }
+            _ => return None,
+        }
+        Some(config)
+    }
+
+    /// The preset for a length of line.
+    pub fn for_line(line: usize) -> Config {
+        let preset = Config::preset(if line == 128 { PRESETS[1] } else { PRESETS[0] });
+        let mut config = preset.unwrap_or_default();
+        config.machine.line = line;
+        config
+    }
+
+    /// Settings of `text` (TOML) over these.
+    ///
+    /// # Errors
+    /// Where the text is no TOML, or names what does not exist.
+    pub fn merge(&self, text: &str) -> Result<Config, BadConfig> {
+        let change: toml::Table = toml::from_str(text).map_err(|error| {
+            let line =
+                error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+            BadConfig(format!("line {line}: {}", error.message()))
+        })?;
+        let mut base = toml::Table::try_from(self).map_err(|error| BadConfig(error.to_string()))?;
+        overlay(&mut base, change);
+        base.try_into().map_err(|error: toml::de::Error| BadConfig(error.message().to_owned()))
+    }
+
+    /// One setting `a.b=c` over these; a `c` that is no TOML value is taken as a word.
+    ///
+    /// # Errors
+    /// As [`merge`](Self::merge).
+    pub fn set(&self, setting: &str) -> Result<Config, BadConfig> {
+        let bad = |why: String| BadConfig(format!("{setting}: {why}"));
+        let Some((name, value)) = setting.split_once('=') else {
+            return Err(bad("a setting has the form a.b=c".into()));
+        };
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        if !plain || value.contains(['\n', '"']) {
+            return Err(bad("a setting has the form a.b=c".into()));
+        }
+        let value = value.trim();
+        let as_is = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
+        let line = if as_is { format!("{name} = {value}") } else { format!("{name} = \"{value}\"") };
+        self.merge(&line).map_err(|error| bad(error.0))
+    }
+
+    /// Looks for settings that make no machine.
+    ///
+    /// # Errors
+    /// The first one found.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        let wrong = |what: String| Err(BadConfig(what));
+        let Machine { processors, chips, line, sync, .. } = self.machine;
+        if !(2..=MOST_PROCESSORS).contains(&processors) {
+            return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
+        }
+        if chips > 0 && !processors.is_multiple_of(chips) {
+            return wrong(format!("machine.chips: {processors} processors cannot be spread evenly over {chips}"));
+        }
+        if ![64, 128].contains(&line) {
+            return wrong(format!("machine.line is {line}, not 64 or 128"));
+        }
+        let levels = [("l1", self.l1.bytes, self.l1.ways), ("l2", self.l2.bytes, self.l2.ways)];
+        for (name, bytes, ways) in levels {
+            if !ways.is_power_of_two() || ways > 32 {
+                return wrong(format!("{name}.ways is {ways}, not a power of two up to 32"));
+            }
+            let set = ways * line;
+            if bytes < set || bytes > LARGEST_CACHE || !bytes.is_multiple_of(set) || !(bytes / set).is_power_of_two() {
+                return wrong(format!("{name}.bytes is {bytes}: not a power of two of sets of {set} bytes"));
+            }
+        }
+        let Bus { issue, arbitration, address, width, header, flight, response, retry, timeout, skew, .. } = self.bus;
+        let Memory { latency, jitter, .. } = self.memory;
+        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.shu.xor, self.shu.ghash];
+        let buses = [issue, arbitration, address, width, header, flight, response, retry, timeout, skew];
+        if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
+            return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
+        }
+        if self.memory.counter_cache > LARGEST_CACHE / line {
+            return wrong(format!("memory.counter_cache is more than {} blocks", LARGEST_CACHE / line));
+        }
+        if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
+            return wrong(format!("the caches of {processors} processors have more than 1 GiB together"));
+        }
+        if self.bus.issue + self.bus.arbitration == 0 {
+            return wrong("bus.issue and bus.arbitration are both 0: a request takes at least a cycle".into());
+        }
+        if sync < self.bus.issue + self.bus.arbitration {
+            return wrong("machine.sync is less than bus.issue + bus.arbitration".into());
+        }
+        if self.bus.width == 0 || self.bus.retry == 0 || self.l1.hit == 0 {
+            return wrong("bus.width, bus.retry and l1.hit are at least 1".into());
+        }
+        if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
+            return wrong("bus.skew needs a split bus".into());
+        }
+        self.shu.check().map_err(BadConfig)
+    }
+}
+
+fn overlay(base: &mut toml::Table, change: toml::Table) {
+    for (name, value) in change {
+        match (base.get_mut(&name), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => overlay(old, new),
+            (_, value) => {
+                base.insert(name, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_the_tables() {
+        for name in PRESETS {
+            Config::preset(name).unwrap().check().unwrap();
+        }
+        let wide = Config::for_line(128);
+        assert_eq!((wide.l1.bytes, wide.l2.bytes, wide.machine.line), (131_072, 2_097_152, 128));
+        assert_eq!(Config::preset("table-9"), None);
+    }
+
+    #[test]
+    fn settings_change_one_thing_or_say_why_not() {
+        let base = Config::default();
+        assert_eq!(base.set("bus.width=16").unwrap().bus.width, 16);
+        assert_eq!(base.set("bus.mode=atomic").unwrap().bus.mode, BusMode::Atomic);
+        for wrong in ["bus.width", "bus.nothing=1", "bus.width=many", "bus.width=\"1\"\nx=2", "no such=1"] {
+            assert!(base.set(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_machine_is_refused() {
+        let wrong = [
+            "machine.processors=1",
+            "machine.processors=65",
+            "machine.line=48",
+            "l1.ways=3",
+            "l2.bytes=1000",
+            "bus.width=0",
+            "machine.sync=1",
+            "machine.chips=3",
+        ];
+        for setting in wrong {
+            let config = Config::default().set(setting).unwrap();
+            assert!(config.check().is_err(), "{setting}");
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Protection of memory, the thesis's future work: lines sealed with AES-GCM under split counters, and a Merkle tree over
+//! the counters whose root stays in the controller.
+//!
+//! A page of 64 lines has one long counter and a short one a line; together with the address they are the nonce. When a
+//! short one is used up, the long one grows and the page is sealed anew. Lines, tags, counters and the tree's nodes lie in
+//! memory, where anybody may change them; counter blocks at hand were verified when they came.
+
+use std::{collections::VecDeque, fmt};
+
+use sealwright::{Aead, Suite};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    config::Config,
+    engine::Cycle,
+    memory::{Image, Numbered},
+    message::{How, LONGEST_LINE, LONGEST_TAG},
+    scheme::derive,
+};
+
+/// Lines of a page.
+const LINES: usize = 64;
+/// Children of a node of the tree, as a power of two.
+const FAN: u32 = 3;
+/// The last value of a short counter.
+const LAST: u8 = 127;
+
+type Hash = [u8; 16];
+
+/// The memory controller's seals.
+pub(crate) struct Guard {
+    aead: Box<dyn Aead>,
+    line: usize,
+    levels: u32,
+    latency: u64,
+    memory: u64,
+    ghash: u64,
+    /// What lies in memory.
+    text: Image,
+    tags: Numbered<[u8; LONGEST_TAG]>,
+    pages: Numbered<Page>,
+    nodes: Vec<Numbered<Hash>>,
+    /// What lies in the controller.
+    root: Hash,
+    at_hand: VecDeque<u64>,
+    places: usize,
+    pub(crate) counts: GuardCounts,
+}
+
+/// A page's counters.
+#[derive(Clone)]
+struct Page {
+    long: u64,
+    short: [u8; LINES],
+}
+
+/// What the guard counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct GuardCounts {
+    /// Lines read.
+    pub reads: u64,
+    /// Lines written.
+    pub writes: u64,
+    /// Reads and writes whose counter was not at hand.
+    pub counter_misses: u64,
+    /// Pages sealed anew because a short counter was used up.
+    pub resealed: u64,
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+impl Guard {
+    /// Seals everything that memory holds at the start.
+    pub(crate) fn new(config: &Config, image: &Image) -> Guard {
+        let line = config.machine.line;
+        // Pages of the 48 bits that an address has
+        let bits = 48 - (line * LINES).trailing_zeros();
+        let levels = bits.div_ceil(FAN);
+        let key = derive::<16>(config.machine.seed, "memory key", 0);
+        let mut guard = Guard {
+            aead: Suite::Aes128Gcm.aead(key.as_ref()).expect("16 bytes are the suite's key length"),
+            line,
+            levels,
+            latency: config.shu.latency(),
+            memory: config.memory.latency,
+            ghash: config.shu.ghash,
+            text: Image::default(),
+            tags: Numbered::default(),
+            pages: Numbered::default(),
+            nodes: vec![Numbered::default(); levels as usize + 1],
+            root: [0; 16],
+            at_hand: VecDeque::new(),
+            places: config.memory.counter_cache.max(1),
+            counts: GuardCounts::default(),
+        };
+        for address in image.addresses(line) {
+            let mut text = [0; LONGEST_LINE];
+            image.read(address, &mut text[..line]);
+            guard.seal(address, &mut text);
+        }
+        guard.counts = GuardCounts::default();
+        guard
+    }
+
+    fn place(&self, address: u64) -> (u64, usize) {
+        let number = address / self.line as u64;
+        (number / LINES as u64, number as usize % LINES)
+    }
+
+    fn nonce(page: &Page, address: u64, line: usize) -> ([u8; 12], [u8; 8]) {
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&page.long.to_be_bytes());
+        nonce[8] = page.short[line];
+        // The low bits of the line's number keep lines of one page apart; the rest of the address is associated data
+        nonce[9] = line as u8;
+        (nonce, address.to_be_bytes())
+    }
+
+    fn seal(&mut self, address: u64, text: &mut [u8; LONGEST_LINE]) {
+        let (number, line) = self.place(address);
+        let len = self.line;
+        // A page's long counter starts where no other page's can come: nonces never meet across pages
+        let page = self.pages.entry(number).or_insert_with(|| Page { long: number << 28, short: [0; LINES] });
+        let (nonce, ad) = Self::nonce(page, address, line);
+        let tag = self.aead.seal_in_place(&nonce, &ad, &mut text[..len]).expect("a line is a short text");
+        let mut bytes = [0; LONGEST_TAG];
+        bytes.copy_from_slice(tag.as_ref());
+        self.tags.insert(address, bytes);
+        self.text.write(address, &text[..len]);
+        self.climb(number);
+    }
+
+    /// The hash of a page's counters.
+    fn leaf(&self, number: u64) -> Hash {
+        let mut hash = Sha256::new();
+        if let Some(page) = self.pages.get(&number) {
+            hash.update(page.long.to_be_bytes());
+            hash.update(page.short);
+        }
+        short(hash)
+    }
+
+    /// The hash of a node's children as they lie in memory.
+    fn inner(&self, level: usize, index: u64) -> Hash {
+        let mut hash = Sha256::new();
+        for child in 0..1 << FAN {
+            hash.update(self.nodes[level - 1].get(&(index << FAN | child)).copied().unwrap_or_default());
+        }
+        short(hash)
+    }
+
+    /// Writes a page's path to the root anew.
+    fn climb(&mut self, number: u64) {
+        let leaf = self.leaf(number);
+        self.nodes[0].insert(number, leaf);
+        for level in 1..=self.levels as usize {
+            let index = number >> (FAN * level as u32);
+            let hash = self.inner(level, index);
+            self.nodes[level].insert(index, hash);
+        }
+        self.root = self.nodes[self.levels as usize].get(&0).copied().unwrap_or_default();
+    }
+
+    /// Whether a page's counters are those under the root.
+    fn genuine(&self, number: u64) -> bool {
+        let mut hash = self.leaf(number);
+        for level in 0..self.levels as usize {
+            let index = number >> (FAN * level as u32);
+            if self.nodes[level].get(&index) != Some(&hash) {
+                return false;
+            }
+            hash = self.inner(level + 1, index >> FAN);
+        }
+        hash == self.root
+    }
+
+    /// Has a page's counters at hand: the cycles that takes.
+    fn fetch(&mut self, number: u64) -> Result<u64, How> {
+        if let Some(place) = self.at_hand.iter().position(|page| *page == number) {
+            self.at_hand.remove(place);
+            self.at_hand.push_back(number);
+            return Ok(0);
+        }
+        self.counts.counter_misses += 1;
+        if self.pages.contains_key(&number) && !self.genuine(number) {
+            return Err(How::Mac);
+        }
+        if self.at_hand.len() == self.places {
+            self.at_hand.pop_front();
+        }
+        self.at_hand.push_back(number);
+        // The path's addresses are known: its nodes come together, and are hashed one after the other
+        Ok(self.memory + u64::from(self.levels) * self.ghash)
+    }
+
+    /// Reads a line that memory has at `at`; when it may be used. The pad is made while memory works.
+    pub(crate) fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, How> {
+        self.counts.reads += 1;
+        let (number, line) = self.place(address);
+        let counter = now + self.fetch(number)?;
+        let ready = at.max(counter + self.latency) + 1 + self.ghash;
+        let Some(tag) = self.tags.get(&address) else {
+            // Never written by anybody
+            out.fill(0);
+            return Ok(ready);
+        };
+        let Some(page) = self.pages.get(&number) else { return Err(How::Tag) };
+        self.text.read(address, out);
+        let (nonce, ad) = Self::nonce(page, address, line);
+        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| How::Tag)?;
+        Ok(ready)
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    /// Where its counters are not genuine: growing a forged counter would use a nonce twice.
+    pub(crate) fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), How> {
+        self.counts.writes += 1;
+        let (number, line) = self.place(address);
+        self.fetch(number)?;
+        let used_up = self.pages.get(&number).is_some_and(|page| page.short[line] == LAST);
+        if used_up {
+            self.reseal(number)?;
+        }
+        if let Some(page) = self.pages.get_mut(&number) {
+            page.short[line] += 1;
+        }
+        let mut text = [0; LONGEST_LINE];
+        text[..plain.len()].copy_from_slice(plain);
+        self.seal(address, &mut text);
+        Ok(())
+    }
+
+    /// A short counter is used up: every line of the page under the next long one.
+    fn reseal(&mut self, number: u64) -> Result<(), How> {
+        self.counts.resealed += 1;
+        let mut lines = Vec::new();
+        for line in 0..LINES as u64 {
+            let address = (number * LINES as u64 + line) * self.line as u64;
+            if self.tags.contains_key(&address) {
+                let mut text = [0; LONGEST_LINE];
+                self.read(address, &mut text[..self.line], 0, 0)?;
+                lines.push((address, text));
+            }
+        }
+        if let Some(page) = self.pages.get_mut(&number) {
+            page.long += 1;
+            page.short = [0; LINES];
+        }
+        for (address, mut text) in lines {
+            self.seal(address, &mut text);
+        }
+        Ok(())
+    }
+
+    /// A line as it would be read, without time passing.
+    pub(crate) fn peek(&self, address: u64, out: &mut [u8]) {
+        let (number, line) = self.place(address);
+        let (Some(tag), Some(page)) = (self.tags.get(&address), self.pages.get(&number)) else { return out.fill(0) };
+        self.text.read(address, out);
+        let (nonce, ad) = Self::nonce(page, address, line);
+        // A line that is not genuine reads as zeros, as the opener leaves it
+        let _ = self.aead.open_in_place(&nonce, &ad, out, tag);
+    }
+}
+
+fn short(hash: Sha256) -> Hash {
+    let mut out = [0; 16];
+    out.copy_from_slice(&hash.finalize()[..16]);
+    out
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn guard() -> Guard {
+        let mut image = Image::default();
+        image.write(0x1000, &[7; 200]);
+        let mut config = Config::default();
+        config.memory.counter_cache = 1;
+        Guard::new(&config, &image)
+    }
+
+    fn read(guard: &mut Guard, address: u64) -> Result<[u8; 64], How> {
+        let mut out = [0; 64];
+        guard.read(address, &mut out, 0, 160).map(|_| out)
+    }
+
+    #[test]
+    fn lines_come_back_and_lie_sealed() {
+        let mut guard = guard();
+        assert_eq!(read(&mut guard, 0x1000), Ok([7; 64]));
+        let mut raw = [0; 64];
+        guard.text.read(0x1000, &mut raw);
+        assert_ne!(raw, [7; 64]);
+        for round in 0..300 {
+            guard.write(0x1040, &[round as u8; 64]).unwrap();
+            assert_eq!(read(&mut guard, 0x1040), Ok([round as u8; 64]));
+            assert_eq!(read(&mut guard, 0x1000), Ok([7; 64]));
+        }
+        assert_eq!(guard.counts.resealed, 2);
+        assert_eq!(read(&mut guard, 0x9_0000), Ok([0; 64]));
+    }
+
+    #[test]
+    fn changed_lines_and_old_ones_are_refused() {
+        let mut guard = guard();
+        let (old, tag, page) = {
+            let mut old = [0; 64];
+            guard.text.read(0x1000, &mut old);
+            (old, guard.tags[&0x1000], guard.pages[&1].clone())
+        };
+        guard.write(0x1000, &[8; 64]).unwrap();
+        // The old line with its old tag: the counter has moved on
+        guard.text.write(0x1000, &old);
+        guard.tags.insert(0x1000, tag);
+        assert_eq!(read(&mut guard, 0x1000), Err(How::Tag));
+        // And with its old counter, once the counter comes from memory again: the tree knows
+        guard.pages.insert(1, page);
+        assert_eq!(read(&mut guard, 0x9_0000), Ok([0; 64]), "another page takes the only place at hand");
+        assert_eq!(read(&mut guard, 0x1000), Err(How::Mac));
+    }
+}

@@ -1,0 +1,118 @@
+//! Memory: bytes in pages that come to be when first written, and for each line who owns it.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+};
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// Mixes a number: keys here are addresses that nobody chooses against us.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+    fn write_u64(&mut self, value: u64) {
+        let x = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = x ^ x >> 29;
+    }
+}
+
+/// A map by number.
+pub(crate) type Numbered<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
+
+/// Bytes by address; what was never written is zero.
+#[derive(Clone, Debug, Default)]
+pub struct Image {
+    pages: Numbered<Box<[u8]>>,
+}
+
+impl Image {
+    /// Copies the bytes at `address` into `out`.
+    pub fn read(&self, address: u64, out: &mut [u8]) {
+        let mut done = 0;
+        while done < out.len() {
+            let at = address.wrapping_add(done as u64);
+            let start = at as usize % PAGE;
+            let n = (PAGE - start).min(out.len() - done);
+            match self.pages.get(&(at / PAGE as u64)) {
+                Some(page) => out[done..done + n].copy_from_slice(&page[start..start + n]),
+                None => out[done..done + n].fill(0),
+            }
+            done += n;
+        }
+    }
+
+    /// Addresses of all lines of `line` bytes in pages that were written, in order.
+    pub(crate) fn addresses(&self, line: usize) -> Vec<u64> {
+        let mut pages: Vec<_> = self.pages.keys().copied().collect();
+        pages.sort_unstable();
+        pages
+            .into_iter()
+            .flat_map(|page| (0..PAGE / line).map(move |i| page * PAGE as u64 + (i * line) as u64))
+            .collect()
+    }
+
+    /// Writes `bytes` at `address`.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = address.wrapping_add(done as u64);
+            let start = at as usize % PAGE;
+            let n = (PAGE - start).min(bytes.len() - done);
+            let page = self.pages.entry(at / PAGE as u64).or_insert_with(|| vec![0; PAGE].into());
+            page[start..start + n].copy_from_slice(&bytes[done..done + n]);
+            done += n;
+        }
+    }
+}
+
+/// The memory controller's books: the owner of each line that a node owns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owners {
+    nodes: Numbered<u8>,
+}
+
+impl Owners {
+    /// The node that owns `line`; `None` if memory does.
+    pub(crate) fn of(&self, line: u64) -> Option<usize> {
+        self.nodes.get(&line).map(|node| usize::from(*node))
+    }
+
+    pub(crate) fn give(&mut self, line: u64, node: usize) {
+        self.nodes.insert(line, node as u8);
+    }
+
+    /// Memory owns the line again.
+    pub(crate) fn take_back(&mut self, line: u64) {
+        self.nodes.remove(&line);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_across_pages() {
+        let mut image = Image::default();
+        let text: Vec<u8> = (0..=255).collect();
+        image.write(4096 - 100, &text);
+        let mut back = vec![1; 260];
+        image.read(4096 - 102, &mut back);
+        assert_eq!(back[..2], [0, 0]);
+        assert_eq!(back[2..258], text);
+        assert_eq!(back[258..], [0, 0]);
+        let mut top = [9; 4];
+        image.read(u64::MAX - 1, &mut top);
+        assert_eq!(top, [0; 4]);
+    }
+}
