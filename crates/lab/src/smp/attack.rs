@@ -1,4 +1,4 @@
-//! `sealwright-lab smp attack`: every attack against every scheme, as a matrix.
+//! `sealwright-lab smp attack`: runs every attack against every scheme and prints a matrix.
 
 use clap::Args;
 use sealwright_measure::{Cell, Column, Table};
@@ -11,21 +11,22 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp attack --processors 8
 
-What is seen: at once, or so many transfers (for a dropped invalidation, commands) later, and by what.";
+The table says what detects an attack and when: at once, or after how many more transfers (for a dropped
+invalidation, commands).";
 
-/// Run every attack against every scheme, and tell what was seen and when
+/// Run every attack against every scheme, and print what was detected and when
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AttackArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Strike at the first chance from transfer N on
+    /// Attack at the first opportunity from transfer N on
     #[arg(long, value_name = "N", default_value_t = 100)]
     at: u64,
-    /// A kernel to disturb
+    /// Kernel that runs during the attack
     #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES, default_value = "fft")]
     workload: String,
-    /// Its size
+    /// Size of the kernel
     #[arg(long, value_name = "N", default_value_t = 10)]
     size: u32,
     /// Print one line of JSON

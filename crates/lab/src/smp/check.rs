@@ -1,4 +1,4 @@
-//! `sealwright-lab smp check`: the simulator tested with steps at random.
+//! `sealwright-lab smp check`: tests the simulator with random steps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,14 +11,14 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp check --steps 200000";
 
-/// Test the simulator itself: processors at random, every value and every invariant of the protocol watched
+/// Test the simulator with random steps, and check every value and every invariant of the protocol
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// Steps of all machines together
+    /// Total number of steps on all machines
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     steps: u64,
-    /// Where chance begins
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print one line of JSON
@@ -28,7 +28,7 @@ pub(crate) struct CheckArgs {
     progress: ProgressArgs,
 }
 
-/// The most steps: what takes a day.
+/// The maximum number of steps, which takes about a day.
 const MOST: u64 = 1 << 40;
 
 pub(super) fn run(args: &CheckArgs) -> Result<Exit, CommandError> {

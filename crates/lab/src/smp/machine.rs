@@ -1,4 +1,4 @@
-//! The machine and what it runs, from arguments.
+//! The arguments that describe the machine and its workload.
 
 use std::path::PathBuf;
 
@@ -14,51 +14,51 @@ use sealwright_smp::{
 };
 use sealwright_terminal::{CommandError, shown};
 
-/// Which machine.
+/// The machine.
 #[derive(Args, Debug)]
 pub(crate) struct MachineArgs {
-    /// Processors, 2 to 64 [default: 4, or as many as the trace has threads]
+    /// Number of processors, 2 to 64 [default: 4, or the number of threads in the trace]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     pub(crate) processors: Option<usize>,
-    /// Bytes of a line, 64 or 128; caches are as the thesis has them for it
+    /// Bytes in a cache line, 64 or 128; the caches are those of the thesis for that size
     #[arg(long, value_name = "BYTES", value_parser = ["64", "128"], help_heading = "Machine")]
     line: Option<String>,
-    /// What stands between node and bus
+    /// Scheme that seals transfers on the bus
     #[arg(long, value_name = "SCHEME", value_parser = Name::ALL.map(Name::name), help_heading = "Machine")]
     scheme: Option<String>,
-    /// How often the AES unit may begin a line
+    /// How often the AES unit can start a line
     #[arg(long, value_name = "MODEL", value_parser = Model::ALL.map(Model::name), help_heading = "Machine")]
     engine: Option<String>,
     /// Start from a table of the thesis
     #[arg(long, value_name = "NAME", value_parser = PRESETS, conflicts_with = "line", help_heading = "Machine")]
     preset: Option<String>,
-    /// Settings from a TOML file, over the preset
+    /// Settings in a TOML file; they override the preset
     #[arg(long, value_name = "FILE", help_heading = "Machine")]
     config: Option<PathBuf>,
-    /// One setting, over everything else; may be given again
+    /// One setting; overrides everything else; can be repeated
     #[arg(long, value_name = "A.B=C", help_heading = "Machine")]
     set: Vec<String>,
-    /// Lay out IVs as the thesis does: they repeat
+    /// Construct IVs as in the thesis; they repeat
     #[arg(long, help_heading = "Machine")]
     faithful_iv: bool,
-    /// Count time alone; seal nothing
+    /// Simulate time only, without encryption
     #[arg(long, help_heading = "Machine")]
     timing_only: bool,
 }
 
-/// What the processors run.
+/// The workload.
 #[derive(Args, Debug)]
 pub(crate) struct WorkArgs {
-    /// A kernel
+    /// Kernel to run
     #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES, help_heading = "Workload")]
     workload: Option<String>,
-    /// Its size: log2 of points or keys, or rows of the matrix [default: 16, 512 or 18]
+    /// Size of the kernel: log2 of points or keys, or rows of the matrix [default: 16, 512 or 18]
     #[arg(long, value_name = "N", requires = "workload", help_heading = "Workload")]
     size: Option<u32>,
-    /// Let arrays begin at pages, not 16 bytes past one as after malloc
+    /// Align arrays to pages, and not to 16 bytes after a page as malloc does
     #[arg(long, requires = "workload", help_heading = "Workload")]
     align: bool,
-    /// A recorded program: the files PREFIX.0.smpt.zst, PREFIX.1.smpt.zst, ...
+    /// Trace to run: the files PREFIX.0.smpt.zst, PREFIX.1.smpt.zst, ...
     #[arg(long, value_name = "PREFIX", conflicts_with = "workload", help_heading = "Workload")]
     trace: Option<PathBuf>,
 }

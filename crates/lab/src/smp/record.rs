@@ -1,4 +1,4 @@
-//! `sealwright-lab smp record`: a trace of any program with threads.
+//! `sealwright-lab smp record`: records a trace of a multithreaded program.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -11,17 +11,17 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp record -o sort -- sort --parallel=2 -S 1M words.txt
 
-The program runs under QEMU's user mode, some ten times slower than by itself. It and every thread that it makes become a
-file each, sort.0.smpt.zst, sort.1.smpt.zst and so on, for `sealwright-lab smp run --trace sort`.";
+The program runs under QEMU's user mode, about ten times slower than natively. Each of its threads writes a file:
+sort.0.smpt.zst, sort.1.smpt.zst and so on, for `sealwright-lab smp run --trace sort`.";
 
-/// Record a program with threads as a trace for `smp run`
+/// Record a trace of a multithreaded program for `smp run`
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RecordArgs {
-    /// Files become PREFIX.0.smpt.zst and so on [default: the program's name]
+    /// Write the files PREFIX.0.smpt.zst and so on [default: the name of the program]
     #[arg(short, long, value_name = "PREFIX")]
     output: Option<PathBuf>,
-    /// Replace a trace that is there
+    /// Replace an existing trace
     #[arg(short, long)]
     force: bool,
     /// Print one line of JSON
@@ -62,13 +62,13 @@ pub(super) fn run(args: &RecordArgs) -> Result<Exit, CommandError> {
     })?;
     match recorded.code {
         Some(0) => {}
-        Some(code) => eprintln!("sealwright: the program ended with {code}"),
-        None => eprintln!("sealwright: the program was ended by a signal"),
+        Some(code) => eprintln!("sealwright-lab: the program ended with {code}"),
+        None => eprintln!("sealwright-lab: the program was ended by a signal"),
     }
     Ok(Exit::Done)
 }
 
-/// A program as the shell finds it.
+/// Finds a program in the same way as the shell.
 fn found(name: &OsString) -> Result<PathBuf, CommandError> {
     let path = PathBuf::from(name);
     if path.components().count() > 1 || path.is_absolute() {

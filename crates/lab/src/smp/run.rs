@@ -1,4 +1,4 @@
-//! `sealwright-lab smp run`: one run, its numbers as text, JSON or CSV.
+//! `sealwright-lab smp run`: runs one simulation and prints its statistics as text, JSON or CSV.
 
 use clap::{Args, ValueEnum};
 use sealwright_smp::{
@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp run --workload radix --size 12 --processors 8 --scheme senss --json";
 
-/// Simulate one run
+/// Run one simulation
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArgs {
@@ -23,16 +23,16 @@ pub(crate) struct RunArgs {
     work: WorkArgs,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Compare every value read with what was last written, and check the protocol's invariants; slow
+    /// Check every value that is read and the invariants of the protocol; slow
     #[arg(long)]
     watch: bool,
-    /// Tamper with the bus once, at the first chance from transfer N on
+    /// Tamper with the bus once, at the first opportunity from transfer N on
     #[arg(long, value_name = "ATTACK@N")]
     attack: Option<String>,
-    /// How numbers are printed
+    /// Output format
     #[arg(long, value_name = "HOW", default_value = "text")]
     format: Shape,
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
     #[command(flatten)]
@@ -80,7 +80,8 @@ fn attacker(words: &str) -> Result<Attacker, CommandError> {
         Some(Attacker::new(attack, at.parse().ok()?))
     });
     parsed.ok_or_else(|| {
-        CommandError::usage(format_args!("{words} is no attack at a transfer: {}", known())).hint("flip@100")
+        CommandError::usage(format_args!("{words} is not of the form ATTACK@N; the attacks are {}", known()))
+            .hint("flip@100")
     })
 }
 
@@ -93,7 +94,7 @@ fn tell(status: &Status, so_far: SoFar) {
     );
 }
 
-/// A run as a tree: settings, how it ended, numbers.
+/// A run as a tree: settings, outcome, statistics.
 pub(super) fn tree(job: &Job, report: &Report) -> Result<Value, CommandError> {
     Ok(json!({
         "workload": job.workload.name(),

@@ -1,4 +1,4 @@
-//! `sealwright-lab smp sweep`: settings crossed with settings, all cores at work, a line each.
+//! `sealwright-lab smp sweep`: simulates every combination of settings on all cores.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp sweep --workload fft --size 10 --vary shu.scheme=clear,gcm --vary machine.processors=2,4";
 
-/// Simulate every combination of settings, on all cores, and print a line of CSV each
+/// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SweepArgs {
@@ -25,20 +25,20 @@ pub(crate) struct SweepArgs {
     work: WorkArgs,
     #[command(flatten)]
     machine: MachineArgs,
-    /// A setting and its values; may be given again
+    /// A setting and its values; can be repeated
     #[arg(long, value_name = "A.B=C,D", required = true)]
     vary: Vec<String>,
-    /// Print JSON lines
+    /// Print JSON Lines
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     progress: ProgressArgs,
 }
 
-/// Names and values of what a run has of its own.
+/// The settings in which a run differs from the others: names and values.
 type Settings = Vec<(String, String)>;
 
-/// The most runs of a sweep: more is a slip.
+/// The maximum number of runs in a sweep; more is probably a mistake.
 const MOST: usize = 100_000;
 
 pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {

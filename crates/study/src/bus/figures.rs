@@ -11,9 +11,9 @@ use crate::figure::{Axis, Figure, PlotKind, Series, X};
 
 pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     vec![
-        losses(grid, "figure-5-1", "Figure 5.1 anew: mean loss, 64-byte lines", 64, 1, Some("figure 5.1")),
-        losses(grid, "figure-5-2", "Figure 5.2 anew: mean loss, 128-byte lines", 128, 1, None),
-        losses(grid, "figure-5-3", "Figure 5.3 anew: mean loss, CBC with a MAC in ten lines", 64, 10, None),
+        losses(grid, "figure-5-1", "Figure 5.1 repeated: mean loss, 64-byte lines", 64, 1, Some("figure 5.1")),
+        losses(grid, "figure-5-2", "Figure 5.2 repeated: mean loss, 128-byte lines", 128, 1, None),
+        losses(grid, "figure-5-3", "Figure 5.3 repeated: mean loss, CBC with a MAC in ten lines", 64, 10, None),
         pool(grid),
     ]
 }
@@ -59,10 +59,10 @@ fn pool(grid: &Grid) -> Figure {
     };
     Figure {
         id: "pads".to_owned(),
-        title: "Pads made ahead: mean loss of GCM, 8 processors, 320 cycles a line".to_owned(),
-        alt: "Loss by number of pads a pair, for a pipelined and an iterative AES unit.".to_owned(),
+        title: "Precomputed pads: mean loss of GCM, 8 processors, 320 cycles per line".to_owned(),
+        alt: "Loss by number of pads per pair, for a pipelined and an iterative AES unit.".to_owned(),
         kind: PlotKind::Lines,
-        x: Axis::new("pads a pair", None),
+        x: Axis::new("pads per pair", None),
         y: Axis::new("loss", Some("%")),
         level: None,
         series: vec![line("pipelined", 1, 1), line("iterative", 2, 2)],

@@ -10,11 +10,11 @@ use super::{
 
 pub(super) fn tables(grid: &Grid) -> Vec<Table> {
     vec![
-        losses(grid, "Figure 5.1 anew: losses with 64-byte lines", 64, false, 1, "figure 5.1"),
-        losses(grid, "Figure 5.1 anew, arrays aligned to pages", 64, true, 1, "figure 5.1"),
+        losses(grid, "Figure 5.1 repeated: losses with 64-byte lines", 64, false, 1, "figure 5.1"),
+        losses(grid, "Figure 5.1 repeated, arrays aligned to pages", 64, true, 1, "figure 5.1"),
         losses(
             grid,
-            "Figure 5.2 anew: losses with 128-byte lines and caches twice as large",
+            "Figure 5.2 repeated: losses with 128-byte lines and caches twice as large",
             128,
             false,
             1,
@@ -22,7 +22,7 @@ pub(super) fn tables(grid: &Grid) -> Vec<Table> {
         ),
         losses(
             grid,
-            "Figure 5.3 anew: losses with 64-byte lines, CBC with a MAC in ten lines",
+            "Figure 5.3 repeated: losses with 64-byte lines, CBC with a MAC in ten lines",
             64,
             false,
             10,

@@ -87,7 +87,7 @@ fn packets(measured: &Measured) -> Figure {
     );
     Figure {
         id: "packets".to_owned(),
-        title: "What is left of the rate in packets".to_owned(),
+        title: "Rate with packets of each length".to_owned(),
         alt,
         kind: PlotKind::Lines,
         x: Axis::new("text of a packet", Some("bytes"))

@@ -57,7 +57,7 @@ fn times(measured: &Measured) -> Figure {
     }
     Figure {
         id: "times".to_owned(),
-        title: "Time to encrypt a message: the paper's figure 1 anew".to_owned(),
+        title: "Time to encrypt a message: the paper's figure 1 repeated".to_owned(),
         alt: format!(
             "Time by length of the message, both axes logarithmic, in microseconds; where two lines of one origin cross, the \
              faster mode changes. {}",
@@ -115,8 +115,8 @@ fn parts(measured: &Measured) -> Figure {
     });
     Figure {
         id: "parts".to_owned(),
-        title: format!("What a byte of RKC costs at each level, messages of {LARGEST_PRINTED}"),
-        alt: "Cycles a byte by level, logarithmic, one mark for each part of RKC and one for all of GCM.".to_owned(),
+        title: format!("Cost of a byte of RKC at each level, messages of {LARGEST_PRINTED}"),
+        alt: "Cycles per byte by level, logarithmic, one mark for each part of RKC and one for all of GCM.".to_owned(),
         kind: PlotKind::Dots,
         x: Axis::new("level", None),
         y: Axis::new("cost", Some("cycles/byte"))

@@ -30,9 +30,9 @@ fn times(measured: &Measured, bytes: usize) -> Figure {
     };
     Figure {
         id: format!("packet-{bytes}"),
-        title: format!("Time to forward a packet of {bytes} bytes by number of clients: the paper's figure 2 anew"),
+        title: format!("Time to forward a packet of {bytes} bytes by number of clients: the paper's figure 2 repeated"),
         alt: format!(
-            "Nanoseconds by number of clients, both axes logarithmic, one line a scheme. The lowest line is the same work \
+            "Nanoseconds by number of clients, both axes logarithmic, one line per scheme. The lowest line is the same work \
              without encryption. {}",
             series.iter().map(ends).collect::<Vec<_>>().join("; ")
         ),
@@ -80,7 +80,7 @@ fn network(measured: &Measured) -> Option<Figure> {
     });
     Some(Figure {
         id: "relay".to_owned(),
-        title: "Time of the relay for a packet over 50 connections, over that without encryption: the paper's figure 1 anew"
+        title: "Time of the relay for a packet over 50 connections, over that without encryption: the paper's figure 1 repeated"
             .to_owned(),
         alt: format!("Ratio by scheme, logarithmic. {}", words.collect::<Vec<_>>().join("; ")),
         kind: PlotKind::Dots,
@@ -98,8 +98,8 @@ fn memory(measured: &Measured) -> Figure {
     let ours = short().map(|held| (word(held), Interval::exact(held.accounted)));
     Figure {
         id: "bytes".to_owned(),
-        title: "Bytes a client, 128-bit keys".to_owned(),
-        alt: "Bytes a client by scheme, logarithmic: the paper's beside ours. Tables of GHASH make the steps; below them lie \
+        title: "Bytes per client, 128-bit keys".to_owned(),
+        alt: "Bytes per client by scheme, logarithmic: the paper's beside ours. Tables of GHASH make the steps; below them lie \
               records of one to seven cache lines."
             .to_owned(),
         kind: PlotKind::Dots,
