@@ -18,7 +18,7 @@ fn takes_steps(config: &Config) {
     };
     let sources = (0..config.machine.processors as u64).map(steps).collect();
     let mut machine = Machine::new(config, Image::default(), sources).expect("the settings were checked");
-    machine.watch();
+    machine.check_values();
     let end = machine.run(100_000).expect("no invariant breaks");
     assert!(end.is_some(), "a few steps end");
 }

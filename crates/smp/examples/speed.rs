@@ -3,9 +3,9 @@
 //! `cargo run --release -p sealwright-smp --example speed`, with words to choose rows: `speed fft P8`.
 
 use sealwright_smp::{
-    Config, End,
-    run::{Job, Workload},
-    scheme::Name,
+    Config, Outcome,
+    run::{Simulation, Workload},
+    scheme::SchemeName,
 };
 
 /// Seconds of this thread on a processor, where the system tells.
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("row                               M references  M/s of wall  M/s of processor       cycles");
     for (kernel, size) in [("fft", 16), ("luc", 512), ("lunc", 512), ("radix", 18)] {
         for processors in [2, 8] {
-            for (scheme, functional) in [(Name::Clear, false), (Name::Gcm, false), (Name::Gcm, true)] {
+            for (scheme, functional) in [("clear", false), ("gcm", false), ("gcm", true)] {
                 let what = if functional { "functional" } else { "timing" };
                 let row = format!("{kernel} {size}, P{processors}, {scheme} {what}");
                 if !words.iter().all(|word| row.contains(word.as_str())) {
@@ -27,13 +27,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 let mut config = Config::default();
                 config.machine.processors = processors;
-                config.shu.scheme = scheme;
-                config.shu.functional = functional;
+                config.scheme.name = SchemeName::find(scheme).ok_or("no such scheme")?;
+                config.scheme.functional = functional;
                 let workload = Workload::kernel(kernel, size, false).ok_or("no such kernel")?;
                 let before = on_processor();
-                let report = Job::new(config, workload).run(&mut |_| {})?;
+                let report = Simulation::new(config, workload).run(&mut |_| {})?;
                 let busy = before.and_then(|before| Some(on_processor()? - before));
-                assert!(report.end == End::Done && matches!(report.check, Some(Ok(_))), "{:?}", report.check);
+                assert!(
+                    report.outcome == Outcome::Completed && matches!(report.result, Some(Ok(_))),
+                    "{:?}",
+                    report.result
+                );
                 let references = report.stats.number("references") / 1e6;
                 let busy = busy.map_or_else(|| "not told".to_owned(), |busy| format!("{:.1}", references / busy));
                 let (wall, cycles) = (references / report.seconds, report.stats.number("cycles"));

@@ -1,15 +1,14 @@
-//! What a processor does, one step a record, and where the records come from.
+//! What a processor does, one access or synchronisation at a time, and where that comes from.
 
-use std::fmt;
-
-/// A step of a processor.
+/// An access or a synchronisation of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Address, or the object of a synchronisation.
     pub address: u64,
-    /// What a store writes: its low bytes, repeated beyond eight. Of a barrier, how many it is for; 0 is everybody.
+    /// What a store writes: its low bytes, repeated beyond eight. For a barrier, how many processors it waits for; 0 is
+    /// all that still run.
     pub value: u64,
-    /// Instructions since the step before.
+    /// Instructions since the one before.
     pub gap: u32,
     /// What it is.
     pub kind: Kind,
@@ -17,7 +16,7 @@ pub struct Access {
     pub size: u8,
 }
 
-/// What a step is.
+/// What an access or synchronisation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Reads data.
@@ -26,7 +25,7 @@ pub enum Kind {
     Store,
     /// Reads instructions.
     Fetch,
-    /// Waits until everybody has arrived.
+    /// Waits until all processors of the barrier have arrived.
     Barrier,
     /// Takes a lock.
     Lock,
@@ -45,28 +44,22 @@ impl Kind {
     }
 }
 
-/// Why a source has no next step.
-#[derive(Debug)]
+/// Why a source cannot say what comes next: the file, the place, and what is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct SourceError(pub String);
 
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for SourceError {}
-
-/// Where one processor's steps come from: a kernel that runs along, or a trace.
+/// Where one processor's accesses come from: a kernel that runs along, or a trace.
 pub trait Source {
-    /// Replaces `steps` with the next ones; leaves it empty at the end. Called only once all steps before are done, so a
-    /// kernel may look at what others wrote before a synchronisation.
+    /// Replaces `steps` with the next accesses; leaves it empty at the end. Called only once all accesses before are done,
+    /// so a kernel may look at what others wrote before a synchronisation.
     ///
     /// # Errors
     /// When a trace cannot be read.
     fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError>;
 }
 
-/// Steps that are there already.
+/// Accesses from a list.
 #[derive(Clone, Debug, Default)]
 pub struct Steps(pub Vec<Access>);
 

@@ -1,4 +1,4 @@
-//! Somebody on the bus: changes, drops, holds back, replays or forges one line, or keeps a command from one node.
+//! An attacker on the bus: changes, drops, delays, replays or forges a line, or keeps a command from a node.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ pub struct Attacker {
     at: u64,
     /// When it struck: the transfer or command.
     struck: Option<u64>,
-    /// Lines seen, sealed as they were, until one can be replayed.
+    /// Lines seen, encrypted as they were, until one can be replayed.
     seen: Vec<Message>,
     pub(crate) held: Option<Message>,
     due: bool,
@@ -83,7 +83,7 @@ pub struct Attacker {
 }
 
 impl Attacker {
-    /// Somebody who strikes once, at the first chance from number `at` on.
+    /// An attacker who strikes once, at the first chance from number `at` on.
     pub fn new(attack: Attack, at: u64) -> Attacker {
         Attacker { attack, at, struck: None, seen: Vec::new(), held: None, due: false, lost: Vec::new() }
     }

@@ -1,7 +1,7 @@
-//! When a cipher's work is done: one AES unit a node, and what is kept ready from it.
+//! When a cipher's work is done: AES engines, and the pads that are kept ready from them.
 //!
-//! The thesis gives the unit's latency and never says how often it may begin. That decides its result, so it has a
-//! name here: [`Model`].
+//! The thesis gives the engine's latency and never says how often it may begin a line. That decides its result, so it has
+//! a name here: [`Model`].
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A point of time, in processor cycles.
 pub type Cycle = u64;
 
-/// How often an AES unit may begin a line.
+/// How often an AES engine may begin a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -19,7 +19,7 @@ pub enum Model {
     /// Every latency / 4 cycles: what the thesis's GB/s say (64 bytes in 80 cycles at 1 GHz are 0.8 GB/s).
     #[default]
     Pipelined,
-    /// After the line before is done: what "takes 320 cycles" says of a unit without stages.
+    /// After the line before is done: what "takes 320 cycles" says of an engine without stages.
     Iterative,
 }
 
@@ -45,7 +45,31 @@ impl Model {
     }
 }
 
-/// An AES unit.
+/// The engines of a node's security unit, which schemes share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Engines {
+    /// How often the AES engine may begin a line.
+    pub model: Model,
+    /// Its cycles a line; else as the scheme's publication has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<u64>,
+    /// Its cycles from one line's beginning to the next; else as the model says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<u64>,
+    /// Cycles to combine a line with its pad or mask.
+    pub xor: u64,
+    /// Cycles of GHASH before a line may be used.
+    pub ghash: u64,
+}
+
+impl Default for Engines {
+    fn default() -> Self {
+        Engines { model: Model::Pipelined, latency: None, interval: None, xor: 1, ghash: 4 }
+    }
+}
+
+/// An AES engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     latency: u64,

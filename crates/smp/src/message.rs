@@ -13,9 +13,9 @@ pub const LONGEST_TAG: usize = 16;
 pub struct Message {
     /// Number among the transfers of the run, from 1, in order of the bus; 0 before the bus.
     pub number: u64,
-    /// Sealing unit of the sender; `None` is memory.
+    /// Security unit of the sender; `None` is memory.
     pub from: Option<usize>,
-    /// Sealing unit of the receiver.
+    /// Security unit of the receiver.
     pub to: usize,
     /// Node that asked.
     pub node: usize,
@@ -29,54 +29,58 @@ pub struct Message {
     pub request: u64,
     /// When its data was ready at the sender.
     pub ready: Cycle,
-    /// Its bytes: plain before sealing and after opening.
+    /// Its bytes: plain before encryption and after decryption.
     pub text: [u8; LONGEST_LINE],
-    /// How many of them count.
+    /// How many of them the line has.
     pub len: usize,
     /// Tag or MAC that travels with it.
     pub tag: Option<[u8; LONGEST_TAG]>,
-    /// A counter that travels with it, where a scheme sends one.
+    /// The number that its sender gave it: a counter, or the epoch that it is authenticated in.
     pub counter: u64,
+    /// Whether it carries a tag or MAC.
+    pub authenticated: bool,
+    /// When it may be used, where a scheme knows that as soon as it is sent.
+    pub usable: Cycle,
     /// Whether it was sent again after a timeout.
-    pub again: bool,
+    pub resent: bool,
 }
 
 impl Message {
-    /// The bytes that count.
+    /// The bytes of the line.
     pub fn text(&self) -> &[u8] {
         &self.text[..self.len]
     }
 
-    /// The bytes that count.
+    /// The bytes of the line.
     pub fn text_mut(&mut self) -> &mut [u8] {
         &mut self.text[..self.len]
     }
 }
 
-/// How tampering came to light.
+/// What detected tampering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
-    /// The line's own tag did not hold.
+pub enum Detector {
+    /// A line's own tag does not verify.
     Tag,
-    /// A MAC over several lines did not hold.
+    /// A MAC over several lines, or over counters in memory, does not verify.
     Mac,
-    /// A counter that was there before.
-    Replayed,
-    /// A command is missing or not genuine.
+    /// A counter was used before.
+    Counter,
+    /// A command is missing.
     Command,
     /// No answer came in time.
     Timeout,
 }
 
-impl std::fmt::Display for How {
+impl std::fmt::Display for Detector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            How::Tag => "tag",
-            How::Mac => "MAC",
-            How::Replayed => "counter",
-            How::Command => "command",
-            How::Timeout => "timeout",
+            Detector::Tag => "tag",
+            Detector::Mac => "MAC",
+            Detector::Counter => "counter",
+            Detector::Command => "command",
+            Detector::Timeout => "timeout",
         })
     }
 }

@@ -4,8 +4,6 @@
 //! second place where the protocol is written. In the names, `A` waits for the own request to be ordered on the
 //! address bus, `D` for data; what follows a second underscore is what must be done once the data is there.
 
-use std::fmt;
-
 /// State of a line in one node. The four stable ones stand first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -193,19 +191,14 @@ impl Event {
     ];
 }
 
-/// The protocol has no cell for what happened: a fault of this program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hole {
-    /// Where the line stood.
+/// The protocol has no transition for what happened: a fault of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the protocol has no transition for {event:?} in state {state:?}")]
+pub struct TransitionError {
+    /// The line's state.
     pub state: State,
     /// What happened.
     pub event: Event,
-}
-
-impl fmt::Display for Hole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the protocol has nothing for {:?} in {:?}", self.event, self.state)
-    }
 }
 
 #[cfg(test)]

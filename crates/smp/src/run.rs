@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use crate::{
     attack::Attacker,
-    config::{BadConfig, Config},
-    kernel::{Kernel, Program},
-    machine::{End, Fault, Machine},
+    config::Config,
+    error::ConfigError,
+    kernel::{Kernel, KernelError, Program, ResultError},
+    machine::{Machine, MachineError, Outcome},
     memory::Image,
     stats::Stats,
-    trace::Trace,
+    trace::{Trace, TraceError},
 };
 
 /// What the processors run.
@@ -35,51 +36,53 @@ impl Workload {
         }
     }
 
-    fn program(&self, config: &Config) -> Result<Program, String> {
+    fn program(&self, config: &Config) -> Result<Program, RunError> {
         match self {
-            Workload::Kernel(kernel, align) => kernel.program(config.machine.processors, *align, config.machine.seed),
+            Workload::Kernel(kernel, align) => {
+                Ok(kernel.program(config.machine.processors, *align, config.machine.seed)?)
+            }
             Workload::Trace(trace) => {
                 let sources = trace.open(config.machine.line)?;
-                // A trace holds no values, so there is no result to look at
+                // A trace holds no values, so there is no result to check
                 Ok(Program { image: Image::default(), sources, check: None })
             }
         }
     }
 }
 
-/// A run to be made.
+/// A simulation: a machine and what it runs.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct Simulation {
     /// The machine.
     pub config: Config,
     /// What it runs.
     pub workload: Workload,
-    /// Whether every value and invariant is watched.
-    pub watch: bool,
-    /// Somebody on the bus.
+    /// Whether every value read and every invariant of the protocol is checked.
+    pub check: bool,
+    /// An attacker on the bus.
     pub attacker: Option<Attacker>,
 }
 
-/// What a run gave.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How it ended.
-    pub end: End,
+    pub outcome: Outcome,
     /// Everything counted.
     pub stats: Stats,
-    /// What the workload's check said of the result, where it has one and the run came to its end.
-    pub check: Option<Result<String, String>>,
-    /// Loads that gave a wrong value, where that was watched.
+    /// Whether the workload's result is right, where it has one and every processor finished.
+    pub result: Option<Result<String, ResultError>>,
+    /// Loads that gave a wrong value, where that was checked.
     pub wrong_reads: Option<u64>,
-    /// The transfer or command that the attacker tampered with.
+    /// The transfer or command that was tampered with.
     pub struck: Option<u64>,
     /// Wall seconds of the simulation.
     pub seconds: f64,
 }
 
-/// How far a run is.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug)]
-pub struct SoFar {
+pub struct Progress {
     /// References done.
     pub references: u64,
     /// Simulated cycles.
@@ -88,60 +91,63 @@ pub struct SoFar {
     pub seconds: f64,
 }
 
-/// Why a run gave nothing.
+/// Why a run gave no results.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The settings make no machine.
-    #[error("{0}")]
-    Config(#[from] BadConfig),
-    /// The workload cannot run on it.
-    #[error("{0}")]
-    Workload(String),
+pub enum RunError {
+    /// The settings do not describe a machine.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The kernel does not fit the machine.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The trace cannot be opened.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The run itself failed.
-    #[error("{0}")]
-    Fault(#[from] Fault),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
 }
 
-/// References between two looks at the clock.
+/// Accesses between two reports of progress.
 const STRETCH: u64 = 1 << 20;
 
-impl Job {
-    /// A run with nobody watching and nobody on the bus.
-    pub fn new(config: Config, workload: Workload) -> Job {
-        Job { config, workload, watch: false, attacker: None }
+impl Simulation {
+    /// A simulation without checks and without an attacker.
+    pub fn new(config: Config, workload: Workload) -> Simulation {
+        Simulation { config, workload, check: false, attacker: None }
     }
 
-    /// Runs it to its end, telling now and then how far it is.
+    /// Runs it to its end, and tells `progress` now and then how far it has come.
     ///
     /// # Errors
-    /// When the settings or the workload make no sense, or a trace or the machine itself fails.
-    pub fn run(&self, tell: &mut dyn FnMut(SoFar)) -> Result<Report, Failure> {
+    /// When the settings or the workload cannot be run, or a trace or the machine itself fails.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, RunError> {
         self.config.check()?;
-        let Program { image, sources, check } = self.workload.program(&self.config).map_err(Failure::Workload)?;
+        let Program { image, sources, check } = self.workload.program(&self.config)?;
         let mut machine = Machine::new(&self.config, image, sources)?;
-        if self.watch {
-            machine.watch();
+        if self.check {
+            machine.check_values();
         }
         if let Some(attacker) = &self.attacker {
             machine.attack(attacker.clone());
         }
         let start = Instant::now();
-        let end = loop {
-            if let Some(end) = machine.run(STRETCH)? {
-                break end;
+        let outcome = loop {
+            if let Some(outcome) = machine.run(STRETCH)? {
+                break outcome;
             }
-            let (references, cycles) = machine.so_far();
-            tell(SoFar { references, cycles, seconds: start.elapsed().as_secs_f64() });
+            let (references, cycles) = machine.progress();
+            progress(Progress { references, cycles, seconds: start.elapsed().as_secs_f64() });
         };
         let seconds = start.elapsed().as_secs_f64();
-        let check = check.filter(|_| end == End::Done).map(|check| check(&machine));
-        if self.watch && self.attacker.is_none() && end == End::Done {
+        let result = check.filter(|_| outcome == Outcome::Completed).map(|check| check(&machine));
+        if self.check && self.attacker.is_none() && outcome == Outcome::Completed {
             machine.check_all()?;
         }
         Ok(Report {
-            end,
+            outcome,
             stats: machine.stats(),
-            check,
+            result,
             wrong_reads: machine.wrong_reads(),
             struck: machine.struck(),
             seconds,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// A processor's and its node's counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeCounters {
-    pub(crate) steps: u64,
+    pub(crate) accesses: u64,
     pub(crate) stores: u64,
     pub(crate) fetches: u64,
     pub(crate) instructions: u64,
@@ -16,13 +16,13 @@ pub(crate) struct NodeCounters {
     pub(crate) retries: u64,
     /// Cycles waited for lines, and for other processors.
     pub(crate) waited: u64,
-    pub(crate) met: u64,
+    pub(crate) synchronised: u64,
     /// When it was done.
     pub(crate) finished: u64,
 }
 
 /// The machine's counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) nodes: Vec<NodeCounters>,
     pub(crate) commands: u64,
@@ -44,26 +44,11 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn new(nodes: usize) -> Counters {
-        Counters {
-            nodes: vec![NodeCounters::default(); nodes],
-            commands: 0,
-            gets: 0,
-            getx: 0,
-            putx: 0,
-            address_cycles: 0,
-            data_cycles: 0,
-            transfers: 0,
-            within: 0,
-            transfer_cycles: 0,
-            fills: 0,
-            barriers: 0,
-            timeouts: 0,
-            unexpected: 0,
-        }
+        Counters { nodes: vec![NodeCounters::default(); nodes], ..Counters::default() }
     }
 
-    pub(crate) fn steps(&self) -> u64 {
-        self.nodes.iter().map(|node| node.steps).sum()
+    pub(crate) fn accesses(&self) -> u64 {
+        self.nodes.iter().map(|node| node.accesses).sum()
     }
 
     /// When the last processor was done.

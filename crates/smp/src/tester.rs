@@ -1,4 +1,4 @@
-//! The random tester: processors that read, write and fetch a few lines at random, every value and invariant watched.
+//! The random tester: processors that read, write and fetch a few lines at random, every value and invariant checked.
 //! Any order of requests that the protocol allows should come up; the table's cells are counted.
 
 use rayon::prelude::*;
@@ -7,14 +7,15 @@ use serde::Serialize;
 use crate::{
     access::{Access, Kind, Source, SourceError},
     config::Config,
-    machine::{End, Machine},
+    error::ConfigError,
+    machine::{Machine, MachineError, Outcome},
     memory::Image,
     mosi::{EVENTS, Event, STATES, State, transition},
 };
 
-/// What a random test came to. That it came to its end says that no value read was wrong and no invariant broken.
+/// The results of a random test. That there are any says that no value read was wrong and no invariant broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tested {
+pub struct TestReport {
     /// Machines that ran.
     pub machines: usize,
     /// Their steps together.
@@ -23,6 +24,28 @@ pub struct Tested {
     pub cells: usize,
     /// Those of them that never did, as state and event.
     pub missed: Vec<String>,
+}
+
+/// A random test that failed: on which machine, and how.
+#[derive(Debug, thiserror::Error)]
+#[error("{processors} processors, {settings}: {cause}")]
+pub struct TestError {
+    processors: usize,
+    settings: String,
+    #[source]
+    cause: Cause,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Cause {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error("ended as {0:?}")]
+    Outcome(Option<Outcome>),
+    #[error("{0} wrong reads")]
+    WrongReads(u64),
 }
 
 /// The machines: a share of a hundred steps, lines at play, settings.
@@ -35,30 +58,33 @@ const MACHINES: [(u64, u64, &[&str]); 3] = [
 /// Their processors.
 const PROCESSORS: [usize; 4] = [2, 3, 4, 8];
 
-/// Runs about `steps` random steps on small machines of several kinds, on all cores, telling `tell` the steps of each
+/// Runs about `steps` random steps on small machines of several kinds, on all cores, and tells `tell` the steps of each
 /// machine that is done. The same seed takes the same steps.
 ///
 /// # Errors
 /// The first invariant that broke, and the machine.
-pub fn run(steps: u64, seed: u64, tell: &(dyn Fn(u64) + Sync)) -> Result<Tested, String> {
+pub fn run(steps: u64, seed: u64, tell: &(dyn Fn(u64) + Sync)) -> Result<TestReport, TestError> {
     let kinds = || MACHINES.iter().enumerate();
     let machines: Vec<_> =
         PROCESSORS.iter().flat_map(|p| kinds().map(move |(kind, machine)| (*p, kind, machine))).collect();
     let ran = machines.par_iter().map(|&(processors, kind, (share, lines, settings))| {
         let steps = steps * share / 100 / PROCESSORS.len() as u64;
         let seed = seed.wrapping_mul(31).wrapping_add((processors * MACHINES.len() + kind) as u64);
-        let ran = random(&small(processors, settings), steps, seed, *lines)
-            .map_err(|why| format!("{processors} processors, {}: {why}", settings.join(" ")))?;
+        let ran = random(&small(processors, settings), steps, seed, *lines).map_err(|cause| TestError {
+            processors,
+            settings: settings.join(" "),
+            cause,
+        })?;
         tell(ran.0);
         Ok(ran)
     });
-    let ran: Vec<(u64, Coverage)> = ran.collect::<Result<_, String>>()?;
+    let ran: Vec<(u64, Coverage)> = ran.collect::<Result<_, TestError>>()?;
     let used =
         |state: State, event: Event| ran.iter().any(|(_, coverage)| coverage[state as usize][event as usize] > 0);
     let cells: Vec<_> =
         State::all().flat_map(|state| Event::ALL.map(|event| (state, event))).filter(possible).collect();
     let missed = cells.iter().filter(|(state, event)| !used(*state, *event));
-    Ok(Tested {
+    Ok(TestReport {
         machines: machines.len(),
         steps: ran.iter().map(|(steps, _)| steps).sum(),
         cells: cells.len(),
@@ -76,7 +102,7 @@ fn possible((state, event): &(State, Event)) -> bool {
     let asked = matches!(event, Event::Load | Event::Store | Event::Replace) && !state.stable();
     let written_back = matches!(state, State::MI_A | State::OI_A | State::II_A);
     let unseen = transition(state, event).is_none() || asked && !(written_back && event != Event::Replace);
-    // A state of another node's line that nobody knows is skipped
+    // Commands for lines that a node does not have are not looked up
     let skipped = state == State::I && !matches!(event, Event::Load | Event::Store);
     let hit = state == State::M && event == Event::Store;
     // Ignored in every state, and rare; and an owner's request to write is never answered with data
@@ -96,21 +122,21 @@ fn small(processors: usize, settings: &[&str]) -> Config {
 }
 
 /// Takes `steps` random steps; their true number, and what was used.
-fn random(config: &Config, steps: u64, seed: u64, lines: u64) -> Result<(u64, Coverage), String> {
+fn random(config: &Config, steps: u64, seed: u64, lines: u64) -> Result<(u64, Coverage), Cause> {
     let processors = config.machine.processors as u64;
     let sources = (0..processors).map(|i| {
         let state = seed.wrapping_mul(977).wrapping_add(i) << 20;
         Box::new(Random { state, left: steps / processors, lines, line: config.machine.line as u64 }) as Box<dyn Source>
     });
-    let mut machine = Machine::new(config, Image::default(), sources.collect()).map_err(|why| why.to_string())?;
-    machine.watch();
-    let end = machine.run(u64::MAX).map_err(|fault| fault.to_string())?;
-    if end != Some(End::Done) {
-        return Err(format!("ended as {end:?}"));
+    let mut machine = Machine::new(config, Image::default(), sources.collect())?;
+    machine.check_values();
+    let outcome = machine.run(u64::MAX)?;
+    if outcome != Some(Outcome::Completed) {
+        return Err(Cause::Outcome(outcome));
     }
-    machine.check_all().map_err(|fault| fault.to_string())?;
+    machine.check_all()?;
     if machine.wrong_reads() != Some(0) {
-        return Err(format!("{:?} wrong reads", machine.wrong_reads()));
+        return Err(Cause::WrongReads(machine.wrong_reads().unwrap_or_default()));
     }
     let mut coverage = [[0; EVENTS]; STATES];
     for state in State::all() {
@@ -155,7 +181,7 @@ impl Source for Random {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{config::Protect, scheme::Name};
+    use crate::{config::Protect, scheme::SchemeName};
 
     #[test]
     fn random_steps_keep_every_invariant_and_use_every_cell() {
@@ -167,10 +193,10 @@ mod tests {
 
     #[test]
     fn every_scheme_carries_random_lines() {
-        for (seed, scheme) in Name::ALL.into_iter().enumerate() {
+        for (seed, scheme) in SchemeName::all().enumerate() {
             for line in ["machine.line=64", "machine.line=128"] {
                 let mut config = small(4, &[line, "l1.bytes=512", "l2.bytes=1024"]);
-                config.shu.scheme = scheme;
+                config.scheme.name = scheme;
                 random(&config, 20_000, seed as u64, 16).unwrap();
                 config.memory.protect = Protect::Tree;
                 config.memory.counter_cache = 1;

@@ -7,10 +7,10 @@ use std::{
 };
 
 use sealwright_smp::{
-    Config, End,
-    record::{Failure, Recording, on_path, qemu},
-    run::{Job, Workload},
-    scheme::Name,
+    Config, Outcome,
+    record::{RecordError, Recording, on_path, qemu},
+    run::{Simulation, Workload},
+    scheme::SchemeName,
     trace::Trace,
 };
 
@@ -46,17 +46,17 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     assert_eq!((recorded.files.len(), recorded.code), (4, Some(0)), "the first thread and its three");
     assert_eq!(recorded.records.iter().sum::<u64>(), told);
     assert!(recorded.records[1..].iter().all(|&records| records > 4096), "each reads all words: {recorded:?}");
-    assert!(matches!(recording.run(&mut |_| {}), Err(Failure::Exists(_))), "a trace is not replaced unasked");
+    assert!(matches!(recording.run(&mut |_| {}), Err(RecordError::Exists(_))), "a trace is not replaced unasked");
 
     let trace = Trace::find(&recording.prefix).unwrap();
-    for scheme in [Name::Clear, Name::Gcm] {
+    for scheme in [SchemeName::CLEAR, SchemeName::find("gcm").unwrap()] {
         let mut config = Config::default();
         config.machine.processors = trace.files.len();
-        config.shu.scheme = scheme;
-        let mut job = Job::new(config, Workload::Trace(trace.clone()));
-        job.watch = true;
-        let report = job.run(&mut |_| {}).unwrap();
-        assert_eq!((report.end, report.wrong_reads), (End::Done, Some(0)), "{scheme}");
+        config.scheme.name = scheme;
+        let mut simulation = Simulation::new(config, Workload::Trace(trace.clone()));
+        simulation.check = true;
+        let report = simulation.run(&mut |_| {}).unwrap();
+        assert_eq!((report.outcome, report.wrong_reads), (Outcome::Completed, Some(0)), "{scheme}");
         let number = |path: &str| report.stats.number(path);
         assert_eq!(number("wait.barriers"), 1.0, "a barrier for three of four threads opens");
         assert!(number("transfers.count") > 100.0 && number("wait.processors") > 0.0, "{}", report.stats.text());
@@ -75,7 +75,7 @@ fn what_cannot_be_recorded_is_told() {
     let why = recording(alone, folder.path()).run(&mut |_| {}).unwrap_err().to_string();
     assert!(why.contains("made no thread"), "{why}");
     let closed = program(folder.path(), "closed", &["-static"]);
-    assert!(matches!(recording(closed, folder.path()).run(&mut |_| {}), Err(Failure::Closed(_))));
+    assert!(matches!(recording(closed, folder.path()).run(&mut |_| {}), Err(RecordError::Closed(_))));
     let text = folder.path().join("text");
     std::fs::write(&text, "no program").unwrap();
     assert!(recording(text, folder.path()).run(&mut |_| {}).is_err());

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use sealwright_smp::tester::{self, Tested};
+use sealwright_smp::tester::{self, TestReport};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit, CommandError> {
     };
     let tested = tester::run(args.steps, args.seed, &tell).map_err(CommandError::failed)?;
     drop(status);
-    let Tested { machines, steps, cells, missed } = &tested;
+    let TestReport { machines, steps, cells, missed } = &tested;
     print(&if args.json {
         serde_json::to_string(&tested).map_err(CommandError::failed)? + "\n"
     } else {

@@ -9,8 +9,8 @@ use sealwright_smp::{
     engine::Model,
     kernel::Kernel,
     run::Workload,
-    scheme::{Iv, Name},
-    trace::Trace,
+    scheme::SchemeName,
+    trace::{Trace, TraceError},
 };
 use sealwright_terminal::{CommandError, shown};
 
@@ -24,7 +24,7 @@ pub(crate) struct MachineArgs {
     #[arg(long, value_name = "BYTES", value_parser = ["64", "128"], help_heading = "Machine")]
     line: Option<String>,
     /// Scheme that seals transfers on the bus
-    #[arg(long, value_name = "SCHEME", value_parser = Name::ALL.map(Name::name), help_heading = "Machine")]
+    #[arg(long, value_name = "SCHEME", value_parser = SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>(), help_heading = "Machine")]
     scheme: Option<String>,
     /// How often the AES unit can start a line
     #[arg(long, value_name = "MODEL", value_parser = Model::ALL.map(Model::name), help_heading = "Machine")]
@@ -73,7 +73,7 @@ impl WorkArgs {
             }
             (None, Some(prefix)) => {
                 let trace = Trace::find(prefix).map_err(|why| {
-                    let nothing = why.starts_with("no trace");
+                    let nothing = matches!(why, TraceError::Missing(_));
                     let failure = CommandError::failed(why);
                     let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
                     if nothing { failure.hint(hint) } else { failure }
@@ -89,7 +89,7 @@ impl WorkArgs {
 impl MachineArgs {
     /// The machine, for a workload that may prescribe its processors.
     pub(crate) fn config(&self, threads: Option<usize>) -> Result<Config, CommandError> {
-        let bad = |error: sealwright_smp::BadConfig| CommandError::usage(error);
+        let bad = |error: sealwright_smp::ConfigError| CommandError::usage(error);
         let line = if self.line.as_deref() == Some("128") { 128 } else { 64 };
         let mut config = match &self.preset {
             Some(name) => Config::preset(name).ok_or_else(|| CommandError::usage("no such preset"))?,
@@ -100,7 +100,7 @@ impl MachineArgs {
             config =
                 config.merge(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))))?;
         }
-        let words = [("shu.scheme", &self.scheme), ("shu.engine", &self.engine)];
+        let words = [("scheme.name", &self.scheme), ("engines.model", &self.engine)];
         for (name, word) in words {
             if let Some(word) = word {
                 config = config.set(&format!("{name}={word}")).map_err(bad)?;
@@ -115,10 +115,10 @@ impl MachineArgs {
             (None, None) => {}
         }
         if self.faithful_iv {
-            config.shu.iv = Iv::FaithfulSender;
+            config = config.set("scheme.gcm.iv=faithful-sender").map_err(bad)?;
         }
         if self.timing_only {
-            config.shu.functional = false;
+            config.scheme.functional = false;
         }
         for setting in &self.set {
             config = config.set(setting).map_err(bad)?;

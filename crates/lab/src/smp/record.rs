@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
-use sealwright_smp::record::{self, Failure as Cause, Recording};
+use sealwright_smp::record::{self, RecordError, Recording};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, os_message, print, shown};
 use serde_json::json;
 
@@ -80,12 +80,12 @@ fn found(name: &OsString) -> Result<PathBuf, CommandError> {
     })
 }
 
-fn failed(cause: Cause) -> CommandError {
+fn failed(cause: RecordError) -> CommandError {
     match cause {
-        Cause::Missing(missing) => CommandError::failed(&missing.what).hint(&missing.hint),
-        Cause::Io(what, error) => CommandError::failed(format_args!("{what}: {}", os_message(&error))),
-        Cause::Exists(path) => CommandError::failed("exists already").about(&path).hint("--force replaces it"),
-        Cause::Closed(_) => CommandError::failed(cause).hint("link it with the shared libc: gcc without -static"),
-        Cause::Program(_) => CommandError::failed(cause),
+        RecordError::Missing(missing) => CommandError::failed(&missing.what).hint(&missing.hint),
+        RecordError::Io(what, error) => CommandError::failed(format_args!("{what}: {}", os_message(&error))),
+        RecordError::Exists(path) => CommandError::failed("exists already").about(&path).hint("--force replaces it"),
+        RecordError::Closed(_) => CommandError::failed(cause).hint("link it with the shared libc: gcc without -static"),
+        RecordError::Program(_) => CommandError::failed(cause),
     }
 }

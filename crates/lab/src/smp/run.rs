@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use sealwright_smp::{
-    End, Stats,
+    Outcome, Stats,
     attack::{Attack, Attacker},
-    run::{Job, Report, SoFar},
+    run::{Progress, Report, RunError, Simulation},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
@@ -49,27 +49,26 @@ pub(crate) enum Shape {
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     let (workload, threads) = args.work.workload()?;
-    let mut job = Job::new(args.machine.config(threads)?, workload);
-    job.watch = args.watch || args.attack.is_some();
-    job.attacker = args.attack.as_deref().map(attacker).transpose()?;
+    let mut simulation = Simulation::new(args.machine.config(threads)?, workload);
+    simulation.check = args.watch || args.attack.is_some();
+    simulation.attacker = args.attack.as_deref().map(attacker).transpose()?;
     let status = Status::new(&args.progress);
-    let report = job.run(&mut |so_far| tell(&status, so_far)).map_err(failed)?;
+    let report = simulation.run(&mut |progress| tell(&status, progress)).map_err(failed)?;
     drop(status);
-    print(&printed(&job, &report, if args.json { Shape::Json } else { args.format })?)?;
-    match (&report.end, &report.check) {
-        (End::Alarm(_), _) => Ok(Exit::NotAuthentic),
-        (End::Stuck(nodes), _) => Err(CommandError::failed(format_args!("nodes {nodes:?} wait for ever"))),
-        (End::Done, Some(Err(why))) => Err(CommandError::failed(format_args!("the result is wrong: {why}"))),
-        (End::Done, _) => Ok(Exit::Done),
+    print(&printed(&simulation, &report, if args.json { Shape::Json } else { args.format })?)?;
+    match (&report.outcome, &report.result) {
+        (Outcome::Detected(_), _) => Ok(Exit::NotAuthentic),
+        (Outcome::Deadlock(nodes), _) => Err(CommandError::failed(format_args!("nodes {nodes:?} wait for ever"))),
+        (Outcome::Completed, Some(Err(why))) => Err(CommandError::failed(format_args!("the result is wrong: {why}"))),
+        (Outcome::Completed, _) => Ok(Exit::Done),
     }
 }
 
-/// Settings that make no machine are the user's slip; everything else is a run that failed.
-pub(super) fn failed(failure: sealwright_smp::run::Failure) -> CommandError {
-    use sealwright_smp::run::Failure as Cause;
-    match failure {
-        Cause::Config(_) | Cause::Workload(_) => CommandError::usage(failure),
-        Cause::Fault(_) => CommandError::failed(failure),
+/// Settings that do not describe a machine are a usage error; everything else is a run that failed.
+pub(super) fn failed(error: RunError) -> CommandError {
+    match error {
+        RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
+        RunError::Trace(_) | RunError::Machine(_) => CommandError::failed(error),
     }
 }
 
@@ -85,8 +84,8 @@ fn attacker(words: &str) -> Result<Attacker, CommandError> {
     })
 }
 
-fn tell(status: &Status, so_far: SoFar) {
-    let SoFar { references, cycles, seconds } = so_far;
+fn tell(status: &Status, progress: Progress) {
+    let Progress { references, cycles, seconds } = progress;
     let rate = references as f64 / seconds.max(1e-9);
     status.now(
         format!("{cycles} cycles, {references} references, {:.1} M/s", rate / 1e6),
@@ -95,14 +94,14 @@ fn tell(status: &Status, so_far: SoFar) {
 }
 
 /// A run as a tree: settings, outcome, statistics.
-pub(super) fn tree(job: &Job, report: &Report) -> Result<Value, CommandError> {
+pub(super) fn tree(simulation: &Simulation, report: &Report) -> Result<Value, CommandError> {
     Ok(json!({
-        "workload": job.workload.name(),
-        "config": serde_json::to_value(&job.config).map_err(CommandError::failed)?,
-        "end": report.end,
-        "check": report.check.as_ref().map(|check| match check {
+        "workload": simulation.workload.name(),
+        "config": serde_json::to_value(&simulation.config).map_err(CommandError::failed)?,
+        "outcome": report.outcome,
+        "result": report.result.as_ref().map(|result| match result {
             Ok(text) => json!({ "right": true, "text": text }),
-            Err(text) => json!({ "right": false, "text": text }),
+            Err(error) => json!({ "right": false, "text": error.to_string() }),
         }),
         "wrong_reads": report.wrong_reads,
         "struck": report.struck,
@@ -111,26 +110,26 @@ pub(super) fn tree(job: &Job, report: &Report) -> Result<Value, CommandError> {
     }))
 }
 
-fn printed(job: &Job, report: &Report, shape: Shape) -> Result<String, CommandError> {
+fn printed(simulation: &Simulation, report: &Report, shape: Shape) -> Result<String, CommandError> {
     Ok(match shape {
-        Shape::Json => serde_json::to_string(&tree(job, report)?).map_err(CommandError::failed)? + "\n",
+        Shape::Json => serde_json::to_string(&tree(simulation, report)?).map_err(CommandError::failed)? + "\n",
         Shape::Csv => Stats::csv(std::slice::from_ref(&report.stats)),
         Shape::Text => {
             let mut text = report.stats.text();
-            match &report.end {
-                End::Done => {}
-                End::Alarm(seen) => {
+            match &report.outcome {
+                Outcome::Completed => {}
+                Outcome::Detected(detection) => {
                     text += &format!(
-                        "alarm: node {} at cycle {}, transfer {}, by {}\n",
-                        seen.node, seen.cycle, seen.transfer, seen.how
+                        "detected: node {} at cycle {}, transfer {}, by {}\n",
+                        detection.node, detection.cycle, detection.transfer, detection.detector
                     );
                 }
-                End::Stuck(nodes) => text += &format!("nodes {nodes:?} wait for ever\n"),
+                Outcome::Deadlock(nodes) => text += &format!("nodes {nodes:?} wait for ever\n"),
             }
             if let Some(wrong) = report.wrong_reads {
                 text += &format!("wrong reads: {wrong}\n");
             }
-            if let Some(Ok(said)) = &report.check {
+            if let Some(Ok(said)) = &report.result {
                 text += &format!("result: {said}\n");
             }
             let rate = report.stats.number("references") / report.seconds.max(1e-9) / 1e6;

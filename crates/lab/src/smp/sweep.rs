@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use rayon::prelude::*;
-use sealwright_smp::{Config, Stats, run::Job};
+use sealwright_smp::{Config, Stats, run::Simulation};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::{
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright-lab smp sweep --workload fft --size 10 --vary shu.scheme=clear,gcm --vary machine.processors=2,4";
+    sealwright-lab smp sweep --workload fft --size 10 --vary scheme.name=clear,gcm --vary machine.processors=2,4";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
@@ -68,7 +68,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     let rows: Result<Vec<(Settings, Stats)>, CommandError> = points
         .into_par_iter()
         .map(|(settings, config)| {
-            let report = Job::new(config, workload.clone()).run(&mut |_| {}).map_err(failed)?;
+            let report = Simulation::new(config, workload.clone()).run(&mut |_| {}).map_err(failed)?;
             let n = done.fetch_add(1, Ordering::Relaxed) + 1;
             status.now(format!("{n} of {total} runs"), || json!({ "done": n, "total": total }));
             Ok((settings, report.stats))

@@ -1,4 +1,4 @@
-//! What a kernel's processor can do: read and write shared words, work, meet others.
+//! What a kernel's processor can do: read and write shared words, compute, synchronise with others.
 
 use std::{
     cell::{Cell, RefCell, RefMut},
@@ -39,9 +39,9 @@ impl Shared {
     }
 }
 
-/// Steps written so far and instructions since the last.
+/// Accesses so far and instructions since the last.
 #[derive(Default)]
-struct Script {
+struct Recording {
     steps: Vec<Access>,
     gap: u32,
 }
@@ -51,66 +51,66 @@ struct Script {
 pub(crate) struct Cpu {
     pub(crate) id: usize,
     shared: Shared,
-    script: Rc<RefCell<Script>>,
+    recording: Rc<RefCell<Recording>>,
 }
 
-/// A processor at work between two synchronisations.
-pub(crate) struct Pen<'a> {
+/// Emits the accesses of a processor between two synchronisations.
+pub(crate) struct Emitter<'a> {
     shared: &'a Shared,
-    script: RefMut<'a, Script>,
+    recording: RefMut<'a, Recording>,
 }
 
-/// Steps after which a processor stops to let the machine catch up.
+/// Accesses after which a processor stops to let the machine catch up.
 const ENOUGH: usize = 4096;
 
 impl Cpu {
-    /// The processor at work. Must be given back before the next wait.
-    pub(crate) fn pen(&self) -> Pen<'_> {
-        Pen { shared: &self.shared, script: self.script.borrow_mut() }
+    /// Emits accesses. Must be dropped before the next wait.
+    pub(crate) fn out(&self) -> Emitter<'_> {
+        Emitter { shared: &self.shared, recording: self.recording.borrow_mut() }
     }
 
     /// Lets the machine catch up if there is enough to do.
-    pub(crate) async fn breathe(&self) {
-        if self.script.borrow().steps.len() >= ENOUGH {
+    pub(crate) async fn catch_up(&self) {
+        if self.recording.borrow().steps.len() >= ENOUGH {
             Pause(false).await;
         }
     }
 
-    /// Meets others; goes on when the machine says so.
-    async fn meet(&self, kind: Kind, object: u64) {
+    /// Synchronises with others; goes on when the machine says so.
+    async fn synchronise(&self, kind: Kind, object: u64) {
         {
-            let mut script = self.script.borrow_mut();
-            let gap = std::mem::take(&mut script.gap);
-            script.steps.push(Access { address: object, value: 0, gap, kind, size: 0 });
+            let mut recording = self.recording.borrow_mut();
+            let gap = std::mem::take(&mut recording.gap);
+            recording.steps.push(Access { address: object, value: 0, gap, kind, size: 0 });
         }
         Pause(false).await;
     }
 
     pub(crate) async fn barrier(&self) {
-        self.meet(Kind::Barrier, 0).await;
+        self.synchronise(Kind::Barrier, 0).await;
     }
 
     pub(crate) async fn post(&self, object: u64) {
-        self.meet(Kind::Post, object).await;
+        self.synchronise(Kind::Post, object).await;
     }
 
     pub(crate) async fn wait(&self, object: u64) {
-        self.meet(Kind::Wait, object).await;
+        self.synchronise(Kind::Wait, object).await;
     }
 }
 
-impl Pen<'_> {
+impl Emitter<'_> {
     #[inline]
     fn step(&mut self, at: usize, value: u64, kind: Kind) {
         let address = self.shared.base + 8 * at as u64;
-        let gap = std::mem::take(&mut self.script.gap);
-        self.script.steps.push(Access { address, value, gap, kind, size: 8 });
+        let gap = std::mem::take(&mut self.recording.gap);
+        self.recording.steps.push(Access { address, value, gap, kind, size: 8 });
     }
 
     /// Instructions that touch no shared word.
     #[inline]
     pub(crate) fn work(&mut self, instructions: u32) {
-        self.script.gap += instructions;
+        self.recording.gap += instructions;
     }
 
     #[inline]
@@ -146,9 +146,9 @@ impl Future for Pause {
     }
 }
 
-/// A processor's function as a source of steps.
+/// A processor's function as a source of accesses.
 struct Running {
-    script: Rc<RefCell<Script>>,
+    recording: Rc<RefCell<Recording>>,
     function: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
@@ -160,7 +160,7 @@ impl Source for Running {
             if function.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 self.function = None;
             }
-            std::mem::swap(steps, &mut self.script.borrow_mut().steps);
+            std::mem::swap(steps, &mut self.recording.borrow_mut().steps);
         }
         Ok(())
     }
@@ -174,10 +174,10 @@ pub(crate) fn sources<F: Future<Output = ()> + 'static>(
 ) -> Vec<Box<dyn Source>> {
     (0..processors)
         .map(|id| {
-            let script = Rc::new(RefCell::new(Script::default()));
-            let cpu = Cpu { id, shared: shared.clone(), script: script.clone() };
+            let recording = Rc::new(RefCell::new(Recording::default()));
+            let cpu = Cpu { id, shared: shared.clone(), recording: recording.clone() };
             let function: Pin<Box<dyn Future<Output = ()>>> = Box::pin(function(cpu));
-            Box::new(Running { script, function: Some(function) }) as Box<dyn Source>
+            Box::new(Running { recording, function: Some(function) }) as Box<dyn Source>
         })
         .collect()
 }

@@ -4,10 +4,10 @@
 use std::{f64::consts::TAU, ops::Range};
 
 use super::{
-    Program, Shared,
-    cpu::{Cpu, Pen, sources},
-    fraction, numbers,
+    cpu::{Cpu, Emitter, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, numbers},
 };
+use crate::random::Random;
 
 /// Where the arrays begin, in words: points, their transpose, roots of a row, twiddles.
 #[derive(Clone, Copy)]
@@ -26,13 +26,13 @@ impl Layout {
     }
 }
 
-pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, String> {
+pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, KernelError> {
     if !m.is_multiple_of(2) || !(4..=24).contains(&m) {
-        return Err(format!("an FFT of 2^{m} points: m is even, 4 to 24"));
+        return Err(KernelError(format!("an FFT of 2^{m} points: m is even, 4 to 24")));
     }
     let side = 1usize << (m / 2);
     if !side.is_multiple_of(processors) {
-        return Err(format!("{side} rows cannot be spread evenly over {processors} processors"));
+        return Err(KernelError(format!("{side} rows cannot be spread evenly over {processors} processors")));
     }
     let layout = Layout::new(side);
     let points = side * side;
@@ -45,8 +45,8 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
         let angle = -TAU * power as f64 / of as f64;
         (angle.cos(), angle.sin())
     };
-    let mut state = seed;
-    let input: Vec<(f64, f64)> = (0..points).map(|_| (fraction(&mut state), fraction(&mut state))).collect();
+    let mut random = Random::new(seed);
+    let input: Vec<(f64, f64)> = (0..points).map(|_| (random.fraction(), random.fraction())).collect();
     input.iter().enumerate().for_each(|(i, point)| set(layout.points, i, *point));
     (0..side).for_each(|i| set(layout.roots, i, root(side, i)));
     (0..points).for_each(|i| set(layout.twiddles, i, root(points, (i / side) * (i % side))));
@@ -54,7 +54,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let rows = side / processors;
     let sources = sources(processors, &shared, |cpu| work(cpu, layout, rows, processors));
-    let check: super::Check = Box::new(move |machine: &crate::Machine| {
+    let check: Check = Box::new(move |machine: &crate::Machine| {
         let found = numbers(machine, base + 8 * layout.other as u64, 2 * points);
         let spectrum: Vec<(f64, f64)> = found.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         let back = inverse(&spectrum);
@@ -64,8 +64,8 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
             .map(|(a, b)| (a.0 / points as f64 - b.0).abs().max((a.1 / points as f64 - b.1).abs()))
             .fold(0.0, f64::max);
         let text = format!("the inverse transform gives the input back within {worst:.1e}");
-        // NaN is no agreement
-        if worst < 1e-10 { Ok(text) } else { Err(text) }
+        // NaN agrees with nothing
+        if worst < 1e-10 { Ok(text) } else { Err(ResultError(text)) }
     });
     Ok(Program { image, sources, check: Some(check) })
 }
@@ -76,23 +76,23 @@ async fn work(cpu: Cpu, layout: Layout, rows: usize, processors: usize) {
     transpose(&cpu, layout, layout.points, layout.other, rows, processors).await;
     cpu.barrier().await;
     for row in mine.clone() {
-        row_fft(&mut cpu.pen(), layout, layout.other + 2 * row * layout.side);
-        twiddle(&mut cpu.pen(), layout, row);
-        cpu.breathe().await;
+        row_fft(&mut cpu.out(), layout, layout.other + 2 * row * layout.side);
+        twiddle(&mut cpu.out(), layout, row);
+        cpu.catch_up().await;
     }
     cpu.barrier().await;
     transpose(&cpu, layout, layout.other, layout.points, rows, processors).await;
     cpu.barrier().await;
     for row in mine {
-        row_fft(&mut cpu.pen(), layout, layout.points + 2 * row * layout.side);
-        cpu.breathe().await;
+        row_fft(&mut cpu.out(), layout, layout.points + 2 * row * layout.side);
+        cpu.catch_up().await;
     }
     cpu.barrier().await;
     transpose(&cpu, layout, layout.points, layout.other, rows, processors).await;
     cpu.barrier().await;
 }
 
-/// Fills one's own rows of `to` from everybody's rows of `from`, beginning with the next processor's: so that not all
+/// Fills the processor's rows of `to` from the rows of `from` of all processors, beginning with the next one's: so that not all
 /// read from the same one at a time.
 async fn transpose(cpu: &Cpu, layout: Layout, from: usize, to: usize, rows: usize, processors: usize) {
     for step in 1..=processors {
@@ -100,34 +100,34 @@ async fn transpose(cpu: &Cpu, layout: Layout, from: usize, to: usize, rows: usiz
         let theirs: Range<usize> = peer * rows..(peer + 1) * rows;
         for block in theirs.clone().step_by(8) {
             for row in cpu.id * rows..(cpu.id + 1) * rows {
-                let mut pen = cpu.pen();
+                let mut out = cpu.out();
                 for column in block..(block + 8).min(theirs.end) {
                     let (source, target) =
                         (from + 2 * (column * layout.side + row), to + 2 * (row * layout.side + column));
-                    let (re, im) = (pen.load(source), pen.load(source + 1));
-                    pen.work(4);
-                    pen.store(target, re);
-                    pen.store(target + 1, im);
+                    let (re, im) = (out.load(source), out.load(source + 1));
+                    out.work(4);
+                    out.store(target, re);
+                    out.store(target + 1, im);
                 }
             }
-            cpu.breathe().await;
+            cpu.catch_up().await;
         }
     }
 }
 
 /// A row in place: bits of the index reversed, then butterflies.
-fn row_fft(pen: &mut Pen<'_>, layout: Layout, row: usize) {
+fn row_fft(out: &mut Emitter<'_>, layout: Layout, row: usize) {
     let side = layout.side;
     let bits = side.trailing_zeros();
     for i in 0..side {
         let j = i.reverse_bits() >> (usize::BITS - bits);
-        pen.work(6);
+        out.work(6);
         if j > i {
             for part in 0..2 {
                 let (a, b) = (row + 2 * i + part, row + 2 * j + part);
-                let (x, y) = (pen.load(a), pen.load(b));
-                pen.store(a, y);
-                pen.store(b, x);
+                let (x, y) = (out.load(a), out.load(b));
+                out.store(a, y);
+                out.store(b, x);
             }
         }
     }
@@ -137,31 +137,31 @@ fn row_fft(pen: &mut Pen<'_>, layout: Layout, row: usize) {
         for start in (0..side).step_by(2 * half) {
             for k in 0..half {
                 let root = layout.roots + 2 * k * stride;
-                let (wr, wi) = (pen.number(root), pen.number(root + 1));
+                let (wr, wi) = (out.number(root), out.number(root + 1));
                 let (low, high) = (row + 2 * (start + k), row + 2 * (start + k + half));
-                let (ar, ai) = (pen.number(low), pen.number(low + 1));
-                let (br, bi) = (pen.number(high), pen.number(high + 1));
+                let (ar, ai) = (out.number(low), out.number(low + 1));
+                let (br, bi) = (out.number(high), out.number(high + 1));
                 let (tr, ti) = (br * wr - bi * wi, br * wi + bi * wr);
-                pen.work(14);
-                pen.write(low, ar + tr);
-                pen.write(low + 1, ai + ti);
-                pen.write(high, ar - tr);
-                pen.write(high + 1, ai - ti);
+                out.work(14);
+                out.write(low, ar + tr);
+                out.write(low + 1, ai + ti);
+                out.write(high, ar - tr);
+                out.write(high + 1, ai - ti);
             }
         }
         half *= 2;
     }
 }
 
-fn twiddle(pen: &mut Pen<'_>, layout: Layout, row: usize) {
+fn twiddle(out: &mut Emitter<'_>, layout: Layout, row: usize) {
     for column in 0..layout.side {
         let at = layout.other + 2 * (row * layout.side + column);
         let root = layout.twiddles + 2 * (row * layout.side + column);
-        let (ar, ai) = (pen.number(at), pen.number(at + 1));
-        let (wr, wi) = (pen.number(root), pen.number(root + 1));
-        pen.work(8);
-        pen.write(at, ar * wr - ai * wi);
-        pen.write(at + 1, ar * wi + ai * wr);
+        let (ar, ai) = (out.number(at), out.number(at + 1));
+        let (wr, wi) = (out.number(root), out.number(root + 1));
+        out.work(8);
+        out.write(at, ar * wr - ai * wi);
+        out.write(at + 1, ar * wi + ai * wr);
     }
 }
 

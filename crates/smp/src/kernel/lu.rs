@@ -2,10 +2,10 @@
 //! together; LUNC keeps the matrix by columns, so that blocks of different processors share lines where it is not aligned.
 
 use super::{
-    Program, Shared,
-    cpu::{Cpu, Pen, sources},
-    fraction, numbers,
+    cpu::{Cpu, Emitter, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, numbers},
 };
+use crate::random::Random;
 
 /// Rows of a block.
 const BLOCK: usize = 16;
@@ -41,31 +41,37 @@ impl Layout {
     }
 }
 
-pub(super) fn program(n: usize, contiguous: bool, processors: usize, base: u64, seed: u64) -> Result<Program, String> {
+pub(super) fn program(
+    n: usize,
+    contiguous: bool,
+    processors: usize,
+    base: u64,
+    seed: u64,
+) -> Result<Program, KernelError> {
     if !n.is_multiple_of(BLOCK) || !(BLOCK..=4096).contains(&n) {
-        return Err(format!("a matrix of {n} rows: whole blocks of {BLOCK}, up to 4096"));
+        return Err(KernelError(format!("a matrix of {n} rows: whole blocks of {BLOCK}, up to 4096")));
     }
     let rows =
         (1..=processors).rfind(|rows| rows * rows <= processors && processors.is_multiple_of(*rows)).unwrap_or(1);
     let layout = Layout { n, blocks: n / BLOCK, contiguous, rows, columns: processors / rows };
     let shared = Shared::new(base, n * n);
-    let mut state = seed;
+    let mut random = Random::new(seed);
     let mut matrix = vec![0.0; n * n];
     for j in 0..n {
         for i in 0..n {
             // A heavy diagonal needs no pivots
-            let value = fraction(&mut state) + if i == j { n as f64 } else { 0.0 };
+            let value = random.fraction() + if i == j { n as f64 } else { 0.0 };
             matrix[i + j * n] = value;
             shared.set(layout.element(i, j), value.to_bits());
         }
     }
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
-    let check: super::Check = Box::new(move |machine: &crate::Machine| {
+    let check: Check = Box::new(move |machine: &crate::Machine| {
         let found = numbers(machine, base, n * n);
         let worst = residual(&matrix, n, |i, j| found[layout.element(i, j)]);
         let text = format!("L times U is the matrix within {worst:.1e} of its size");
-        if worst < 1e-10 { Ok(text) } else { Err(text) }
+        if worst < 1e-10 { Ok(text) } else { Err(ResultError(text)) }
     });
     Ok(Program { image, sources, check: Some(check) })
 }
@@ -92,25 +98,25 @@ async fn work(cpu: Cpu, layout: Layout) {
     for k in 0..blocks {
         let pivot = layout.block(k, k);
         if layout.owner(k, k) == cpu.id {
-            factor(&mut cpu.pen(), pivot);
+            factor(&mut cpu.out(), pivot);
         }
         cpu.barrier().await;
         for other in k + 1..blocks {
             if layout.owner(other, k) == cpu.id {
-                right_divide(&mut cpu.pen(), layout.block(other, k), pivot);
+                right_divide(&mut cpu.out(), layout.block(other, k), pivot);
             }
             if layout.owner(k, other) == cpu.id {
-                left_divide(&mut cpu.pen(), layout.block(k, other), pivot);
+                left_divide(&mut cpu.out(), layout.block(k, other), pivot);
             }
-            cpu.breathe().await;
+            cpu.catch_up().await;
         }
         cpu.barrier().await;
         for i in k + 1..blocks {
             for j in k + 1..blocks {
                 if layout.owner(i, j) == cpu.id {
                     for column in 0..BLOCK {
-                        subtract(&mut cpu.pen(), layout.block(i, j), layout.block(i, k), layout.block(k, j), column);
-                        cpu.breathe().await;
+                        subtract(&mut cpu.out(), layout.block(i, j), layout.block(i, k), layout.block(k, j), column);
+                        cpu.catch_up().await;
                     }
                 }
             }
@@ -123,58 +129,58 @@ async fn work(cpu: Cpu, layout: Layout) {
 type Block = (usize, usize);
 
 /// `a += factor * b` over a column's words.
-fn add_scaled(pen: &mut Pen<'_>, a: usize, b: usize, length: usize, factor: f64) {
+fn add_scaled(out: &mut Emitter<'_>, a: usize, b: usize, length: usize, factor: f64) {
     for i in 0..length {
-        let (x, y) = (pen.number(a + i), pen.number(b + i));
-        pen.work(3);
-        pen.write(a + i, x + factor * y);
+        let (x, y) = (out.number(a + i), out.number(b + i));
+        out.work(3);
+        out.write(a + i, x + factor * y);
     }
 }
 
 /// The pivot block itself.
-fn factor(pen: &mut Pen<'_>, (start, stride): Block) {
+fn factor(out: &mut Emitter<'_>, (start, stride): Block) {
     for k in 0..BLOCK {
-        let pivot = pen.number(start + k + k * stride);
+        let pivot = out.number(start + k + k * stride);
         for j in k + 1..BLOCK {
             let at = start + k + j * stride;
-            let value = pen.number(at) / pivot;
-            pen.work(6);
-            pen.write(at, value);
-            add_scaled(pen, at + 1, start + k + k * stride + 1, BLOCK - k - 1, -value);
+            let value = out.number(at) / pivot;
+            out.work(6);
+            out.write(at, value);
+            add_scaled(out, at + 1, start + k + k * stride + 1, BLOCK - k - 1, -value);
         }
     }
 }
 
 /// A block below the pivot: `a / U`.
-fn right_divide(pen: &mut Pen<'_>, (a, stride): Block, (pivot, across): Block) {
+fn right_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Block) {
     for k in 0..BLOCK {
         for j in k + 1..BLOCK {
-            let factor = pen.number(pivot + k + j * across);
-            pen.work(4);
-            add_scaled(pen, a + j * stride, a + k * stride, BLOCK, -factor);
+            let factor = out.number(pivot + k + j * across);
+            out.work(4);
+            add_scaled(out, a + j * stride, a + k * stride, BLOCK, -factor);
         }
     }
 }
 
 /// A block to the right of the pivot: `L \ a`.
-fn left_divide(pen: &mut Pen<'_>, (a, stride): Block, (pivot, across): Block) {
+fn left_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Block) {
     for j in 0..BLOCK {
         for k in 0..BLOCK {
-            let diagonal = pen.number(pivot + k + k * across);
+            let diagonal = out.number(pivot + k + k * across);
             let at = a + k + j * stride;
-            let value = pen.number(at) / diagonal;
-            pen.work(6);
-            pen.write(at, value);
-            add_scaled(pen, at + 1, pivot + k + k * across + 1, BLOCK - k - 1, -value);
+            let value = out.number(at) / diagonal;
+            out.work(6);
+            out.write(at, value);
+            add_scaled(out, at + 1, pivot + k + k * across + 1, BLOCK - k - 1, -value);
         }
     }
 }
 
 /// A block of the rest: `c - a b`, what column `k` of `a` adds to it.
-fn subtract(pen: &mut Pen<'_>, (c, stride): Block, (a, down): Block, (b, across): Block, k: usize) {
+fn subtract(out: &mut Emitter<'_>, (c, stride): Block, (a, down): Block, (b, across): Block, k: usize) {
     for j in 0..BLOCK {
-        let factor = pen.number(b + k + j * across);
-        pen.work(4);
-        add_scaled(pen, c + j * stride, a + k * down, BLOCK, -factor);
+        let factor = out.number(b + k + j * across);
+        out.work(4);
+        add_scaled(out, c + j * stride, a + k * down, BLOCK, -factor);
     }
 }

@@ -1,18 +1,17 @@
 //! Programs of the Splash suite as kernels that run on simulated memory: one async function a processor.
 //!
-//! A kernel reads and writes shared words; each access also becomes a step of its processor. Between two synchronisations
-//! the kernels have no races, so they may run ahead of the machine: at a synchronisation a processor's function waits until
-//! the machine lets it go on, and by then everybody else's writes before it are done. What lies in the machine's caches and
-//! memory at the end is read back and checked as numbers.
+//! A kernel reads and writes shared words; each of these is also an access of its simulated processor. Between two
+//! synchronisations the kernels have no races, so they may run ahead of the machine: at a synchronisation a processor's
+//! function waits until the machine lets it go on, and by then all writes before it are done. What the machine's caches and
+//! memory hold at the end is read back and checked as numbers.
 
 mod cpu;
 mod fft;
 mod lu;
+mod program;
 mod radix;
 
-pub(crate) use cpu::Shared;
-
-use crate::{access::Source, machine::Machine, memory::Image};
+pub use program::{Check, KernelError, Program, ResultError};
 
 /// A kernel with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,25 +33,6 @@ pub enum Kernel {
         /// Binary logarithm of the keys.
         m: u32,
     },
-}
-
-/// A kernel ready to run: what memory holds, what each processor does, how the result is checked.
-pub struct Program {
-    /// Memory at the start.
-    pub image: Image,
-    /// Steps of each processor.
-    pub sources: Vec<Box<dyn Source>>,
-    /// Looks at the result in the machine, where there is one to look at.
-    pub check: Option<Check>,
-}
-
-/// Whether a kernel's result in a machine is right, and in what respect.
-pub type Check = Box<dyn Fn(&Machine) -> Result<String, String>>;
-
-impl std::fmt::Debug for Program {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("processors", &self.sources.len()).finish_non_exhaustive()
-    }
 }
 
 /// Where arrays begin without alignment: 16 bytes past a page, as after malloc's header.
@@ -87,7 +67,7 @@ impl Kernel {
     ///
     /// # Errors
     /// When the size does not suit the kernel or the number of processors.
-    pub fn program(self, processors: usize, align: bool, seed: u64) -> Result<Program, String> {
+    pub fn program(self, processors: usize, align: bool, seed: u64) -> Result<Program, KernelError> {
         let base = HEAP + if align { 0 } else { 16 };
         match self {
             Kernel::Fft { m } => fft::program(m, processors, base, seed),
@@ -97,53 +77,25 @@ impl Kernel {
     }
 }
 
-/// The next of a sequence of numbers from 0 to 1 (splitmix64).
-fn fraction(state: &mut u64) -> f64 {
-    (draw(state) >> 11) as f64 / (1u64 << 53) as f64
-}
-
-fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut x = *state;
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
-
-/// Words read back from a machine.
-fn words(machine: &Machine, base: u64, count: usize) -> Vec<u64> {
-    let mut bytes = vec![0; count * 8];
-    machine.read(base, &mut bytes);
-    bytes
-        .chunks_exact(8)
-        .map(|word| u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]))
-        .collect()
-}
-
-/// Numbers read back from a machine.
-fn numbers(machine: &Machine, base: u64, count: usize) -> Vec<f64> {
-    words(machine, base, count).into_iter().map(f64::from_bits).collect()
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::{
         Config,
-        run::{Job, Workload},
-        scheme::Name,
+        run::{Simulation, Workload},
+        scheme::SchemeName,
     };
 
     fn runs(kernel: Kernel, processors: usize, align: bool, change: impl Fn(&mut Config)) -> crate::run::Report {
         let mut config = Config::default();
         config.machine.processors = processors;
         change(&mut config);
-        let job = Job { watch: true, ..Job::new(config, Workload::Kernel(kernel, align)) };
-        let report = job.run(&mut |_| {}).unwrap();
-        assert_eq!(report.end, crate::End::Done);
+        let simulation = Simulation { check: true, ..Simulation::new(config, Workload::Kernel(kernel, align)) };
+        let report = simulation.run(&mut |_| {}).unwrap();
+        assert_eq!(report.outcome, crate::Outcome::Completed);
         assert_eq!(report.wrong_reads, Some(0));
-        assert!(matches!(report.check, Some(Ok(_))), "{kernel:?} {:?}", report.check);
+        assert!(matches!(report.result, Some(Ok(_))), "{kernel:?} {:?}", report.result);
         report
     }
 
@@ -158,8 +110,8 @@ mod tests {
     fn results_come_back_right_through_caches_bus_and_seals() {
         for kernel in SMALL {
             for processors in [2, 4, 8] {
-                for scheme in Name::ALL {
-                    runs(kernel, processors, false, |config| config.shu.scheme = scheme);
+                for scheme in SchemeName::all() {
+                    runs(kernel, processors, false, |config| config.scheme.name = scheme);
                 }
             }
         }
@@ -175,7 +127,7 @@ mod tests {
                     config.l1.bytes = 1 << 10;
                     config.l2.bytes = 4 << 10;
                     config.memory.jitter = 4;
-                    config.shu.scheme = Name::Gcm;
+                    config.scheme.name = SchemeName::find("gcm").unwrap();
                 });
             }
         }
@@ -189,7 +141,7 @@ mod tests {
                 config.l2.bytes = 4 << 10;
                 config.memory.protect = crate::config::Protect::Tree;
                 config.machine.chips = 2;
-                config.shu.scheme = Name::Gcm;
+                config.scheme.name = SchemeName::find("gcm").unwrap();
                 config.bus.tags = true;
             });
         }
@@ -206,11 +158,11 @@ mod tests {
 
     #[test]
     fn sealing_truly_takes_the_time_that_was_counted_without() {
-        for scheme in Name::ALL {
+        for scheme in SchemeName::all() {
             let cycles = [true, false].map(|functional| {
                 let report = runs(SMALL[0], 4, false, |config| {
-                    config.shu.scheme = scheme;
-                    config.shu.functional = functional;
+                    config.scheme.name = scheme;
+                    config.scheme.functional = functional;
                 });
                 report.stats.number("cycles")
             });

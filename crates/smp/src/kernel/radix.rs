@@ -1,11 +1,11 @@
 //! Radix sort of integers, as Splash has it: counts of each digit, ranks through a tree of processors that wait for one
-//! another by semaphores, keys to their places, which lie anywhere.
+//! another by semaphores, keys moved to their places, which are anywhere.
 
 use super::{
-    Program, Shared,
-    cpu::{Cpu, sources},
-    draw, words,
+    cpu::{Cpu, Shared, sources},
+    program::{Check, KernelError, Program, ResultError, words},
 };
+use crate::random::Random;
 
 /// Values of a digit.
 const RADIX: usize = 1024;
@@ -44,27 +44,26 @@ impl Layout {
     }
 }
 
-pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, String> {
+pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, KernelError> {
     if !(8..=26).contains(&m) {
-        return Err(format!("2^{m} keys: m is 8 to 26"));
+        return Err(KernelError(format!("2^{m} keys: m is 8 to 26")));
     }
     if !processors.is_power_of_two() {
-        return Err(format!("the tree of ranks needs a power of two of processors, not {processors}"));
+        return Err(KernelError(format!("the tree of ranks needs a power of two of processors, not {processors}")));
     }
     let layout = Layout { keys: 1 << m, processors };
     let shared = Shared::new(base, layout.words());
-    let mut state = seed;
-    let mut input: Vec<u64> = (0..layout.keys).map(|_| draw(&mut state) % (RADIX as u64).pow(DIGITS)).collect();
+    let mut random = Random::new(seed);
+    let mut input: Vec<u64> = (0..layout.keys).map(|_| random.draw() % (RADIX as u64).pow(DIGITS)).collect();
     input.iter().enumerate().for_each(|(i, key)| shared.set(i, *key));
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
     input.sort_unstable();
     // An even number of passes ends where it began
-    let check: super::Check =
-        Box::new(move |machine: &crate::Machine| match words(machine, base, input.len()) == input {
-            true => Ok(format!("{} keys are sorted", input.len())),
-            false => Err("the keys are not sorted".into()),
-        });
+    let check: Check = Box::new(move |machine: &crate::Machine| match words(machine, base, input.len()) == input {
+        true => Ok(format!("{} keys are sorted", input.len())),
+        false => Err(ResultError("the keys are not sorted".into())),
+    });
     Ok(Program { image, sources, check: Some(check) })
 }
 
@@ -77,36 +76,36 @@ async fn work(cpu: Cpu, layout: Layout) {
         let value = |key: u64| (key >> (10 * digit)) as usize % RADIX;
         let counts = layout.counts(0, cpu.id);
         {
-            let mut pen = cpu.pen();
+            let mut out = cpu.out();
             for at in counts..counts + RADIX {
-                pen.store(at, 0);
+                out.store(at, 0);
             }
         }
         for at in mine.clone() {
             {
-                let mut pen = cpu.pen();
-                let d = value(pen.load(from + at));
-                pen.work(3);
-                let count = pen.load(counts + d);
-                pen.store(counts + d, count + 1);
+                let mut out = cpu.out();
+                let d = value(out.load(from + at));
+                out.work(3);
+                let count = out.load(counts + d);
+                out.store(counts + d, count + 1);
             }
             if at % 1024 == 0 {
-                cpu.breathe().await;
+                cpu.catch_up().await;
             }
         }
         ranks(&cpu, layout).await;
         let starts = layout.starts(0, cpu.id);
         for at in mine.clone() {
             {
-                let mut pen = cpu.pen();
-                let key = pen.load(from + at);
-                pen.work(3);
-                let place = pen.load(starts + value(key));
-                pen.store(starts + value(key), place + 1);
-                pen.store(to + place as usize, key);
+                let mut out = cpu.out();
+                let key = out.load(from + at);
+                out.work(3);
+                let place = out.load(starts + value(key));
+                out.store(starts + value(key), place + 1);
+                out.store(to + place as usize, key);
             }
             if at % 1024 == 0 {
-                cpu.breathe().await;
+                cpu.catch_up().await;
             }
         }
         cpu.barrier().await;
@@ -120,21 +119,21 @@ async fn ranks(cpu: &Cpu, layout: Layout) {
     while level < top && me.is_multiple_of(2 << level) {
         let peer = me + (1 << level);
         cpu.wait(layout.semaphore(false, level, me)).await;
-        let mut pen = cpu.pen();
+        let mut out = cpu.out();
         for d in 0..RADIX {
-            let sum = pen.load(layout.counts(level, me) + d) + pen.load(layout.counts(level, peer) + d);
-            pen.work(3);
-            pen.store(layout.counts(level + 1, me) + d, sum);
+            let sum = out.load(layout.counts(level, me) + d) + out.load(layout.counts(level, peer) + d);
+            out.work(3);
+            out.store(layout.counts(level + 1, me) + d, sum);
         }
         level += 1;
     }
     if level == top {
-        let mut pen = cpu.pen();
+        let mut out = cpu.out();
         let mut start = 0;
         for d in 0..RADIX {
-            pen.store(layout.starts(top, me) + d, start);
-            start += pen.load(layout.counts(top, me) + d);
-            pen.work(3);
+            out.store(layout.starts(top, me) + d, start);
+            start += out.load(layout.counts(top, me) + d);
+            out.work(3);
         }
     } else {
         cpu.post(layout.semaphore(false, level, me - (1 << level))).await;
@@ -144,13 +143,13 @@ async fn ranks(cpu: &Cpu, layout: Layout) {
         level -= 1;
         let peer = me + (1 << level);
         {
-            let mut pen = cpu.pen();
+            let mut out = cpu.out();
             for d in 0..RADIX {
-                let start = pen.load(layout.starts(level + 1, me) + d);
-                let left = pen.load(layout.counts(level, me) + d);
-                pen.work(3);
-                pen.store(layout.starts(level, me) + d, start);
-                pen.store(layout.starts(level, peer) + d, start + left);
+                let start = out.load(layout.starts(level + 1, me) + d);
+                let left = out.load(layout.counts(level, me) + d);
+                out.work(3);
+                out.store(layout.starts(level, me) + d, start);
+                out.store(layout.starts(level, peer) + d, start + left);
             }
         }
         cpu.post(layout.semaphore(true, level, peer)).await;

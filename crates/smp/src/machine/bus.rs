@@ -1,47 +1,69 @@
-//! The address bus: who is served next, and when the address is there for all to see.
+//! The bus: requests that wait for it, the arbiter, the order of commands, and who holds the data lines.
 
-use super::{Due, Machine, miss::Ask};
+use super::{
+    context::Context,
+    schedule::{Event, Schedule},
+};
 use crate::{
-    config::{Arbiter, BusMode},
+    config::{self, Arbiter, BusMode, Config},
     engine::Cycle,
     message::LONGEST_LINE,
 };
+
+/// A command on the address bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// Read a line.
+    GetS,
+    /// Read a line in order to write it.
+    GetX,
+    /// Write a line back.
+    PutX,
+}
 
 /// A request that waits for the bus or has been ordered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) node: usize,
-    pub(super) ask: Ask,
+    pub(super) command: Command,
     pub(super) line: u64,
-    /// Its number among the node's own; 0 for a write-back.
+    /// Its number among the node's own requests; 0 for a write-back.
     pub(super) number: u64,
-    /// Nodes that have not seen it yet, where they see it at different times.
-    pub(super) unseen: usize,
+    /// Nodes that have yet to see it, where they see it at different times.
+    unseen: usize,
     at: Cycle,
 }
 
-/// The state of the bus.
+/// The bus.
 #[derive(Debug)]
 pub(super) struct Bus {
+    config: config::Bus,
+    nodes: usize,
+    /// Bytes of a line.
+    line: u64,
     waiting: Vec<usize>,
     requests: Vec<Option<Request>>,
     free: Vec<usize>,
     last: usize,
-    /// When the address part can be given away again.
+    /// When the address lines are free again.
     address_free: Cycle,
-    /// When the data part is free again.
-    pub(super) data_free: Cycle,
-    /// In atomic mode: a transaction holds everything.
-    pub(super) held: bool,
-    /// Lines of write-backs that were ordered and that memory has not seen yet, by request.
+    /// When the data lines are free again.
+    data_free: Cycle,
+    /// In atomic mode: a transaction holds the bus.
+    held: bool,
+    /// Lines of write-backs that were ordered and have not reached memory, by request.
     carried: Vec<(usize, [u8; LONGEST_LINE])>,
-    /// When each node has seen its last address, where they see them at different times.
-    pub(super) last_seen: Vec<Cycle>,
+    /// When each node, and memory, has seen its last command, where they see commands at different times.
+    last_seen: Vec<Cycle>,
 }
 
 impl Bus {
-    pub(super) fn new(nodes: usize) -> Bus {
+    pub(super) fn new(config: &Config) -> Bus {
+        let nodes = config.machine.processors;
         Bus {
+            config: config.bus.clone(),
+            nodes,
+            line: config.machine.line as u64,
             waiting: Vec::new(),
             requests: Vec::new(),
             free: Vec::new(),
@@ -54,8 +76,18 @@ impl Bus {
         }
     }
 
-    pub(super) fn enqueue(&mut self, node: usize, ask: Ask, line: u64, number: u64, at: Cycle) {
-        let request = Some(Request { node, ask, line, number, unseen: 0, at });
+    /// A request enters the queue of the address bus; its access happens at `time`.
+    pub(super) fn request(
+        &mut self,
+        node: usize,
+        command: Command,
+        line: u64,
+        number: u64,
+        time: Cycle,
+        schedule: &mut Schedule,
+    ) {
+        let at = time + self.config.issue;
+        let request = Some(Request { node, command, line, number, unseen: 0, at });
         let index = match self.free.pop() {
             Some(index) => {
                 self.requests[index] = request;
@@ -67,14 +99,50 @@ impl Bus {
             }
         };
         self.waiting.push(index);
+        schedule.at(at, Event::Arbitrate);
     }
 
-    pub(super) fn request(&self, index: usize) -> Option<Request> {
+    /// The request of an index.
+    pub(super) fn get(&self, index: usize) -> Option<Request> {
         self.requests[index]
     }
 
-    pub(super) fn request_mut(&mut self, index: usize) -> Option<&mut Request> {
-        self.requests[index].as_mut()
+    /// Gives the bus to a request that waits, if the bus is free.
+    pub(super) fn arbitrate(&mut self, context: &mut Context) {
+        let schedule = &mut context.schedule;
+        let now = schedule.now();
+        if self.held {
+            return;
+        }
+        if self.address_free > now {
+            // Requests that came meanwhile are served then; one event is enough for all of them
+            if self.waiting.iter().any(|index| self.requests[*index].is_some_and(|request| request.at <= now)) {
+                schedule.at(self.address_free, Event::Arbitrate);
+            }
+            return;
+        }
+        let turn = |node: usize| match self.config.arbiter {
+            Arbiter::Fixed => node,
+            Arbiter::RoundRobin => (node + self.nodes - self.last - 1) % self.nodes,
+        };
+        let ready = self.waiting.iter().enumerate().filter_map(|(place, index)| {
+            let request = self.requests[*index].filter(|request| request.at <= now)?;
+            Some((turn(request.node), request.at, place))
+        });
+        let Some((_, _, place)) = ready.min() else { return };
+        // A node's own requests keep their order
+        let index = self.waiting.remove(place);
+        let Some(request) = self.requests[index] else { return };
+        self.last = request.node;
+        let carries = if request.command == Command::PutX { self.data_cycles(0.0) } else { 0 };
+        let busy = self.config.address.max(1) + carries;
+        self.address_free = now + busy;
+        self.held = self.config.mode == BusMode::Atomic;
+        context.counters.address_cycles += busy;
+        schedule.at(now + self.config.arbitration, Event::Order(index));
+        if !self.waiting.is_empty() {
+            schedule.at(self.address_free, Event::Arbitrate);
+        }
     }
 
     /// A write-back carries its line with its address.
@@ -82,70 +150,61 @@ impl Bus {
         self.carried.push((index, text));
     }
 
-    /// Memory takes what a write-back carries.
+    /// Memory takes the line that a write-back carries.
     pub(super) fn unload(&mut self, index: usize) -> Option<[u8; LONGEST_LINE]> {
         let place = self.carried.iter().position(|(carrier, _)| *carrier == index)?;
         Some(self.carried.swap_remove(place).1)
     }
 
+    /// Every node, and memory after them, sees the command at a time of its own; all see commands in one order.
+    pub(super) fn spread(&mut self, index: usize, context: &mut Context) {
+        if let Some(request) = &mut self.requests[index] {
+            request.unseen = self.nodes + 1;
+        }
+        for node in 0..=self.nodes {
+            let delay = context.random.up_to(self.config.skew);
+            let at = (context.schedule.now() + delay).max(self.last_seen[node] + 1);
+            self.last_seen[node] = at;
+            context.schedule.at(at, Event::Snoop(node, index));
+        }
+    }
+
+    /// One more node has seen a command; the last one ends the request.
+    pub(super) fn seen(&mut self, index: usize) {
+        let last = self.requests[index].as_mut().is_some_and(|request| {
+            request.unseen -= 1;
+            request.unseen == 0
+        });
+        if last {
+            self.forget(index);
+        }
+    }
+
+    /// A request that all nodes have seen.
     pub(super) fn forget(&mut self, index: usize) {
         self.requests[index] = None;
         self.free.push(index);
     }
-}
 
-impl Machine {
-    /// Gives the bus to somebody who waits, if it is free.
-    pub(super) fn arbitrate(&mut self) {
-        let now = self.now;
-        if self.bus.held {
-            return;
-        }
-        if self.bus.address_free > now {
-            let at = self.bus.address_free;
-            // Whoever came meanwhile is served then; one reminder is enough for all
-            if self.bus.waiting.iter().any(|index| self.bus.requests[*index].is_some_and(|request| request.at <= now)) {
-                self.push(at, Due::Arbitrate);
-            }
-            return;
-        }
-        let nodes = self.nodes.len();
-        let turn = |node: usize| match self.config.bus.arbiter {
-            Arbiter::Fixed => node,
-            Arbiter::RoundRobin => (node + nodes - self.bus.last - 1) % nodes,
-        };
-        let ready = self.bus.waiting.iter().enumerate().filter_map(|(place, index)| {
-            let request = self.bus.requests[*index].filter(|request| request.at <= now)?;
-            Some((turn(request.node), request.at, place))
-        });
-        let Some((_, _, place)) = ready.min() else { return };
-        // A node's own requests keep their order
-        let index = self.bus.waiting.remove(place);
-        let Some(request) = self.bus.requests[index] else { return };
-        let bus = &self.config.bus;
-        self.bus.last = request.node;
-        let carries = if request.ask == Ask::Putx { self.data_cycles() } else { 0 };
-        self.bus.address_free = now + bus.address.max(1) + carries;
-        self.bus.held = bus.mode == BusMode::Atomic;
-        self.counters.address_cycles += bus.address.max(1) + carries;
-        let ordered = now + bus.arbitration;
-        self.push(ordered, Due::Order(index));
-        if !self.bus.waiting.is_empty() {
-            self.push(self.bus.address_free, Due::Arbitrate);
+    /// In atomic mode, the transaction has ended.
+    pub(super) fn release(&mut self, schedule: &mut Schedule) {
+        if self.held {
+            self.held = false;
+            schedule.at(schedule.now().max(self.address_free), Event::Arbitrate);
         }
     }
 
-    /// In atomic mode, the transaction has come to its end.
-    pub(super) fn release_bus(&mut self) {
-        if self.bus.held {
-            self.bus.held = false;
-            self.push(self.now.max(self.bus.address_free), Due::Arbitrate);
-        }
+    /// Takes the data lines for `cycles`: when the line begins to cross.
+    pub(super) fn take_data(&mut self, cycles: u64, context: &mut Context) -> Cycle {
+        let start = context.schedule.now().max(self.data_free);
+        self.data_free = start + cycles;
+        context.counters.data_cycles += cycles;
+        start
     }
 
-    /// Cycles that a line holds the data part, with header and what the scheme adds.
-    pub(super) fn data_cycles(&self) -> u64 {
-        let bus = &self.config.bus;
-        (self.config.machine.line as u64 + bus.header).div_ceil(bus.width)
+    /// Cycles that a line holds the data lines: header, line and `extra` bytes.
+    pub(super) fn data_cycles(&self, extra: f64) -> u64 {
+        let bytes = (self.line + self.config.header) as f64 + extra;
+        (bytes / self.config.width as f64).ceil() as u64
     }
 }

@@ -1,236 +1,326 @@
-//! The machine: processors, caches, bus, memory, and the order in which they act.
+//! The machine: processors, caches, bus, memory and synchronisation, and the order in which they act.
 //!
-//! Everything that one node can do to another goes over the bus and takes at least `issue + arbitration` cycles. And what
-//! hits a first level now hits it until something happens to that level. So every processor looks ahead to its first step
-//! that may not hit; up to the earliest of these, and that many cycles past it, each may run on its own without seeing
-//! anything too early or too late: exact, and nearly as quick as running alone.
+//! Each component owns its state; [`Machine`] takes events from the schedule and passes what one component says to the
+//! next. Whatever one node does to another goes over the bus and takes at least `issue + arbitration` cycles. And what hits
+//! a first level now hits it until that level changes. So every processor looks ahead to its first access that may not hit;
+//! until the earliest of these, and that many cycles longer, each may run on its own without seeing anything too early or
+//! too late. That is exact, and nearly as fast as running alone.
 
 mod bus;
-mod check;
-mod core;
-mod miss;
+mod cache;
+mod caches;
+mod checker;
+mod coherence;
+mod context;
+mod invariants;
+mod memory;
+mod node;
 mod outcome;
+mod processor;
 mod report;
-mod snoop;
+mod schedule;
 mod sync;
-mod transfer;
+mod transfers;
 
-use core::Core;
-use std::{cmp::Reverse, collections::BinaryHeap};
-
-use bus::Bus;
-pub use check::Broken;
-use check::Shadow;
-pub use outcome::{End, Fault, Seen};
-use sync::Meeting;
+use bus::{Bus, Command, Request};
+use checker::Checker;
+pub use checker::InvariantError;
+use coherence::{Arrival, Attempt, Coherence, Completion};
+use context::Context;
+use memory::Memory;
+pub use outcome::{Detection, MachineError, Outcome};
+use processor::{Processors, Stop};
+use schedule::Event;
+use sync::{Effect, Sync};
+use transfers::{Line, Transfers};
 
 use crate::{
-    access::Source,
-    attack::Attacker,
-    config::{BadConfig, Config, Protect},
-    engine::Cycle,
-    guard::Guard,
-    memory::{Image, Owners},
-    message::Message,
-    mosi::{EVENTS, STATES},
-    node::Node,
-    scheme::{self, BusScheme},
-    stats::Counters,
+    access::Source, attack::Attacker, config::Config, engine::Cycle, error::ConfigError, memory::Image, mosi::State,
 };
-
-/// What is due at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
-    /// The arbiter decides.
-    Arbitrate,
-    /// An address is ordered: request number.
-    Order(usize),
-    /// A node sees an address later than others: node, request number.
-    Snoop(usize, usize),
-    /// A line may enter the data bus: message number.
-    Slot(usize),
-    /// A line has crossed the bus.
-    Arrive(usize),
-    /// A line may be used.
-    Use(usize),
-    /// A refused access is tried again: node.
-    Retry(usize),
-    /// A processor's synchronisation takes effect: node.
-    Sync(usize),
-    /// A request has waited long: node, its number.
-    Timeout(usize, u64),
-}
 
 /// A whole machine with what its processors run.
 pub struct Machine {
     config: Config,
-    shift: u32,
-    lookahead: u64,
-    cores: Vec<Core>,
-    nodes: Vec<Node>,
+    context: Context,
+    processors: Processors,
+    coherence: Coherence,
     bus: Bus,
-    /// Lines on their way, by number; `None` is free.
-    messages: Vec<Option<Message>>,
-    free: Vec<usize>,
-    due: BinaryHeap<Reverse<(Cycle, u64, Due)>>,
-    dues: u64,
-    now: Cycle,
-    image: Image,
-    owners: Owners,
-    guard: Option<Guard>,
-    scheme: Box<dyn BusScheme>,
-    meeting: Meeting,
-    shadow: Option<Shadow>,
-    attacker: Option<Attacker>,
-    random: u64,
-    counters: Counters,
-    end: Option<End>,
-    /// How often each cell of the protocol's table was used.
-    coverage: Box<[[u64; EVENTS]; STATES]>,
+    transfers: Transfers,
+    memory: Memory,
+    sync: Sync,
 }
 
 impl std::fmt::Debug for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Machine").field("now", &self.now).field("config", &self.config).finish_non_exhaustive()
+        let now = self.context.schedule.now();
+        f.debug_struct("Machine").field("now", &now).field("config", &self.config).finish_non_exhaustive()
     }
 }
 
 impl Machine {
-    /// A machine at rest with what memory holds at the start, and a source of steps for each processor.
+    /// A machine at rest with what memory holds at the start, and a source of accesses for each processor.
     ///
     /// # Errors
-    /// When the settings make no machine, or there is not one source a processor.
-    pub fn new(config: &Config, image: Image, sources: Vec<Box<dyn Source>>) -> Result<Machine, BadConfig> {
+    /// When the settings do not describe a machine, or there is not one source a processor.
+    pub fn new(config: &Config, image: Image, sources: Vec<Box<dyn Source>>) -> Result<Machine, ConfigError> {
         config.check()?;
         let processors = config.machine.processors;
         if sources.len() != processors {
-            return Err(BadConfig(format!("{} sources of steps for {processors} processors", sources.len())));
+            return Err(ConfigError(format!("{} sources of accesses for {processors} processors", sources.len())));
         }
-        let units = config.units();
-        let Config { machine, .. } = config;
-        let protect = config.memory.protect == Protect::Tree;
         Ok(Machine {
             config: config.clone(),
-            shift: machine.line.trailing_zeros(),
-            lookahead: config.bus.issue + config.bus.arbitration,
-            cores: sources.into_iter().map(Core::new).collect(),
-            nodes: (0..processors).map(|_| Node::new(config)).collect(),
-            bus: Bus::new(processors),
-            messages: Vec::new(),
-            free: Vec::new(),
-            due: BinaryHeap::new(),
-            dues: 0,
-            now: 0,
-            guard: protect.then(|| Guard::new(config, &image)),
-            image,
-            owners: Owners::default(),
-            scheme: scheme::build(&config.shu, units, machine.line, config.bus.width, machine.seed),
-            meeting: Meeting::new(processors),
-            shadow: None,
-            attacker: None,
-            random: machine.seed ^ 0x5ea1_5ea1,
-            counters: Counters::new(processors),
-            end: None,
-            coverage: Box::new([[0; EVENTS]; STATES]),
+            context: Context::new(processors, config.machine.seed),
+            processors: Processors::new(config, sources),
+            coherence: Coherence::new(config),
+            bus: Bus::new(config),
+            transfers: Transfers::new(config),
+            memory: Memory::new(config, image),
+            sync: Sync::new(processors),
         })
     }
 
-    /// Compares every value read with what was last written, and every transaction with the protocol's invariants; slow.
-    pub fn watch(&mut self) {
-        self.shadow = Some(Shadow::new(&self.image, self.config.bus.skew == 0));
+    /// Compares every value read with the one written last, and checks the protocol's invariants after every transaction;
+    /// slow.
+    pub fn check_values(&mut self) {
+        self.context.checker = Some(Checker::new(self.memory.image(), self.config.bus.skew == 0));
     }
 
-    /// Lets somebody work on the bus.
+    /// Lets an attacker tamper with the bus.
     pub fn attack(&mut self, attacker: Attacker) {
-        self.attacker = Some(attacker);
+        self.transfers.attacker = Some(attacker);
     }
 
-    /// Runs until every processor is done, an alarm is raised, nobody can go on, or `steps` more steps were taken.
+    /// Runs until every processor has finished, tampering is detected, no processor can go on, or `accesses` more accesses are
+    /// done.
     ///
     /// # Errors
-    /// When a source fails, the protocol has a hole, or a watched invariant breaks with nobody on the bus.
-    pub fn run(&mut self, steps: u64) -> Result<Option<End>, Fault> {
-        let limit = self.counters.steps().saturating_add(steps);
-        for node in 0..self.cores.len() {
-            if self.cores[node].fresh() {
-                self.refill(node)?;
+    /// When a source fails, the protocol has no transition, or a checked invariant breaks without an attacker.
+    pub fn run(&mut self, accesses: u64) -> Result<Option<Outcome>, MachineError> {
+        let limit = self.context.counters.accesses().saturating_add(accesses);
+        for node in self.processors.fresh() {
+            if self.processors.refill(node, &mut self.context)? {
+                self.finish()?;
             }
         }
-        while self.end.is_none() && self.counters.steps() < limit {
-            let event = self.due.peek().map_or(Cycle::MAX, |Reverse((at, ..))| *at);
-            if !self.run_cores(event)? {
+        while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
+            let event = self.context.schedule.next_cycle();
+            if !self.run_processors(event)? {
                 self.next_event()?;
             }
         }
-        Ok(self.end.clone())
+        Ok(self.context.outcome.clone())
     }
 
     /// Runs each processor as far as nothing can reach it; whether any could run.
-    fn run_cores(&mut self, event: Cycle) -> Result<bool, Fault> {
-        if self.cores.iter().all(|core| core.clock() >= event) {
+    fn run_processors(&mut self, event: Cycle) -> Result<bool, MachineError> {
+        if self.processors.first_clock() >= event {
             return Ok(false);
         }
-        // Until then all of them hit their own first levels, and nobody does anything to anybody
-        let alone = (0..self.cores.len()).map(|node| self.look_ahead(node, event)).min().unwrap_or(event);
-        let horizon = event.min(alone.saturating_add(self.lookahead));
-        for node in 0..self.cores.len() {
-            if self.cores[node].clock() < horizon {
-                self.run_core(node, horizon)?;
+        // Until then all processors hit their own first levels, and none affects another
+        let nodes = self.config.machine.processors;
+        let alone = (0..nodes).map(|node| self.processors.look_ahead(node, event, &mut self.coherence.caches)).min();
+        let reach = self.config.bus.issue + self.config.bus.arbitration;
+        let horizon = event.min(alone.unwrap_or(event).saturating_add(reach));
+        for node in 0..nodes {
+            if self.processors.clock(node) < horizon {
+                match self.processors.run(node, horizon, &mut self.coherence.caches, &mut self.context)? {
+                    Stop::None => {}
+                    Stop::Finished => self.finish()?,
+                    Stop::Access => self.access(node)?,
+                }
             }
         }
         Ok(true)
     }
 
-    fn next_event(&mut self) -> Result<(), Fault> {
-        let Some(Reverse((at, _, due))) = self.due.pop() else {
-            self.end = Some(self.settled());
+    fn next_event(&mut self) -> Result<(), MachineError> {
+        let Some(event) = self.context.schedule.take() else {
+            // Nothing is due: all processors have finished, or the others wait for ever
+            let waiting = self.processors.unfinished();
+            let outcome = if waiting.is_empty() { Outcome::Completed } else { Outcome::Deadlock(waiting) };
+            self.context.outcome = Some(outcome);
             return Ok(());
         };
-        debug_assert!(at >= self.now, "time runs one way");
-        self.now = at;
-        match due {
-            Due::Arbitrate => self.arbitrate(),
-            Due::Order(request) => self.order(request)?,
-            Due::Snoop(node, request) => self.snoop_late(node, request)?,
-            Due::Slot(message) => self.slot(message)?,
-            Due::Arrive(message) => self.arrive(message),
-            Due::Use(message) => self.use_line(message)?,
-            Due::Retry(node) => self.retry(node),
-            Due::Sync(node) => self.synchronise(node)?,
-            Due::Timeout(node, request) => self.timeout(node, request)?,
+        match event {
+            Event::Arbitrate => self.bus.arbitrate(&mut self.context),
+            Event::Order(request) => self.order(request)?,
+            Event::Snoop(node, request) => self.snoop_late(node, request)?,
+            Event::Transmit(message) => self.transfers.transmit(message, &mut self.bus, &mut self.context),
+            Event::Arrive(message) => self.transfers.arrive(message, &mut self.context),
+            Event::Verify => self.transfers.verify(&mut self.context),
+            Event::Release(message) => self.release(message)?,
+            Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
+            Event::Synchronise(node) => self.synchronise(node)?,
+            Event::Timeout(node, request) => {
+                if self.coherence.waits(node, request) {
+                    self.transfers.timeout(node, request, &mut self.context);
+                }
+            }
         }
         Ok(())
     }
 
-    /// Nothing is due: everybody is done, or those who are not wait for ever.
-    fn settled(&self) -> End {
-        let stuck: Vec<usize> = (0..self.cores.len()).filter(|node| !self.cores[*node].done()).collect();
-        if stuck.is_empty() { End::Done } else { End::Stuck(stuck) }
+    /// A processor's access does not hit the first level, or is a synchronisation.
+    fn access(&mut self, node: usize) -> Result<(), MachineError> {
+        let access = self.processors.access(node);
+        let time = self.processors.wait(node);
+        if access.kind.synchronises() {
+            self.context.schedule.at(time + self.config.machine.sync, Event::Synchronise(node));
+            return Ok(());
+        }
+        match self.coherence.access(node, &access, time, &mut self.bus, &mut self.context)? {
+            Attempt::Done(at) => self.complete(Completion { node, at }),
+            Attempt::Missed => Ok(()),
+            Attempt::Refused => {
+                self.processors.retry_later(node, &mut self.context);
+                Ok(())
+            }
+        }
     }
 
-    fn push(&mut self, at: Cycle, due: Due) {
-        self.dues += 1;
-        self.due.push(Reverse((at, self.dues, due)));
+    /// A processor goes on.
+    fn complete(&mut self, completion: Completion) -> Result<(), MachineError> {
+        if self.processors.advance(completion, &mut self.context)? { self.finish() } else { Ok(()) }
     }
 
-    /// The next of a sequence of numbers that follows from the seed (splitmix64).
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.random;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-}
-
-impl Config {
-    /// Sealing units: one a chip, or one a processor.
-    pub fn units(&self) -> usize {
-        if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }
+    /// A processor has finished.
+    fn finish(&mut self) -> Result<(), MachineError> {
+        let effect = self.sync.leave();
+        self.wake(effect)
     }
 
-    /// The unit of a node.
-    pub fn unit(&self, node: usize) -> usize {
-        node * self.units() / self.machine.processors
+    /// A processor's synchronisation takes effect.
+    fn synchronise(&mut self, node: usize) -> Result<(), MachineError> {
+        let (access, now) = (self.processors.access(node), self.context.schedule.now());
+        let effect = self.sync.apply(node, &access, now);
+        let passes = effect.passes;
+        self.wake(effect)?;
+        if passes { self.complete(Completion { node, at: now }) } else { Ok(()) }
+    }
+
+    fn wake(&mut self, effect: Effect) -> Result<(), MachineError> {
+        let now = self.context.schedule.now();
+        self.context.counters.barriers += u64::from(effect.barrier);
+        for (node, since) in effect.woken {
+            self.context.counters.nodes[node].synchronised += now - since;
+            self.complete(Completion { node, at: now + self.config.machine.sync })?;
+        }
+        Ok(())
+    }
+
+    /// A command is ordered.
+    fn order(&mut self, index: usize) -> Result<(), MachineError> {
+        let Some(request) = self.bus.get(index) else { return Ok(()) };
+        let counters = &mut self.context.counters;
+        counters.commands += 1;
+        match request.command {
+            Command::GetS => counters.gets += 1,
+            Command::GetX => counters.getx += 1,
+            Command::PutX => counters.putx += 1,
+        }
+        let number = counters.commands;
+        let caches = &self.coherence.caches;
+        let shares = |node: usize| caches.nodes[node].state(request.line) == State::S;
+        let writes = request.command == Command::GetX;
+        let nodes = self.config.machine.processors;
+        let attacker = self.transfers.attacker.as_mut();
+        let blocked = attacker.and_then(|attacker| attacker.command(number, writes, request.node, nodes, shares));
+        if request.command == Command::PutX
+            && let Some(text) = self.coherence.write_back(request.node, request.line)
+        {
+            self.bus.carry(index, text);
+        }
+        if self.config.bus.skew > 0 {
+            self.bus.spread(index, &mut self.context);
+            return Ok(());
+        }
+        for node in 0..nodes {
+            let seen = blocked != Some(node);
+            self.transfers.command(node, seen, &mut self.context);
+            if seen {
+                self.snoop(node, request)?;
+            }
+        }
+        self.snoop_memory(index, request);
+        self.bus.forget(index);
+        if self.coherence.ends(request) {
+            self.bus.release(&mut self.context.schedule);
+        }
+        self.check_transaction(request.line)
+    }
+
+    /// A node, or memory, sees a command later than others do.
+    fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
+        let Some(request) = self.bus.get(index) else { return Ok(()) };
+        if node < self.config.machine.processors {
+            self.snoop(node, request)?;
+        } else {
+            self.snoop_memory(index, request);
+        }
+        self.bus.seen(index);
+        Ok(())
+    }
+
+    fn snoop(&mut self, node: usize, request: Request) -> Result<(), MachineError> {
+        let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
+        if let Some(text) = snooped.sends {
+            let at = self.context.schedule.now() + self.config.bus.response;
+            let line = Line { number: request.line, text, at };
+            self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
+        }
+        snooped.completion.map_or(Ok(()), |completion| self.complete(completion))
+    }
+
+    fn snoop_memory(&mut self, index: usize, request: Request) {
+        if let Some(answer) = self.memory.snoop(index, request, &mut self.bus, &mut self.context) {
+            let line = Line { number: request.line, text: answer.text, at: answer.at };
+            self.transfers.send(None, (request.node, request.number), line, &mut self.context);
+        }
+    }
+
+    /// A line may be used by the node that asked for it.
+    fn release(&mut self, index: usize) -> Result<(), MachineError> {
+        let Some(message) = self.transfers.remove(index) else { return Ok(()) };
+        let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
+        let Arrival::Used { completion, text, forwards } = arrival else { return Ok(()) };
+        self.complete(completion)?;
+        for request in forwards {
+            // Each peer gets a message of its own: a pad serves one receiver
+            let at = self.context.schedule.now() + self.config.bus.response;
+            let line = Line { number: message.line, text, at };
+            self.transfers.send(Some(message.node), request, line, &mut self.context);
+        }
+        self.bus.release(&mut self.context.schedule);
+        self.check_transaction(message.line)
+    }
+
+    fn check_transaction(&self, line: u64) -> Result<(), MachineError> {
+        match (&self.context.checker, &self.transfers.attacker) {
+            (Some(checker), None) => invariants::transaction(
+                checker,
+                line,
+                &self.coherence.caches,
+                &self.memory,
+                self.context.schedule.now(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks every line that any node holds, and compares everything with what was written last.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_all(&self) -> Result<(), MachineError> {
+        let now = self.context.schedule.now();
+        let checker = self.context.checker.as_ref();
+        checker.map_or(Ok(()), |checker| invariants::everything(checker, &self.coherence.caches, &self.memory, now))
+    }
+
+    /// The bytes at `address` as a processor would read them now: from the owner, else from memory. For looking at results
+    /// after a run.
+    pub fn read(&self, address: u64, out: &mut [u8]) {
+        invariants::read(address, out, &self.coherence.caches, &self.memory);
     }
 }

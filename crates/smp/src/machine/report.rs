@@ -1,48 +1,54 @@
-//! What a machine says of a run, as a tree.
+//! The statistics of a machine.
 
 use serde_json::{Value, json};
 
-use super::{End, Machine};
+use super::{Machine, Outcome};
 use crate::{
     engine::Waits,
-    mosi::{EVENTS, Event, State},
-    stats::Stats,
+    mosi::{Event, State},
+    stats::{NodeCounters, Stats},
 };
 
 impl Machine {
-    /// Steps taken so far, and the cycle reached: for whoever draws a bar.
-    pub fn so_far(&self) -> (u64, u64) {
-        let running = self.cores.iter().map(super::core::Core::clock).filter(|clock| *clock != u64::MAX).min();
-        (self.counters.steps(), running.unwrap_or(self.now).max(self.now))
+    /// Accesses done so far, and the cycle reached: for showing progress.
+    pub fn progress(&self) -> (u64, u64) {
+        let running = self.processors.first_clock();
+        let now = self.context.schedule.now();
+        (self.context.counters.accesses(), if running == u64::MAX { now } else { running.max(now) })
     }
 
     /// How the run ended, if it has.
-    pub fn ended(&self) -> Option<&End> {
-        self.end.as_ref()
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.context.outcome.as_ref()
     }
 
-    /// When the attacker struck.
+    /// The transfer or command that the attacker struck.
     pub fn struck(&self) -> Option<u64> {
-        self.attacker.as_ref().and_then(crate::attack::Attacker::struck)
+        self.transfers.attacker.as_ref().and_then(crate::attack::Attacker::struck)
+    }
+
+    /// Reads that gave another value than the one written last; `None` unless values are checked.
+    pub fn wrong_reads(&self) -> Option<u64> {
+        self.context.checker.as_ref().map(|checker| checker.wrong_reads)
     }
 
     /// How often the protocol's cell of `state` and `event` was used. Hits of a first level are not counted.
     pub fn used(&self, state: State, event: Event) -> u64 {
-        self.coverage[state as usize][event as usize % EVENTS]
+        self.coherence.caches.used(state, event)
     }
 
     /// Everything counted.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
-        let counters = &self.counters;
-        let cycles = if counters.cycles() == 0 { self.now } else { counters.cycles() };
-        let sum = |what: fn(&crate::stats::NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();
-        let (steps, stores, fetches) = (sum(|n| n.steps), sum(|n| n.stores), sum(|n| n.fetches));
+        let counters = &self.context.counters;
+        let cycles = if counters.cycles() == 0 { self.context.schedule.now() } else { counters.cycles() };
+        let sum = |what: fn(&NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();
+        let (accesses, stores, fetches) = (sum(|n| n.accesses), sum(|n| n.stores), sum(|n| n.fetches));
         let per_thousand = |count: u64| count as f64 * 1000.0 / cycles.max(1) as f64 / counters.nodes.len() as f64;
         stats.put("cycles", cycles);
-        stats.put("references", steps);
+        stats.put("references", accesses);
         stats.put("instructions", sum(|n| n.instructions));
-        stats.put("loads", steps - stores - fetches);
+        stats.put("loads", accesses - stores - fetches);
         stats.put("stores", stores);
         stats.put("fetches", fetches);
         stats.put("cache.first_misses", sum(|n| n.second_hits + n.misses + n.upgrades));
@@ -52,7 +58,7 @@ impl Machine {
         stats.put("cache.write_backs", sum(|n| n.write_backs));
         stats.put("cache.retries", sum(|n| n.retries));
         stats.put("wait.lines", sum(|n| n.waited));
-        stats.put("wait.processors", sum(|n| n.met));
+        stats.put("wait.processors", sum(|n| n.synchronised));
         stats.put("wait.barriers", counters.barriers);
         stats.put("bus.commands", counters.commands);
         stats.put("bus.reads", counters.gets);
@@ -62,8 +68,8 @@ impl Machine {
         stats.put("bus.data_busy", counters.data_cycles as f64 / cycles.max(1) as f64);
         stats.put("bus.timeouts", counters.timeouts);
         stats.put("memory.fills", counters.fills);
-        if let Some(guard) = &self.guard {
-            stats.put("memory.protection", json!(guard.counts));
+        if let Some(tree) = self.memory.protection() {
+            stats.put("memory.protection", json!(tree.counters));
         }
         stats.put("transfers.count", counters.transfers);
         stats.put("transfers.within_chips", counters.within);
@@ -75,8 +81,8 @@ impl Machine {
             .nodes
             .iter()
             .map(|node| {
-                json!({ "references": node.steps, "misses": node.misses, "upgrades": node.upgrades,
-                    "waited": node.waited, "met": node.met, "finished": node.finished })
+                json!({ "references": node.accesses, "misses": node.misses, "upgrades": node.upgrades,
+                    "waited": node.waited, "met": node.synchronised, "finished": node.finished })
             })
             .collect();
         stats.put("nodes", nodes);
@@ -84,15 +90,16 @@ impl Machine {
     }
 
     fn scheme_stats(&self, stats: &mut Stats) {
-        let counts = self.scheme.counts();
+        let scheme = &self.transfers.scheme;
+        let counters = scheme.counters();
         let waits = |waits: &Waits| json!({ "uses": waits.uses, "waited": waits.waited, "cycles": waits.cycles, "ready_share": waits.ready_share() });
-        stats.put("scheme.name", self.config.shu.scheme.name());
-        stats.put("scheme.send", waits(&counts.send));
-        stats.put("scheme.receive", waits(&counts.receive));
-        stats.put("scheme.authentication_cycles", counts.authentication_cycles);
-        stats.put("scheme.storage_bytes", self.scheme.storage_bits().div_ceil(8));
-        stats.put("scheme.exchange_bytes", counts.exchange_bytes);
-        if let Some(nonces) = counts.nonces {
+        stats.put("scheme.name", self.config.scheme.name.as_str());
+        stats.put("scheme.send", waits(&counters.send));
+        stats.put("scheme.receive", waits(&counters.receive));
+        stats.put("scheme.authentication_cycles", counters.authentication_cycles);
+        stats.put("scheme.storage_bytes", scheme.storage_bits().div_ceil(8));
+        stats.put("scheme.exchange_bytes", counters.exchange_bytes);
+        if let Some(nonces) = counters.nonces {
             stats.put("scheme.nonces", json!(nonces));
         }
     }

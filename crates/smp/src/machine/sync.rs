@@ -1,117 +1,157 @@
-//! Barriers, locks and semaphores, played by the machine: who waits, and who goes on.
+//! Barriers, locks and semaphores: who waits, and who goes on.
 
 use std::collections::VecDeque;
 
-use super::{Fault, Machine};
-use crate::{access::Kind, engine::Cycle, memory::Numbered};
+use crate::{
+    access::{Access, Kind},
+    engine::Cycle,
+    memory::Numbered,
+};
 
-/// Everybody who waits for others.
+/// The synchronisation objects of a run and the processors that wait for them.
 #[derive(Debug)]
-pub(super) struct Meeting {
-    alive: usize,
+pub(super) struct Sync {
+    running: usize,
     barriers: Numbered<Barrier>,
     locks: Numbered<Lock>,
     semaphores: Numbered<Semaphore>,
 }
 
+/// A processor that waits, and since when.
+pub(super) type Waiter = (usize, Cycle);
+
 #[derive(Debug, Default)]
 struct Barrier {
-    /// How many it is for; 0 is everybody who still runs.
-    needs: usize,
-    waiting: Vec<(usize, Cycle)>,
+    /// Processors that the barrier waits for; 0 is every processor that still runs.
+    count: usize,
+    waiting: Vec<Waiter>,
 }
 
 #[derive(Debug, Default)]
 struct Lock {
     held: bool,
-    queue: VecDeque<(usize, Cycle)>,
+    queue: VecDeque<Waiter>,
 }
 
 #[derive(Debug, Default)]
 struct Semaphore {
     value: u64,
-    queue: VecDeque<(usize, Cycle)>,
+    queue: VecDeque<Waiter>,
 }
 
-impl Meeting {
-    pub(super) fn new(processors: usize) -> Meeting {
+/// What a synchronisation does.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Effect {
+    /// Whether the processor itself goes on at once.
+    pub(super) passes: bool,
+    /// Processors that waited and are woken, in this order.
+    pub(super) woken: Vec<Waiter>,
+    /// Whether a barrier opened.
+    pub(super) barrier: bool,
+}
+
+impl Sync {
+    pub(super) fn new(processors: usize) -> Sync {
         let (barriers, locks, semaphores) = Default::default();
-        Meeting { alive: processors, barriers, locks, semaphores }
+        Sync { running: processors, barriers, locks, semaphores }
     }
-}
 
-impl Machine {
-    /// A processor's synchronisation takes effect.
-    pub(super) fn synchronise(&mut self, node: usize) -> Result<(), Fault> {
-        let step = self.cores[node].step();
-        let now = self.now;
-        let here = (node, now);
-        match step.kind {
+    /// The synchronisation `access` of processor `node` takes effect at `now`.
+    pub(super) fn apply(&mut self, node: usize, access: &Access, now: Cycle) -> Effect {
+        let waiter = (node, now);
+        let pass = |woken: Option<Waiter>| Effect { passes: true, woken: woken.into_iter().collect(), barrier: false };
+        match access.kind {
             Kind::Barrier => {
-                let barrier = self.meeting.barriers.entry(step.address).or_default();
-                barrier.needs = step.value as usize;
-                barrier.waiting.push(here);
-                return self.open_barriers();
+                let barrier = self.barriers.entry(access.address).or_default();
+                barrier.count = access.value as usize;
+                barrier.waiting.push(waiter);
+                self.open_barriers()
             }
             Kind::Lock => {
-                let lock = self.meeting.locks.entry(step.address).or_default();
+                let lock = self.locks.entry(access.address).or_default();
                 if lock.held {
-                    lock.queue.push_back(here);
-                    return Ok(());
+                    lock.queue.push_back(waiter);
+                    return Effect::default();
                 }
                 lock.held = true;
+                pass(None)
             }
             Kind::Unlock => {
-                let lock = self.meeting.locks.entry(step.address).or_default();
+                let lock = self.locks.entry(access.address).or_default();
                 let next = lock.queue.pop_front();
                 lock.held = next.is_some();
-                self.wake(next)?;
+                pass(next)
             }
             Kind::Post => {
-                let semaphore = self.meeting.semaphores.entry(step.address).or_default();
+                let semaphore = self.semaphores.entry(access.address).or_default();
                 let next = semaphore.queue.pop_front();
                 semaphore.value += u64::from(next.is_none());
-                self.wake(next)?;
+                pass(next)
             }
             Kind::Wait => {
-                let semaphore = self.meeting.semaphores.entry(step.address).or_default();
+                let semaphore = self.semaphores.entry(access.address).or_default();
                 if semaphore.value == 0 {
-                    semaphore.queue.push_back(here);
-                    return Ok(());
+                    semaphore.queue.push_back(waiter);
+                    return Effect::default();
                 }
                 semaphore.value -= 1;
+                pass(None)
             }
-            Kind::Load | Kind::Store | Kind::Fetch => {}
+            Kind::Load | Kind::Store | Kind::Fetch => pass(None),
         }
-        self.advance(node, now)
     }
 
-    /// Opens a barrier at which all have arrived whom it is for.
-    fn open_barriers(&mut self) -> Result<(), Fault> {
-        let alive = self.meeting.alive;
-        let full = self.meeting.barriers.iter().find(|(_, barrier)| {
-            let needs = if barrier.needs == 0 { alive } else { barrier.needs };
-            !barrier.waiting.is_empty() && barrier.waiting.len() >= needs
-        });
-        let Some(object) = full.map(|(object, _)| *object) else { return Ok(()) };
-        let Barrier { mut waiting, .. } = self.meeting.barriers.remove(&object).unwrap_or_default();
-        self.counters.barriers += 1;
-        waiting.sort_unstable();
-        for one in waiting {
-            self.wake(Some(one))?;
-        }
-        Ok(())
-    }
-
-    fn wake(&mut self, waiting: Option<(usize, Cycle)>) -> Result<(), Fault> {
-        let Some((node, since)) = waiting else { return Ok(()) };
-        self.counters.nodes[node].met += self.now - since;
-        self.advance(node, self.now + self.config.machine.sync)
-    }
-
-    /// A processor is done: others need not wait for it.
-    pub(super) fn leave(&mut self) -> Result<(), Fault> {
-        self.meeting.alive -= 1;
+    /// A processor has finished: barriers for all who run need not wait for it.
+    pub(super) fn leave(&mut self) -> Effect {
+        self.running -= 1;
         self.open_barriers()
+    }
+
+    /// Opens a barrier that all its processors have reached.
+    fn open_barriers(&mut self) -> Effect {
+        let full = self.barriers.iter().find(|(_, barrier)| {
+            let count = if barrier.count == 0 { self.running } else { barrier.count };
+            !barrier.waiting.is_empty() && barrier.waiting.len() >= count
+        });
+        let Some(object) = full.map(|(object, _)| *object) else { return Effect::default() };
+        let Barrier { waiting: mut woken, .. } = self.barriers.remove(&object).unwrap_or_default();
+        woken.sort_unstable();
+        Effect { passes: false, woken, barrier: true }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn access(kind: Kind, value: u64) -> Access {
+        Access { address: 8, value, gap: 0, kind, size: 0 }
+    }
+
+    #[test]
+    fn barriers_open_for_a_count_for_all_or_when_others_have_finished() {
+        let mut sync = Sync::new(3);
+        assert_eq!(sync.apply(1, &access(Kind::Barrier, 2), 5), Effect::default());
+        let open = sync.apply(0, &access(Kind::Barrier, 2), 9);
+        assert_eq!(open, Effect { passes: false, woken: vec![(0, 9), (1, 5)], barrier: true });
+        sync.apply(0, &access(Kind::Barrier, 0), 10);
+        assert_eq!(sync.apply(1, &access(Kind::Barrier, 0), 11), Effect::default(), "the third still runs");
+        assert_eq!(sync.leave().woken, [(0, 10), (1, 11)]);
+    }
+
+    #[test]
+    fn locks_and_semaphores_wake_in_the_order_of_asking() {
+        for (take, give) in [(Kind::Lock, Kind::Unlock), (Kind::Wait, Kind::Post)] {
+            let mut sync = Sync::new(3);
+            if take == Kind::Wait {
+                sync.apply(2, &access(give, 0), 0);
+            }
+            assert!(sync.apply(0, &access(take, 0), 1).passes);
+            assert!(!sync.apply(2, &access(take, 0), 2).passes);
+            assert!(!sync.apply(1, &access(take, 0), 3).passes);
+            assert_eq!(sync.apply(0, &access(give, 0), 4).woken, [(2, 2)]);
+            assert_eq!(sync.apply(2, &access(give, 0), 5).woken, [(1, 3)]);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::Failure;
+use super::error::RecordError;
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;
@@ -50,17 +50,17 @@ impl Frames {
     }
 
     /// Reads to the end of the stream, or to where it was cut.
-    pub(super) fn read(&mut self, input: &mut dyn Read, tell: &mut dyn FnMut(u64)) -> Result<(), Failure> {
-        let failed = || Failure::io(format!("{}: a thread's records", self.folder.display()));
+    pub(super) fn read(&mut self, input: &mut dyn Read, tell: &mut dyn FnMut(u64)) -> Result<(), RecordError> {
+        let failed = || RecordError::io(format!("{}: a thread's records", self.folder.display()));
         let (mut bytes, mut all) = (Vec::new(), 0);
-        while let Some((number, length)) = head(input).map_err(Failure::io("the recorder's socket"))? {
+        while let Some((number, length)) = head(input).map_err(RecordError::io("the recorder's socket"))? {
             if length > LONGEST || number != LAST && length % 8 != 0 {
-                return Err(Failure::Program(format!("the recorder sent a frame of {length} bytes")));
+                return Err(RecordError::Program(format!("the recorder sent a frame of {length} bytes")));
             }
             bytes.resize(length as usize, 0);
             match input.read_exact(&mut bytes) {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-                result => result.map_err(Failure::io("the recorder's socket"))?,
+                result => result.map_err(RecordError::io("the recorder's socket"))?,
             }
             if number == LAST {
                 self.began = Some(bytes.first() == Some(&1));
@@ -68,7 +68,7 @@ impl Frames {
             }
             let number = number as usize;
             if number >= MOST_THREADS {
-                return Err(Failure::Program(format!(
+                return Err(RecordError::Program(format!(
                     "more than {MOST_THREADS} threads: the machine has no more processors"
                 )));
             }
@@ -86,16 +86,16 @@ impl Frames {
     }
 
     /// Gives the files their names, once all of them are whole.
-    pub(super) fn keep(self, names: &[PathBuf]) -> Result<(), Failure> {
+    pub(super) fn keep(self, names: &[PathBuf]) -> Result<(), RecordError> {
         let mut files = Vec::new();
         for (thread, name) in self.threads.into_iter().zip(names) {
-            let failed = || Failure::io(name.display().to_string());
+            let failed = || RecordError::io(name.display().to_string());
             let file = thread.out.finish().map_err(failed())?;
             readable(file.as_file()).and_then(|()| file.as_file().sync_all()).map_err(failed())?;
             files.push((file, name));
         }
         for (file, name) in files {
-            file.persist(name).map_err(|error| Failure::Io(name.display().to_string(), error.error))?;
+            file.persist(name).map_err(|error| RecordError::Io(name.display().to_string(), error.error))?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
 //! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), read locks of `pthread_rwlock`.
 
+mod error;
 mod frames;
 mod tools;
 
@@ -16,8 +17,9 @@ use std::{
     time::Duration,
 };
 
+pub use error::{MissingToolError, RecordError};
 use frames::Frames;
-pub use tools::{Missing, cache, on_path, qemu};
+pub use tools::{cache, on_path, qemu};
 
 /// What to record and where to.
 #[derive(Clone, Debug)]
@@ -45,33 +47,6 @@ pub struct Recorded {
     pub code: Option<i32>,
 }
 
-/// Why nothing was recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// A program that recording needs is not here, or too old.
-    #[error("{0}")]
-    Missing(#[from] Missing),
-    /// Something could not be read, written or started: what, and why.
-    #[error("{0}: {1}")]
-    Io(String, #[source] io::Error),
-    /// There is a trace of that name.
-    #[error("{}: exists already", .0.display())]
-    Exists(PathBuf),
-    /// Nothing could be preloaded into the program.
-    #[error("{}: nothing could be preloaded: a static program, or one with privileges", .0.display())]
-    Closed(PathBuf),
-    /// The program cannot be recorded, or was not to its end.
-    #[error("{0}")]
-    Program(String),
-}
-
-impl Failure {
-    fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
-        let what = what.into();
-        move |error| Failure::Io(what, error)
-    }
-}
-
 /// Time between two looks whether the plugin has called.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -81,21 +56,22 @@ impl Recording {
     ///
     /// # Errors
     /// When a tool is missing, the program fails to run under it, makes no thread, or files cannot be written.
-    pub fn run(&self, tell: &mut dyn FnMut(u64)) -> Result<Recorded, Failure> {
+    pub fn run(&self, tell: &mut dyn FnMut(u64)) -> Result<Recorded, RecordError> {
         self.look_for_files()?;
         let (qemu, version) = qemu()?;
         let tools = tools::compiled(&self.cache, version)?;
-        let meeting = tempfile::tempdir().map_err(Failure::io("a directory for a moment"))?;
+        let meeting = tempfile::tempdir().map_err(RecordError::io("a directory for a moment"))?;
         let socket = meeting.path().join("s");
-        let listener = UnixListener::bind(&socket).map_err(Failure::io("a socket"))?;
+        let listener = UnixListener::bind(&socket).map_err(RecordError::io("a socket"))?;
         let mut child = self.start(&qemu, &tools, &socket)?;
         let ran = self.receive(&listener, &mut child, tell);
         if ran.is_err() {
-            // Nobody listens to it any more
+            // Nothing reads its records any more
             let _ = child.kill();
         }
-        let status = child.wait().map_err(Failure::io(self.program.display().to_string()))?;
-        let frames = ran?.ok_or_else(|| Failure::Program(format!("{}: QEMU ended with {status}", qemu.display())))?;
+        let status = child.wait().map_err(RecordError::io(self.program.display().to_string()))?;
+        let frames =
+            ran?.ok_or_else(|| RecordError::Program(format!("{}: QEMU ended with {status}", qemu.display())))?;
         self.keep(frames, status)
     }
 
@@ -105,15 +81,15 @@ impl Recording {
         name.into()
     }
 
-    fn look_for_files(&self) -> Result<(), Failure> {
+    fn look_for_files(&self) -> Result<(), RecordError> {
         let there = (0..frames::MOST_THREADS).map(|thread| self.file(thread)).find(|file| file.exists());
         match there {
-            Some(file) if !self.replace => Err(Failure::Exists(file)),
+            Some(file) if !self.replace => Err(RecordError::Exists(file)),
             _ => Ok(()),
         }
     }
 
-    fn start(&self, qemu: &Path, tools: &tools::Compiled, socket: &Path) -> Result<Child, Failure> {
+    fn start(&self, qemu: &Path, tools: &tools::Compiled, socket: &Path) -> Result<Child, RecordError> {
         // QEMU takes a comma twice for one
         let word = |path: &Path| path.display().to_string().replace(',', ",,");
         let mut preload = OsString::from("LD_PRELOAD=");
@@ -126,7 +102,7 @@ impl Recording {
             .arg(&self.program)
             .args(&self.arguments)
             .spawn()
-            .map_err(Failure::io(qemu.display().to_string()))
+            .map_err(RecordError::io(qemu.display().to_string()))
     }
 
     /// Everything that the plugin sends; nothing if QEMU ended before it called.
@@ -135,8 +111,8 @@ impl Recording {
         listener: &UnixListener,
         child: &mut Child,
         tell: &mut dyn FnMut(u64),
-    ) -> Result<Option<Frames>, Failure> {
-        let failed = || Failure::io("the recorder's socket");
+    ) -> Result<Option<Frames>, RecordError> {
+        let failed = || RecordError::io("the recorder's socket");
         listener.set_nonblocking(true).map_err(failed())?;
         let stream: UnixStream = loop {
             match listener.accept() {
@@ -159,24 +135,28 @@ impl Recording {
         Ok(Some(frames))
     }
 
-    fn keep(&self, frames: Frames, status: ExitStatus) -> Result<Recorded, Failure> {
+    fn keep(&self, frames: Frames, status: ExitStatus) -> Result<Recorded, RecordError> {
         let name = self.program.display();
         match frames.began() {
             None => {
-                return Err(Failure::Program(format!("{name}: ended by {status}; a trace that is cut is not kept")));
+                return Err(RecordError::Program(format!(
+                    "{name}: ended by {status}; a trace that is cut is not kept"
+                )));
             }
-            Some(false) => return Err(Failure::Closed(self.program.clone())),
+            Some(false) => return Err(RecordError::Closed(self.program.clone())),
             Some(true) => {}
         }
         let records = frames.records();
         if records.len() < 2 {
-            return Err(Failure::Program(format!("{name}: made no thread; the machine has at least two processors")));
+            return Err(RecordError::Program(format!(
+                "{name}: made no thread; the machine has at least two processors"
+            )));
         }
         let files: Vec<_> = (0..records.len()).map(|thread| self.file(thread)).collect();
         frames.keep(&files)?;
         // Threads of a trace that was here before
         for file in (files.len()..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()) {
-            std::fs::remove_file(&file).map_err(Failure::io(file.display().to_string()))?;
+            std::fs::remove_file(&file).map_err(RecordError::io(file.display().to_string()))?;
         }
         Ok(Recorded { files, records, code: status.code() })
     }

@@ -8,17 +8,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::Failure;
-
-/// A program that is not here, or too old, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct Missing {
-    /// What is missing.
-    pub what: String,
-    /// What to do.
-    pub hint: String,
-}
+use super::error::{MissingToolError, RecordError};
 
 /// The recorder's sources.
 const SOURCES: [(&str, &str); 5] = [
@@ -51,10 +41,10 @@ pub fn on_path(name: impl AsRef<std::path::Path>) -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is not here, or too old.
-pub fn qemu() -> Result<(PathBuf, u32), Missing> {
+pub fn qemu() -> Result<(PathBuf, u32), MissingToolError> {
     let name = format!("qemu-{}", env::consts::ARCH);
     let Some(file) = on_path(&name) else {
-        return Err(Missing {
+        return Err(MissingToolError {
             what: format!("recording needs {name}, which is not here"),
             hint: "apt-get install qemu-user".into(),
         });
@@ -63,7 +53,7 @@ pub fn qemu() -> Result<(PathBuf, u32), Missing> {
     let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     match version(&text) {
         Some(version) if version >= OLDEST => Ok((file, version)),
-        _ => Err(Missing {
+        _ => Err(MissingToolError {
             what: format!("{}: recording needs QEMU {OLDEST} or newer, with plugins", file.display()),
             hint: format!("it says: {}", text.lines().next().unwrap_or("nothing")),
         }),
@@ -84,7 +74,7 @@ pub fn cache() -> PathBuf {
 }
 
 /// The recorder for this version of QEMU, compiled unless it is in `cache` already.
-pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, Failure> {
+pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordError> {
     let interface = if version >= SECOND_INTERFACE { 2 } else { 1 };
     let mut digest = Sha256::new();
     SOURCES.iter().for_each(|(name, text)| digest.update(format!("{name} {} {text}", text.len())));
@@ -94,9 +84,9 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, Failure> 
     if compiled.plugin.is_file() && compiled.preload.is_file() {
         return Ok(compiled);
     }
-    let failed = || Failure::io(folder.display().to_string());
+    let failed = || RecordError::io(folder.display().to_string());
     fs::create_dir_all(cache).map_err(failed())?;
-    // Made aside, so that nobody meets half of it
+    // Made in a directory of its own, so that no other process finds an incomplete one
     let aside = tempfile::tempdir_in(cache).map_err(failed())?;
     for (name, text) in SOURCES {
         fs::write(aside.path().join(name), text).map_err(failed())?;
@@ -106,15 +96,15 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, Failure> 
     compile(aside.path(), "preload.so", &["preload.c", "conditions.c"])?;
     match fs::rename(aside.path(), &folder) {
         Ok(()) => drop(aside.keep()),
-        // Somebody else was quicker
+        // Another process was faster
         Err(_) if compiled.plugin.is_file() => {}
         Err(error) => return Err(failed()(error)),
     }
     Ok(compiled)
 }
 
-fn compile(folder: &Path, out: &str, words: &[&str]) -> Result<(), Failure> {
-    let missing = |what: String| Missing { what, hint: "apt-get install gcc libc6-dev, or set CC".into() };
+fn compile(folder: &Path, out: &str, words: &[&str]) -> Result<(), RecordError> {
+    let missing = |what: String| MissingToolError { what, hint: "apt-get install gcc libc6-dev, or set CC".into() };
     let cc = env::var("CC").unwrap_or_else(|_| "cc".into());
     let output = Command::new(&cc)
         .args(["-O2", "-shared", "-fPIC", "-pthread", "-o", out])

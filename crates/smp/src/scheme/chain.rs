@@ -1,6 +1,6 @@
-//! SENSS, as its authors and as the thesis have it: masks fed back from the ciphertext, and a MAC over a chain of lines.
+//! Chained masks, as SENSS and the thesis have them: masks fed back from the ciphertext, and a MAC over a chain of lines.
 //!
-//! The thesis calls it CBC. A line is `plaintext ^ mask`, and the next mask is the ciphertext encrypted: that is CFB, and
+//! A line is `plaintext ^ mask`, and the next mask is the encrypted ciphertext: that is CFB (the thesis calls it CBC), and
 //! malleable bit by bit until the MAC is due. A chain belongs to the group, to a sender, or to a pair ([`Scope`]).
 
 use std::{collections::VecDeque, fmt};
@@ -9,30 +9,72 @@ use sealwright::{
     Block, Isa,
     raw::{self, Raw},
 };
+use serde::{Deserialize, Serialize};
 
-use super::{BusScheme, Mac, SchemeCounts, Scope, Shu, exchange::derive};
+use super::{
+    exchange::derive,
+    unit::{Platform, Scheme, SchemeCounters},
+};
 use crate::{
     engine::{Cycle, Engine, Model},
-    message::{How, LONGEST_LINE, LONGEST_TAG, Message},
+    message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
 };
 
 /// Bytes of the MAC that travel.
 const MAC: usize = 8;
 
+/// Who shares a chain of masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Scope {
+    /// All units share one: every transfer moves it.
+    Group,
+    /// Each sender has one, which all units follow; a receiver has one ring of masks for all senders.
+    Node,
+    /// Each ordered pair has one.
+    Pair,
+}
+
+/// When a MAC is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Mac {
+    /// Before the line may be used.
+    Critical,
+    /// Beside the lines, by an engine of its own.
+    Background,
+}
+
+/// What tells one scheme of chained masks from another.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// Cycles of AES for a line.
+    pub(super) latency: u64,
+    /// Masks of a chain.
+    pub(super) masks: usize,
+    /// Lines to a MAC.
+    pub(super) authenticate: u64,
+    pub(super) mac: Mac,
+    pub(super) scope: Scope,
+    /// Processes whose masks are stored.
+    pub(super) processes: usize,
+}
+
 /// Units that encrypt lines with chained masks.
 pub(super) struct Chain {
     units: usize,
     line: usize,
-    shu: Shu,
+    xor: u64,
+    rules: Rules,
     /// When each mask of a chain is ready, oldest first; and of each receiver, where it has a ring of its own.
     sending: Vec<VecDeque<Cycle>>,
     receiving: Vec<VecDeque<Cycle>>,
-    /// Lines received over each chain, for the MAC's turn.
-    turns: Vec<u64>,
-    /// The unit that makes MACs in the background, one a node.
+    /// Lines sent over each chain: every so many carry a MAC.
+    sent: Vec<u64>,
+    /// The engine that makes MACs in the background, one a unit.
     macs: Vec<Engine>,
     ciphers: Option<Ciphers>,
-    counts: SchemeCounts,
+    counters: SchemeCounters,
 }
 
 struct Ciphers {
@@ -54,19 +96,20 @@ struct Follower {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").field("units", &self.units).field("shu", &self.shu).finish_non_exhaustive()
+        f.debug_struct("Chain").field("units", &self.units).field("rules", &self.rules).finish_non_exhaustive()
     }
 }
 
 impl Chain {
-    pub(super) fn new(shu: &Shu, units: usize, line: usize, seed: u64) -> Chain {
-        let chains = match shu.scope() {
+    pub(super) fn new(platform: &Platform, rules: Rules) -> Chain {
+        let Platform { units, line, seed, .. } = *platform;
+        let chains = match rules.scope {
             Scope::Group => 1,
             Scope::Node => units,
             Scope::Pair => units * units,
         };
-        let ring: VecDeque<Cycle> = vec![0; shu.masks()].into();
-        let ciphers = shu.functional.then(|| {
+        let ring: VecDeque<Cycle> = vec![0; rules.masks].into();
+        let ciphers = platform.functional.then(|| {
             let cipher = |what| {
                 let key = derive::<16>(seed, what, 0);
                 raw::aes(Isa::best(), key.as_ref()).expect("16 bytes are a key of AES")
@@ -82,18 +125,19 @@ impl Chain {
         Chain {
             units,
             line,
-            shu: shu.clone(),
+            xor: platform.engines.xor,
             sending: vec![ring.clone(); chains],
-            receiving: vec![ring; if shu.scope() == Scope::Node { units } else { 0 }],
-            turns: vec![0; chains],
-            macs: vec![Engine::new(Model::Iterative, shu.latency(), None); units],
+            receiving: vec![ring; if rules.scope == Scope::Node { units } else { 0 }],
+            sent: vec![0; chains],
+            macs: vec![Engine::new(Model::Iterative, rules.latency, None); units],
             ciphers,
-            counts: SchemeCounts::default(),
+            counters: SchemeCounters::default(),
+            rules,
         }
     }
 
     fn chain(&self, from: usize, to: usize) -> usize {
-        match self.shu.scope() {
+        match self.rules.scope {
             Scope::Group => 0,
             Scope::Node => from,
             Scope::Pair => from * self.units + to,
@@ -101,7 +145,7 @@ impl Chain {
     }
 }
 
-/// Takes a ring's oldest mask at `now`; the next is ready a latency after it served.
+/// Takes a ring's oldest mask at `now`; the next is ready a latency after its use.
 fn take(ring: &mut VecDeque<Cycle>, now: Cycle, latency: u64) -> Cycle {
     let ready = ring.pop_front().unwrap_or(now).max(now);
     ring.push_back(ready + latency);
@@ -154,64 +198,35 @@ fn xor(text: &mut [u8], mask: &[u8]) {
     text.iter_mut().zip(mask).for_each(|(text, mask)| *text ^= mask);
 }
 
-impl BusScheme for Chain {
-    fn send(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
-        let Some(from) = from else { return now };
-        let chain = self.chain(from, to);
-        let ready = take(&mut self.sending[chain], now, self.shu.latency());
-        self.counts.send.note(now, ready) + self.shu.xor
+impl Scheme for Chain {
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
+        let Some(from) = message.from else { return now };
+        let chain = self.chain(from, message.to);
+        let ready = take(&mut self.sending[chain], now, self.rules.latency);
+        self.counters.send.note(now, ready) + self.xor
     }
 
-    fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
-        let Some(from) = from else { return now };
-        let latency = self.shu.latency();
-        let ready = match self.receiving.get_mut(to) {
-            Some(ring) => take(ring, now, latency),
-            None => now,
-        };
-        let usable = self.counts.receive.note(now, ready) + self.shu.xor;
-        let chain = self.chain(from, to);
-        self.turns[chain] += 1;
-        let due = self.turns[chain].is_multiple_of(self.shu.authenticate());
-        match self.shu.mac() {
-            Mac::Critical if due => {
-                self.counts.authentication_cycles += latency;
-                usable + latency
-            }
-            Mac::Critical => usable,
-            // The line does not wait; the unit is busy
-            Mac::Background => {
-                self.macs[to].line(usable);
-                usable
-            }
-        }
-    }
-
-    fn extra_bytes(&self) -> f64 {
-        // A critical MAC rides with its line; in the background it is a message with a header of its own
-        let header = if self.shu.mac() == Mac::Background { 8 } else { 0 };
-        (MAC + header) as f64 / self.shu.authenticate() as f64
-    }
-
-    fn seal(&mut self, message: &mut Message) {
-        let Some(from) = message.from else { return };
+    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+        let from = message.from?;
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
-        let Some(ciphers) = &mut self.ciphers else { return };
+        self.sent[chain] += 1;
+        message.authenticated = self.sent[chain].is_multiple_of(self.rules.authenticate);
+        let Some(ciphers) = &mut self.ciphers else { return None };
         let at = from * chains + chain;
         if ciphers.states[at].masks.is_empty() {
-            ciphers.states[at].masks = ciphers.begin(self.shu.masks(), chain);
+            ciphers.states[at].masks = ciphers.begin(self.rules.masks, chain);
         }
         let state = &ciphers.states[at];
         if let Some(mask) = state.masks.front() {
             xor(message.text_mut(), mask);
         }
-        let due = (state.lines + 1).is_multiple_of(self.shu.authenticate());
-        message.tag = due.then(|| ciphers.tag(&ciphers.extend(&state.mac, message)));
+        message.tag = message.authenticated.then(|| ciphers.tag(&ciphers.extend(&state.mac, message)));
+        None
     }
 
-    fn hear(&mut self, unit: usize, message: &mut Message) -> Result<(), How> {
+    fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
         let Some(from) = message.from else { return Ok(()) };
-        if self.shu.scope() == Scope::Pair && unit != from && unit != message.to {
+        if self.rules.scope == Scope::Pair && unit != from && unit != message.to {
             return Ok(());
         }
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
@@ -219,14 +234,14 @@ impl BusScheme for Chain {
         let at = unit * chains + chain;
         let mut state = std::mem::take(&mut ciphers.states[at]);
         if state.masks.is_empty() {
-            state.masks = ciphers.begin(self.shu.masks(), chain);
+            state.masks = ciphers.begin(self.rules.masks, chain);
         }
         let mut next = [0; LONGEST_LINE];
         next[..message.len].copy_from_slice(message.text());
         ciphers.masks.ecb_encrypt(&mut next[..message.len]);
         state.mac = ciphers.extend(&state.mac, message);
         state.lines += 1;
-        let due = state.lines.is_multiple_of(self.shu.authenticate());
+        let due = state.lines.is_multiple_of(self.rules.authenticate);
         let genuine = !due || message.tag == Some(ciphers.tag(&state.mac));
         if let Some(mask) = state.masks.pop_front()
             && unit == message.to
@@ -235,16 +250,46 @@ impl BusScheme for Chain {
         }
         state.masks.push_back(next);
         ciphers.states[at] = state;
-        if genuine { Ok(()) } else { Err(How::Mac) }
+        if genuine { Ok(()) } else { Err(Detector::Mac) }
+    }
+
+    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+        if message.from.is_none() {
+            return now;
+        }
+        let latency = self.rules.latency;
+        let ready = match self.receiving.get_mut(message.to) {
+            Some(ring) => take(ring, now, latency),
+            None => now,
+        };
+        let usable = self.counters.receive.note(now, ready) + self.xor;
+        match self.rules.mac {
+            Mac::Critical if message.authenticated => {
+                self.counters.authentication_cycles += latency;
+                usable + latency
+            }
+            Mac::Critical => usable,
+            // The line does not wait; the engine is busy
+            Mac::Background => {
+                self.macs[message.to].line(usable);
+                usable
+            }
+        }
+    }
+
+    fn extra_bytes(&self) -> f64 {
+        // A critical MAC rides with its line; in the background it is a message with a header of its own
+        let header = if self.rules.mac == Mac::Background { 8 } else { 0 };
+        (MAC + header) as f64 / self.rules.authenticate as f64
     }
 
     /// Masks for encryption and as many for authentication, for every process; two key schedules.
     fn storage_bits(&self) -> u64 {
-        let masks = (self.shu.processes * self.shu.masks() * self.line * 8) as u64;
+        let masks = (self.rules.processes * self.rules.masks * self.line * 8) as u64;
         2 * masks + 2 * 11 * 128
     }
 
-    fn counts(&self) -> SchemeCounts {
-        self.counts.clone()
+    fn counters(&self) -> SchemeCounters {
+        self.counters.clone()
     }
 }

@@ -1,26 +1,32 @@
 //! No scheme: lines travel as they are. The base that losses are counted from.
 
-use super::{BusScheme, SchemeCounts};
+use super::{
+    unit::{Platform, Scheme, SchemeCounters},
+    registration::{parameters, register},
+};
 use crate::{engine::Cycle, message::Message};
+
+parameters!(Parameters {});
+register!("clear", "nothing is encrypted", Parameters, |_: &Platform, _: Parameters| Clear);
 
 /// Lines in the clear.
 #[derive(Debug)]
-pub(super) struct Clear;
+struct Clear;
 
-impl BusScheme for Clear {
-    fn concerns(&self, _message: &Message) -> bool {
+impl Scheme for Clear {
+    fn protects(&self, _message: &Message) -> bool {
         false
     }
-    fn send(&mut self, now: Cycle, _from: Option<usize>, _to: usize) -> Cycle {
+    fn send(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
         now
     }
-    fn receive(&mut self, now: Cycle, _from: Option<usize>, _to: usize) -> Cycle {
+    fn receive(&mut self, now: Cycle, _message: &Message) -> Cycle {
         now
     }
     fn storage_bits(&self) -> u64 {
         0
     }
-    fn counts(&self) -> SchemeCounts {
-        SchemeCounts::default()
+    fn counters(&self) -> SchemeCounters {
+        SchemeCounters::default()
     }
 }

@@ -1,6 +1,6 @@
-//! Commands that carry their number: who missed one knows it at the next.
+//! Authenticated commands carry their number: a unit that missed one notices at the next.
 
-use crate::message::How;
+use crate::message::Detector;
 
 /// How many commands were ordered, and how many each unit saw.
 #[derive(Clone, Debug)]
@@ -14,13 +14,13 @@ impl Commands {
         Commands { ordered: 0, seen: vec![0; units] }
     }
 
-    /// A command as `unit` saw it or not; units are told in order, from 0.
-    pub(super) fn told(&mut self, unit: usize, seen: bool) -> Result<(), How> {
+    /// A command was ordered, and `unit` saw it or not; called for every unit in order, from 0.
+    pub(super) fn ordered(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
         self.ordered += u64::from(unit == 0);
         if !seen {
             return Ok(());
         }
         self.seen[unit] += 1;
-        if self.seen[unit] == self.ordered { Ok(()) } else { Err(How::Command) }
+        if self.seen[unit] == self.ordered { Ok(()) } else { Err(Detector::Command) }
     }
 }

@@ -1,9 +1,9 @@
 //! Before the first transfer: units agree on a key and on their first counters, by X25519.
 //!
 //! Every unit has a private key from manufacture and knows the public keys of its peers, as in the thesis (whose
-//! 128-bit RSA keys are factored in milliseconds and whose senders nobody could tell from a stranger). Static keys on both
-//! sides prove the sender too: only two units can derive a pair's key. Unit 0 draws the group's key and seals it for
-//! each peer; every unit seals its first counter for each peer.
+//! 128-bit RSA keys are factored in milliseconds and whose senders are not authenticated). Static keys on both
+//! sides prove the sender too: only two units can derive a pair's key. Unit 0 draws the group's key and encrypts it for
+//! each peer; every unit encrypts its first counter for each peer.
 
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};
 use hkdf::Hkdf;
@@ -96,7 +96,7 @@ impl Exchange {
     }
 }
 
-/// A first counter: 32 random bits, so that 2^32 transfers and more lie before any end.
+/// A first counter: 32 random bits, so that at least 2^32 transfers are possible before it ends.
 fn first_counter(seed: u64, unit: usize) -> u64 {
     u64::from(u32::from_be_bytes(*derive::<4>(seed, "first counter", unit)))
 }
@@ -114,7 +114,7 @@ mod tests {
         counters.sort_unstable();
         counters.dedup();
         assert_eq!(counters.len(), 12);
-        // 12 counters sealed, 3 of them with the key
+        // 12 encrypted counters, 3 of them with the key
         assert_eq!(exchange.bytes, 12 * 24 + 3 * 32);
         let shared = Exchange::run(4, 7, true);
         assert_eq!(shared.counters[1], shared.counters[2]);

@@ -3,163 +3,212 @@
 use std::fmt;
 
 use sealwright::{Aead, Suite};
+use serde::{Deserialize, Serialize};
 
-use super::{BusScheme, Exchange, Iv, NonceAudit, SchemeCounts, Shu, commands::Commands};
+use super::{
+    exchange::Exchange, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
+    commands::Commands,
+    registration::{MOST, parameters, register},
+};
 use crate::{
     engine::{Cycle, Engine, Pool},
-    message::{How, LONGEST_TAG, Message},
+    message::{Detector, LONGEST_TAG, Message},
 };
 
-/// Units that seal lines with AES-GCM.
-pub(super) struct Gcm {
+/// Cycles of AES for a line, as the thesis has it.
+const LATENCY: u64 = 320;
+
+parameters!(Parameters {
+    /// Pads kept ready for each ordered pair at each end.
+    pads: usize = 5, in 0..=MOST as usize;
+    /// Layout of the IV: pair, faithful-sender or faithful-receiver.
+    iv: Iv = Iv::Pair;
+    /// Number of the start of the machine, part of the IV, so that counters may begin anew.
+    epoch: u16 = 1;
+    /// Whether commands of the address bus are authenticated, and lines bound to their place in the bus's order.
+    commands: bool = false;
+});
+
+register!("gcm", "the thesis: AES-GCM, a counter and pads for each ordered pair", Parameters, Gcm::new);
+
+/// How the IV of GCM is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Iv {
+    /// Source 8, destination 8, epoch 16, counter 64 bits: cannot repeat.
+    #[default]
+    Pair,
+    /// The thesis, with the sender's number beside the counter: repeats across receivers.
+    FaithfulSender,
+    /// The thesis, with the receiver's number: repeats across senders.
+    FaithfulReceiver,
+}
+
+/// Units that encrypt lines with AES-GCM.
+struct Gcm {
     units: usize,
     line: usize,
-    shu: Shu,
+    xor: u64,
+    ghash: u64,
+    parameters: Parameters,
     engines: Vec<Engine>,
     /// `at * units + peer`: pads for sending to, and for receiving from, a peer.
     sending: Vec<Pool>,
     receiving: Vec<Pool>,
-    /// What seals, and what each unit knows of counters; without it only time passes.
-    sealing: Option<Sealing>,
+    /// `from * units + to`: the counter of the sender's next line.
+    sent: Vec<u64>,
+    cipher: Option<Cipher>,
     nonces: NonceAudit,
-    counts: SchemeCounts,
+    counters: SchemeCounters,
 }
 
-struct Sealing {
+/// What encrypts, and what each unit knows of its peers.
+struct Cipher {
     aead: Box<dyn Aead>,
-    /// `from * units + to`: the counter as the sender has it, and as the receiver has it.
-    sent: Vec<u64>,
+    /// `from * units + to`: the counter that the receiver expects next.
     received: Vec<u64>,
-    /// Lines that each unit has seen on the bus.
+    /// Lines that each unit has observed on the bus.
     order: Vec<u64>,
     commands: Commands,
 }
 
 impl fmt::Debug for Gcm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gcm").field("units", &self.units).field("shu", &self.shu).finish_non_exhaustive()
+        f.debug_struct("Gcm").field("units", &self.units).field("parameters", &self.parameters).finish_non_exhaustive()
     }
 }
 
 impl Gcm {
-    pub(super) fn new(shu: &Shu, units: usize, line: usize, seed: u64) -> Gcm {
-        let mut counts = SchemeCounts::default();
-        let sealing = shu.functional.then(|| {
-            let exchange = Exchange::run(units, seed, shu.iv != Iv::Pair);
-            counts.exchange_bytes = exchange.bytes;
+    fn new(platform: &Platform, parameters: Parameters) -> Gcm {
+        let Platform { units, line, seed, .. } = *platform;
+        let mut counters = SchemeCounters::default();
+        let mut sent = vec![0; units * units];
+        let cipher = platform.functional.then(|| {
+            let exchange = Exchange::run(units, seed, parameters.iv != Iv::Pair);
+            counters.exchange_bytes = exchange.bytes;
+            sent.clone_from(&exchange.counters);
             let aead = Suite::Aes128Gcm.aead(&exchange.key[..16]).expect("16 bytes are the suite's key length");
-            let (sent, received) = (exchange.counters.clone(), exchange.counters);
-            Sealing { aead, sent, received, order: vec![0; units], commands: Commands::new(units) }
+            Cipher { aead, received: exchange.counters, order: vec![0; units], commands: Commands::new(units) }
         });
         Gcm {
             units,
             line,
-            shu: shu.clone(),
-            engines: vec![Engine::new(shu.engine, shu.latency(), shu.interval); units],
-            sending: vec![Pool::new(shu.pads); units * units],
-            receiving: vec![Pool::new(shu.pads); units * units],
-            sealing,
+            xor: platform.engines.xor,
+            ghash: platform.engines.ghash,
+            engines: vec![platform.aes(LATENCY); units],
+            sending: vec![Pool::new(parameters.pads); units * units],
+            receiving: vec![Pool::new(parameters.pads); units * units],
+            sent,
+            cipher,
             nonces: NonceAudit::default(),
-            counts,
+            counters,
+            parameters,
         }
     }
-}
 
-/// The IV of the counter'th line of a pair.
-fn iv(layout: Iv, epoch: u16, from: usize, to: usize, counter: u64) -> [u8; 12] {
-    let mut iv = [0; 12];
-    match layout {
-        Iv::Pair => {
-            iv[0] = from as u8;
-            iv[1] = to as u8;
-            iv[2..4].copy_from_slice(&epoch.to_be_bytes());
+    /// The IV of the counter'th line of a pair.
+    fn iv(&self, from: usize, to: usize, counter: u64) -> [u8; 12] {
+        let mut iv = [0; 12];
+        match self.parameters.iv {
+            Iv::Pair => {
+                iv[0] = from as u8;
+                iv[1] = to as u8;
+                iv[2..4].copy_from_slice(&self.parameters.epoch.to_be_bytes());
+            }
+            Iv::FaithfulSender => iv[3] = from as u8,
+            Iv::FaithfulReceiver => iv[3] = to as u8,
         }
-        Iv::FaithfulSender => iv[3] = from as u8,
-        Iv::FaithfulReceiver => iv[3] = to as u8,
-    }
-    iv[4..].copy_from_slice(&counter.to_be_bytes());
-    iv
-}
-
-/// Associated data: the process as in the thesis; beside it, where the layout is ours, the line's address, and its place
-/// in the bus's order where that is asked for.
-fn associated(shu: &Shu, message: &Message, order: u64) -> ([u8; 17], usize) {
-    let mut ad = [0; 17];
-    ad[0] = message.process;
-    ad[1..9].copy_from_slice(&message.line.to_be_bytes());
-    ad[9..].copy_from_slice(&order.to_be_bytes());
-    let len = match (shu.iv, shu.commands) {
-        (Iv::Pair, true) => 17,
-        (Iv::Pair, false) => 9,
-        _ => 1,
-    };
-    (ad, len)
-}
-
-impl BusScheme for Gcm {
-    fn send(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
-        let Some(from) = from else { return now };
-        let ready = self.sending[from * self.units + to].take(now, &mut self.engines[from]);
-        self.counts.send.note(now, ready) + self.shu.xor
+        iv[4..].copy_from_slice(&counter.to_be_bytes());
+        iv
     }
 
-    fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
-        let Some(from) = from else { return now };
+    /// Associated data: the process as in the thesis; with our layout of the IV also the line's address and, where
+    /// commands are authenticated, its place in the bus's order.
+    fn associated(&self, message: &Message, order: u64) -> ([u8; 17], usize) {
+        let mut ad = [0; 17];
+        ad[0] = message.process;
+        ad[1..9].copy_from_slice(&message.line.to_be_bytes());
+        ad[9..].copy_from_slice(&order.to_be_bytes());
+        let len = match (self.parameters.iv, self.parameters.commands) {
+            (Iv::Pair, true) => 17,
+            (Iv::Pair, false) => 9,
+            _ => 1,
+        };
+        (ad, len)
+    }
+}
+
+impl Scheme for Gcm {
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
+        let Some(from) = message.from else { return now };
+        let pair = from * self.units + message.to;
+        message.counter = self.sent[pair];
+        self.sent[pair] += 1;
+        let ready = self.sending[pair].take(now, &mut self.engines[from]);
+        self.counters.send.note(now, ready) + self.xor
+    }
+
+    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+        message.authenticated = true;
+        let (Some(cipher), Some(from)) = (&self.cipher, message.from) else { return None };
+        let iv = self.iv(from, message.to, message.counter);
+        self.nonces.note(&iv, (from, message.to));
+        let (ad, len) = self.associated(message, cipher.order[from]);
+        let tag = cipher.aead.seal_in_place(&iv, &ad[..len], message.text_mut()).expect("a line is a short text");
+        let mut bytes = [0; LONGEST_TAG];
+        bytes.copy_from_slice(tag.as_ref());
+        message.tag = Some(bytes);
+        None
+    }
+
+    fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
+        let (Some(cipher), Some(from)) = (&mut self.cipher, message.from) else { return Ok(()) };
+        let order = cipher.order[unit];
+        cipher.order[unit] += 1;
+        if unit != message.to {
+            return Ok(());
+        }
+        // The counter does not travel: the receiver counts for itself
+        let pair = from * self.units + unit;
+        let counter = cipher.received[pair];
+        let iv = self.iv(from, unit, counter);
+        let (ad, len) = self.associated(message, order);
+        let tag = message.tag.unwrap_or_default();
+        let Some(cipher) = &mut self.cipher else { return Ok(()) };
+        cipher.aead.open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
+        // A line that does not verify moves no counter: a forged line cannot desynchronise the pair
+        cipher.received[pair] += 1;
+        Ok(())
+    }
+
+    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+        let Some(from) = message.from else { return now };
+        let to = message.to;
         let ready = self.receiving[to * self.units + from].take(now, &mut self.engines[to]);
-        self.counts.authentication_cycles += self.shu.ghash;
-        self.counts.receive.note(now, ready) + self.shu.xor + self.shu.ghash
+        self.counters.authentication_cycles += self.ghash;
+        self.counters.receive.note(now, ready) + self.xor + self.ghash
     }
 
     fn extra_bytes(&self) -> f64 {
         LONGEST_TAG as f64
     }
 
-    fn seal(&mut self, message: &mut Message) {
-        let (Some(sealing), Some(from)) = (&mut self.sealing, message.from) else { return };
-        let counter = &mut sealing.sent[from * self.units + message.to];
-        let iv = iv(self.shu.iv, self.shu.epoch, from, message.to, *counter);
-        *counter += 1;
-        self.nonces.note(&iv, (from, message.to));
-        let (ad, len) = associated(&self.shu, message, sealing.order[from]);
-        let tag = sealing.aead.seal_in_place(&iv, &ad[..len], message.text_mut()).expect("a line is a short text");
-        let mut bytes = [0; LONGEST_TAG];
-        bytes.copy_from_slice(tag.as_ref());
-        message.tag = Some(bytes);
-    }
-
-    fn hear(&mut self, unit: usize, message: &mut Message) -> Result<(), How> {
-        let (Some(sealing), Some(from)) = (&mut self.sealing, message.from) else { return Ok(()) };
-        let order = sealing.order[unit];
-        sealing.order[unit] += 1;
-        if unit != message.to {
-            return Ok(());
-        }
-        let counter = sealing.received[from * self.units + unit];
-        let iv = iv(self.shu.iv, self.shu.epoch, from, unit, counter);
-        let (ad, len) = associated(&self.shu, message, order);
-        let tag = message.tag.unwrap_or_default();
-        sealing.aead.open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| How::Tag)?;
-        // A line that is not genuine moves no counter: who forges one cannot put the pair out of step
-        sealing.received[from * self.units + unit] += 1;
-        Ok(())
-    }
-
-    fn command(&mut self, unit: usize, seen: bool) -> Result<(), How> {
-        match &mut self.sealing {
-            Some(sealing) if self.shu.commands => sealing.commands.told(unit, seen),
+    fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
+        match &mut self.cipher {
+            Some(cipher) if self.parameters.commands => cipher.commands.ordered(unit, seen),
             _ => Ok(()),
         }
     }
 
-    /// Key schedule and GHASH key; counters and epoch both ways; pads with the block that masks the tag.
+    /// Key schedule and GHASH key; counters and epoch both ways; pads with the block that masks the tag; public keys.
     fn storage_bits(&self) -> u64 {
         let peers = self.units as u64 - 1;
         let pad = self.line as u64 * 8 + 128;
-        11 * 128 + 128 + peers * 2 * 64 + 16 + peers * 2 * self.shu.pads as u64 * pad + peers * 256 + 256
+        11 * 128 + 128 + peers * 2 * 64 + 16 + peers * 2 * self.parameters.pads as u64 * pad + peers * 256 + 256
     }
 
-    fn counts(&self) -> SchemeCounts {
-        let nonces = self.sealing.is_some().then(|| self.nonces.clone());
-        SchemeCounts { nonces, ..self.counts.clone() }
+    fn counters(&self) -> SchemeCounters {
+        let nonces = self.cipher.is_some().then(|| self.nonces.clone());
+        SchemeCounters { nonces, ..self.counters.clone() }
     }
 }

@@ -1,47 +1,79 @@
-//! Links sealed one by one: CXL.cachemem IDE and PCIe IDE, every node being a link to a hub, memory at the hub.
+//! Links with integrity and data encryption: every node is a link to a hub, and memory is at the hub.
 //!
 //! A line from node to node crosses two links. Everything on a link is covered, also lines from memory and commands.
-//! Counter mode on an ordered link never waits for AES; what costs is the wait for the MAC (containment), or nothing
-//! (skid). Published parameters: a MAC every 5 or 128 flits of 68 bytes, 2 or 32 of 256; 96-bit MACs; AES-256.
+//! Counter mode on an ordered link never waits for AES. Lines that share a MAC form an epoch; a line waits until its epoch is
+//! complete and the MAC has been checked (containment), or for nothing (skid). An epoch is complete when it is full, or
+//! when the link, idle or not, has run for the epoch's length.
 
-use std::fmt;
+use std::{collections::VecDeque, fmt};
 
 use sealwright::{
     Aead, Isa, Suite,
     raw::{self, Raw},
 };
 
-use super::{BusScheme, Flits, Name, SchemeCounts, Shu, commands::Commands, exchange::derive};
+use super::{
+    commands::Commands,
+    exchange::derive,
+    unit::{Platform, Scheme, SchemeCounters},
+};
 use crate::{
     engine::Cycle,
-    message::{How, LONGEST_TAG, Message},
+    message::{Detector, Message},
 };
 
 /// Bytes of a MAC.
-const MAC: usize = 12;
-/// Bytes of a slot of a flit.
-const SLOT: u64 = 16;
+pub(super) const MAC: u64 = 12;
+
+/// What tells one kind of link from another.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// Slots or packets of a line, and those of an epoch.
+    pub(super) line_parts: u64,
+    pub(super) epoch_parts: u64,
+    /// Cycles that a line, and an epoch, take on the link.
+    pub(super) line_cycles: u64,
+    pub(super) epoch_cycles: u64,
+    /// Cycles from the end of an epoch until its MAC is checked.
+    pub(super) check_cycles: u64,
+    /// Whether lines wait for their MAC.
+    pub(super) contained: bool,
+    /// Whether a sender ends the epoch after each line.
+    pub(super) early: bool,
+    /// Bytes that a MAC takes on the link, with what announces it.
+    pub(super) mac_bytes: u64,
+    /// Bits that a receiver holds back.
+    pub(super) held_bits: u64,
+}
 
 /// Links between nodes and a hub.
 pub(super) struct Ide {
-    shu: Shu,
-    line: u64,
     units: usize,
-    /// Bytes a cycle.
-    width: u64,
-    /// Slots sent so far in the epoch of each node's link towards the hub and from it.
-    up: Vec<u64>,
-    down: Vec<u64>,
-    sealing: Option<Sealing>,
-    counts: SchemeCounts,
+    xor: u64,
+    rules: Rules,
+    /// Each node's link towards the hub, and from it.
+    up: Vec<Link>,
+    down: Vec<Link>,
+    ciphers: Option<Ciphers>,
+    counters: SchemeCounters,
 }
 
-struct Sealing {
+/// One direction of a link.
+#[derive(Clone, Debug, Default)]
+struct Link {
+    epoch: u64,
+    parts: u64,
+    closes: Cycle,
+}
+
+struct Ciphers {
     cipher: Box<dyn Raw>,
     mac: Box<dyn Aead>,
-    /// The hub's and the node's end of each link from the hub.
+    /// Both ends of each link from the hub.
     hub: Vec<End>,
     node: Vec<End>,
+    /// Epochs that were not verified yet: when each is checked, its link, its number.
+    unverified: VecDeque<(Cycle, usize, u64)>,
     commands: Commands,
 }
 
@@ -49,203 +81,199 @@ struct Sealing {
 #[derive(Clone, Default)]
 struct End {
     lines: u64,
-    epochs: u64,
-    /// Lines of the epoch, and their ciphertext.
-    pending: u64,
-    text: Vec<u8>,
-    /// Commands that passed.
+    /// What crossed in each epoch that was not verified yet.
+    epochs: VecDeque<(u64, Vec<u8>)>,
     commands: u64,
 }
 
 impl fmt::Debug for Ide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ide").field("units", &self.units).field("shu", &self.shu).finish_non_exhaustive()
+        f.debug_struct("Ide").field("units", &self.units).field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    /// A line whose last byte crosses at `now`: when its epoch is complete.
+    fn cross(&mut self, now: Cycle, rules: &Rules) -> Cycle {
+        let begins = now.saturating_sub(rules.line_cycles);
+        if rules.early || begins >= self.closes {
+            self.epoch += 1;
+            self.parts = 0;
+            self.closes = if rules.early { now } else { begins + rules.epoch_cycles };
+        }
+        self.parts += rules.line_parts;
+        if !rules.early && (self.parts > rules.epoch_parts || now > self.closes) {
+            // Its last parts are in the next epoch, whose MAC it waits for
+            self.epoch += 1;
+            self.parts = self.parts.saturating_sub(rules.epoch_parts).clamp(1, rules.line_parts);
+            self.closes = self.closes.min(now) + rules.epoch_cycles;
+        }
+        if self.parts == rules.epoch_parts {
+            self.closes = self.closes.min(now);
+        }
+        self.closes
     }
 }
 
 impl Ide {
-    pub(super) fn new(shu: &Shu, units: usize, line: usize, width: u64, seed: u64) -> Ide {
-        let sealing = shu.functional.then(|| {
+    pub(super) fn new(platform: &Platform, rules: Rules) -> Ide {
+        let Platform { units, seed, .. } = *platform;
+        let ciphers = platform.functional.then(|| {
             let keys = [derive::<32>(seed, "link key", 0), derive::<32>(seed, "link MAC key", 0)];
-            Sealing {
+            Ciphers {
                 cipher: raw::aes(Isa::best(), keys[0].as_ref()).expect("32 bytes are a key of AES"),
                 mac: Suite::Aes256Gcm.aead(keys[1].as_ref()).expect("32 bytes are the suite's key length"),
                 hub: vec![End::default(); units],
                 node: vec![End::default(); units],
+                unverified: VecDeque::new(),
                 commands: Commands::new(units),
             }
         });
-        let counts = SchemeCounts::default();
         Ide {
-            shu: shu.clone(),
-            line: line as u64,
             units,
-            width,
-            up: vec![0; units],
-            down: vec![0; units],
-            sealing,
-            counts,
+            xor: platform.engines.xor,
+            rules,
+            up: vec![Link::default(); units],
+            down: vec![Link::default(); units],
+            ciphers,
+            counters: SchemeCounters::default(),
         }
-    }
-
-    fn pcie(&self) -> bool {
-        self.shu.scheme == Name::PcieIde
-    }
-
-    /// Slots that a line takes: its header and its bytes.
-    fn slots(&self) -> u64 {
-        1 + self.line / SLOT
-    }
-
-    /// Slots of an epoch.
-    fn epoch(&self) -> u64 {
-        let a_flit = if self.shu.flit == 256 { 15 } else { 4 };
-        self.shu.flits() * a_flit
-    }
-
-    /// Lines that share a MAC.
-    fn lines_to_a_mac(&self) -> u64 {
-        match (self.pcie(), self.shu.release) {
-            (true, _) => self.shu.aggregation,
-            (_, Flits::Containment) if self.shu.early => 1,
-            _ => (self.epoch() / self.slots()).max(1),
-        }
-    }
-
-    /// Cycles until a line that crossed a link may go on: the rest of its epoch, the MAC, its check.
-    fn check(&mut self, unit: usize, up: bool) -> u64 {
-        let (slots, epoch, mac) = (self.slots(), self.epoch(), (MAC as u64).div_ceil(self.width));
-        let fill = if up { &mut self.up[unit] } else { &mut self.down[unit] };
-        *fill = (*fill + slots) % epoch;
-        let rest = epoch - *fill;
-        if self.shu.release == Flits::Skid && self.shu.scheme == Name::CxlIde {
-            return 0;
-        }
-        let wait = match (self.shu.scheme, self.shu.early) {
-            (_, true) => 0,
-            // An idle link sends empty flits, which fill the epoch
-            (Name::CxlIde, false) => {
-                (rest * self.shu.flit).div_ceil(self.width * if self.shu.flit == 256 { 15 } else { 4 })
-            }
-            (_, false) => (self.shu.aggregation - 1) * (self.line + 8).div_ceil(self.width),
-        };
-        wait + mac + self.shu.ghash
     }
 }
 
-impl Sealing {
-    /// The MAC that ends an epoch.
-    fn mac(&self, end: &End, unit: usize) -> [u8; LONGEST_TAG] {
+impl Ciphers {
+    /// The MAC that ends an epoch, as one end computes it.
+    fn mac(&self, end: &End, unit: usize, epoch: u64) -> Vec<u8> {
         let mut iv = [0; 12];
         iv[0] = 0x80;
         iv[3] = unit as u8;
-        iv[4..].copy_from_slice(&end.epochs.to_be_bytes());
-        let mut ad = end.text.clone();
+        iv[4..].copy_from_slice(&epoch.to_be_bytes());
+        let text = end.epochs.iter().find(|(number, _)| *number == epoch).map(|(_, text)| text.as_slice());
+        let mut ad = text.unwrap_or_default().to_vec();
         ad.extend_from_slice(&end.commands.to_be_bytes());
         let tag = self.mac.seal_in_place(&iv, &ad, &mut []).expect("an epoch is a short text");
-        let mut bytes = [0; LONGEST_TAG];
-        bytes[..MAC].copy_from_slice(&tag.as_ref()[..MAC]);
-        bytes
+        tag.as_ref()[..MAC as usize].to_vec()
     }
 
-    fn keystream(&self, end: &End, unit: usize, text: &mut [u8]) {
+    /// Whether both ends of a link saw the same in an epoch, which then is done.
+    fn genuine(&mut self, unit: usize, epoch: u64) -> bool {
+        let genuine = self.mac(&self.hub[unit], unit, epoch) == self.mac(&self.node[unit], unit, epoch);
+        for end in [&mut self.hub[unit], &mut self.node[unit]] {
+            end.epochs.retain(|(number, _)| *number != epoch);
+        }
+        genuine
+    }
+
+    fn keystream(&self, lines: u64, unit: usize, text: &mut [u8]) {
         let mut counter = [0; 16];
         counter[0] = unit as u8;
         // A line has fewer than 2^16 blocks
-        counter[4..12].copy_from_slice(&end.lines.to_be_bytes());
+        counter[4..12].copy_from_slice(&lines.to_be_bytes());
         self.cipher.ctr(&counter, text);
-    }
-}
-
-impl BusScheme for Ide {
-    fn concerns(&self, _message: &Message) -> bool {
-        true
-    }
-
-    fn send(&mut self, now: Cycle, _from: Option<usize>, _to: usize) -> Cycle {
-        now + self.shu.xor
-    }
-
-    fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle {
-        let mut wait = self.shu.xor;
-        if let Some(from) = from {
-            // Opened and sealed again at the hub
-            wait += 2 * self.shu.xor;
-            let check = self.check(from, true);
-            self.counts.authentication_cycles += check;
-            wait += check;
-        }
-        let check = self.check(to, false);
-        self.counts.authentication_cycles += check;
-        now + wait + check
-    }
-
-    fn extra_bytes(&self) -> f64 {
-        MAC as f64 / self.lines_to_a_mac() as f64
-    }
-
-    fn seal(&mut self, message: &mut Message) {
-        let lines = self.lines_to_a_mac();
-        let Some(sealing) = &mut self.sealing else { return };
-        let mut end = std::mem::take(&mut sealing.hub[message.to]);
-        sealing.keystream(&end, message.to, message.text_mut());
-        end.take_in(message);
-        message.tag = (end.pending == lines).then(|| sealing.mac(&end, message.to));
-        end.close(lines);
-        sealing.hub[message.to] = end;
-    }
-
-    fn hear(&mut self, unit: usize, message: &mut Message) -> Result<(), How> {
-        let lines = self.lines_to_a_mac();
-        let Some(sealing) = &mut self.sealing else { return Ok(()) };
-        if unit != message.to {
-            return Ok(());
-        }
-        let mut end = std::mem::take(&mut sealing.node[unit]);
-        let counting = End { lines: end.lines, ..End::default() };
-        end.take_in(message);
-        let genuine = end.pending < lines || message.tag == Some(sealing.mac(&end, unit));
-        sealing.keystream(&counting, unit, message.text_mut());
-        end.close(lines);
-        sealing.node[unit] = end;
-        if genuine { Ok(()) } else { Err(How::Mac) }
-    }
-
-    fn command(&mut self, unit: usize, seen: bool) -> Result<(), How> {
-        let Some(sealing) = &mut self.sealing else { return Ok(()) };
-        sealing.hub[unit].commands += 1;
-        sealing.node[unit].commands += u64::from(seen);
-        sealing.commands.told(unit, seen)
-    }
-
-    /// Two key schedules and the hash key, counters both ways, an epoch's flits held back in containment.
-    fn storage_bits(&self) -> u64 {
-        let held = match (self.pcie(), self.shu.release) {
-            (false, Flits::Containment) => self.shu.flits() * self.shu.flit * 8,
-            (true, _) => self.shu.aggregation * (self.line + 8) * 8,
-            _ => 0,
-        };
-        15 * 128 + 128 + 4 * 64 + held
-    }
-
-    fn counts(&self) -> SchemeCounts {
-        self.counts.clone()
     }
 }
 
 impl End {
     fn take_in(&mut self, message: &Message) {
-        self.text.extend_from_slice(&message.line.to_be_bytes());
-        self.text.extend_from_slice(message.text());
+        if self.epochs.back().is_none_or(|(epoch, _)| *epoch != message.counter) {
+            self.epochs.push_back((message.counter, Vec::new()));
+        }
+        if let Some((_, text)) = self.epochs.back_mut() {
+            text.extend_from_slice(&message.line.to_be_bytes());
+            text.extend_from_slice(message.text());
+        }
         self.lines += 1;
-        self.pending += 1;
+    }
+}
+
+impl Scheme for Ide {
+    fn protects(&self, _message: &Message) -> bool {
+        true
     }
 
-    fn close(&mut self, lines: u64) {
-        if self.pending >= lines {
-            self.pending = 0;
-            self.epochs += 1;
-            self.text.clear();
+    fn send(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
+        now + self.xor
+    }
+
+    fn transmit(&mut self, arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+        let Rules { check_cycles: check, contained, .. } = self.rules;
+        let mut usable = arrives + self.xor;
+        if let Some(from) = message.from {
+            // Decrypted and encrypted again at the hub
+            usable += 2 * self.xor;
+            let complete = self.up[from].cross(arrives, &self.rules);
+            if contained {
+                usable += complete - arrives + check;
+            }
         }
+        let link = &mut self.down[message.to];
+        let complete = link.cross(usable, &self.rules);
+        message.counter = link.epoch;
+        message.usable = if contained { complete + check } else { usable };
+        let ciphers = self.ciphers.as_mut()?;
+        let to = message.to;
+        let lines = ciphers.hub[to].lines;
+        ciphers.keystream(lines, to, message.text_mut());
+        ciphers.hub[to].take_in(message);
+        let due = complete + check;
+        // A line alone in its epoch is checked as it is observed
+        if self.rules.early || ciphers.unverified.iter().any(|(_, unit, epoch)| (*unit, *epoch) == (to, link.epoch)) {
+            return None;
+        }
+        ciphers.unverified.push_back((due, to, link.epoch));
+        Some(due)
+    }
+
+    fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
+        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
+        if unit == message.to {
+            let lines = ciphers.node[unit].lines;
+            ciphers.node[unit].take_in(message);
+            ciphers.keystream(lines, unit, message.text_mut());
+            if self.rules.early && !ciphers.genuine(unit, message.counter) {
+                return Err(Detector::Mac);
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, now: Cycle) -> Result<(), (usize, Detector)> {
+        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
+        while let Some(place) = ciphers.unverified.iter().position(|(due, ..)| *due <= now) {
+            let Some((_, unit, epoch)) = ciphers.unverified.remove(place) else { break };
+            if !ciphers.genuine(unit, epoch) {
+                return Err((unit, Detector::Mac));
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+        let usable = message.usable.max(now);
+        let crossings = if message.from.is_some() { 3 } else { 1 };
+        self.counters.authentication_cycles += (usable - now).saturating_sub(crossings * self.xor);
+        usable
+    }
+
+    fn extra_bytes(&self) -> f64 {
+        let Rules { line_parts, epoch_parts, mac_bytes, early, contained, .. } = self.rules;
+        let share = if early && contained { 1.0 } else { line_parts as f64 / epoch_parts as f64 };
+        mac_bytes as f64 * share
+    }
+
+    fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
+        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
+        ciphers.hub[unit].commands += 1;
+        ciphers.node[unit].commands += u64::from(seen);
+        ciphers.commands.ordered(unit, seen)
+    }
+
+    /// Two key schedules and the hash key, counters both ways, and what a receiver holds back.
+    fn storage_bits(&self) -> u64 {
+        15 * 128 + 128 + 4 * 64 + self.rules.held_bits
+    }
+
+    fn counters(&self) -> SchemeCounters {
+        self.counters.clone()
     }
 }

@@ -1,102 +1,194 @@
-//! What stands between a node and the bus: one scheme a file, behind [`BusScheme`].
+//! The schemes that protect transfers on the bus: one a file, which registers itself with its parameters.
 //!
-//! Time and function are apart. `send` and `receive` say when a line may leave and when it may be used; `seal`, `hear`
-//! and `command` work on real bytes, in the order of the bus, and find what was changed on it.
+//! To add a scheme, write a file with its parameters, its state and its registration, and name the file in the list
+//! below. A scheme is one state machine: it says when a line may enter the bus and when it may be used, and, where lines are
+//! really encrypted, does so with the same counters, masks and epochs that its timing goes by.
 
 mod chain;
-mod clear;
 mod commands;
 mod exchange;
-mod gcm;
-mod i2sems;
 mod ide;
 mod nonce;
-mod shu;
+mod registration;
+mod unit;
 
 use std::fmt;
 
 pub use exchange::Exchange;
 pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
-use serde::Serialize;
-pub use shu::{Flits, Iv, Mac, Name, Scope, Shu};
+pub use registration::{Parameter, Registration};
+use serde::{Deserialize, Serialize};
+pub(crate) use unit::Platform;
+pub use unit::{Scheme, SchemeCounters};
 
-use crate::{
-    engine::{Cycle, Waits},
-    message::{How, Message},
-};
+use crate::error::ConfigError;
 
-/// An encrypting and authenticating unit at every node (or chip), seen from outside.
-pub trait BusScheme: fmt::Debug + Send {
-    /// Whether it takes part in this transfer; most leave memory's alone.
-    fn concerns(&self, message: &Message) -> bool {
-        message.from.is_some()
-    }
+/// Declares the files and the registry.
+macro_rules! schemes {
+    ($($file:ident),+) => {
+        $(mod $file;)+
 
-    /// When a line that its owner has at `now` may enter the bus.
-    fn send(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle;
-
-    /// When a line that left the bus at `now` may be used.
-    fn receive(&mut self, now: Cycle, from: Option<usize>, to: usize) -> Cycle;
-
-    /// Bytes beside the line and its header that the transfer sends, on average.
-    fn extra_bytes(&self) -> f64 {
-        0.0
-    }
-
-    /// Seals the line as it enters the bus.
-    fn seal(&mut self, _message: &mut Message) {}
-
-    /// What `unit` makes of a line on the bus; the receiver decrypts it in place.
-    ///
-    /// # Errors
-    /// How it is seen that this is not what was sealed.
-    fn hear(&mut self, _unit: usize, _message: &mut Message) -> Result<(), How> {
-        Ok(())
-    }
-
-    /// A command was ordered on the address bus and `unit` did or did not see it.
-    ///
-    /// # Errors
-    /// How it is seen that one before was kept from it.
-    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), How> {
-        Ok(())
-    }
-
-    /// Bits of storage in one unit.
-    fn storage_bits(&self) -> u64;
-
-    /// What was counted.
-    fn counts(&self) -> SchemeCounts;
+        /// Every scheme, the base first.
+        pub static REGISTRY: &[Registration] = &[$($file::REGISTRATION),+];
+    };
 }
 
-/// What a scheme counted in a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct SchemeCounts {
-    /// Waits of senders for a pad or mask.
-    pub send: Waits,
-    /// Waits of receivers for a pad or mask.
-    pub receive: Waits,
-    /// Cycles of authentication on the way of lines to their use.
-    pub authentication_cycles: u64,
-    /// Nonces used, each proven new; absent where the scheme has none.
-    pub nonces: Option<NonceAudit>,
-    /// Bytes of the public-key exchange before the run; 0 where nothing is sealed.
-    pub exchange_bytes: u64,
+schemes!(clear, gcm, cbc, senss, i2sems, cxl_ide, pcie_ide);
+
+/// The name of a scheme that exists.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemeName(&'static str);
+
+impl SchemeName {
+    /// The base: nothing is encrypted.
+    pub const CLEAR: SchemeName = SchemeName("clear");
+
+    /// The scheme of that name.
+    pub fn find(name: &str) -> Option<SchemeName> {
+        REGISTRY.iter().find(|scheme| scheme.name == name).map(|scheme| SchemeName(scheme.name))
+    }
+
+    /// Every scheme, the base first.
+    pub fn all() -> impl Iterator<Item = SchemeName> {
+        REGISTRY.iter().map(|scheme| SchemeName(scheme.name))
+    }
+
+    /// The name.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// What the registry knows of it.
+    pub fn registration(self) -> &'static Registration {
+        let found = REGISTRY.iter().find(|scheme| scheme.name == self.0);
+        found.expect("names are made from the registry")
+    }
 }
 
-/// Bits of storage in one unit of the machine that `config` describes.
-pub fn storage_bits(config: &crate::Config) -> u64 {
-    build(&config.shu, config.units(), config.machine.line, config.bus.width, config.machine.seed).storage_bits()
+impl fmt::Display for SchemeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0)
+    }
 }
 
-/// The scheme that `shu` describes, for `units` units lines of `line` bytes and a bus of `width` bytes a cycle.
-pub(crate) fn build(shu: &Shu, units: usize, line: usize, width: u64, seed: u64) -> Box<dyn BusScheme> {
-    match shu.scheme {
-        Name::Clear => Box::new(clear::Clear),
-        Name::Gcm => Box::new(gcm::Gcm::new(shu, units, line, seed)),
-        Name::Cbc | Name::Senss => Box::new(chain::Chain::new(shu, units, line, seed)),
-        Name::I2sems => Box::new(i2sems::I2sems::new(shu, units, line, seed)),
-        Name::CxlIde | Name::PcieIde => Box::new(ide::Ide::new(shu, units, line, width, seed)),
+impl fmt::Debug for SchemeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Which scheme protects the bus, and a table of parameters for each scheme that exists.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "toml::Table", into = "toml::Table")]
+pub struct SchemeConfig {
+    /// The scheme.
+    pub name: SchemeName,
+    /// Whether lines are really encrypted, beside their timing.
+    pub functional: bool,
+    tables: Vec<(SchemeName, toml::Table)>,
+}
+
+impl Default for SchemeConfig {
+    fn default() -> Self {
+        let tables = SchemeName::all().map(|name| (name, (name.registration().defaults)())).collect();
+        SchemeConfig { name: SchemeName::CLEAR, functional: true, tables }
+    }
+}
+
+impl SchemeConfig {
+    /// The scheme that is chosen, for a machine.
+    pub(crate) fn build(&self, platform: &Platform) -> Box<dyn Scheme> {
+        (self.name.registration().build)(platform, self.table(self.name))
+    }
+
+    /// The parameters of a scheme.
+    pub(crate) fn table(&self, name: SchemeName) -> &toml::Table {
+        let found = self.tables.iter().find(|(other, _)| *other == name);
+        &found.expect("there is a table for each scheme").1
+    }
+}
+
+impl From<SchemeConfig> for toml::Table {
+    fn from(config: SchemeConfig) -> toml::Table {
+        let mut table = toml::Table::new();
+        table.insert("name".to_owned(), config.name.as_str().into());
+        table.insert("functional".to_owned(), config.functional.into());
+        let tables = config.tables.into_iter().filter(|(_, parameters)| !parameters.is_empty());
+        table.extend(tables.map(|(name, parameters)| (name.as_str().to_owned(), parameters.into())));
+        table
+    }
+}
+
+impl TryFrom<toml::Table> for SchemeConfig {
+    type Error = ConfigError;
+
+    fn try_from(table: toml::Table) -> Result<SchemeConfig, ConfigError> {
+        let known = || SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>().join(", ");
+        let mut config = SchemeConfig::default();
+        for (key, value) in table {
+            match (key.as_str(), value) {
+                ("name", toml::Value::String(name)) => {
+                    let unknown = || ConfigError(format!("there is no scheme {name:?}: {}", known()));
+                    config.name = SchemeName::find(&name).ok_or_else(unknown)?;
+                }
+                ("functional", toml::Value::Boolean(functional)) => config.functional = functional,
+                ("name", _) => return Err(ConfigError("scheme.name is a word".into())),
+                ("functional", _) => return Err(ConfigError("scheme.functional is true or false".into())),
+                (key, toml::Value::Table(changes)) if SchemeName::find(key).is_some() => {
+                    for (name, parameters) in config.tables.iter_mut().filter(|(name, _)| name.as_str() == key) {
+                        parameters.extend(changes.clone());
+                        (name.registration().check)(parameters)?;
+                    }
+                }
+                (key, _) => {
+                    let why =
+                        format!("unknown field `{key}`, expected `name`, `functional`, or the table of: {}", known());
+                    return Err(ConfigError(why));
+                }
+            }
+        }
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    #[test]
+    fn every_scheme_is_found_by_its_name_and_describes_its_parameters() {
+        for scheme in REGISTRY {
+            assert_eq!(SchemeName::find(scheme.name).unwrap().registration().name, scheme.name);
+            assert!(!scheme.summary.is_empty());
+            for (name, _) in (scheme.defaults)() {
+                let parameter = scheme.parameters.iter().find(|parameter| parameter.name == name);
+                assert!(parameter.is_some_and(|parameter| parameter.description.len() > 5), "{} {name}", scheme.name);
+            }
+        }
+        assert_eq!(SchemeName::find("nothing"), None);
+        assert_eq!(SchemeName::CLEAR, SchemeName::all().next().unwrap());
+    }
+
+    #[test]
+    fn tables_keep_their_scheme_and_say_what_is_wrong() {
+        let config = Config::default().merge("[scheme]\nname = \"gcm\"\n[scheme.senss]\nmasks = 3\n").unwrap();
+        assert_eq!(config.scheme.name.as_str(), "gcm");
+        let senss = SchemeName::find("senss").unwrap();
+        assert_eq!(config.scheme.table(senss).get("masks").and_then(toml::Value::as_integer), Some(3));
+        let back: Config = toml::Table::try_from(&config).unwrap().try_into().unwrap();
+        assert_eq!(back, config);
+        for (setting, why) in [
+            ("scheme.name=rot13", "there is no scheme \"rot13\""),
+            ("scheme.gcm.pads=70000", "pads is 70000, not 0 to 65536"),
+            ("scheme.gcm.maks=1", "unknown field `maks`"),
+            ("scheme.rot13.pads=1", "unknown field `rot13`"),
+            ("scheme.functional=7", "true or false"),
+        ] {
+            let error = Config::default().set(setting).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Two transfers under one key and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Collision {
-    /// Number of the later transfer among those sealed.
+    /// Number of the later transfer among those encrypted.
     pub transfer: u64,
     /// Its sender and receiver.
     pub pair: (usize, usize),

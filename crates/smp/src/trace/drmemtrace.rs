@@ -73,14 +73,14 @@ impl Drmemtrace {
                     return Err(self.wrong(format_args!("a reference of {size} bytes")));
                 }
                 let kind = if kind == READ { Kind::Load } else { Kind::Store };
-                self.stepper.refer(steps, kind, address, u64::from(size));
+                self.stepper.reference(steps, kind, address, u64::from(size));
             }
             kind if INSTRUCTIONS.contains(&kind) => {
                 self.stepper.work(1);
                 // A fetch for each new line of instructions
                 let line = address / self.line;
                 if self.fetched.replace(line) != Some(line) {
-                    self.stepper.refer(steps, Kind::Fetch, address, 1);
+                    self.stepper.reference(steps, Kind::Fetch, address, 1);
                 }
             }
             NO_FETCH => self.stepper.work(1),
@@ -88,7 +88,7 @@ impl Drmemtrace {
             MARKER if size == ARGUMENT => {
                 let function = self.function.take().and_then(|id| FUNCTIONS.get(usize::try_from(id).ok()?));
                 if let Some(kind) = function {
-                    self.stepper.meet(steps, *kind, address, 0);
+                    self.stepper.synchronise(steps, *kind, address, 0);
                 }
             }
             kind if kind <= LAST => {}

@@ -9,7 +9,7 @@ mod smpt;
 mod synchro;
 
 pub use drmemtrace::Drmemtrace;
-pub use open::{Format, Trace};
+pub use open::{Format, Trace, TraceError};
 pub use smpt::{Smpt, Writer};
 pub use synchro::SynchroTrace;
 
@@ -45,7 +45,7 @@ impl Stepper {
     }
 
     /// A reference of `size` bytes.
-    pub(crate) fn refer(&mut self, steps: &mut Vec<Access>, kind: Kind, address: u64, size: u64) {
+    pub(crate) fn reference(&mut self, steps: &mut Vec<Access>, kind: Kind, address: u64, size: u64) {
         let (mut at, mut left) = (address & ADDRESSES, size.max(1));
         while left > 0 {
             let n = left.min(self.line - at % self.line);
@@ -57,8 +57,8 @@ impl Stepper {
         }
     }
 
-    /// A meeting with others; a barrier may be for `count` of them.
-    pub(crate) fn meet(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
+    /// A synchronisation; a barrier may wait for `count` processors.
+    pub(crate) fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
         let gap = self.gap();
         steps.push(Access { address: object, value: count, gap, kind, size: 0 });
     }

@@ -34,6 +34,36 @@ impl Format {
     ];
 }
 
+/// Why a trace cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// No file has the prefix.
+    #[error("no trace: {} does not exist, nor in another format", .0.display())]
+    Missing(PathBuf),
+    /// There is one file only.
+    #[error("{}: a trace of one thread; the machine has at least two", .0.display())]
+    OneThread(PathBuf),
+    /// The files are compressed in a way that is not read.
+    #[error("{}: this compression is not read: {how} {} > {}", .file.display(), .file.display(), .plain.display())]
+    Packed {
+        /// The file.
+        file: PathBuf,
+        /// What decompresses it.
+        how: &'static str,
+        /// Where that should go.
+        plain: PathBuf,
+    },
+    /// A file cannot be opened.
+    #[error("{}: {error}", .file.display())]
+    Open {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+}
+
 /// A trace: one file a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -48,7 +78,7 @@ impl Trace {
     ///
     /// # Errors
     /// When there are none, or but one.
-    pub fn find(prefix: &Path) -> Result<Trace, String> {
+    pub fn find(prefix: &Path) -> Result<Trace, TraceError> {
         let name = |thread: usize, ending: &str| {
             let mut name = prefix.as_os_str().to_owned();
             name.push(format!(".{thread}.{ending}"));
@@ -61,10 +91,7 @@ impl Trace {
                 match files.len() {
                     0 => {}
                     1 => {
-                        return Err(format!(
-                            "{}: a trace of one thread; the machine has at least two",
-                            files[0].display()
-                        ));
+                        return Err(TraceError::OneThread(files[0].clone()));
                     }
                     _ => return Ok(Trace { format, files }),
                 }
@@ -73,24 +100,23 @@ impl Trace {
         for (ending, how) in PACKED {
             let file = name(0, ending);
             if file.is_file() {
-                let (file, plain) = (file.display(), name(0, "trace"));
-                return Err(format!("{file}: this packing is not read: {how} {file} > {}", plain.display()));
+                return Err(TraceError::Packed { file, how, plain: name(0, "trace") });
             }
         }
-        Err(format!("no trace: {} does not exist, nor in another format", name(0, "smpt.zst").display()))
+        Err(TraceError::Missing(name(0, "smpt.zst")))
     }
 
     /// Opens every thread's file for lines of `line` bytes.
     ///
     /// # Errors
     /// When a file cannot be opened.
-    pub fn open(&self, line: usize) -> Result<Vec<Box<dyn Source>>, String> {
+    pub fn open(&self, line: usize) -> Result<Vec<Box<dyn Source>>, TraceError> {
         self.files.iter().enumerate().map(|(thread, file)| self.source(file, line, thread)).collect()
     }
 
-    fn source(&self, path: &Path, line: usize, thread: usize) -> Result<Box<dyn Source>, String> {
+    fn source(&self, path: &Path, line: usize, thread: usize) -> Result<Box<dyn Source>, TraceError> {
         let name = path.display().to_string();
-        let fail = |error: std::io::Error| format!("{name}: {error}");
+        let fail = |error: std::io::Error| TraceError::Open { file: path.to_owned(), error };
         let file = File::open(path).map_err(fail)?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let plain: Box<dyn Read> = match ending {
@@ -134,7 +160,7 @@ mod tests {
         assert_eq!(found("a").unwrap().files.len(), 2, "up to the first that is missing");
         assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
         for (name, what) in [("c", "one thread"), ("d", "unzip -p"), ("e", "does not exist")] {
-            let why = found(name).unwrap_err();
+            let why = found(name).unwrap_err().to_string();
             assert!(why.contains(what), "{why}");
         }
     }

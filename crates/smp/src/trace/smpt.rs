@@ -11,7 +11,7 @@
 //! a lock, 5 and 6 an unlock, 9 and 10 a semaphore's post, 11 and 12 its wait; 7 and 13 say that a thread is made or
 //! joined, 8 that all are, 14 and 15 bound the region of interest. An escape whose size is 1 holds how many threads
 //! the next barrier is for; without one it is for all that run. A recorded thread begins with a wait for the semaphore that its
-//! maker posts, and ends with a post of one that whoever joins it waits for.
+//! maker posts, and ends with a post of one that the thread that joins it waits for.
 
 use std::io::{self, Read, Write};
 
@@ -69,12 +69,12 @@ impl Smpt {
             (gap, None) => self.stepper.work(gap),
         }
         match kind {
-            0 => self.stepper.refer(steps, Kind::Load, address, 1 << middle),
-            1 => self.stepper.refer(steps, Kind::Store, address, 1 << middle),
+            0 => self.stepper.reference(steps, Kind::Load, address, 1 << middle),
+            1 => self.stepper.reference(steps, Kind::Store, address, 1 << middle),
             _ => {
                 let code = middle | (record >> 47 & 1) << 3;
                 let object = record & ((1 << 47) - 1);
-                let meets = match code {
+                let kind = match code {
                     1 => Kind::Barrier,
                     3 => Kind::Lock,
                     5 => Kind::Unlock,
@@ -84,8 +84,8 @@ impl Smpt {
                     2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
-                let count = if meets == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
-                self.stepper.meet(steps, meets, object, count);
+                let count = if kind == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
+                self.stepper.synchronise(steps, kind, object, count);
             }
         }
         Ok(())

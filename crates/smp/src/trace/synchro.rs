@@ -100,7 +100,7 @@ impl SynchroTrace {
         while at <= to {
             // A word at a time
             let n = (8 - at % 8).min(to - at + 1).min(self.line);
-            self.stepper.refer(steps, kind, at, n);
+            self.stepper.reference(steps, kind, at, n);
             let Some(next) = at.checked_add(n) else { break };
             at = next;
         }
@@ -114,15 +114,15 @@ impl SynchroTrace {
         let mut objects = objects.trim().split('&').map(hex);
         let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
         match kind.trim() {
-            "1" => self.stepper.meet(steps, Kind::Lock, object, 0),
-            "2" => self.stepper.meet(steps, Kind::Unlock, object, 0),
-            "5" => self.stepper.meet(steps, Kind::Barrier, object, 0),
+            "1" => self.stepper.synchronise(steps, Kind::Lock, object, 0),
+            "2" => self.stepper.synchronise(steps, Kind::Unlock, object, 0),
+            "5" => self.stepper.synchronise(steps, Kind::Barrier, object, 0),
             "6" => {
                 let Some(Some(lock)) = objects.next() else {
                     return Err(self.wrong("a wait names condition and lock"));
                 };
-                self.stepper.meet(steps, Kind::Unlock, lock, 0);
-                self.stepper.meet(steps, Kind::Lock, lock, 0);
+                self.stepper.synchronise(steps, Kind::Unlock, lock, 0);
+                self.stepper.synchronise(steps, Kind::Lock, lock, 0);
             }
             "3" | "4" | "7" | "8" => {}
             other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),

@@ -2,11 +2,7 @@
 //! figures are exact for its settings; what they say of other settings is in the tables.
 
 use sealwright_measure::Verdict;
-use sealwright_smp::{
-    Config,
-    engine::Model,
-    scheme::{Name, storage_bits},
-};
+use sealwright_smp::{Config, engine::Model, scheme::SchemeName};
 
 use super::grid::{Grid, LATENCIES, PROCESSORS, Scheme};
 use crate::{
@@ -122,11 +118,11 @@ fn storage() -> Judgement {
     let bits = |name| {
         let mut config = Config::default();
         config.machine.processors = 8;
-        config.shu.scheme = name;
-        config.shu.functional = false;
-        storage_bits(&config) / 8
+        config.scheme.name = SchemeName::find(name).unwrap_or(SchemeName::CLEAR);
+        config.scheme.functional = false;
+        config.storage_bits() / 8
     };
-    let (gcm, chain) = (bits(Name::Gcm), bits(Name::Cbc));
+    let (gcm, chain) = (bits("gcm"), bits("cbc"));
     known(
         gcm < chain,
         format!("GCM {gcm} bytes with keys, tags' blocks and one key for all; the masks of CBC {chain} bytes"),

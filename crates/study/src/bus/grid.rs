@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use sealwright_smp::{
-    Config, End,
+    Config, ConfigError, Outcome,
     engine::Model,
     kernel::Kernel,
     matrix,
-    run::{Failure, Job, Workload},
-    scheme::Name,
+    run::{RunError, Simulation, Workload},
 };
 
 use crate::progress::Progress;
@@ -45,39 +44,36 @@ impl Scheme {
         Scheme::Gcm(Model::ALL.iter().position(|m| *m == model).unwrap_or(0), latency, 5)
     }
 
-    fn config(self, processors: usize, line: usize) -> Config {
+    fn config(self, processors: usize, line: usize) -> Result<Config, ConfigError> {
         let mut config = Config::for_line(line);
         config.machine.processors = processors;
-        let shu = &mut config.shu;
-        // Only time is asked for; the attack matrix and the tests seal for real
-        shu.functional = false;
-        match self {
-            Scheme::Clear => {}
-            Scheme::Gcm(model, latency, pads) => {
-                shu.scheme = Name::Gcm;
-                shu.engine = Model::ALL[model];
-                shu.latency = Some(latency);
-                shu.pads = pads;
-            }
-            Scheme::Cbc(latency, authenticate) => {
-                shu.scheme = Name::Cbc;
-                shu.latency = Some(latency);
-                shu.authenticate = Some(authenticate);
-            }
-            Scheme::Senss(masks) => {
-                shu.scheme = Name::Senss;
-                shu.masks = Some(masks);
-            }
-            Scheme::I2sems => shu.scheme = Name::I2sems,
-            Scheme::CxlIde(skid) => {
-                shu.scheme = Name::CxlIde;
-                if skid {
-                    shu.release = sealwright_smp::scheme::Flits::Skid;
-                }
-            }
-            Scheme::PcieIde => shu.scheme = Name::PcieIde,
+        // Only time is asked for; the attack matrix and the tests really encrypt
+        config.scheme.functional = false;
+        let settings = match self {
+            Scheme::Clear => Vec::new(),
+            Scheme::Gcm(model, latency, pads) => vec![
+                "scheme.name=gcm".to_owned(),
+                format!("engines.model={}", Model::ALL[model].name()),
+                format!("engines.latency={latency}"),
+                format!("scheme.gcm.pads={pads}"),
+            ],
+            Scheme::Cbc(latency, authenticate) => vec![
+                "scheme.name=cbc".to_owned(),
+                format!("engines.latency={latency}"),
+                format!("scheme.cbc.authenticate={authenticate}"),
+            ],
+            Scheme::Senss(masks) => vec!["scheme.name=senss".to_owned(), format!("scheme.senss.masks={masks}")],
+            Scheme::I2sems => vec!["scheme.name=i2sems".to_owned()],
+            Scheme::CxlIde(skid) => vec![
+                "scheme.name=cxl-ide".to_owned(),
+                format!("scheme.cxl-ide.release={}", if skid { "skid" } else { "containment" }),
+            ],
+            Scheme::PcieIde => vec!["scheme.name=pcie-ide".to_owned()],
+        };
+        for setting in settings {
+            config = config.set(&setting)?;
         }
-        config
+        Ok(config)
     }
 }
 
@@ -97,6 +93,16 @@ pub(super) struct RunResult {
     pub(super) cycles: f64,
     /// Cache-to-cache transfers a thousand cycles and processor.
     pub(super) rate: f64,
+}
+
+/// Why the grid could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GridError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A run that did not finish, or whose result is wrong.
+    #[error("a run ended wrong: {0}")]
+    Wrong(String),
 }
 
 /// Everything that was run.
@@ -191,7 +197,7 @@ fn runs() -> Vec<Run> {
 }
 
 /// Runs everything, some runs at a time so that progress shows.
-pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, Failure> {
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, GridError> {
     let start = std::time::Instant::now();
     let runs = runs();
     let stretches: Vec<&[Run]> = runs.chunks(24).collect();
@@ -199,7 +205,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     let (mut found, mut references) = (BTreeMap::new(), 0.0);
     for (number, stretch) in stretches.iter().enumerate() {
         progress.step(&format!("runs {} to {} of {}", 24 * number + 1, 24 * number + stretch.len(), runs.len()));
-        let results: Result<Vec<_>, Failure> = stretch.par_iter().map(|run| simulate(*run, quick)).collect();
+        let results: Result<Vec<_>, GridError> = stretch.par_iter().map(|run| simulate(*run, quick)).collect();
         for (run, result, count) in results? {
             found.insert(run, result);
             references += count;
@@ -210,12 +216,12 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     Ok(Grid { quick, found, matrix, references, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn simulate(run: Run, quick: bool) -> Result<(Run, RunResult, f64), Failure> {
-    let config = run.scheme.config(run.processors, run.line);
-    let report = Job::new(config, Workload::Kernel(kernel(run.program, quick), run.align)).run(&mut |_| {})?;
-    match (&report.end, &report.check) {
-        (End::Done, Some(Ok(_))) => {}
-        (end, check) => return Err(Failure::Workload(format!("{run:?} ended as {end:?} with {check:?}"))),
+fn simulate(run: Run, quick: bool) -> Result<(Run, RunResult, f64), GridError> {
+    let config = run.scheme.config(run.processors, run.line).map_err(RunError::from)?;
+    let report = Simulation::new(config, Workload::Kernel(kernel(run.program, quick), run.align)).run(&mut |_| {})?;
+    match (&report.outcome, &report.result) {
+        (Outcome::Completed, Some(Ok(_))) => {}
+        (outcome, result) => return Err(GridError::Wrong(format!("{run:?}: {outcome:?}, {result:?}"))),
     }
     let number = |path| report.stats.number(path);
     let found = RunResult { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };

@@ -30,7 +30,7 @@ impl Study for Bus {
     }
 
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
-        let failed = |error: sealwright_smp::run::Failure| StudyError::io("study bus")(std::io::Error::other(error));
+        let failed = |error: grid::GridError| StudyError::io("study bus")(std::io::Error::other(error));
         let grid = grid::measure(options.quick, progress).map_err(failed)?;
         Ok(Outcome {
             summary: notes::summary(&grid),

@@ -1,4 +1,4 @@
-//! What to know beside the figures.
+//! Observations on the results and on the thesis.
 
 use sealwright_smp::engine::Model;
 
@@ -9,9 +9,10 @@ pub(super) fn summary(grid: &Grid) -> String {
     let mean = |scheme| grid.mean(8, 64, false, scheme).unwrap_or(f64::NAN);
     let gcm = Model::ALL.map(|model| mean(Scheme::gcm(model, 320)));
     format!(
-        "With 8 processors and 320 cycles a line, GCM costs {:.1} % of the time if its AES unit may begin a line every cycle, \
-         {:.1} % if every 80 cycles, and {:.1} % if it works on one line at a time; the chained masks cost {:.1} %. The thesis \
-         does not say which unit it has, and that decides. {:.0} M references were simulated in {:.0} s.",
+        "With 8 processors and 320 cycles per line, GCM costs {:.1} % of the time if its AES unit can start a line every cycle, \
+         {:.1} % if it can start one every 80 cycles, and {:.1} % if it processes one line at a time. The chained masks cost \
+         {:.1} %. The result depends on the unit, and the thesis does not say which one it has. {:.0} M references were simulated in \
+         {:.0} s.",
         gcm[0],
         gcm[1],
         gcm[2],
@@ -34,24 +35,26 @@ pub(super) fn notes(grid: &Grid) -> Vec<Note> {
     let sizes = if grid.quick { "FFT 2^12, LU 128, RADIX 2^16" } else { "FFT 2^16, LU 256, RADIX 2^18" };
     vec![
         Note::new(
-            "What was run",
+            "Programs and inputs",
             format!(
-                "{sizes}; whole kernels from cold caches, every result checked as numbers. The thesis does not name its inputs. \
-                 Time alone is counted here; the tests and the attacks seal every line for real and take the same cycles."
+                "{sizes}: complete kernels that start with cold caches. The numerical result of every run is checked. The thesis \
+                 does not name its inputs. This study simulates time only. The tests and the attacks seal every line and take \
+                 the same number of cycles."
             ),
         ),
         Note::new(
-            "The engine decides",
-            "“320 cycles” is a latency. How often the unit may begin, the thesis does not say; its sentence on five pads within a \
-             latency fits a unit that begins every cycle, its GB/s one that begins every 80 cycles (off by exactly four from 64 \
-             bytes in 320 cycles at 1 GHz). Counter mode may be pipelined; the feedback of the masks may not.",
+            "The result depends on the engine",
+            "“320 cycles” is a latency. The thesis does not say how often the unit can start a line. Its sentence about five pads \
+             within one latency fits a unit that starts one every cycle. Its figure in GB/s fits a unit that starts one every 80 \
+             cycles (it differs by a factor of exactly four from 64 bytes in 320 cycles at 1 GHz). Counter mode can be pipelined; \
+             the feedback of the masks cannot.",
         ),
         Note::new(
-            "False sharing makes the mean",
+            "False sharing dominates the mean",
             format!(
-                "LU in rows moves {} lines a thousand cycles and processor (2, 4, 8) with its matrix as malloc places it, and {} \
-                 with the matrix at a page. With 8 processors and 320 cycles the masks cost it {:.0} % and {:.0} %, and RADIX {:.0} %: \
-                 read the programs one by one, for their mean is mostly an accident.",
+                "LU in rows transfers {} lines per thousand cycles and processor (with 2, 4 and 8 processors) if its matrix is where \
+                 malloc places it, and {} if the matrix begins at a page. With 8 processors and 320 cycles, the masks cost LU {:.0} % \
+                 and {:.0} %, and RADIX {:.0} %. Read the figures of each program; the mean over the programs is mostly accidental.",
                 lunc(false),
                 lunc(true),
                 masks(2, false),
@@ -60,20 +63,22 @@ pub(super) fn notes(grid: &Grid) -> Vec<Note> {
             ),
         ),
         Note::new(
-            "The printed IV repeats",
-            "A 96-bit counter beside a 3-bit number is 99 bits, which GCM's short path does not take; and with one key and “its \
-             counter value” shared with all, the first lines from one node to two others have one IV. `smp run --faithful-iv` \
-             shows the first collision; ours holds source, destination, epoch and counter, and every run proves that none repeats.",
+            "The IV of the thesis repeats",
+            "A 96-bit counter and a 3-bit number have 99 bits together, which is not the 96 bits of GCM's fast path. All nodes share \
+             one key and “its counter value”, so the first lines from one node to two others have the same IV. \
+             `smp run --faithful-iv` shows the first collision. The IV of this simulator contains source, destination, epoch and \
+             counter, and every run checks that none repeats.",
         ),
         Note::new(
-            "CBC is CFB",
-            "C = P xor mask, mask = AES(C) is cipher feedback: a flipped bit of ciphertext flips the same bit of plaintext, and \
-             with a MAC in ten lines up to ten such lines are used before anybody knows. “128-bit RSA keys” are factored in \
-             milliseconds; here units agree by X25519.",
+            "The CBC of the thesis is CFB",
+            "C = P xor mask with mask = AES(C) is cipher feedback: a flipped bit in the ciphertext flips the same bit in the \
+             plaintext. With one MAC for ten lines, up to ten such lines are used before the change is detected. “128-bit RSA keys” \
+             can be factored in milliseconds; here the units agree on keys with X25519.",
         ),
         Note::new(
-            "4X-9X is a ratio of losses",
-            "CBC's loss over GCM's in figure 5.1 runs from 3.2 to 15.2; the programs themselves run 1.10 to 1.28 times as fast.",
+            "“4X-9X” is a ratio of losses",
+            "In figure 5.1, the loss of CBC divided by the loss of GCM is between 3.2 and 15.2. The programs themselves run 1.10 to \
+             1.28 times as fast.",
         ),
     ]
 }

@@ -1,4 +1,4 @@
-//! What surprised, and what is odd in the paper; every figure in these sentences is computed.
+//! Observations on the results and on the paper. Every figure in these sentences is computed.
 
 use sealwright_measure::Interval;
 
@@ -13,23 +13,24 @@ fn brief(figure: f64) -> String {
     shown(Interval::exact(figure))
 }
 
-/// GCM's clock over that of the cipher alone.
+/// The clock of GCM divided by the clock of the cipher alone.
 fn share(measured: &Measured, cipher: Cipher) -> Option<f64> {
     let clock = |mode| measured.kept.clock(Design(cipher, mode));
     Some(clock(Mode::Gcm)? / clock(Mode::Alone)?)
 }
 
-/// What the cores and this machine say, in a few sentences.
+/// The result for the cores and on this machine, in a few sentences.
 pub(super) fn summary(measured: &Measured) -> String {
-    let mut text = "The paper's GCM cores lose a quarter of their clock to GHASH.".to_owned();
-    let says =
-        |cipher: Cipher| Some(format!("{} of {}'s", brief(share(measured, cipher)?), Design(cipher, Mode::Alone)));
+    let mut text = "The paper's GCM cores lose a quarter of their clock rate to GHASH.".to_owned();
+    let says = |cipher: Cipher| {
+        Some(format!("{} of that of {}", brief(share(measured, cipher)?), Design(cipher, Mode::Alone)))
+    };
     let shares: Vec<String> = CIPHERS.into_iter().filter_map(says).collect();
     if shares.is_empty() {
-        text += " Ours were not synthesised when this program was built.";
+        text += " Sealwright's cores were not synthesized when this program was built.";
     } else {
         text += &format!(
-            " With products that return after several cycles the clock of ours is {} (one lane, routed on ECP5).",
+            " With a pipelined multiplier, the clock rate of Sealwright's GCM cores is {} (one lane, routed on ECP5).",
             shares.join(" and ")
         );
     }
@@ -41,10 +42,10 @@ pub(super) fn summary(measured: &Measured) -> String {
     let words: Vec<String> = [gcm, serpent]
         .into_iter()
         .filter_map(cores)
-        .map(|(design, cores)| format!("{} of this processor's cores what the paper's {design} core did", brief(cores)))
+        .map(|(design, cores)| format!("{} cores of this processor to match the paper's {design} core", brief(cores)))
         .collect();
     if !words.is_empty() {
-        text += &format!(" In software, packets of {ETHERNET} bytes take {}.", words.join(", "));
+        text += &format!(" In software, with packets of {ETHERNET} bytes, it takes {}.", words.join(" and "));
     }
     text
 }
@@ -54,23 +55,25 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         Note::new(
             "More than twice the area, with AES",
             format!(
-                "The paper says that GCM takes more than twice the area of OCB. By its table that is so with AES, {} times, and not \
-                 with Serpent, {} times: what GHASH adds is the same, and Serpent is larger.",
+                "The paper says that GCM takes more than twice the area of OCB. According to its table, this is true with AES \
+                 ({} times) and not with Serpent ({} times): GHASH adds the same area to both, but Serpent is larger.",
                 over(Cipher::Aes),
                 over(Cipher::Serpent)
             ),
         ),
         Note::new(
             "What the paper's cores leave out",
-            "Messages are whole blocks up to 1500 bytes, without padding. It does not say whether 38,312 ALMs of Serpent-OCB open as \
-             well as seal, which takes the inverse cipher besides, nor what packets of 64 bytes make of 141 Gbit/s. Ours take any \
-             number of bytes to 65,535, associated data too, under several keys; the tables say what short packets make of them.",
+            "Their messages are whole blocks of up to 1500 bytes, without padding. The paper does not say whether the 38,312 ALMs \
+             of Serpent-OCB can open as well as seal, which would also need the inverse cipher, nor which rate remains of 141 Gbit/s \
+             with packets of 64 bytes. Sealwright's cores accept any number of bytes up to 65,535, associated data, and several \
+             keys. The tables show their rates with short packets.",
         ),
         Note::new(
             "Two devices, two estimates",
-            "The paper's clocks and areas are of a device that is no longer made, by tools of its maker. Ours are of open tools: the \
-             clocks of ECP5, also of 40 nm but of small tables and few memories; the areas of tables that would fit an ALM, not \
-             placed. Compare ratios within a column before columns.",
+            "The paper's clock rates and areas are those of a device that is no longer made, from the tools of its manufacturer. \
+             Sealwright's come from open tools. The clock rates are those of ECP5, which is also a 40 nm device, but has small \
+             lookup tables and little memory. The areas are estimates from lookup tables that would fit into an ALM, without \
+             placement. Compare ratios within a column rather than figures of different columns.",
         ),
     ];
     let versions = measured.kept.synthesised.first().map(|found| {
@@ -80,11 +83,11 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     if let (Some(versions), [sources]) = (versions, &measured.kept.sources[..]) {
         let short = sources.get(..12).unwrap_or(sources);
         notes.push(Note::new(
-            "Which sources these results are of",
+            "The sources of these results",
             format!(
-                "Synthesis and simulation take an hour or two and are not run here. They are of the sources of rtl/ with SHA-256 {short}..., by \
-                 {versions} and others at the versions of rtl/requirements.txt. `cargo xtask rtl` fails if the sources have \
-                 changed since; docs/CORES.md says how to make the results anew."
+                "Synthesis and simulation take an hour or two and are not part of this study. The stored results belong to the \
+                 sources in rtl/ with SHA-256 {short}..., and were made by {versions} and the other tools in rtl/requirements.txt. \
+                 `cargo xtask rtl` fails if the sources have changed since. docs/CORES.md says how to make the results again."
             ),
         ));
     }
@@ -92,13 +95,13 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     notes
 }
 
-/// GCM's area over OCB's in the paper's table.
+/// The area of GCM divided by the area of OCB in the paper's table.
 fn over(cipher: Cipher) -> String {
     let area = |mode| Design(cipher, mode).printed(Column::Alms).unwrap_or(f64::NAN);
     format!("{:.2}", area(Mode::Gcm) / area(Mode::Ocb))
 }
 
-/// GCM against OCB in software.
+/// GCM compared with OCB in software.
 fn modes(measured: &Measured) -> Option<Note> {
     let rate = |cipher, mode| measured.software_rate(Design(cipher, mode), LONGEST);
     let of = |cipher| Some(rate(cipher, Mode::Gcm)?.median / rate(cipher, Mode::Ocb)?.median);
@@ -106,8 +109,8 @@ fn modes(measured: &Measured) -> Option<Note> {
     Some(Note::new(
         "GHASH in software",
         format!(
-            "On this machine GCM's rate is {} of OCB's with AES and {} with Serpent ({LONGEST} bytes): a processor multiplies beside \
-             the cipher, as the cores do, and where the cipher is slow the product costs nearly nothing.",
+            "On this machine, the rate of GCM is {} of the rate of OCB with AES, and {} with Serpent ({LONGEST} bytes). Like the cores, \
+             a processor multiplies in parallel with the cipher. If the cipher is slow, the multiplication costs almost nothing.",
             brief(aes),
             brief(serpent)
         ),

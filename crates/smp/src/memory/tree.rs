@@ -1,22 +1,25 @@
-//! Protection of memory, the thesis's future work: lines sealed with AES-GCM under split counters, and a Merkle tree over
+//! Protection of memory, the thesis's future work: lines encrypted with AES-GCM under split counters, and a Merkle tree over
 //! the counters whose root stays in the controller.
 //!
 //! A page of 64 lines has one long counter and a short one a line; together with the address they are the nonce. When a
-//! short one is used up, the long one grows and the page is sealed anew. Lines, tags, counters and the tree's nodes lie in
-//! memory, where anybody may change them; counter blocks at hand were verified when they came.
+//! short one is used up, the long one grows and the page is encrypted anew. Lines, tags, counters and the tree's nodes lie
+//! in memory, where anybody may change them; cached counters were verified when they were read.
 
 use std::{collections::VecDeque, fmt};
 
 use sealwright::{Aead, Suite};
 use sha2::{Digest, Sha256};
 
+use super::{Image, Numbered};
 use crate::{
     config::Config,
     engine::Cycle,
-    memory::{Image, Numbered},
-    message::{How, LONGEST_LINE, LONGEST_TAG},
+    message::{Detector, LONGEST_LINE, LONGEST_TAG},
     scheme::derive,
 };
+
+/// Cycles of AES for a line, as the thesis's unit has them.
+const LATENCY: u64 = 320;
 
 /// Lines of a page.
 const LINES: usize = 64;
@@ -27,24 +30,24 @@ const LAST: u8 = 127;
 
 type Hash = [u8; 16];
 
-/// The memory controller's seals.
-pub(crate) struct Guard {
+/// The memory controller's encryption and integrity tree.
+pub(crate) struct CounterTree {
     aead: Box<dyn Aead>,
     line: usize,
     levels: u32,
     latency: u64,
     memory: u64,
     ghash: u64,
-    /// What lies in memory.
+    /// Ciphertext in memory.
     text: Image,
     tags: Numbered<[u8; LONGEST_TAG]>,
     pages: Numbered<Page>,
     nodes: Vec<Numbered<Hash>>,
-    /// What lies in the controller.
+    /// The tree's root, in the controller.
     root: Hash,
-    at_hand: VecDeque<u64>,
+    cached: VecDeque<u64>,
     places: usize,
-    pub(crate) counts: GuardCounts,
+    pub(crate) counters: TreeCounters,
 }
 
 /// A page's counters.
@@ -54,56 +57,56 @@ struct Page {
     short: [u8; LINES],
 }
 
-/// What the guard counted.
+/// What the controller counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct GuardCounts {
+pub struct TreeCounters {
     /// Lines read.
     pub reads: u64,
     /// Lines written.
     pub writes: u64,
-    /// Reads and writes whose counter was not at hand.
+    /// Reads and writes whose counters were not cached.
     pub counter_misses: u64,
-    /// Pages sealed anew because a short counter was used up.
-    pub resealed: u64,
+    /// Pages encrypted anew because a short counter was used up.
+    pub reencrypted: u64,
 }
 
-impl fmt::Debug for Guard {
+impl fmt::Debug for CounterTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guard").field("counts", &self.counts).finish_non_exhaustive()
+        f.debug_struct("CounterTree").field("counters", &self.counters).finish_non_exhaustive()
     }
 }
 
-impl Guard {
-    /// Seals everything that memory holds at the start.
-    pub(crate) fn new(config: &Config, image: &Image) -> Guard {
+impl CounterTree {
+    /// Encrypts everything that memory holds at the start.
+    pub(crate) fn new(config: &Config, image: &Image) -> CounterTree {
         let line = config.machine.line;
         // Pages of the 48 bits that an address has
         let bits = 48 - (line * LINES).trailing_zeros();
         let levels = bits.div_ceil(FAN);
         let key = derive::<16>(config.machine.seed, "memory key", 0);
-        let mut guard = Guard {
+        let mut tree = CounterTree {
             aead: Suite::Aes128Gcm.aead(key.as_ref()).expect("16 bytes are the suite's key length"),
             line,
             levels,
-            latency: config.shu.latency(),
+            latency: config.engines.latency.unwrap_or(LATENCY),
             memory: config.memory.latency,
-            ghash: config.shu.ghash,
+            ghash: config.engines.ghash,
             text: Image::default(),
             tags: Numbered::default(),
             pages: Numbered::default(),
             nodes: vec![Numbered::default(); levels as usize + 1],
             root: [0; 16],
-            at_hand: VecDeque::new(),
+            cached: VecDeque::new(),
             places: config.memory.counter_cache.max(1),
-            counts: GuardCounts::default(),
+            counters: TreeCounters::default(),
         };
         for address in image.addresses(line) {
             let mut text = [0; LONGEST_LINE];
             image.read(address, &mut text[..line]);
-            guard.seal(address, &mut text);
+            tree.seal(address, &mut text);
         }
-        guard.counts = GuardCounts::default();
-        guard
+        tree.counters = TreeCounters::default();
+        tree
     }
 
     fn place(&self, address: u64) -> (u64, usize) {
@@ -153,7 +156,7 @@ impl Guard {
         short(hash)
     }
 
-    /// Writes a page's path to the root anew.
+    /// Computes a page's path to the root anew.
     fn climb(&mut self, number: u64) {
         let leaf = self.leaf(number);
         self.nodes[0].insert(number, leaf);
@@ -165,7 +168,7 @@ impl Guard {
         self.root = self.nodes[self.levels as usize].get(&0).copied().unwrap_or_default();
     }
 
-    /// Whether a page's counters are those under the root.
+    /// Whether a page's counters are those that the root covers.
     fn genuine(&self, number: u64) -> bool {
         let mut hash = self.leaf(number);
         for level in 0..self.levels as usize {
@@ -178,28 +181,28 @@ impl Guard {
         hash == self.root
     }
 
-    /// Has a page's counters at hand: the cycles that takes.
-    fn fetch(&mut self, number: u64) -> Result<u64, How> {
-        if let Some(place) = self.at_hand.iter().position(|page| *page == number) {
-            self.at_hand.remove(place);
-            self.at_hand.push_back(number);
+    /// Makes sure that a page's counters are cached: the cycles that takes.
+    fn fetch(&mut self, number: u64) -> Result<u64, Detector> {
+        if let Some(place) = self.cached.iter().position(|page| *page == number) {
+            self.cached.remove(place);
+            self.cached.push_back(number);
             return Ok(0);
         }
-        self.counts.counter_misses += 1;
+        self.counters.counter_misses += 1;
         if self.pages.contains_key(&number) && !self.genuine(number) {
-            return Err(How::Mac);
+            return Err(Detector::Mac);
         }
-        if self.at_hand.len() == self.places {
-            self.at_hand.pop_front();
+        if self.cached.len() == self.places {
+            self.cached.pop_front();
         }
-        self.at_hand.push_back(number);
+        self.cached.push_back(number);
         // The path's addresses are known: its nodes come together, and are hashed one after the other
         Ok(self.memory + u64::from(self.levels) * self.ghash)
     }
 
     /// Reads a line that memory has at `at`; when it may be used. The pad is made while memory works.
-    pub(crate) fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, How> {
-        self.counts.reads += 1;
+    pub(crate) fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector> {
+        self.counters.reads += 1;
         let (number, line) = self.place(address);
         let counter = now + self.fetch(number)?;
         let ready = at.max(counter + self.latency) + 1 + self.ghash;
@@ -208,10 +211,10 @@ impl Guard {
             out.fill(0);
             return Ok(ready);
         };
-        let Some(page) = self.pages.get(&number) else { return Err(How::Tag) };
+        let Some(page) = self.pages.get(&number) else { return Err(Detector::Tag) };
         self.text.read(address, out);
         let (nonce, ad) = Self::nonce(page, address, line);
-        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| How::Tag)?;
+        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| Detector::Tag)?;
         Ok(ready)
     }
 
@@ -219,13 +222,13 @@ impl Guard {
     ///
     /// # Errors
     /// Where its counters are not genuine: growing a forged counter would use a nonce twice.
-    pub(crate) fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), How> {
-        self.counts.writes += 1;
+    pub(crate) fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
+        self.counters.writes += 1;
         let (number, line) = self.place(address);
         self.fetch(number)?;
         let used_up = self.pages.get(&number).is_some_and(|page| page.short[line] == LAST);
         if used_up {
-            self.reseal(number)?;
+            self.reencrypt(number)?;
         }
         if let Some(page) = self.pages.get_mut(&number) {
             page.short[line] += 1;
@@ -236,9 +239,9 @@ impl Guard {
         Ok(())
     }
 
-    /// A short counter is used up: every line of the page under the next long one.
-    fn reseal(&mut self, number: u64) -> Result<(), How> {
-        self.counts.resealed += 1;
+    /// A short counter is used up: encrypts every line of the page under the next long one.
+    fn reencrypt(&mut self, number: u64) -> Result<(), Detector> {
+        self.counters.reencrypted += 1;
         let mut lines = Vec::new();
         for line in 0..LINES as u64 {
             let address = (number * LINES as u64 + line) * self.line as u64;
@@ -280,51 +283,51 @@ fn short(hash: Sha256) -> Hash {
 mod tests {
     use super::*;
 
-    fn guard() -> Guard {
+    fn tree() -> CounterTree {
         let mut image = Image::default();
         image.write(0x1000, &[7; 200]);
         let mut config = Config::default();
         config.memory.counter_cache = 1;
-        Guard::new(&config, &image)
+        CounterTree::new(&config, &image)
     }
 
-    fn read(guard: &mut Guard, address: u64) -> Result<[u8; 64], How> {
+    fn read(tree: &mut CounterTree, address: u64) -> Result<[u8; 64], Detector> {
         let mut out = [0; 64];
-        guard.read(address, &mut out, 0, 160).map(|_| out)
+        tree.read(address, &mut out, 0, 160).map(|_| out)
     }
 
     #[test]
-    fn lines_come_back_and_lie_sealed() {
-        let mut guard = guard();
-        assert_eq!(read(&mut guard, 0x1000), Ok([7; 64]));
+    fn lines_come_back_and_are_encrypted_in_memory() {
+        let mut tree = tree();
+        assert_eq!(read(&mut tree, 0x1000), Ok([7; 64]));
         let mut raw = [0; 64];
-        guard.text.read(0x1000, &mut raw);
+        tree.text.read(0x1000, &mut raw);
         assert_ne!(raw, [7; 64]);
         for round in 0..300 {
-            guard.write(0x1040, &[round as u8; 64]).unwrap();
-            assert_eq!(read(&mut guard, 0x1040), Ok([round as u8; 64]));
-            assert_eq!(read(&mut guard, 0x1000), Ok([7; 64]));
+            tree.write(0x1040, &[round as u8; 64]).unwrap();
+            assert_eq!(read(&mut tree, 0x1040), Ok([round as u8; 64]));
+            assert_eq!(read(&mut tree, 0x1000), Ok([7; 64]));
         }
-        assert_eq!(guard.counts.resealed, 2);
-        assert_eq!(read(&mut guard, 0x9_0000), Ok([0; 64]));
+        assert_eq!(tree.counters.reencrypted, 2);
+        assert_eq!(read(&mut tree, 0x9_0000), Ok([0; 64]));
     }
 
     #[test]
     fn changed_lines_and_old_ones_are_refused() {
-        let mut guard = guard();
+        let mut tree = tree();
         let (old, tag, page) = {
             let mut old = [0; 64];
-            guard.text.read(0x1000, &mut old);
-            (old, guard.tags[&0x1000], guard.pages[&1].clone())
+            tree.text.read(0x1000, &mut old);
+            (old, tree.tags[&0x1000], tree.pages[&1].clone())
         };
-        guard.write(0x1000, &[8; 64]).unwrap();
+        tree.write(0x1000, &[8; 64]).unwrap();
         // The old line with its old tag: the counter has moved on
-        guard.text.write(0x1000, &old);
-        guard.tags.insert(0x1000, tag);
-        assert_eq!(read(&mut guard, 0x1000), Err(How::Tag));
+        tree.text.write(0x1000, &old);
+        tree.tags.insert(0x1000, tag);
+        assert_eq!(read(&mut tree, 0x1000), Err(Detector::Tag));
         // And with its old counter, once the counter comes from memory again: the tree knows
-        guard.pages.insert(1, page);
-        assert_eq!(read(&mut guard, 0x9_0000), Ok([0; 64]), "another page takes the only place at hand");
-        assert_eq!(read(&mut guard, 0x1000), Err(How::Mac));
+        tree.pages.insert(1, page);
+        assert_eq!(read(&mut tree, 0x9_0000), Ok([0; 64]), "another page takes the only place in the cache");
+        assert_eq!(read(&mut tree, 0x1000), Err(Detector::Mac));
     }
 }

@@ -1,8 +1,15 @@
 //! Every parameter of a run, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
 
-use std::fmt;
+mod tables;
 
 use serde::{Deserialize, Serialize};
+pub use tables::{Arbiter, Bus, BusMode, Level, Machine, Memory, Protect, SecondLevel};
+
+use crate::{
+    engine::Engines,
+    error::ConfigError,
+    scheme::{Platform, SchemeConfig},
+};
 
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;
@@ -12,6 +19,9 @@ const LARGEST_CACHE: usize = 64 << 20;
 
 /// The most cycles that anything may take: no sum of them overflows.
 const LONGEST_TIME: u64 = 1_000_000_000;
+
+/// The most cycles that an engine may take.
+const LONGEST_ENGINE: u64 = 1 << 16;
 
 /// A whole machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,181 +37,11 @@ pub struct Config {
     pub bus: Bus,
     /// Memory behind it.
     pub memory: Memory,
-    /// What stands between each node and the bus.
-    pub shu: crate::scheme::Shu,
+    /// The engines of a node's security unit.
+    pub engines: Engines,
+    /// The scheme that protects the bus, with the parameters of every scheme.
+    pub scheme: SchemeConfig,
 }
-
-/// Processors and chips.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Machine {
-    /// Processors, 2 to 64.
-    pub processors: usize,
-    /// Chips that they are spread over evenly; 0 is one chip a processor. Transfers within a chip stay in the clear.
-    pub chips: usize,
-    /// Bytes of a line, 64 or 128.
-    pub line: usize,
-    /// Cycles of a synchronisation: arriving at a barrier, asking for a lock, being woken.
-    pub sync: u64,
-    /// The process that all processors run, as associated data of every transfer.
-    pub process: u8,
-    /// Seed of keys, first counters and jitter.
-    pub seed: u64,
-}
-
-/// A first-level cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Level {
-    /// Bytes.
-    pub bytes: usize,
-    /// Ways.
-    pub ways: usize,
-    /// Cycles of a hit, which the processor waits for.
-    pub hit: u64,
-}
-
-/// The second-level cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SecondLevel {
-    /// Bytes.
-    pub bytes: usize,
-    /// Ways.
-    pub ways: usize,
-    /// Cycles of a hit.
-    pub hit: u64,
-}
-
-/// How the bus is held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BusMode {
-    /// Address and data phases apart: other requests pass while data is awaited.
-    #[default]
-    Split,
-    /// Held from the address to the data.
-    Atomic,
-}
-
-/// Who is served next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arbiter {
-    /// Each in turn after the one served last.
-    #[default]
-    RoundRobin,
-    /// The lowest number.
-    Fixed,
-}
-
-/// The bus. Figures are those of GEMS where it has them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Bus {
-    /// Split or atomic.
-    pub mode: BusMode,
-    /// Who is served next.
-    pub arbiter: Arbiter,
-    /// Cycles from controller to arbiter.
-    pub issue: u64,
-    /// Cycles to decide.
-    pub arbitration: u64,
-    /// Cycles that an address holds its part of the bus.
-    pub address: u64,
-    /// Bytes a cycle in the data phase.
-    pub width: u64,
-    /// Bytes of a data message's header.
-    pub header: u64,
-    /// Cycles of the way, apart from holding the bus.
-    pub flight: u64,
-    /// Cycles of an owner to find its line.
-    pub response: u64,
-    /// Cycles after which a refused access is tried again.
-    pub retry: u64,
-    /// Whether tags, counters and messages of a scheme take their room on the bus.
-    pub tags: bool,
-    /// Cycles after which a requestor asks its peer to send again; 0 waits for ever.
-    pub timeout: u64,
-    /// The most by which nodes may see an address at different times; 0 is a snoop in one cycle.
-    pub skew: u64,
-}
-
-/// Memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Memory {
-    /// Cycles to answer.
-    pub latency: u64,
-    /// Up to this many cycles more, at random by the machine's seed.
-    pub jitter: u64,
-    /// Protection of what lies in memory.
-    pub protect: Protect,
-    /// Counter blocks that the controller keeps at hand, where memory is protected.
-    pub counter_cache: usize,
-}
-
-/// Protection of what lies in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protect {
-    /// None, as in the thesis.
-    #[default]
-    None,
-    /// Split counters, AES-GCM lines, and a Merkle tree over the counters.
-    Tree,
-}
-
-impl Default for Machine {
-    fn default() -> Self {
-        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1 }
-    }
-}
-impl Default for Level {
-    fn default() -> Self {
-        Level { bytes: 64 << 10, ways: 4, hit: 4 }
-    }
-}
-impl Default for SecondLevel {
-    fn default() -> Self {
-        SecondLevel { bytes: 1 << 20, ways: 4, hit: 10 }
-    }
-}
-impl Default for Bus {
-    fn default() -> Self {
-        Bus {
-            mode: BusMode::Split,
-            arbiter: Arbiter::RoundRobin,
-            issue: 2,
-            arbitration: 3,
-            address: 2,
-            width: 10,
-            header: 8,
-            flight: 4,
-            response: 12,
-            retry: 10,
-            tags: false,
-            timeout: 0,
-            skew: 0,
-        }
-    }
-}
-impl Default for Memory {
-    fn default() -> Self {
-        Memory { latency: 160, jitter: 0, protect: Protect::None, counter_cache: 256 }
-    }
-}
-
-/// A setting that makes no machine, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadConfig(pub String);
-
-impl fmt::Display for BadConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for BadConfig {}
 
 /// Names of the presets: the thesis's tables of parameters.
 pub const PRESETS: [&str; 2] = ["table-4.1", "table-4.2"];
@@ -234,23 +74,23 @@ impl Config {
     ///
     /// # Errors
     /// Where the text is no TOML, or names what does not exist.
-    pub fn merge(&self, text: &str) -> Result<Config, BadConfig> {
+    pub fn merge(&self, text: &str) -> Result<Config, ConfigError> {
         let change: toml::Table = toml::from_str(text).map_err(|error| {
             let line =
                 error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-            BadConfig(format!("line {line}: {}", error.message()))
+            ConfigError(format!("line {line}: {}", error.message()))
         })?;
-        let mut base = toml::Table::try_from(self).map_err(|error| BadConfig(error.to_string()))?;
+        let mut base = toml::Table::try_from(self).map_err(|error| ConfigError(error.to_string()))?;
         overlay(&mut base, change);
-        base.try_into().map_err(|error: toml::de::Error| BadConfig(error.message().to_owned()))
+        base.try_into().map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))
     }
 
     /// One setting `a.b=c` over these; a `c` that is no TOML value is taken as a word.
     ///
     /// # Errors
     /// As [`merge`](Self::merge).
-    pub fn set(&self, setting: &str) -> Result<Config, BadConfig> {
-        let bad = |why: String| BadConfig(format!("{setting}: {why}"));
+    pub fn set(&self, setting: &str) -> Result<Config, ConfigError> {
+        let bad = |why: String| ConfigError(format!("{setting}: {why}"));
         let Some((name, value)) = setting.split_once('=') else {
             return Err(bad("a setting has the form a.b=c".into()));
         };
@@ -268,8 +108,8 @@ impl Config {
     ///
     /// # Errors
     /// The first one found.
-    pub fn check(&self) -> Result<(), BadConfig> {
-        let wrong = |what: String| Err(BadConfig(what));
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |what: String| Err(ConfigError(what));
         let Machine { processors, chips, line, sync, .. } = self.machine;
         if !(2..=MOST_PROCESSORS).contains(&processors) {
             return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
@@ -292,7 +132,7 @@ impl Config {
         }
         let Bus { issue, arbitration, address, width, header, flight, response, retry, timeout, skew, .. } = self.bus;
         let Memory { latency, jitter, .. } = self.memory;
-        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.shu.xor, self.shu.ghash];
+        let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.engines.xor, self.engines.ghash];
         let buses = [issue, arbitration, address, width, header, flight, response, retry, timeout, skew];
         if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
             return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
@@ -315,7 +155,40 @@ impl Config {
         if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
             return wrong("bus.skew needs a split bus".into());
         }
-        self.shu.check().map_err(BadConfig)
+        let engines = [("latency", self.engines.latency), ("interval", self.engines.interval)];
+        for (name, cycles) in engines {
+            if let Some(cycles) = cycles.filter(|cycles| *cycles > LONGEST_ENGINE) {
+                return wrong(format!("engines.{name} is {cycles}, not 0 to {LONGEST_ENGINE}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Security units: one a chip, or one a processor.
+    pub fn units(&self) -> usize {
+        if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }
+    }
+
+    /// The machine as its scheme sees it.
+    pub(crate) fn platform(&self) -> Platform {
+        Platform {
+            units: self.units(),
+            line: self.machine.line,
+            width: self.bus.width,
+            seed: self.machine.seed,
+            functional: self.scheme.functional,
+            engines: self.engines.clone(),
+        }
+    }
+
+    /// Bits of storage in one security unit.
+    pub fn storage_bits(&self) -> u64 {
+        self.scheme.build(&self.platform()).storage_bits()
+    }
+
+    /// The unit of a node.
+    pub fn unit(&self, node: usize) -> usize {
+        node * self.units() / self.machine.processors
     }
 }
 

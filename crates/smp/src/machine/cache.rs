@@ -4,14 +4,14 @@
 use crate::mosi::State;
 
 /// Where an entry stands in its level.
-pub(crate) type Slot = usize;
+pub(super) type Slot = usize;
 
 /// One level of a node's hierarchy.
 ///
 /// An entry is `line << 2 | state` with S = 1, O = 2, M = 3, and 0 where nothing is: so a look-up is one `xor` and
 /// one comparison a way, which is what the simulator does most of all.
 #[derive(Clone, Debug)]
-pub(crate) struct Level {
+pub(super) struct Level {
     entries: Vec<u64>,
     /// Number of the frame that holds each entry's bytes.
     frames: Vec<u32>,
@@ -33,9 +33,9 @@ pub(crate) struct Level {
 
 /// An entry that had to make room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) line: u64,
-    pub(crate) state: State,
+pub(super) struct Entry {
+    pub(super) line: u64,
+    pub(super) state: State,
 }
 
 fn code(state: State) -> u64 {
@@ -55,7 +55,7 @@ fn state(entry: u64) -> State {
 impl Level {
     /// A level of `sets` sets (a power of two) of `ways` ways (a power of two up to 32), whose frames are numbered from
     /// `first`.
-    pub(crate) fn new(sets: usize, ways: usize, first: usize) -> Level {
+    pub(super) fn new(sets: usize, ways: usize, first: usize) -> Level {
         let slots = sets * ways;
         Level {
             entries: vec![0; slots],
@@ -78,7 +78,7 @@ impl Level {
 
     /// The slot of `line`, if its state is at least `least`: 1 to read, 3 to write. That it was looked for leaves no mark.
     #[inline]
-    pub(crate) fn hit(&mut self, line: u64, least: u64) -> Option<Slot> {
+    pub(super) fn hit(&mut self, line: u64, least: u64) -> Option<Slot> {
         let wanted = line << 2;
         let hits = |entry: &u64| (entry ^ wanted).wrapping_sub(least) <= 3 - least;
         let set = (line & self.sets) as usize;
@@ -94,13 +94,13 @@ impl Level {
 
     /// Grows whenever a slot is given another line or state: as long as it stays, what was found hits.
     #[inline]
-    pub(crate) fn changes(&self) -> u64 {
+    pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
     /// Marks a slot as used now, which for the one used last has been done.
     #[inline]
-    pub(crate) fn use_again(&mut self, slot: Slot) {
+    pub(super) fn use_again(&mut self, slot: Slot) {
         if slot != self.last {
             self.use_slot(slot);
         }
@@ -108,7 +108,7 @@ impl Level {
 
     /// Marks a slot as used now.
     #[inline]
-    pub(crate) fn use_slot(&mut self, slot: Slot) {
+    pub(super) fn use_slot(&mut self, slot: Slot) {
         self.last = slot;
         let (keep, set) = self.touch[slot & (self.ways - 1)];
         let tree = &mut self.trees[slot >> self.shift];
@@ -116,7 +116,7 @@ impl Level {
     }
 
     /// The slot of `line`, without marking it.
-    pub(crate) fn find(&self, line: u64) -> Option<Slot> {
+    pub(super) fn find(&self, line: u64) -> Option<Slot> {
         let base = self.base(line);
         let wanted = line << 2;
         self.entries[base..base + self.ways]
@@ -126,7 +126,7 @@ impl Level {
     }
 
     /// The slot where `line` would go: an empty one, else the one used longest ago.
-    pub(crate) fn place(&self, line: u64) -> Slot {
+    pub(super) fn place(&self, line: u64) -> Slot {
         let base = self.base(line);
         if let Some(way) = self.entries[base..base + self.ways].iter().position(|entry| entry & 3 == 0) {
             return base + way;
@@ -143,30 +143,30 @@ impl Level {
     }
 
     /// What stands in a slot.
-    pub(crate) fn entry(&self, slot: Slot) -> Option<Entry> {
+    pub(super) fn entry(&self, slot: Slot) -> Option<Entry> {
         let entry = self.entries[slot];
         (entry & 3 != 0).then(|| Entry { line: entry >> 2, state: state(entry) })
     }
 
     /// Puts `line` into a slot, or with state I nothing.
-    pub(crate) fn put(&mut self, slot: Slot, line: u64, state: State) {
+    pub(super) fn put(&mut self, slot: Slot, line: u64, state: State) {
         self.changes += 1;
         self.entries[slot] = if state == State::I { 0 } else { line << 2 | code(state) };
     }
 
     /// The frame of a slot.
     #[inline]
-    pub(crate) fn frame(&self, slot: Slot) -> u32 {
+    pub(super) fn frame(&self, slot: Slot) -> u32 {
         self.frames[slot]
     }
 
     /// Gives a slot another frame, and returns its old one.
-    pub(crate) fn swap_frame(&mut self, slot: Slot, frame: u32) -> u32 {
+    pub(super) fn swap_frame(&mut self, slot: Slot, frame: u32) -> u32 {
         std::mem::replace(&mut self.frames[slot], frame)
     }
 
     /// Every line that is here.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = (Slot, Entry)> + '_ {
+    pub(super) fn lines(&self) -> impl Iterator<Item = (Slot, Entry)> + '_ {
         (0..self.entries.len()).filter_map(|slot| self.entry(slot).map(|entry| (slot, entry)))
     }
 }

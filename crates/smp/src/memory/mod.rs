@@ -1,14 +1,19 @@
-//! Memory: bytes in pages that come to be when first written, and for each line who owns it.
+//! What memory holds: bytes in pages that are made when first written, the owner of each line, and protection.
+
+mod tree;
 
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
 };
 
+pub(crate) use tree::CounterTree;
+pub use tree::TreeCounters;
+
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
-/// Mixes a number: keys here are addresses that nobody chooses against us.
+/// A fast hash of a number: keys here are addresses, which nobody chooses to collide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mix(u64);
 
@@ -74,7 +79,7 @@ impl Image {
     }
 }
 
-/// The memory controller's books: the owner of each line that a node owns.
+/// The memory controller's table of the owner of each line that a node owns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owners {
     nodes: Numbered<u8>,

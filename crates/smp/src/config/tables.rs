@@ -1,0 +1,164 @@
+//! The tables of the settings, apart from those of schemes and engines.
+
+use serde::{Deserialize, Serialize};
+
+/// Processors and chips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Machine {
+    /// Processors, 2 to 64.
+    pub processors: usize,
+    /// Chips that they are spread over evenly; 0 is one chip a processor. Transfers within a chip stay in the clear.
+    pub chips: usize,
+    /// Bytes of a line, 64 or 128.
+    pub line: usize,
+    /// Cycles of a synchronisation: arriving at a barrier, asking for a lock, being woken.
+    pub sync: u64,
+    /// The process that all processors run, as associated data of every transfer.
+    pub process: u8,
+    /// Seed of keys, first counters and jitter.
+    pub seed: u64,
+}
+
+/// A first-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Level {
+    /// Bytes.
+    pub bytes: usize,
+    /// Ways.
+    pub ways: usize,
+    /// Cycles of a hit, which the processor waits for.
+    pub hit: u64,
+}
+
+/// The second-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SecondLevel {
+    /// Bytes.
+    pub bytes: usize,
+    /// Ways.
+    pub ways: usize,
+    /// Cycles of a hit.
+    pub hit: u64,
+}
+
+/// How the bus is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BusMode {
+    /// Address and data phases apart: other requests pass while data is awaited.
+    #[default]
+    Split,
+    /// Held from the address to the data.
+    Atomic,
+}
+
+/// Who is served next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbiter {
+    /// Each in turn after the one served last.
+    #[default]
+    RoundRobin,
+    /// The lowest number.
+    Fixed,
+}
+
+/// The bus. Figures are those of GEMS where it has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bus {
+    /// Split or atomic.
+    pub mode: BusMode,
+    /// Who is served next.
+    pub arbiter: Arbiter,
+    /// Cycles from controller to arbiter.
+    pub issue: u64,
+    /// Cycles to decide.
+    pub arbitration: u64,
+    /// Cycles that an address holds its part of the bus.
+    pub address: u64,
+    /// Bytes a cycle in the data phase.
+    pub width: u64,
+    /// Bytes of a data message's header.
+    pub header: u64,
+    /// Cycles of the way, apart from holding the bus.
+    pub flight: u64,
+    /// Cycles of an owner to find its line.
+    pub response: u64,
+    /// Cycles after which a refused access is tried again.
+    pub retry: u64,
+    /// Whether tags, counters and messages of a scheme take their room on the bus.
+    pub tags: bool,
+    /// Cycles after which a requestor asks its peer to send again; 0 waits for ever.
+    pub timeout: u64,
+    /// The most by which nodes may see an address at different times; 0 is a snoop in one cycle.
+    pub skew: u64,
+}
+
+/// Memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Memory {
+    /// Cycles to answer.
+    pub latency: u64,
+    /// Up to this many cycles more, at random by the machine's seed.
+    pub jitter: u64,
+    /// Protection of what lies in memory.
+    pub protect: Protect,
+    /// Counter blocks that the controller keeps at hand, where memory is protected.
+    pub counter_cache: usize,
+}
+
+/// Protection of what lies in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protect {
+    /// None, as in the thesis.
+    #[default]
+    None,
+    /// Split counters, AES-GCM lines, and a Merkle tree over the counters.
+    Tree,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1 }
+    }
+}
+impl Default for Level {
+    fn default() -> Self {
+        Level { bytes: 64 << 10, ways: 4, hit: 4 }
+    }
+}
+impl Default for SecondLevel {
+    fn default() -> Self {
+        SecondLevel { bytes: 1 << 20, ways: 4, hit: 10 }
+    }
+}
+impl Default for Bus {
+    fn default() -> Self {
+        Bus {
+            mode: BusMode::Split,
+            arbiter: Arbiter::RoundRobin,
+            issue: 2,
+            arbitration: 3,
+            address: 2,
+            width: 10,
+            header: 8,
+            flight: 4,
+            response: 12,
+            retry: 10,
+            tags: false,
+            timeout: 0,
+            skew: 0,
+        }
+    }
+}
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { latency: 160, jitter: 0, protect: Protect::None, counter_cache: 256 }
+    }
+}

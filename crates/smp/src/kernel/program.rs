@@ -1,0 +1,47 @@
+//! A kernel ready to run, and the check of its result.
+
+use crate::{access::Source, machine::Machine, memory::Image};
+
+/// A kernel ready to run: what memory holds, what each processor does, how the result is checked.
+pub struct Program {
+    /// Memory at the start.
+    pub image: Image,
+    /// Accesses of each processor.
+    pub sources: Vec<Box<dyn Source>>,
+    /// Checks the result in the machine, where there is one.
+    pub check: Option<Check>,
+}
+
+/// Whether a kernel's result in a machine is right, and in what respect.
+pub type Check = Box<dyn Fn(&Machine) -> Result<String, ResultError>>;
+
+/// A kernel's size that does not suit it or the machine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KernelError(pub(super) String);
+
+/// A kernel's result that is wrong, and in what respect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ResultError(pub(super) String);
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").field("processors", &self.sources.len()).finish_non_exhaustive()
+    }
+}
+
+/// Words read back from a machine.
+pub(super) fn words(machine: &Machine, base: u64, count: usize) -> Vec<u64> {
+    let mut bytes = vec![0; count * 8];
+    machine.read(base, &mut bytes);
+    bytes
+        .chunks_exact(8)
+        .map(|word| u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]))
+        .collect()
+}
+
+/// Numbers read back from a machine.
+pub(super) fn numbers(machine: &Machine, base: u64, count: usize) -> Vec<f64> {
+    words(machine, base, count).into_iter().map(f64::from_bits).collect()
+}

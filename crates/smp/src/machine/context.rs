@@ -1,0 +1,43 @@
+//! What every component of the machine may use: the schedule, the counters, the checker, and the run's outcome.
+
+use super::{
+    checker::Checker,
+    outcome::{Detection, Outcome},
+    schedule::Schedule,
+};
+use crate::{message::Detector, random::Random, stats::Counters};
+
+/// Shared by all components; each of them owns everything else that it needs.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) schedule: Schedule,
+    pub(super) counters: Counters,
+    /// Memory jitter and snoop skew follow from it.
+    pub(super) random: Random,
+    /// Compares values and checks invariants, where that is asked for.
+    pub(super) checker: Option<Checker>,
+    /// How the run ended, once it has.
+    pub(super) outcome: Option<Outcome>,
+}
+
+impl Context {
+    pub(super) fn new(processors: usize, seed: u64) -> Context {
+        Context {
+            schedule: Schedule::default(),
+            counters: Counters::new(processors),
+            random: Random::new(seed ^ 0x5ea1_5ea1),
+            checker: None,
+            outcome: None,
+        }
+    }
+
+    /// A node found that something was tampered with. The first detection ends the run.
+    pub(super) fn detected(&mut self, detector: Detector, node: usize) {
+        if self.outcome.is_none() {
+            let Counters { transfers, commands, .. } = self.counters;
+            let cycle = self.schedule.now();
+            let detection = Detection { detector, node, cycle, transfer: transfers, command: commands };
+            self.outcome = Some(Outcome::Detected(detection));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The protocol's invariants: a line has one owner, and all copies agree.
+
+use super::{
+    caches::Caches,
+    checker::{Checker, InvariantError},
+    memory::Memory,
+    outcome::MachineError,
+};
+use crate::{engine::Cycle, message::LONGEST_LINE, mosi::State};
+
+/// After a transaction on `line`, without an attacker: the first wrong read, and the protocol's invariants.
+pub(super) fn transaction(
+    checker: &Checker,
+    line: u64,
+    caches: &Caches,
+    memory: &Memory,
+    now: Cycle,
+) -> Result<(), MachineError> {
+    if let Some(first) = &checker.first {
+        return Err(first.clone().into());
+    }
+    if checker.at_once { invariants(line, caches, memory, now) } else { Ok(()) }
+}
+
+/// Every line that any node holds, and everything that was ever written.
+pub(super) fn everything(checker: &Checker, caches: &Caches, memory: &Memory, now: Cycle) -> Result<(), MachineError> {
+    for node in &caches.nodes {
+        for level in [&node.data, &node.instructions, &node.second] {
+            for (_, entry) in level.lines() {
+                invariants(entry.line, caches, memory, now)?;
+            }
+        }
+    }
+    let len = 1 << caches.shift;
+    for address in checker.image.addresses(len) {
+        let (mut found, mut last) = ([0; LONGEST_LINE], [0; LONGEST_LINE]);
+        read(address, &mut found[..len], caches, memory);
+        checker.image.read(address, &mut last[..len]);
+        if found != last {
+            let what = format!("the line at {address:#x} is not what was written last");
+            return Err(InvariantError { what, cycle: now }.into());
+        }
+    }
+    Ok(())
+}
+
+fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Result<(), MachineError> {
+    let broken = |what: String| Err(InvariantError { what: format!("line {line:#x}: {what}"), cycle }.into());
+    let mut copies: Vec<(usize, State, &[u8])> = Vec::new();
+    for (number, node) in caches.nodes.iter().enumerate() {
+        if let Some((at, slot)) = node.find(line)
+            && let Some(entry) = node.level(at).entry(slot)
+        {
+            copies.push((number, entry.state, node.text(at, slot)));
+        }
+    }
+    let owners: Vec<_> = copies.iter().filter(|(_, state, _)| matches!(state, State::O | State::M)).collect();
+    if owners.len() > 1 {
+        return broken(format!("{} owners", owners.len()));
+    }
+    if copies.len() > 1 && copies.iter().any(|(_, state, _)| *state == State::M) {
+        return broken(format!("modified in one node, and {} copies", copies.len()));
+    }
+    if let Some((first, rest)) = copies.split_first()
+        && let Some((other, ..)) = rest.iter().find(|(.., text)| *text != first.2)
+    {
+        return broken(format!("nodes {} and {other} hold different bytes", first.0));
+    }
+    // No node owns it or is about to: memory has the bytes of every copy
+    let owned = memory.owned(line) || caches.nodes.iter().any(|node| node.state(line).owns());
+    if let (false, Some((node, _, text))) = (owned, copies.first()) {
+        let mut bytes = [0; LONGEST_LINE];
+        memory.peek(line, &mut bytes[..text.len()]);
+        if bytes[..text.len()] != **text {
+            return broken(format!("node {node} and memory hold different bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// The bytes at `address` as the owner of each line has them, else memory.
+pub(super) fn read(address: u64, out: &mut [u8], caches: &Caches, memory: &Memory) {
+    let len = 1usize << caches.shift;
+    let mut done = 0;
+    while done < out.len() {
+        let at = address + done as u64;
+        let line = at >> caches.shift;
+        let start = at as usize & (len - 1);
+        let n = (len - start).min(out.len() - done);
+        let mut text = [0; LONGEST_LINE];
+        match caches.nodes.iter().find(|node| node.state(line).owns()).and_then(|node| node.copy(line)) {
+            Some(copy) => text = copy,
+            None => memory.peek(line, &mut text[..len]),
+        }
+        out[done..done + n].copy_from_slice(&text[start..start + n]);
+        done += n;
+    }
+}

@@ -1,0 +1,126 @@
+//! The memory controller: what memory holds, which lines a node owns, and the protection of what lies there.
+
+use super::{
+    bus::{Bus, Command, Request},
+    context::Context,
+};
+use crate::{
+    config::{self, Config, Protect},
+    engine::Cycle,
+    memory::{CounterTree, Image, Owners},
+    message::LONGEST_LINE,
+};
+
+/// Memory and its controller.
+pub(super) struct Memory {
+    config: config::Memory,
+    line: usize,
+    image: Image,
+    owners: Owners,
+    protection: Option<CounterTree>,
+}
+
+/// A line that memory sends to a requestor.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: [u8; LONGEST_LINE],
+    /// When memory has it ready.
+    pub(super) at: Cycle,
+}
+
+impl Memory {
+    pub(super) fn new(config: &Config, image: Image) -> Memory {
+        let protect = config.memory.protect == Protect::Tree;
+        Memory {
+            config: config.memory.clone(),
+            line: config.machine.line,
+            protection: protect.then(|| CounterTree::new(config, &image)),
+            image,
+            owners: Owners::default(),
+        }
+    }
+
+    /// What memory holds at the start.
+    pub(super) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    pub(super) fn protection(&self) -> Option<&CounterTree> {
+        self.protection.as_ref()
+    }
+
+    /// Whether a node owns a line.
+    pub(super) fn owned(&self, line: u64) -> bool {
+        self.owners.of(line).is_some()
+    }
+
+    /// Memory sees a command: it answers for lines that no node owns, and takes lines that their owners write back.
+    pub(super) fn snoop(
+        &mut self,
+        index: usize,
+        request: Request,
+        bus: &mut Bus,
+        context: &mut Context,
+    ) -> Option<Answer> {
+        let owner = self.owners.of(request.line);
+        if request.command == Command::PutX {
+            if let Some(text) = bus.unload(index)
+                && owner == Some(request.node)
+            {
+                self.write(request.node, request.line, &text, context);
+            }
+            return None;
+        }
+        let answer = if owner.is_none() { self.answer(request, context) } else { None };
+        if request.command == Command::GetX {
+            self.owners.give(request.line, request.node);
+        }
+        answer
+    }
+
+    fn answer(&mut self, request: Request, context: &mut Context) -> Option<Answer> {
+        let now = context.schedule.now();
+        let mut at = now + self.config.latency;
+        if self.config.jitter > 0 {
+            at += context.random.up_to(self.config.jitter);
+        }
+        let mut text = [0; LONGEST_LINE];
+        let address = request.line * self.line as u64;
+        let out = &mut text[..self.line];
+        match &mut self.protection {
+            Some(tree) => match tree.read(address, out, now, at) {
+                Ok(ready) => at = ready,
+                Err(detector) => {
+                    context.detected(detector, request.node);
+                    return None;
+                }
+            },
+            None => self.image.read(address, out),
+        }
+        context.counters.fills += 1;
+        Some(Answer { text, at })
+    }
+
+    fn write(&mut self, node: usize, line: u64, text: &[u8; LONGEST_LINE], context: &mut Context) {
+        self.owners.take_back(line);
+        let address = line * self.line as u64;
+        let text = &text[..self.line];
+        match &mut self.protection {
+            Some(tree) => {
+                if let Err(detector) = tree.write(address, text) {
+                    context.detected(detector, node);
+                }
+            }
+            None => self.image.write(address, text),
+        }
+    }
+
+    /// The bytes of a line as memory holds them, without time passing.
+    pub(super) fn peek(&self, line: u64, out: &mut [u8]) {
+        let address = line * self.line as u64;
+        match &self.protection {
+            Some(tree) => tree.peek(address, out),
+            None => self.image.read(address, out),
+        }
+    }
+}

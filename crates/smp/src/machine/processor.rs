@@ -1,0 +1,306 @@
+//! The processors: in order, one instruction a cycle, waiting for every access. The innermost loop of the simulator.
+
+use super::{
+    caches::Caches, checker::Checker, coherence::Completion, context::Context, node::At, outcome::MachineError,
+    schedule::Event,
+};
+use crate::{
+    access::{Access, Kind, Source},
+    config::Config,
+    engine::Cycle,
+    stats::NodeCounters,
+};
+
+/// What a processor does at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    /// Its source was never asked for accesses.
+    Fresh,
+    /// It runs.
+    Running,
+    /// It waits for a line, for other processors, or to try again.
+    Waiting,
+    /// Its source has ended.
+    Finished,
+}
+
+/// A processor.
+struct Processor {
+    source: Box<dyn Source>,
+    accesses: Vec<Access>,
+    at: usize,
+    activity: Activity,
+    /// When the next access happens.
+    time: Cycle,
+    ahead: Lookahead,
+}
+
+/// What looking ahead found: accesses before `known` hit the first level, in these slots, as long as that level does not
+/// change.
+#[derive(Default)]
+struct Lookahead {
+    slots: Vec<u32>,
+    known: usize,
+    /// When access `known` happens.
+    until: Cycle,
+    /// Whether access `known` does not hit, or has not been read from the source.
+    stops: bool,
+    /// The first level's changes when this was found.
+    changes: u64,
+}
+
+/// Accesses that are looked at in one go.
+const STRETCH: usize = 256;
+
+/// All processors.
+pub(super) struct Processors {
+    cores: Vec<Processor>,
+    hit: u64,
+    line: usize,
+    shift: u32,
+    retry: u64,
+}
+
+/// Why a processor stops before the horizon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It does not: it has reached the horizon, or must look ahead again.
+    None,
+    /// Its source has ended.
+    Finished,
+    /// The access that it is at does not hit the first level.
+    Access,
+}
+
+impl Processor {
+    /// Nothing is known of the access that it is at.
+    fn look_anew(&mut self) {
+        self.ahead.known = self.at;
+        self.ahead.until = self.time;
+        self.ahead.stops = false;
+    }
+}
+
+impl Processors {
+    pub(super) fn new(config: &Config, sources: Vec<Box<dyn Source>>) -> Processors {
+        let core = |source| Processor {
+            source,
+            accesses: Vec::new(),
+            at: 0,
+            activity: Activity::Fresh,
+            time: 0,
+            ahead: Lookahead::default(),
+        };
+        Processors {
+            cores: sources.into_iter().map(core).collect(),
+            hit: config.l1.hit,
+            line: config.machine.line,
+            shift: config.machine.line.trailing_zeros(),
+            retry: config.bus.retry,
+        }
+    }
+
+    /// Processors whose sources were never asked.
+    pub(super) fn fresh(&self) -> Vec<usize> {
+        (0..self.cores.len()).filter(|node| self.cores[*node].activity == Activity::Fresh).collect()
+    }
+
+    /// Processors that have not finished.
+    pub(super) fn unfinished(&self) -> Vec<usize> {
+        (0..self.cores.len()).filter(|node| self.cores[*node].activity != Activity::Finished).collect()
+    }
+
+    /// When a processor acts next of itself; never while it waits.
+    #[inline]
+    pub(super) fn clock(&self, node: usize) -> Cycle {
+        let core = &self.cores[node];
+        if core.activity == Activity::Running { core.time } else { Cycle::MAX }
+    }
+
+    /// The first of those times.
+    pub(super) fn first_clock(&self) -> Cycle {
+        (0..self.cores.len()).map(|node| self.clock(node)).min().unwrap_or(Cycle::MAX)
+    }
+
+    /// The access that a processor is at.
+    pub(super) fn access(&self, node: usize) -> Access {
+        let core = &self.cores[node];
+        core.accesses[core.at]
+    }
+
+    /// Looks ahead, as far as `event`: when a processor may first do anything but hit; never while it waits.
+    pub(super) fn look_ahead(&mut self, node: usize, event: Cycle, caches: &mut Caches) -> Cycle {
+        let (core, caches) = (&mut self.cores[node], &mut caches.nodes[node]);
+        if core.activity != Activity::Running {
+            return Cycle::MAX;
+        }
+        if core.ahead.changes != caches.changes() {
+            core.look_anew();
+            core.ahead.changes = caches.changes();
+        }
+        let ahead = &mut core.ahead;
+        if ahead.stops || ahead.until >= event {
+            return ahead.until;
+        }
+        let (hit, shift) = (self.hit, self.shift);
+        let (mut known, mut until) = (ahead.known, ahead.until);
+        let end = core.accesses.len().min(known + STRETCH);
+        while known < end && until < event {
+            let access = &core.accesses[known];
+            let line = access.address >> shift;
+            let slot = match access.kind {
+                Kind::Load => caches.data.hit(line, 1),
+                Kind::Store => caches.data.hit(line, 3),
+                Kind::Fetch => caches.instructions.hit(line, 1),
+                _ => None,
+            };
+            let Some(slot) = slot else {
+                ahead.stops = true;
+                break;
+            };
+            ahead.slots[known] = slot as u32;
+            known += 1;
+            until += hit + core.accesses.get(known).map_or(0, |next| u64::from(next.gap));
+        }
+        ahead.stops |= known == core.accesses.len();
+        (ahead.known, ahead.until) = (known, until);
+        until
+    }
+
+    /// Runs a processor until `horizon`, or until it must wait or look ahead again.
+    pub(super) fn run(
+        &mut self,
+        node: usize,
+        horizon: Cycle,
+        caches: &mut Caches,
+        context: &mut Context,
+    ) -> Result<Stop, MachineError> {
+        let counters = &mut context.counters.nodes[node];
+        match &mut context.checker {
+            Some(checker) => self.take_hits::<true>(node, horizon, caches, counters, Some(checker)),
+            None => self.take_hits::<false>(node, horizon, caches, counters, None),
+        }
+        let core = &self.cores[node];
+        if core.at == core.accesses.len() {
+            return Ok(if self.refill(node, context)? { Stop::Finished } else { Stop::None });
+        }
+        let stops = core.at == core.ahead.known && core.ahead.stops && core.time < horizon;
+        Ok(if stops { Stop::Access } else { Stop::None })
+    }
+
+    /// The accesses that are known to hit, until `horizon`.
+    fn take_hits<const CHECKED: bool>(
+        &mut self,
+        node: usize,
+        horizon: Cycle,
+        caches: &mut Caches,
+        counters: &mut NodeCounters,
+        mut checker: Option<&mut Checker>,
+    ) {
+        let (hit, offsets, shift) = (self.hit, self.line - 1, self.shift);
+        let (core, caches) = (&mut self.cores[node], &mut caches.nodes[node]);
+        let start = core.at;
+        let (mut time, mut at) = (core.time, start);
+        let (mut stores, mut fetches, mut instructions) = (0, 0, 0);
+        let known = core.ahead.known;
+        for (access, slot) in core.accesses[start..known].iter().zip(&core.ahead.slots[start..known]) {
+            if time >= horizon {
+                break;
+            }
+            let slot = *slot as usize;
+            match access.kind {
+                Kind::Store => {
+                    caches.data.use_again(slot);
+                    caches.store(slot, access.address as usize & offsets, access.value, access.size);
+                    stores += 1;
+                }
+                Kind::Fetch => {
+                    caches.instructions.use_again(slot);
+                    fetches += 1;
+                }
+                _ => caches.data.use_again(slot),
+            }
+            if CHECKED && let Some(checker) = &mut checker {
+                match access.kind {
+                    Kind::Load => checker.loaded(caches.text(At::Data, slot), access, shift, time),
+                    Kind::Store => checker.stored(access),
+                    _ => {}
+                }
+            }
+            at += 1;
+            time += hit;
+            if let Some(next) = core.accesses.get(at) {
+                time += u64::from(next.gap);
+                instructions += u64::from(next.gap) + 1;
+            }
+        }
+        core.at = at;
+        core.time = time;
+        counters.accesses += (at - start) as u64;
+        counters.stores += stores;
+        counters.fetches += fetches;
+        counters.instructions += instructions;
+    }
+
+    /// Asks the source for more accesses; whether there are none, and the processor has finished.
+    pub(super) fn refill(&mut self, node: usize, context: &mut Context) -> Result<bool, MachineError> {
+        let core = &mut self.cores[node];
+        let counters = &mut context.counters.nodes[node];
+        core.source.fill(&mut core.accesses)?;
+        core.at = 0;
+        core.ahead.slots.resize(core.accesses.len(), 0);
+        let Some(first) = core.accesses.first() else {
+            core.activity = Activity::Finished;
+            counters.finished = core.time;
+            return Ok(true);
+        };
+        core.activity = Activity::Running;
+        core.time += u64::from(first.gap);
+        counters.instructions += u64::from(first.gap) + 1;
+        core.look_anew();
+        Ok(false)
+    }
+
+    /// The access that waited is done; the processor goes on with the next. Whether it has finished.
+    pub(super) fn advance(&mut self, completion: Completion, context: &mut Context) -> Result<bool, MachineError> {
+        let Completion { node, at: time } = completion;
+        let counters = &mut context.counters.nodes[node];
+        let core = &mut self.cores[node];
+        match core.accesses[core.at].kind {
+            Kind::Store => counters.stores += 1,
+            Kind::Fetch => counters.fetches += 1,
+            _ => {}
+        }
+        counters.accesses += 1;
+        core.at += 1;
+        core.time = time;
+        core.activity = Activity::Running;
+        let Some(next) = core.accesses.get(core.at) else { return self.refill(node, context) };
+        core.time += u64::from(next.gap);
+        counters.instructions += u64::from(next.gap) + 1;
+        core.look_anew();
+        Ok(false)
+    }
+
+    /// The processor waits; its time stays that of the access.
+    pub(super) fn wait(&mut self, node: usize) -> Cycle {
+        let core = &mut self.cores[node];
+        core.activity = Activity::Waiting;
+        core.time
+    }
+
+    /// Its access was refused: it tries again later.
+    pub(super) fn retry_later(&mut self, node: usize, context: &mut Context) {
+        let at = self.wait(node) + self.retry;
+        context.counters.nodes[node].retries += 1;
+        context.schedule.at(at.max(context.schedule.now()), Event::Retry(node));
+    }
+
+    /// It tries again now.
+    pub(super) fn retry(&mut self, node: usize, now: Cycle) {
+        let core = &mut self.cores[node];
+        core.activity = Activity::Running;
+        core.time = now;
+        core.look_anew();
+    }
+}

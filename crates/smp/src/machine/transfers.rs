@@ -1,0 +1,225 @@
+//! Lines on their way: encrypted by the scheme, carried by the data lines, where an attacker may tamper with them, checked
+//! and released.
+
+use super::{bus::Bus, context::Context, schedule::Event};
+use crate::{
+    attack::{Attacker, Fate},
+    config::Config,
+    engine::Cycle,
+    message::{Detector, LONGEST_LINE, Message},
+    scheme::Scheme,
+};
+
+/// Lines between caches, and from memory to caches.
+pub(super) struct Transfers {
+    config: Config,
+    /// Lines on their way, by index; `None` is free.
+    messages: Vec<Option<Message>>,
+    free: Vec<usize>,
+    pub(super) scheme: Box<dyn Scheme>,
+    /// An attacker on the bus.
+    pub(super) attacker: Option<Attacker>,
+}
+
+/// A line that an owner, or memory, sends.
+pub(super) struct Line {
+    pub(super) number: u64,
+    pub(super) text: [u8; LONGEST_LINE],
+    /// When its owner has it ready.
+    pub(super) at: Cycle,
+}
+
+impl Transfers {
+    pub(super) fn new(config: &Config) -> Transfers {
+        Transfers {
+            config: config.clone(),
+            messages: Vec::new(),
+            free: Vec::new(),
+            scheme: config.scheme.build(&config.platform()),
+            attacker: None,
+        }
+    }
+
+    /// A line leaves its owner, or memory, for `node`, which asked for it with its request `request`.
+    pub(super) fn send(
+        &mut self,
+        sender: Option<usize>,
+        (node, request): (usize, u64),
+        line: Line,
+        context: &mut Context,
+    ) {
+        let message = Message {
+            number: 0,
+            from: sender.map(|sender| self.config.unit(sender)),
+            to: self.config.unit(node),
+            node,
+            sender,
+            line: line.number,
+            process: self.config.machine.process,
+            request,
+            ready: line.at,
+            text: line.text,
+            len: self.config.machine.line,
+            tag: None,
+            counter: 0,
+            authenticated: false,
+            usable: 0,
+            resent: false,
+        };
+        self.depart(message, line.at, context);
+    }
+
+    fn depart(&mut self, mut message: Message, at: Cycle, context: &mut Context) {
+        let leaves = if self.protected(&message) { self.scheme.send(at, &mut message) } else { at };
+        let index = self.keep(message);
+        context.schedule.at(leaves, Event::Transmit(index));
+    }
+
+    /// Whether the scheme protects a message; not where it stays within a chip.
+    fn protected(&self, message: &Message) -> bool {
+        message.from != Some(message.to) && self.scheme.protects(message)
+    }
+
+    fn keep(&mut self, message: Message) -> usize {
+        match self.free.pop() {
+            Some(index) => {
+                self.messages[index] = Some(message);
+                index
+            }
+            None => {
+                self.messages.push(Some(message));
+                self.messages.len() - 1
+            }
+        }
+    }
+
+    /// Takes a message off its way.
+    pub(super) fn remove(&mut self, index: usize) -> Option<Message> {
+        let message = self.messages[index].take();
+        self.free.push(index);
+        message
+    }
+
+    /// A line takes the data lines, in the order of asking.
+    pub(super) fn transmit(&mut self, index: usize, bus: &mut Bus, context: &mut Context) {
+        let Some(mut message) = self.remove(index) else { return };
+        let protected = self.protected(&message);
+        let extra = if protected && self.config.bus.tags { self.scheme.extra_bytes() } else { 0.0 };
+        let cycles = bus.data_cycles(extra);
+        let within = message.from == Some(message.to);
+        // A chip has wires of its own
+        let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
+        let arrives = start + cycles + self.config.bus.flight;
+        if message.sender.is_some() {
+            context.counters.transfers += 1;
+            message.number = context.counters.transfers;
+            context.counters.within += u64::from(within);
+        }
+        let plain = self.attacker.is_some().then(|| message.clone());
+        if protected {
+            if let Some(due) = self.scheme.transmit(arrives, &mut message) {
+                context.schedule.at(due, Event::Verify);
+            }
+            if let Some(from) = message.from {
+                // A sender observes its own line, whatever happens on the bus
+                self.observe(from, &message, context);
+            }
+        }
+        if within || message.sender.is_none() {
+            return self.deliver(message, protected, arrives, context);
+        }
+        let Some(attacker) = &mut self.attacker else { return self.deliver(message, protected, arrives, context) };
+        let fate = attacker.message(&mut message);
+        if let (Some(plain), Fate::Drop | Fate::Hold) = (plain, fate) {
+            attacker.lost.push(plain);
+        }
+        match fate {
+            Fate::Pass => self.deliver(message, protected, arrives, context),
+            Fate::Hold => attacker.held = Some(message),
+            Fate::Drop => self.observe_others(&message, protected, context),
+        }
+        if let Some(held) = self.attacker.as_mut().and_then(Attacker::release) {
+            self.deliver(held, protected, arrives + cycles, context);
+        }
+    }
+
+    /// Every unit on the bus observes a line, the receiver last; it arrives later.
+    fn deliver(&mut self, mut message: Message, protected: bool, arrives: Cycle, context: &mut Context) {
+        self.observe_others(&message, protected, context);
+        if protected && self.config.scheme.functional {
+            let to = message.to;
+            if let Err(detector) = self.scheme.observe(to, &mut message) {
+                context.detected(detector, message.node);
+            }
+        }
+        let index = self.keep(message);
+        context.schedule.at(arrives, Event::Arrive(index));
+    }
+
+    /// Every unit but sender and receiver observes a line.
+    fn observe_others(&mut self, message: &Message, protected: bool, context: &mut Context) {
+        // Only real ciphertext changes what other units know
+        if !protected || !self.config.scheme.functional {
+            return;
+        }
+        for unit in (0..self.config.units()).filter(|unit| *unit != message.to && Some(*unit) != message.from) {
+            self.observe(unit, message, context);
+        }
+    }
+
+    fn observe(&mut self, unit: usize, message: &Message, context: &mut Context) {
+        if self.config.scheme.functional
+            && let Err(detector) = self.scheme.observe(unit, &mut message.clone())
+        {
+            context.detected(detector, unit);
+        }
+    }
+
+    /// A line has crossed the bus; the receiver's unit may hold it for a while.
+    pub(super) fn arrive(&mut self, index: usize, context: &mut Context) {
+        let Some(message) = &self.messages[index] else { return };
+        let now = context.schedule.now();
+        let protected = message.from != Some(message.to) && self.scheme.protects(message);
+        let usable = if protected { self.scheme.receive(now, message) } else { now };
+        context.schedule.at(usable.max(now), Event::Release(index));
+    }
+
+    /// Lines that are authenticated together are complete.
+    pub(super) fn verify(&mut self, context: &mut Context) {
+        if let Err((unit, detector)) = self.scheme.verify(context.schedule.now()) {
+            context.detected(detector, unit);
+        }
+    }
+
+    /// A node did or did not see a command.
+    pub(super) fn command(&mut self, node: usize, seen: bool, context: &mut Context) {
+        let unit = self.config.unit(node);
+        // One unit a chip listens for all of its nodes
+        if node > 0 && self.config.unit(node - 1) == unit {
+            return;
+        }
+        if self.config.scheme.functional
+            && let Err(detector) = self.scheme.command(unit, seen)
+        {
+            context.detected(detector, node);
+        }
+    }
+
+    /// A request still waits after the timeout: its peer encrypts and sends the line again, if it was lost on the bus.
+    pub(super) fn timeout(&mut self, node: usize, request: u64, context: &mut Context) {
+        context.counters.timeouts += 1;
+        let timeout = self.config.bus.timeout;
+        match self.attacker.as_mut().map(|attacker| attacker.resend(node, request)) {
+            Some(Some(mut message)) => {
+                let now = context.schedule.now();
+                message.resent = true;
+                message.ready = now;
+                self.depart(message, now, context);
+                context.schedule.after(timeout, Event::Timeout(node, request));
+            }
+            Some(None) => context.detected(Detector::Timeout, node),
+            // Slow, but on its way
+            None => context.schedule.after(timeout, Event::Timeout(node, request)),
+        }
+    }
+}

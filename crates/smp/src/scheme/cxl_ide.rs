@@ -1,0 +1,61 @@
+//! CXL.cachemem IDE: AES-GCM-256 a link, a MAC of 96 bits for an epoch of flits.
+//!
+//! Published: 5 flits of 68 bytes to a MAC in containment mode and 128 in skid mode; 2 and 32 with flits of 256 bytes. A
+//! sender that falls idle may end an epoch early, with a truncated MAC (CXL 2.0 and 3.0, section 11).
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    unit::Platform,
+    ide::{Ide, MAC, Rules},
+    registration::{MOST, parameters, register},
+};
+
+/// When a receiver releases a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Release {
+    /// Only after the MAC of its epoch has been checked.
+    Containment,
+    /// At once; tampering is detected later.
+    Skid,
+}
+
+parameters!(Parameters {
+    /// When a line is released: containment (after its MAC) or skid (at once).
+    release: Release = Release::Containment;
+    /// Bytes of a flit.
+    flit: u64 = 68, in [68, 256];
+    /// Flits to a MAC; 0 stands for the published number of the flit and mode.
+    flits: u64 = 0, in 0..=MOST;
+    /// Whether a sender ends the epoch after each line, as a link does that falls idle.
+    early: bool = true;
+});
+
+register!("cxl-ide", "CXL.cachemem IDE: every node a link, a MAC for an epoch of flits", Parameters, build);
+
+fn build(platform: &Platform, parameters: Parameters) -> Ide {
+    let Parameters { release, flit, flits, early } = parameters;
+    let contained = release == Release::Containment;
+    let flits = match (flits, flit, contained) {
+        (0, 256, true) => 2,
+        (0, 256, false) => 32,
+        (0, _, true) => 5,
+        (0, _, false) => 128,
+        (flits, ..) => flits,
+    };
+    // Slots of 16 bytes: a line has one for its header
+    let slots = if flit == 256 { 15 } else { 4 };
+    let line_parts = 1 + platform.line as u64 / 16;
+    Ide::new(platform, Rules {
+        line_parts,
+        epoch_parts: (flits * slots).max(line_parts),
+        line_cycles: (line_parts * flit).div_ceil(slots * platform.width),
+        epoch_cycles: (flits * flit).div_ceil(platform.width),
+        check_cycles: MAC.div_ceil(platform.width) + platform.engines.ghash,
+        contained,
+        early: early && contained,
+        mac_bytes: MAC,
+        held_bits: if contained { flits * flit * 8 } else { 0 },
+    })
+}

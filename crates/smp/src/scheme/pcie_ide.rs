@@ -1,0 +1,41 @@
+//! PCIe IDE: AES-GCM-256 a link, a MAC of 96 bits for one packet, or for several where packets are aggregated.
+//!
+//! A line is a packet with a header. Its receiver holds it until the MAC of its aggregate has been checked; a sender with
+//! nothing more to send ends the aggregate after as long as its packets would have taken (PCIe 6.0, section 6.33).
+
+use super::{
+    unit::Platform,
+    ide::{Ide, MAC, Rules},
+    registration::{parameters, register},
+};
+
+/// Bytes of the prefix that every protected packet has.
+const PREFIX: u64 = 4;
+
+/// Bytes of a packet's header, which the MAC covers too.
+const HEADER: u64 = 16;
+
+parameters!(Parameters {
+    /// Packets to a MAC.
+    aggregation: u64 = 1, in [1, 2, 4, 8];
+});
+
+register!("pcie-ide", "PCIe IDE: every node a link, a MAC for one packet or several", Parameters, build);
+
+fn build(platform: &Platform, parameters: Parameters) -> Ide {
+    let packet = platform.line as u64 + HEADER + PREFIX;
+    let packet_cycles = packet.div_ceil(platform.width);
+    let aggregation = parameters.aggregation;
+    Ide::new(platform, Rules {
+        line_parts: 1,
+        epoch_parts: aggregation,
+        line_cycles: packet_cycles,
+        epoch_cycles: aggregation * packet_cycles,
+        // The prefix and the MAC travel, then the header is hashed beside the line
+        check_cycles: (PREFIX + MAC).div_ceil(platform.width) + platform.engines.ghash + 1,
+        contained: true,
+        early: aggregation == 1,
+        mac_bytes: MAC + PREFIX * aggregation,
+        held_bits: aggregation * packet * 8,
+    })
+}

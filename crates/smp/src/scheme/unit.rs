@@ -1,0 +1,112 @@
+//! What a scheme is: the security units of all nodes, and the machine that they are built for.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::nonce::NonceAudit;
+use crate::{
+    engine::{Cycle, Engine, Engines, Waits},
+    message::{Detector, Message},
+};
+
+/// The security units of all nodes (or chips) of one scheme, seen from outside.
+pub trait Scheme: fmt::Debug + Send {
+    /// Whether the scheme protects this transfer. Most leave memory's transfers alone.
+    fn protects(&self, message: &Message) -> bool {
+        message.from.is_some()
+    }
+
+    /// The owner has the line at `now` and takes what protects it: a pad, a mask, a counter. When the line may enter the
+    /// bus.
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle;
+
+    /// The line enters the data bus, in the bus's order, and arrives at `arrives`: fixes what authenticates it and, where
+    /// lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
+    /// verified together.
+    fn transmit(&mut self, _arrives: Cycle, _message: &mut Message) -> Option<Cycle> {
+        None
+    }
+
+    /// What `unit` makes of a line on the bus, in the bus's order; the receiver decrypts it in place. Called only where
+    /// lines are really encrypted.
+    ///
+    /// # Errors
+    /// What detected that this is not the line that was sent.
+    fn observe(&mut self, _unit: usize, _message: &mut Message) -> Result<(), Detector> {
+        Ok(())
+    }
+
+    /// Verifies what was authenticated together and is complete at `now`.
+    ///
+    /// # Errors
+    /// The unit that detected that it is not what was sent, and how.
+    fn verify(&mut self, _now: Cycle) -> Result<(), (usize, Detector)> {
+        Ok(())
+    }
+
+    /// When a line that has crossed the bus at `now` may be used by its receiver.
+    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
+
+    /// Bytes that the transfer of a line adds to the line and its header, on average.
+    fn extra_bytes(&self) -> f64 {
+        0.0
+    }
+
+    /// A command was ordered on the address bus, and `unit` did or did not see it. Called only where lines are really
+    /// encrypted.
+    ///
+    /// # Errors
+    /// What detected that an earlier command was kept from it.
+    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), Detector> {
+        Ok(())
+    }
+
+    /// Bits of storage in one unit.
+    fn storage_bits(&self) -> u64;
+
+    /// What was counted.
+    fn counters(&self) -> SchemeCounters;
+}
+
+/// What a scheme counted in a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SchemeCounters {
+    /// Waits of senders for a pad or mask.
+    pub send: Waits,
+    /// Waits of receivers for a pad or mask.
+    pub receive: Waits,
+    /// Cycles that lines waited for authentication before use.
+    pub authentication_cycles: u64,
+    /// Nonces used, and whether any was used twice; absent where the scheme has none or nothing is encrypted.
+    pub nonces: Option<NonceAudit>,
+    /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
+    pub exchange_bytes: u64,
+}
+
+/// The machine that a scheme is built for.
+#[derive(Clone, Debug)]
+pub(crate) struct Platform {
+    /// Security units: one a chip.
+    pub(crate) units: usize,
+    /// Bytes of a line.
+    pub(crate) line: usize,
+    /// Bytes that the bus carries a cycle.
+    pub(crate) width: u64,
+    pub(crate) seed: u64,
+    /// Whether lines are really encrypted, beside their timing.
+    pub(crate) functional: bool,
+    pub(crate) engines: Engines,
+}
+
+impl Platform {
+    /// Cycles of AES for a line, where the scheme's publication says `published`.
+    pub(super) fn latency(&self, published: u64) -> u64 {
+        self.engines.latency.unwrap_or(published)
+    }
+
+    /// An AES engine, where the scheme's publication says `published` cycles a line.
+    pub(super) fn aes(&self, published: u64) -> Engine {
+        Engine::new(self.engines.model, self.latency(published), self.engines.interval)
+    }
+}
