@@ -43,7 +43,9 @@ pub(crate) fn check(steps: &Steps) -> Checked {
             let modules: usize = crates.values().map(BTreeMap::len).sum();
             let wrong =
                 crates.iter().flat_map(|(name, uses)| circles(uses).into_iter().map(move |c| describe(name, &c, uses)));
-            Checked::of(wrong.collect(), format!("{modules} modules of {} crates", crates.len()))
+            let mut wrong: Vec<String> = wrong.collect();
+            wrong.extend(crates.get("sealwright-lib").into_iter().flat_map(upward));
+            Checked::of(wrong, format!("{modules} modules of {} crates", crates.len()))
         }
         Err(error) => Checked::Wrong(vec![error.to_string()]),
     }
@@ -62,6 +64,26 @@ fn kept(folder: &Path) -> std::io::Result<BTreeMap<String, Uses>> {
         crates.insert(name, uses);
     }
     Ok(crates)
+}
+
+/// The layers of the library, from the lowest: a module uses none of a higher layer, and `block` and `ghash` not each other.
+/// Modules that are not listed have shared types (below all layers) or make modes by name (above them).
+const LAYERS: &[&[&str]] = &[&["simd"], &["block", "ghash"], &["mode"], &["suite", "raw", "compat"]];
+
+/// Uses of a higher layer of the library.
+fn upward(uses: &Uses) -> Vec<String> {
+    let part = |module: &str| module.split("::").next().unwrap_or_default().to_owned();
+    let layer = |part: &str| LAYERS.iter().position(|layer| layer.contains(&part));
+    let mut wrong = Vec::new();
+    for (from, to) in uses.iter().flat_map(|(from, all)| all.iter().map(move |to| (from, to))) {
+        let (low, high) = (part(from), part(to));
+        if let (Some(a), Some(b)) = (layer(&low), layer(&high))
+            && (a < b || (a == b && low != high))
+        {
+            wrong.push(format!("sealwright: {from} uses {to}, which is not in a layer below"));
+        }
+    }
+    wrong
 }
 
 /// A circle as text: each use in it.
@@ -203,7 +225,7 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tree, circles};
+    use super::{Tree, Uses, circles, upward};
 
     /// Two modules that use each other, and a third that uses one, as the compiler prints them.
     const TREE: &str = "\
@@ -233,5 +255,15 @@ DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
         let mut tree = Tree::default();
         TREE.replace("a::S", "c::S").lines().for_each(|line| tree.line(line));
         assert_eq!(circles(&tree.uses()), Vec::<std::collections::BTreeSet<&str>>::new());
+    }
+
+    #[test]
+    fn a_use_of_a_higher_layer_is_found() {
+        let uses = |from: &str, to: &str| Uses::from([(from.to_owned(), [to.to_owned()].into())]);
+        assert!(upward(&uses("mode::gcm", "block::aes")).is_empty());
+        assert!(upward(&uses("block::aes", "error")).is_empty());
+        assert_eq!(upward(&uses("block::aes", "suite")).len(), 1);
+        assert_eq!(upward(&uses("ghash", "block::aes")).len(), 1);
+        assert!(upward(&uses("block::aes", "block::round_keys")).is_empty());
     }
 }
