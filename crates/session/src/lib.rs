@@ -1,23 +1,25 @@
 //! Secure sessions for servers with millions of clients, without sockets: what is kept for each client, and how its
 //! packets are sealed and opened.
 //!
-//! * A [`table`] holds sessions in slots and does what [`Sessions`] says, by one of the schemes that [`Spec`] names.
+//! * [`table`] makes a table of [`Sessions`], each in a slot, by the scheme that a [`Spec`] names.
 //! * [`Client`] is the other end of one session.
-//! * [`frame`] is what travels between them.
+//! * [`frame`] defines what travels between them.
 //!
-//! A record is one cache line where the scheme allows: fetching a key schedule from memory costs more than making it
-//! anew. Many packets at once go through the cipher side by side, each under its own key ([`Sessions::open_all`],
+//! A record is one cache line where the scheme allows: it takes longer to fetch a key schedule from memory than to compute
+//! it again. Many packets go through the cipher side by side, each under its own key ([`Sessions::open_all`],
 //! [`Sessions::seal_all`]).
 //!
-//! | scheme | bytes a client, 128-bit keys | |
+//! | scheme | bytes for each client, 128-bit keys | |
 //! |---|---|---|
-//! | `clear` | 32 | nothing is secret: what the others are compared with |
-//! | `gcm-pre(x)` | 448 + tables | the paper's: round keys and GHASH tables kept |
-//! | `gcm-on(x)` | 128 + tables | the paper's: round keys made for each packet |
+//! | `clear` | 32 | no encryption and no tag: the others are compared with it |
+//! | `gcm-pre(x)` | 448 + tables | the paper's: round keys and GHASH tables are kept |
+//! | `gcm-on(x)` | 128 + tables | the paper's: round keys are computed for each packet |
 //! | `gscm(x)` | 128 | the paper's: **research only, broken against members of the cluster** |
-//! | `gscm-h` | 128 | hardened; members of a cluster are still weaker enemies than strangers |
-//! | `gcm-on64` | 64 | GCM, nothing kept but keys: **what to take** |
-//! | `gcm-derived` | 32 | GCM, keys derived from the server's secret |
+//! | `gscm-h` | 128 | hardened GSCM; members of a cluster can still attack each other better than outsiders can |
+//! | `gcm-on64` | 64 | GCM; only keys and counters are kept: **the one to choose** |
+//! | `gcm-derived` | 32 | GCM; keys are derived from the server's secret |
+//!
+//! The feature `research` (off by default) adds `gscm(x)` and every GHASH strategy x but `clmul`.
 
 // From the bottom up: each module uses only those above it.
 mod error;
