@@ -28,7 +28,7 @@ const LABORATORY: &[(&str, &[&str])] = &[
     ("sealwright-peers", &[]),
     ("sealwright-smp", &[]),
     ("sealwright-load", &["sealwright-measure"]),
-    ("sealwright-attacks", &["sealwright-smp"]),
+    ("sealwright-attacks", &["sealwright-measure", "sealwright-smp"]),
     (
         "sealwright-study",
         &[

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{advise, bench, completions, load, report, smp, study};
+use crate::{advise, attack, bench, completions, load, report, smp, study};
 
 const EXITS: &str = "\
 Exit codes:
@@ -16,7 +16,7 @@ Example:
     sealwright-lab study files --quick
     sealwright-lab report";
 
-/// Repeat the measurements of papers, benchmark libraries, simulate buses and load relays
+/// Repeat the measurements of papers, benchmark libraries, run attacks, simulate buses and load relays
 #[derive(Debug, Parser)]
 #[command(name = "sealwright-lab", version, after_help = EXITS)]
 pub(crate) struct LabArgs {
@@ -31,6 +31,7 @@ pub(crate) enum Verb {
     Report(report::ReportArgs),
     Bench(bench::BenchArgs),
     Advise(advise::AdviseArgs),
+    Attack(attack::AttackArgs),
     Smp(smp::SmpArgs),
     Load(load::LoadArgs),
     Completions(completions::CompletionsArgs),

@@ -4,6 +4,7 @@
 
 mod advise;
 mod args;
+mod attack;
 mod bench;
 mod completions;
 mod load;
@@ -30,6 +31,7 @@ fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
         Verb::Report(args) => report::run(args),
         Verb::Bench(args) => bench::run(args),
         Verb::Advise(args) => advise::run(args),
+        Verb::Attack(args) => attack::run(args),
         Verb::Smp(args) => smp::run(args),
         Verb::Load(args) => load::run(args),
         Verb::Completions(args) => completions::run::<LabArgs>(args),

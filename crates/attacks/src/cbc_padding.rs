@@ -1,0 +1,87 @@
+//! CBC with an answer on whether the padding is right: a padding oracle (Vaudenay, 2002).
+
+use crate::{
+    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    tools::{
+        enc::{IV, Service},
+        sealed, xor,
+    },
+};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "cbc-padding",
+    title: "A service that decrypts `enc -aes-256-cbc` files and tells whether it could, decrypts them for anybody",
+    knows: "a ciphertext, its IV, and for each ciphertext of its own whether the service accepts the padding",
+    stopped_by: "authentication before decryption: sealed files, or CBC with HMAC",
+    page: "cbc.md",
+    run,
+};
+
+const TEXT: &[u8] = b"meet me at the old mill at midnight, alone";
+
+fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
+    log.trial(Target::Weak, "sealwright enc -d -aes-256-cbc", |cost| {
+        let service = Service::new()?;
+        let file = service.encrypt(TEXT)?;
+        let mut oracle = |forged: &[u8]| service.decrypt(forged).is_some();
+        let text = read(&[&IV[..], &file].concat(), &mut oracle, cost);
+        Ok::<_, AttackError>(verdict(text))
+    })?;
+    log.trial(Target::Strong, "sealwright open", |cost| {
+        let key = [0x31; 32];
+        let file = sealed::seal(&key, TEXT)?;
+        let header = file.len() - TEXT.len() - 16;
+        // The same questions about the body of a sealed file, whose last blocks are replaced.
+        let mut oracle = |forged: &[u8]| sealed::open(&key, &[&file[..header], forged].concat()).is_some();
+        let body = &file[header..];
+        let text = read(&body[..body.len() / 16 * 16], &mut oracle, cost);
+        Ok(verdict(text))
+    })
+}
+
+fn verdict(text: Option<Vec<u8>>) -> (bool, String) {
+    match text {
+        Some(text) if text.starts_with(TEXT) => {
+            (true, format!("read: \"{}\"", String::from_utf8_lossy(&text[..TEXT.len()])))
+        }
+        Some(_) => (false, "something else was read".into()),
+        None => (false, "no question was answered with yes".into()),
+    }
+}
+
+/// The text, with its padding, of all blocks but the first.
+fn read(blocks: &[u8], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<Vec<u8>> {
+    (cost.step, cost.memory) = ("questions", 64);
+    let blocks = blocks.as_chunks::<16>().0;
+    let mut text = Vec::new();
+    for pair in blocks.windows(2) {
+        text.extend(xor(&decrypt(&pair[1], oracle, cost)?, &pair[0]));
+    }
+    Some(text)
+}
+
+/// What the cipher decrypts a block to, found from its last byte to its first.
+fn decrypt(block: &[u8; 16], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<[u8; 16]> {
+    let mut plain = [0; 16];
+    for at in (0..16).rev() {
+        let padding = 16 - at as u8;
+        let found = (0..=255u8).find(|&guess| {
+            let mut before = plain.map(|byte| byte ^ padding);
+            before[..at].fill(0xa5);
+            before[at] = guess;
+            let mut ask = |before: [u8; 16]| {
+                cost.queries += 1;
+                cost.steps += 1;
+                oracle(&[before, *block].concat())
+            };
+            // The last byte may be right by chance as the end of a longer padding: not if the byte before it matters.
+            ask(before)
+                && (at < 15 || {
+                    before[14] ^= 1;
+                    ask(before)
+                })
+        })?;
+        plain[at] = found ^ padding;
+    }
+    Some(plain)
+}

@@ -1,0 +1,82 @@
+//! Two secret keys around a public permutation (Even and Mansour): of n-bit blocks, 2^(n/2) data and 2^(n/2) work suffice.
+//!
+//! That is what an insider faces in GSCM-H: AES under the cluster's key is a permutation that it can compute. Here the
+//! permutation has 32 bits, so that the attack ends; for 128 bits the same product of data and work is 2^127.
+
+use std::collections::HashMap;
+
+use sealwright_measure::random::Random;
+
+use crate::attack::{Attack, AttackError, Cost, Log, Size, Target};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "even-mansour",
+    title: "Keys around a known permutation are found with 2^(n/2) blocks and 2^(n/2) steps (n = 32 here, 128 in GSCM-H)",
+    knows: "the permutation, and 2^(n/2) pairs of counter mode's inputs and outputs",
+    stopped_by: "a permutation that the attacker does not know, which is a block cipher; limits on data for GSCM-H",
+    page: "even-mansour.md",
+    run,
+};
+
+fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
+    let bits = if size == Size::Small { 24 } else { 32 };
+    if size == Size::Small {
+        log.reduced = Some("blocks of 24 bits instead of 32");
+    }
+    log.trial(Target::Weak, format!("a known permutation of {bits} bits"), |cost| {
+        Ok::<_, AttackError>(recover(bits, 1, 1, cost))
+    })?;
+    log.trial(Target::Strong, "a permutation chosen by a key that the attacker has not", |cost| {
+        Ok(recover(bits, 1, 2, cost))
+    })
+}
+
+/// A permutation of so many bits, chosen by a key.
+#[derive(Clone, Copy)]
+struct Permutation {
+    bits: u32,
+    key: u32,
+}
+
+impl Permutation {
+    fn of(self, mut x: u32) -> u32 {
+        let mask = u32::MAX >> (32 - self.bits);
+        for round in 0..8 {
+            x = (x ^ self.key.wrapping_mul(2 * round + 1)).wrapping_mul(0x9e37_79b1) & mask;
+            x ^= x >> (self.bits / 2 + 1);
+            x = x.wrapping_mul(0x85eb_ca6b) & mask;
+            x ^= x >> (self.bits / 2 - 1);
+        }
+        x
+    }
+}
+
+/// Daemen's attack: for inputs that differ in the last bit, the difference of the outputs does not depend on the second key.
+fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String) {
+    let mask = u32::MAX >> (32 - bits);
+    let (victim, known) = (Permutation { bits, key: theirs }, Permutation { bits, key: ours });
+    let mut random = Random::new(3);
+    let keys: [u32; 2] = core::array::from_fn(|_| random.bits() as u32 & mask);
+    let encrypt = |block: u32| victim.of(block ^ keys[0]) ^ keys[1];
+    let pairs = 1u32 << (bits / 2 - 1);
+    let seen: HashMap<u32, (u32, u32)> =
+        (0..pairs).map(|i| (2 * i, encrypt(2 * i))).map(|(p, c)| (c ^ encrypt(p ^ 1), (p, c))).collect();
+    (cost.queries, cost.step) = (2 * u64::from(pairs), "evaluations of the permutation");
+    cost.memory = 16 * u64::from(pairs);
+    // Eight times what is needed on average.
+    while cost.steps < 16 << (bits / 2) {
+        let x = random.bits() as u32 & mask;
+        let y = known.of(x);
+        cost.steps += 2;
+        if let Some(&(plain, cipher)) = seen.get(&(y ^ known.of(x ^ 1))) {
+            for (first, y) in [(plain ^ x, y), (plain ^ x ^ 1, known.of(x ^ 1))] {
+                let second = cipher ^ y;
+                if (0..8).all(|block| known.of(block ^ first) ^ second == encrypt(block)) {
+                    let steps = (cost.steps as f64).log2();
+                    return ([first, second] == keys, format!("both keys found after 2^{steps:.1} steps"));
+                }
+            }
+        }
+    }
+    (false, "no keys fit".into())
+}

@@ -1,0 +1,95 @@
+//! A partitioning oracle (Len, Grubbs and Ristenpart, 2021): a ciphertext that opens under many keys asks about many
+//! passwords at once.
+
+use sealwright::{
+    Isa,
+    mode::gcm::{TagLen, by_key},
+    raw,
+};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    tools::{
+        ghash::{inverse, mul, number},
+        poly::interpolate,
+        sealed,
+    },
+};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "gcm-partition",
+    title: "A password is found among many with one question a bit, where AES-GCM under passwords is used",
+    knows: "a list of passwords, and for each ciphertext of its own whether the service can open it",
+    stopped_by: "key commitment: a sealed file opens under one key only, so each question tests one password",
+    page: "gcm-partition.md",
+    run,
+};
+
+const NONCE: [u8; 12] = [7; 12];
+
+fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
+    let passwords = if size == Size::Small { 64 } else { 512 };
+    if size == Size::Small {
+        log.reduced = Some("64 passwords instead of 512");
+    }
+    let secret = passwords * 5 / 7;
+    log.trial(Target::Weak, "AES-256-GCM under a password", |cost| {
+        search(passwords, secret, cost, many_keys, |key, file| {
+            let Some((text, tag)) = file.split_last_chunk::<16>() else { return Ok(false) };
+            let opened = by_key(Isa::best(), key, TagLen::T16)?.open_in_place(&NONCE, &[], &mut text.to_vec(), tag);
+            Ok(opened.is_ok())
+        })
+    })?;
+    // Against a sealed file the best is a file under one of the passwords.
+    let one = |keys: &[[u8; 32]]| sealed::seal(&keys[0], b"a text");
+    log.trial(Target::Strong, "a sealed file", |cost| {
+        search(passwords, secret, cost, one, |key, file| Ok(sealed::open(key, file).is_some()))
+    })
+}
+
+/// The key of a password. A real service would stretch it; the number of questions is the same.
+fn key(password: usize) -> [u8; 32] {
+    Sha256::digest(format!("password {password}")).into()
+}
+
+/// Halves the list with every question.
+fn search(
+    passwords: usize,
+    secret: usize,
+    cost: &mut Cost,
+    craft: impl Fn(&[[u8; 32]]) -> Result<Vec<u8>, AttackError>,
+    service: impl Fn(&[u8; 32], &[u8]) -> Result<bool, AttackError>,
+) -> Result<(bool, String), AttackError> {
+    let mut left: Vec<usize> = (0..passwords).collect();
+    (cost.step, cost.memory) = ("keys in crafted ciphertexts", 16 * passwords as u64);
+    while left.len() > 1 {
+        let (half, other) = left.split_at(left.len() / 2);
+        let keys: Vec<[u8; 32]> = half.iter().map(|&password| key(password)).collect();
+        cost.queries += 1;
+        cost.steps += keys.len() as u64;
+        left = if service(&key(secret), &craft(&keys)?)? { half.to_vec() } else { other.to_vec() };
+    }
+    let found = left == [secret];
+    let result = if found { "the password" } else { "a wrong password" };
+    Ok((found, format!("{result} is left of {passwords} after {} questions", cost.queries)))
+}
+
+/// A ciphertext and a tag of zeros that are right under each of the keys.
+fn many_keys(keys: &[[u8; 32]]) -> Result<Vec<u8>, AttackError> {
+    let mut points = Vec::new();
+    for key in keys {
+        let cipher = raw::aes(Isa::best(), key)?;
+        let (mut h, mut mask) = ([0; 16], [&NONCE[..], &[0, 0, 0, 1]].concat());
+        cipher.ecb_encrypt(&mut h);
+        cipher.ecb_encrypt(&mut mask);
+        let (h, mask) = (number(&h), u128::from_be_bytes(mask.try_into().expect("16 bytes")));
+        // (C_1 h^(n-1) + .. + C_n) h^2 + lengths h = mask
+        let lengths = mul(128 * keys.len() as u128, h);
+        points.push((h, mul(mask ^ lengths, inverse(mul(h, h)))));
+    }
+    let mut coefficients = interpolate(&points);
+    coefficients.resize(keys.len(), 0);
+    let text = coefficients.iter().rev().flat_map(|block| block.to_be_bytes());
+    Ok(text.chain([0; 16]).collect())
+}

@@ -1,0 +1,30 @@
+//! The table of attacks.
+
+use crate::{
+    attack::Attack, cbc_flip, cbc_padding, even_mansour, gcm_nonce_reuse, gcm_partition, gcm_two_keys, gscm_forgery,
+    gscm_keys, gscm_second_key, ocb_nonce_reuse, ocb2, rkc_guess, rkc_splice, rkc_truncation, timing,
+};
+
+/// Every attack, in the order in which they are run.
+pub const ATTACKS: &[Attack] = &[
+    gscm_forgery::ATTACK,
+    gscm_keys::ATTACK,
+    gscm_second_key::ATTACK,
+    even_mansour::ATTACK,
+    rkc_truncation::ATTACK,
+    rkc_guess::ATTACK,
+    rkc_splice::ATTACK,
+    gcm_nonce_reuse::ATTACK,
+    gcm_two_keys::ATTACK,
+    gcm_partition::ATTACK,
+    cbc_padding::ATTACK,
+    cbc_flip::ATTACK,
+    ocb_nonce_reuse::ATTACK,
+    ocb2::ATTACK,
+    timing::ATTACK,
+];
+
+/// The attack of a name.
+pub fn by_name(name: &str) -> Option<&'static Attack> {
+    ATTACKS.iter().find(|attack| attack.name == name)
+}

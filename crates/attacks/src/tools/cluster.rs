@@ -1,0 +1,115 @@
+//! A server with one cluster of clients: an honest one, and an insider who is the attacker.
+
+use sealwright::Block;
+use sealwright_session::{Client, Material, Plan, SessionError, Sessions, Spec, frame, table};
+
+use super::{
+    aes::{Rounds, unmix},
+    ghash::{ghash, number},
+};
+
+/// The slots of the honest client and of the insider.
+const VICTIM: u32 = 3;
+const INSIDER: u32 = 4;
+
+/// The server, its honest client, and what the insider knows.
+pub(crate) struct Cluster {
+    pub(crate) server: Box<dyn Sessions>,
+    pub(crate) victim: Client,
+    /// The main key of the way up, as the insider's own grant tells it: under GSCM the whole cluster's.
+    main_key: Vec<u8>,
+    /// The victim's K2, for reduced runs.
+    secret: Option<Block>,
+    first: Block,
+}
+
+/// A frame that was seen on the wire.
+pub(crate) struct Seen {
+    pub(crate) header: [u8; frame::HEADER],
+    pub(crate) ciphertext: Vec<u8>,
+    pub(crate) tag: Block,
+}
+
+impl Seen {
+    pub(crate) fn of(sealed: &[u8]) -> Seen {
+        let (header, tag) = sealed.split_at(sealed.len() - frame::TAG);
+        let (header, text) = header.split_at(frame::HEADER);
+        Seen {
+            header: header.try_into().expect("a header"),
+            ciphertext: text.to_vec(),
+            tag: tag.try_into().expect("a tag"),
+        }
+    }
+
+    /// The packet's number: the IV, in GSCM.
+    pub(crate) fn number(&self) -> u64 {
+        u64::from_be_bytes(self.header[8..].try_into().expect("eight bytes"))
+    }
+
+    /// One of its counter blocks, with 0 for the nonce: an unknown nonce counts as a part of K1.
+    pub(crate) fn counter(&self, n: u32) -> Block {
+        let mut block = [0; 16];
+        block[4..12].copy_from_slice(&self.number().to_be_bytes());
+        block[12..].copy_from_slice(&n.to_be_bytes());
+        block
+    }
+
+    /// The payload, under these round keys.
+    pub(crate) fn decrypt(&self, keys: &Rounds) -> Vec<u8> {
+        let keystream = (2..).flat_map(|n| keys.encrypt(&self.counter(n)));
+        self.ciphertext.iter().zip(keystream).map(|(c, k)| c ^ k).collect()
+    }
+
+    /// The frame's bytes.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        [&self.header[..], &self.ciphertext, &self.tag].concat()
+    }
+}
+
+impl Cluster {
+    /// Admits both. A repeatable run needs a seed.
+    pub(crate) fn new(scheme: &str, seed: u8) -> Result<Cluster, SessionError> {
+        let spec: Spec = scheme.parse().expect("a scheme");
+        let mut server = table(Plan::new(spec, 16))?;
+        let material = |slot: u32| Material::from_bytes(&[seed ^ slot as u8; Material::LEN]);
+        let victim = server.admit(VICTIM, VICTIM, &material(VICTIM))?;
+        let secret = spec.clustered().then(|| victim.to_bytes()[56..72].try_into().expect("16 bytes"));
+        let told = victim.to_bytes();
+        let mut first: Block = told[40..56].try_into().expect("16 bytes");
+        first.iter_mut().zip(&told[72..76]).for_each(|(key, nonce)| *key ^= nonce);
+        let victim = Client::new(&victim);
+        let grant = server.admit(INSIDER, INSIDER, &material(INSIDER))?.to_bytes();
+        Ok(Cluster { server, victim, main_key: grant[8..][..spec.key_len()].to_vec(), secret, first })
+    }
+
+    /// The round keys that the insider knows.
+    pub(crate) fn rounds(&self) -> Rounds {
+        Rounds::expand(&self.main_key)
+    }
+
+    /// The GHASH key that the insider knows.
+    pub(crate) fn h(&self) -> u128 {
+        number(&self.rounds().encrypt(&[0; 16]))
+    }
+
+    /// The mask of a packet's tag, if the insider's GHASH key is the victim's too.
+    pub(crate) fn mask(&self, h: u128, seen: &Seen) -> u128 {
+        number(&seen.tag) ^ ghash(h, &seen.header, &seen.ciphertext)
+    }
+
+    /// For reduced runs only: the victim's K2 in place of round key `x`, or the round key that is there, before MixColumns.
+    pub(crate) fn secret_column_keys(&self, x: usize) -> Block {
+        unmix(&self.secret.unwrap_or(self.rounds().0[x]))
+    }
+
+    /// The victim's K1, with its nonce, for an attack that begins with it.
+    pub(crate) fn leaked_first_key(&self) -> Block {
+        self.first
+    }
+
+    /// Whether the server takes a frame for the victim's; the payload as the server reads it.
+    pub(crate) fn accepts(&mut self, sealed: &[u8]) -> Option<Vec<u8>> {
+        let mut sealed = sealed.to_vec();
+        self.server.open(VICTIM, &mut sealed).ok().map(|()| frame::payload(&sealed).to_vec())
+    }
+}

@@ -1,0 +1,14 @@
+//! What attackers compute with.
+
+pub(crate) mod aes;
+pub(crate) mod cluster;
+pub(crate) mod column;
+pub(crate) mod enc;
+pub(crate) mod ghash;
+pub(crate) mod poly;
+pub(crate) mod sealed;
+
+/// Bytewise xor, as long as the shorter.
+pub(crate) fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
+}

@@ -1,0 +1,58 @@
+//! Every attack succeeds against what is weak and fails against what is strong.
+#![allow(clippy::unwrap_used)]
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use sealwright_attacks::{ATTACKS, Size, by_name};
+
+/// One test an attack, so that each is seen by itself.
+macro_rules! attacks {
+    ($($test:ident: $name:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            let report = by_name($name).unwrap().run(Size::Small).unwrap();
+            assert!(report.as_expected(), "{report:#?}");
+        })*
+
+        #[test]
+        fn every_attack_is_tested() {
+            let tested = BTreeSet::from([$($name),*]);
+            assert_eq!(tested, ATTACKS.iter().map(|attack| attack.name).collect());
+        }
+    };
+}
+attacks! {
+    gscm_forgery: "gscm-forgery";
+    gscm_keys: "gscm-keys";
+    gscm_second_key: "gscm-second-key";
+    even_mansour: "even-mansour";
+    rkc_truncation: "rkc-truncation";
+    rkc_guess: "rkc-guess";
+    rkc_splice: "rkc-splice";
+    gcm_nonce_reuse: "gcm-nonce-reuse";
+    gcm_two_keys: "gcm-two-keys";
+    gcm_partition: "gcm-partition";
+    cbc_padding: "cbc-padding";
+    cbc_flip: "cbc-flip";
+    ocb_nonce_reuse: "ocb-nonce-reuse";
+    ocb2_forgery: "ocb2-forgery";
+    ghash_timing: "ghash-timing";
+}
+
+#[test]
+fn every_attack_has_a_page_that_names_it() {
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/attacks");
+    for attack in ATTACKS {
+        let page = fs::read_to_string(pages.join(attack.page)).unwrap_or_default();
+        assert!(page.contains(&format!("sealwright-lab attack {}", attack.name)), "{}", attack.page);
+    }
+}
+
+/// Takes minutes: `cargo test --release -p sealwright-attacks -- --ignored`.
+#[test]
+#[ignore = "full size"]
+fn gscm_keys_in_full() {
+    let report = by_name("gscm-keys").unwrap().run(Size::Full).unwrap();
+    println!("{report:#?}");
+    assert!(report.as_expected(), "{report:#?}");
+}
