@@ -114,6 +114,9 @@ pub enum AttackError {
     /// A file could not be sealed.
     #[error("the file under attack: {0}")]
     File(#[from] sealwright_file::Error),
+    /// The simulator could not run.
+    #[error("the simulator: {0}")]
+    Simulation(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// `enc` could not work.
     #[error("the file under attack: {0}")]
     Enc(#[from] sealwright_file::enc::EncError),

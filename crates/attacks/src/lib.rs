@@ -14,11 +14,13 @@
 
 mod tools;
 
+mod bus_tamper;
 mod cbc_flip;
 mod cbc_padding;
 mod even_mansour;
 mod gcm_nonce_reuse;
 mod gcm_partition;
+mod gcm_short_tag;
 mod gcm_two_keys;
 mod gscm_forgery;
 mod gscm_keys;

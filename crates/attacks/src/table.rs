@@ -1,8 +1,9 @@
 //! The table of attacks.
 
 use crate::{
-    attack::Attack, cbc_flip, cbc_padding, even_mansour, gcm_nonce_reuse, gcm_partition, gcm_two_keys, gscm_forgery,
-    gscm_keys, gscm_second_key, ocb_nonce_reuse, ocb2, rkc_guess, rkc_splice, rkc_truncation, timing,
+    attack::Attack, bus_tamper, cbc_flip, cbc_padding, even_mansour, gcm_nonce_reuse, gcm_partition, gcm_short_tag,
+    gcm_two_keys, gscm_forgery, gscm_keys, gscm_second_key, ocb_nonce_reuse, ocb2, rkc_guess, rkc_splice,
+    rkc_truncation, timing,
 };
 
 /// Every attack, in the order in which they are run.
@@ -15,12 +16,14 @@ pub const ATTACKS: &[Attack] = &[
     rkc_guess::ATTACK,
     rkc_splice::ATTACK,
     gcm_nonce_reuse::ATTACK,
+    gcm_short_tag::ATTACK,
     gcm_two_keys::ATTACK,
     gcm_partition::ATTACK,
     cbc_padding::ATTACK,
     cbc_flip::ATTACK,
     ocb_nonce_reuse::ATTACK,
     ocb2::ATTACK,
+    bus_tamper::ATTACK,
     timing::ATTACK,
 ];
 

@@ -30,12 +30,14 @@ attacks! {
     rkc_guess: "rkc-guess";
     rkc_splice: "rkc-splice";
     gcm_nonce_reuse: "gcm-nonce-reuse";
+    gcm_short_tag: "gcm-short-tag";
     gcm_two_keys: "gcm-two-keys";
     gcm_partition: "gcm-partition";
     cbc_padding: "cbc-padding";
     cbc_flip: "cbc-flip";
     ocb_nonce_reuse: "ocb-nonce-reuse";
     ocb2_forgery: "ocb2-forgery";
+    bus_tamper: "bus-tamper";
     ghash_timing: "ghash-timing";
 }
 

@@ -1,6 +1,7 @@
 //! What attackers compute with.
 
 pub(crate) mod aes;
+pub(crate) mod bits;
 pub(crate) mod cluster;
 pub(crate) mod column;
 pub(crate) mod enc;

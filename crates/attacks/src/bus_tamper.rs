@@ -1,0 +1,34 @@
+//! Lines that are changed, replaced or replayed on the bus between processors, in the simulator.
+
+use sealwright_smp::{Config, attack::Attack as Tamper, kernel::Kernel, matrix};
+
+use crate::attack::{Attack, AttackError, Log, Size, Target};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "bus-tamper",
+    title: "Lines on the bus of a multiprocessor are changed, and a program computes with the wrong values",
+    knows: "the bus: it can change, replace and replay lines; simulated",
+    stopped_by: "a tag for each line, with a counter for each pair of processors",
+    page: "bus-tamper.md",
+    run,
+};
+
+fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
+    let points = if size == Size::Small { 8 } else { 10 };
+    let kernel = Kernel::by_name("fft", Some(points)).expect("FFT is one of the kernels");
+    let cells =
+        matrix::run(&Config::for_line(64), kernel, 100).map_err(|error| AttackError::Simulation(error.into()))?;
+    for (scheme, target) in
+        [("clear", Target::Weak), ("gcm", Target::Strong), ("cxl-ide", Target::Strong), ("senss", Target::Strong)]
+    {
+        for tamper in [Tamper::Flip, Tamper::Spoof, Tamper::Replay] {
+            let Some(cell) = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme) else { continue };
+            log.trial(target, format!("{scheme}, {tamper}"), |cost| {
+                (cost.queries, cost.steps, cost.step, cost.memory) = (1, 1, "line changed", 64);
+                let succeeded = cell.struck.is_some() && cell.seen.is_none() && cell.wrong_reads > 0;
+                Ok::<_, AttackError>((succeeded, cell.words()))
+            })?;
+        }
+    }
+    Ok(())
+}

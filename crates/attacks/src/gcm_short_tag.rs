@@ -1,0 +1,215 @@
+//! GCM with short tags: forgeries are easier than the tag's length says, and each makes the next one easier (Ferguson,
+//! "Authentication weaknesses in GCM", 2005).
+//!
+//! In GF(2^128) squaring is linear over GF(2). So changing only the blocks that are multiplied by h^2, h^4, h^8, ... changes
+//! the tag by a linear function of the bits of h. The changes can be chosen so that some bits of the tag never change,
+//! whatever h is; the others are left to luck. Each success gives linear equations for the bits of h.
+
+use rayon::prelude::*;
+use sealwright::{
+    Aead, Isa,
+    mode::gcm::{ShortTagLen, TagLen, by_key, short_tag_by_key},
+    raw,
+};
+use sealwright_measure::random::Random;
+
+use crate::{
+    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    tools::{
+        bits::{Row, add, bit, flip, kernel, zeros},
+        ghash::{ghash, mul, number},
+    },
+};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "gcm-short-tag",
+    title: "The GHASH key is found where AES-GCM has tags of 32 bits; then every message can be forged",
+    knows: "one long sealed message, and whether the receiver accepts each changed one",
+    stopped_by: "tags of 128 bits, which is all that the suites have",
+    page: "gcm-short-tag.md",
+    run,
+};
+
+const KEY: &[u8; 16] = b"the victim's key";
+const NONCE: [u8; 12] = [3; 12];
+
+fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
+    let isa = Isa::best();
+    // Blocks of the message are 2^squares - 1; bits of h are told in reduced runs.
+    let (squares, told, most) = if size == Size::Small { (10, 56, 1 << 20) } else { (14, 0, 1 << 23) };
+    if size == Size::Small {
+        log.reduced = Some("56 of the 128 bits of the GHASH key are told; 1023 blocks instead of 16,383");
+    }
+    let short = short_tag_by_key(isa, KEY, ShortTagLen::T4)?;
+    log.trial(Target::Weak, "AES-128-GCM with tags of 32 bits", |cost| recover(&*short, squares, told, most, cost))?;
+    let full = by_key(isa, KEY, TagLen::T16)?;
+    log.trial(Target::Strong, "AES-128-GCM with tags of 128 bits", |cost| recover(&*full, squares, told, 1 << 12, cost))
+}
+
+/// What the attacker works on.
+struct Forger<'a> {
+    victim: &'a dyn Aead,
+    text: Vec<u8>,
+    tag: Vec<u8>,
+    /// How many blocks may change: those times h^2, h^4, ..., h^(2^squares).
+    squares: usize,
+    /// The possible h: all sums of these.
+    space: Vec<u128>,
+}
+
+fn recover(
+    victim: &dyn Aead,
+    squares: usize,
+    told: usize,
+    most: u64,
+    cost: &mut Cost,
+) -> Result<(bool, String), AttackError> {
+    let mut text = vec![0x61; 16 * ((1 << squares) - 1)];
+    let tag = victim.seal_in_place(&NONCE, &[], &mut text)?.as_ref().to_vec();
+    cost.memory = 32 * text.len() as u64;
+    cost.step = "systems of linear equations";
+    let mut forger = Forger { victim, text, tag, squares, space: space(told)? };
+    let mut forgeries = 0;
+    let mut first = 0;
+    while forger.space.len() > 1 {
+        let bits = 8 * forger.tag.len();
+        // Some bits are always left to chance, else a success would tell nothing.
+        let zero = (128 * squares - 1) / forger.space.len();
+        let zero = zero.min(bits - 8.min(forger.space.len() - 1));
+        cost.steps += 1;
+        let Some(change) = forger.forge(zero, most, cost) else {
+            return Ok((false, format!("{forgeries} forgeries accepted in {} tries", cost.queries)));
+        };
+        forgeries += 1;
+        if forgeries == 1 {
+            first = cost.queries;
+        }
+        forger.learn(&change, zero, bits);
+    }
+    let Some(&h) = forger.space.first() else { return Ok((false, "no GHASH key is possible".into())) };
+    // A message of the attacker's own making, at the first try.
+    let mut forged = b"pay everything to mallory".to_vec();
+    let bytes = forger.tag.len();
+    let mask = ghash(h, &[], &forger.text) ^ ghash(h, &[], &forged);
+    let tag: Vec<u8> = forger.tag.iter().zip(mask.to_be_bytes()).map(|(t, m)| t ^ m).collect();
+    let accepted = victim.open_in_place(&NONCE, &[], &mut forged, &tag[..bytes]).is_ok();
+    Ok((accepted, format!("first forgery after {first} tries; h known after {}; forged at will", cost.queries)))
+}
+
+/// All of GF(2^128), or a part of it that holds h.
+fn space(told: usize) -> Result<Vec<u128>, AttackError> {
+    if told == 0 {
+        return Ok((0..128).map(|i| 1 << i).collect());
+    }
+    let mut h = [0; 16];
+    raw::aes(Isa::best(), KEY)?.ecb_encrypt(&mut h);
+    let mut random = Random::new(5);
+    let mut number_of = || u128::from(random.bits()) << 64 | u128::from(random.bits());
+    let others: Vec<u128> = (1..128 - told).map(|_| number_of()).collect();
+    // h is a sum of many of them, and not one of them.
+    let sum = others.iter().fold(number(&h), |sum, other| sum ^ other);
+    Ok([others, vec![sum]].concat())
+}
+
+impl Forger<'_> {
+    /// By how much a change of the blocks changes the tag, were this h.
+    fn effect(&self, change: &[u64], h: u128) -> u128 {
+        let mut power = h;
+        (0..self.squares).fold(0, |sum, i| {
+            power = mul(power, power);
+            sum ^ mul(block(change, i), power)
+        })
+    }
+
+    /// Changes that leave the first `zero` bits of the tag alone, whatever h is; then luck for the others.
+    fn forge(&self, zero: usize, most: u64, cost: &mut Cost) -> Option<Row> {
+        let unknowns = 128 * self.squares;
+        let mut equations = Vec::new();
+        for &h in &self.space {
+            let mut power = h;
+            let mut rows = vec![zeros(unknowns); zero];
+            for i in 0..self.squares {
+                power = mul(power, power);
+                // Multiplication by x moves to the next bit: from the first, which is 1.
+                let mut product = power;
+                for at in 0..128 {
+                    for (t, row) in rows.iter_mut().enumerate() {
+                        if product >> (127 - t) & 1 == 1 {
+                            flip(row, 128 * i + at);
+                        }
+                    }
+                    product = product >> 1 ^ (product & 1) * (0xe1 << 120);
+                }
+            }
+            equations.extend(rows);
+        }
+        let solutions = kernel(equations, unknowns);
+        let (tries, before) = (AtomicTries::default(), cost.queries);
+        let found = (0..most).into_par_iter().find_map_any(|seed| {
+            let mut random = Random::new(before ^ seed << 20);
+            let mut change = zeros(unknowns);
+            for solution in &solutions {
+                if random.bits() >> 63 == 1 {
+                    add(&mut change, solution);
+                }
+            }
+            if change.iter().all(|word| *word == 0) {
+                return None;
+            }
+            tries.one();
+            self.accepted(&change).then_some(change)
+        });
+        cost.queries += tries.all();
+        found
+    }
+
+    /// Asks the receiver.
+    fn accepted(&self, change: &[u64]) -> bool {
+        let mut text = self.text.clone();
+        let end = text.len();
+        for i in 0..self.squares {
+            // Times h^(2^(i + 1)): the lengths are times h, the last block times h^2.
+            let at = end - 16 * ((1 << (i + 1)) - 1);
+            let changed = number(text[at..][..16].first_chunk().expect("a block")) ^ block(change, i);
+            text[at..][..16].copy_from_slice(&changed.to_be_bytes());
+        }
+        self.victim.open_in_place(&NONCE, &[], &mut text, &self.tag).is_ok()
+    }
+
+    /// What a success says: bits `zero` to `bits` of the effect are zero as well.
+    fn learn(&mut self, change: &[u64], zero: usize, bits: usize) {
+        let effects: Vec<u128> = self.space.iter().map(|&h| self.effect(change, h)).collect();
+        let equations = (zero..bits).map(|t| {
+            let mut row = zeros(effects.len());
+            for (i, effect) in effects.iter().enumerate() {
+                if effect >> (127 - t) & 1 == 1 {
+                    flip(&mut row, i);
+                }
+            }
+            row
+        });
+        let combinations = kernel(equations.collect(), effects.len());
+        let sum = |of: &Row| (0..self.space.len()).filter(|&i| bit(of, i)).fold(0, |sum, i| sum ^ self.space[i]);
+        self.space = combinations.iter().map(sum).collect();
+    }
+}
+
+/// Block `i` of a change.
+fn block(change: &[u64], i: usize) -> u128 {
+    // Bit 0 is the first of the block, which is the highest of the number.
+    (u128::from(change[2 * i].reverse_bits()) << 64) | u128::from(change[2 * i + 1].reverse_bits())
+}
+
+/// A counter that threads share.
+#[derive(Default)]
+struct AtomicTries(core::sync::atomic::AtomicU64);
+
+impl AtomicTries {
+    fn one(&self) {
+        self.0.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn all(&self) -> u64 {
+        self.0.load(core::sync::atomic::Ordering::Relaxed)
+    }
+}
