@@ -27,22 +27,20 @@ pub(crate) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The round key that K2 replaces, as printed for 128-bit keys.
-const X: usize = 5;
-
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     if size == Size::Small {
         log.reduced = Some("the attacker is told 8 of the 16 bytes of K2: 2^16 guesses a column instead of 2^32");
     }
-    log.trial(Target::Weak, "gscm(clmul)", |cost| recover("gscm(clmul)", size, cost))?;
+    log.trial(Target::Weak, "gscm(clmul)", |cost| recover("gscm(clmul)", 5, size, cost))?;
     // A strong target is searched with the same hints, else it would take as long as the weak one and find nothing.
-    for scheme in ["gscm(clmul)-256", "gscm-h", "gcm-on64"] {
-        log.trial(Target::Strong, scheme, |cost| recover(scheme, Size::Small, cost))?;
+    for (scheme, x) in [("gscm(clmul)-256", 9), ("gscm-h", 5), ("gcm-on64", 5)] {
+        log.trial(Target::Strong, scheme, |cost| recover(scheme, x, Size::Small, cost))?;
     }
     Ok(())
 }
 
-fn recover(scheme: &str, size: Size, cost: &mut Cost) -> Result<(bool, String), AttackError> {
+/// With K2 in the place of round key `x`, as far as the attacker knows.
+fn recover(scheme: &str, x: usize, size: Size, cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let mut cluster = Cluster::new(scheme, 0x77)?;
     // Packets until 256 in a row differ in the last byte of the IV alone.
     let (mut seen, mut texts): (Vec<Seen>, Vec<Vec<u8>>) = Default::default();
@@ -59,10 +57,10 @@ fn recover(scheme: &str, size: Size, cost: &mut Cost) -> Result<(bool, String), 
     let h = cluster.h();
     let masks: Vec<Block> = seen.iter().map(|packet| cluster.mask(h, packet).to_be_bytes()).collect();
     let known = cluster.rounds();
-    let hint = (size == Size::Small).then(|| cluster.secret_column_keys(X));
+    let hint = (size == Size::Small).then(|| cluster.secret_column_keys(x));
     (cost.step, cost.memory) = ("guesses of four bytes", 1 << 20);
-    let candidates = second_keys(&known, &masks, hint, cost);
-    let keys = candidates.iter().find_map(|k2| complete(&known, *k2, &seen, &masks));
+    let candidates = second_keys(&known, x, &masks, hint, cost);
+    let keys = candidates.iter().find_map(|k2| complete(&known, x, *k2, &seen, &masks));
     let Some(keys) = keys else {
         return Ok((false, format!("{} candidates for K2, none of them right", candidates.len())));
     };
@@ -71,9 +69,9 @@ fn recover(scheme: &str, size: Size, cost: &mut Cost) -> Result<(bool, String), 
 }
 
 /// What K2 may be, judged by the sums of one set of 256 blocks.
-fn second_keys(known: &Rounds, masks: &[Block], hint: Option<Block>, cost: &mut Cost) -> Vec<Block> {
+fn second_keys(known: &Rounds, x: usize, masks: &[Block], hint: Option<Block>, cost: &mut Cost) -> Vec<Block> {
     // Back through the rounds behind K2, and through the MixColumns in front of it: MC(x) ^ K2 becomes x ^ K2'.
-    let outputs: Vec<Block> = masks.iter().map(|mask| unmix(&known.back_to(mask, X))).collect();
+    let outputs: Vec<Block> = masks.iter().map(|mask| unmix(&known.back_to(mask, x))).collect();
     let mut candidates = vec![[0; 16]];
     for column in 0..4 {
         // The four bytes that ShiftRows brings to this column from.
@@ -81,7 +79,7 @@ fn second_keys(known: &Rounds, masks: &[Block], hint: Option<Block>, cost: &mut 
             (0..16).find(|&at| shifted(at) == 4 * column + row).expect("ShiftRows is a permutation")
         });
         let texts: Vec<[u8; 4]> = outputs.iter().map(|output| places.map(|at| output[at])).collect();
-        let key: [u8; 4] = core::array::from_fn(|row| known.0[X - 1][4 * column + row]);
+        let key: [u8; 4] = core::array::from_fn(|row| known.0[x - 1][4 * column + row]);
         let attacked = Column::new(Isa::best(), &texts, key);
         let guesses: Vec<Guess> = match hint {
             Some(hint) => attacked.search(hint[places[0]], Some(hint[places[1]])),
@@ -104,9 +102,9 @@ fn second_keys(known: &Rounds, masks: &[Block], hint: Option<Block>, cost: &mut 
 }
 
 /// AES2S with K2 made of `k2`, and K1 so that the first packet fits; if that fits the others too.
-fn complete(known: &Rounds, k2: Block, seen: &[Seen], masks: &[Block]) -> Option<Rounds> {
+fn complete(known: &Rounds, x: usize, k2: Block, seen: &[Seen], masks: &[Block]) -> Option<Rounds> {
     let mut rounds = known.clone();
-    rounds.0[X] = mixed(&k2);
+    rounds.0[x] = mixed(&k2);
     let whitened = rounds.back_to(&masks[0], 0);
     let block = seen[0].counter(1);
     // The unknown 32-bit nonce is a part of this K1: it does no harm.

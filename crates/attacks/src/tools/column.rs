@@ -84,10 +84,23 @@ impl Column {
 fn sum(tables: &[&[u8; 256]], constant: u8) -> [u8; 256] {
     let mut sum = [constant; 256];
     for table in tables {
-        sum.iter_mut().zip(*table).for_each(|(sum, byte)| *sum ^= byte);
+        for (sum, byte) in sum.iter_mut().zip(*table) {
+            *sum ^= byte;
+        }
     }
     sum
 }
+
+/// Where InvShiftRows takes byte `at` of a block from.
+const UNSHIFTED: [u8; 16] = {
+    let mut from = [0; 16];
+    let mut at = 0;
+    while at < 16 {
+        from[shifted(at)] = at as u8;
+        at += 1;
+    }
+    from
+};
 
 /// The first row's sum, for every third and fourth byte: those where it is zero.
 struct Sums<'a> {
@@ -121,10 +134,10 @@ impl Kernel for Sums<'_> {
                     sum.store(&mut sums[at + i * width..]);
                 }
             }
-            for (place, _) in sums.iter().enumerate().filter(|(_, sum)| **sum == 0) {
-                // Byte `shifted(at)` of a block came to place `at` when ShiftRows is undone: and back.
-                let at = (0..16).find(|&at| shifted(at) == place % 16).unwrap_or_default();
-                found.push((third, (place / 16 * 16 + at) as u8));
+            for (place, &sum) in sums.iter().enumerate() {
+                if sum == 0 {
+                    found.push((third, (place as u8 & 0xf0) | UNSHIFTED[place % 16]));
+                }
             }
         }
         found
@@ -139,9 +152,9 @@ mod tests {
 
     #[test]
     fn every_level_finds_the_same() {
-        let texts: Vec<[u8; 4]> = (0..256u32).map(|i| (i * i * 2_654_435_761).to_le_bytes()).collect();
+        let texts: Vec<[u8; 4]> = (0..256u32).map(|i| (i * i).wrapping_mul(2_654_435_761).to_le_bytes()).collect();
         let best = Column::new(Isa::best(), &texts, [1, 2, 3, 4]);
-        let slow = |third: u8, fourth: u8| (0..1).all(|row| best.is_balanced(row, [5, 6, third, fourth]));
+        let slow = |third: u8, fourth: u8| best.is_balanced(0, [5, 6, third, fourth]);
         let start = super::sum(&[&best.rows[0][0][5], &best.rows[0][1][6]], best.constants[0]);
         let expected: Vec<(u8, u8)> =
             (0..=255).flat_map(|a| (0..=255).map(move |b| (a, b))).filter(|&(a, b)| slow(a, b)).collect();
