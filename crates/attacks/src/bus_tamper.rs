@@ -25,7 +25,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
             let Some(cell) = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme) else { continue };
             log.trial(target, format!("{scheme}, {tamper}"), |cost| {
                 (cost.queries, cost.steps, cost.step, cost.memory) = (1, 1, "line changed", 64);
-                let succeeded = cell.struck.is_some() && cell.seen.is_none() && cell.wrong_reads > 0;
+                let succeeded = cell.struck.is_some() && cell.detector.is_none() && cell.wrong_reads > 0;
                 Ok::<_, AttackError>((succeeded, cell.words()))
             })?;
         }

@@ -138,7 +138,7 @@ impl Forger<'_> {
                             flip(row, 128 * i + at);
                         }
                     }
-                    product = product >> 1 ^ (product & 1) * (0xe1 << 120);
+                    product = (product >> 1) ^ ((product & 1) * (0xe1 << 120));
                 }
             }
             equations.extend(rows);

@@ -39,7 +39,7 @@ pub(crate) const fn times(mut x: u8, mut y: u8) -> u8 {
         if y & 1 == 1 {
             product ^= x;
         }
-        x = x << 1 ^ (x >> 7) * 0x1b;
+        x = (x << 1) ^ ((x >> 7) * 0x1b);
         y >>= 1;
     }
     product

@@ -43,7 +43,7 @@ pub(crate) fn blocks(ad: &[u8], text: &[u8]) -> Vec<u128> {
             })
             .collect()
     };
-    let lengths = (8 * ad.len() as u128) << 64 | 8 * text.len() as u128;
+    let lengths = ((8 * ad.len() as u128) << 64) | (8 * text.len() as u128);
     [part(ad), part(text), vec![lengths]].concat()
 }
 
