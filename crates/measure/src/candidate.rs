@@ -1,4 +1,4 @@
-//! What can be measured: work in this process, and whole processes.
+//! Candidates: work in this process, and whole processes.
 
 use std::{
     fmt, io,
@@ -8,25 +8,25 @@ use std::{
 
 use crate::clock::{ChildTime, Clock, ThreadCpu, Wall, run_child};
 
-/// One of several ways to do the same work, to be compared by the [`Meter`](crate::Meter).
+/// One of several ways to do the same work, which the [`Meter`](crate::Meter) compares.
 pub trait Candidate {
-    /// The name that rows carry.
+    /// The name in the results.
     fn name(&self) -> &str;
 
-    /// Does the work `iterations` times and says how long that took, by whatever clock suits it: wall time around a
-    /// loop, a child's user time, or what a foreign program printed.
+    /// Does the work `iterations` times and returns the time that it took, by a suitable clock: wall time around a loop, the
+    /// user time of a child process, or the time that another program printed.
     ///
     /// # Errors
-    /// When the work fails; the comparison then ends with that error.
+    /// If the work fails; the comparison then ends with that error.
     fn run(&mut self, iterations: u64) -> io::Result<Duration>;
 
-    /// The iterations of one sample where they are not to be calibrated; `Some(1)` for a whole process.
+    /// The iterations of one sample if they must not be calibrated; `Some(1)` for a whole process.
     fn iterations(&self) -> Option<u64> {
         None
     }
 }
 
-/// Work in this process, timed around a loop of `iterations` calls: by the wall clock, unless said otherwise.
+/// Work in this process, timed around a loop of `iterations` calls, by default with the wall clock.
 pub struct Work<F> {
     name: String,
     work: F,
@@ -34,12 +34,12 @@ pub struct Work<F> {
 }
 
 impl<F: FnMut()> Work<F> {
-    /// `work` under `name`; one call is one iteration. Pass results through [`std::hint::black_box`].
+    /// A candidate called `name`; one call of `work` is one iteration. Pass results through [`std::hint::black_box`].
     pub fn new(name: impl Into<String>, work: F) -> Self {
         Work { name: name.into(), work, counted: Counted::Wall }
     }
 
-    /// Counts the CPU time of the calling thread instead: for work of one thread on a machine that others use too.
+    /// Uses the CPU time of the calling thread instead: for single-threaded work on a machine that is also used by others.
     #[must_use]
     pub fn by_thread_cpu(self) -> Self {
         Work { counted: Counted::Cpu, ..self }
@@ -67,10 +67,10 @@ impl<F> fmt::Debug for Work<F> {
     }
 }
 
-/// Which of a child's times counts.
+/// Which time of a child process counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// User time, as `time` prints it and papers quote it.
+    /// User time, as `time` prints it and as papers quote it.
     User,
     /// User and system time together.
     Cpu,
@@ -78,7 +78,7 @@ pub enum Counted {
     Wall,
 }
 
-/// A whole process; one run is one iteration and one sample.
+/// A whole process. One run is one iteration and one sample.
 pub struct Process<F> {
     name: String,
     counted: Counted,
@@ -87,13 +87,13 @@ pub struct Process<F> {
 }
 
 impl<F: FnMut() -> Command> Process<F> {
-    /// The process that `command` makes anew for every run. Its standard input and output are null unless the
-    /// command says otherwise in `command` by redirecting to files; leftovers are for `command` to clear.
+    /// A process that `command` starts for every run. Its standard input and output are null unless `command` redirects
+    /// them to files; `command` must remove files of earlier runs.
     pub fn new(name: impl Into<String>, counted: Counted, command: F) -> Self {
         Process { name: name.into(), counted, command, runs: Vec::new() }
     }
 
-    /// Every run so far, warm-up included, with all its times.
+    /// All runs so far, including warm-up, with all their times.
     pub fn runs(&self) -> &[ChildTime] {
         &self.runs
     }
@@ -132,7 +132,7 @@ impl<F> fmt::Debug for Process<F> {
     }
 }
 
-/// `program` with its three streams null: the starting point of a [`Process`] that works on files.
+/// `program` with null standard streams: the basis of a [`Process`] that works on files.
 pub fn quiet(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Clocks: wall time that never goes back, CPU time of the thread or process, and the times of a finished child.
+//! Clocks: monotonic wall time, CPU time of the thread or the process, and the times of a child process that has ended.
 
 use std::{
     cell::Cell,
@@ -9,20 +9,20 @@ use std::{
 
 use nix::time::ClockId;
 
-/// Something that tells time as the distance from an arbitrary origin, never backwards.
+/// A monotonic clock with an arbitrary origin.
 ///
-/// The [`Meter`](crate::Meter) keeps its budget by one, so that a test can hand it a [`Mock`].
+/// The [`Meter`](crate::Meter) measures its time budget with one, so that a test can use a [`Mock`].
 pub trait Clock {
     /// Time since the origin.
     fn now(&self) -> Duration;
 }
 
-/// The monotonic wall clock; its origin is the moment it was made.
+/// The monotonic wall clock; its origin is the time of its construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Wall(Instant);
 
 impl Wall {
-    /// A clock that starts at zero now.
+    /// A clock that is zero now.
     pub fn new() -> Self {
         Wall(Instant::now())
     }
@@ -40,7 +40,7 @@ impl Clock for Wall {
     }
 }
 
-/// CPU time that the calling thread has used: does not count while another process has the core.
+/// CPU time of the calling thread. Time in which another process uses the core does not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadCpu;
 
@@ -50,7 +50,7 @@ impl Clock for ThreadCpu {
     }
 }
 
-/// CPU time that all threads of this process have used.
+/// CPU time of all threads of this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProcessCpu;
 
@@ -64,10 +64,10 @@ fn own(clock: ClockId) -> Duration {
     clock.now().expect("a thread and its process have CPU clocks").into()
 }
 
-/// CPU time that a child still running has used, to the nanosecond.
+/// CPU time of a running child process, in nanoseconds.
 ///
 /// # Errors
-/// When the child is gone, and on systems without CPU clocks of other processes.
+/// If the child process has ended, or the system has no CPU clocks of other processes.
 pub fn child_cpu(child: &Child) -> io::Result<Duration> {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
     {
@@ -82,7 +82,7 @@ pub fn child_cpu(child: &Child) -> io::Result<Duration> {
     }
 }
 
-/// A clock that moves only when told to, for tests.
+/// A clock for tests that advances only when [`Mock::advance`] is called.
 #[derive(Debug, Default)]
 pub struct Mock(Cell<Duration>);
 
@@ -104,34 +104,34 @@ impl Clock for Mock {
     }
 }
 
-/// What a child process used from its start to its end, its own waited-for children included.
+/// The resources that a child process used, including those of its own children for which it waited.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildTime {
     /// CPU time in user mode.
     pub user: Duration,
-    /// CPU time in the kernel on the child's behalf.
+    /// CPU time in the kernel.
     pub system: Duration,
-    /// Wall time from before the start until its end was seen.
+    /// Wall time from the start until the end was noticed.
     pub wall: Duration,
-    /// The most memory it held at once, in bytes.
+    /// Peak memory in bytes.
     pub peak_memory: u64,
     /// How it ended.
     pub status: ExitStatus,
 }
 
-/// Runs `command` to its end and says what that child alone used.
+/// Runs `command` to its end and returns the resources that this child process used.
 ///
-/// The kernel splits a process's CPU time into user and system by where its timer tick found the process: the sum is
-/// exact to the microsecond, but the split of a run of a few ticks (a tick is 1 to 10 ms) is coarse.
+/// The kernel divides CPU time into user and system time according to where its timer tick finds the process. The sum is
+/// exact to the microsecond, but for a run of a few ticks (a tick is 1 to 10 ms) the division is coarse.
 ///
 /// # Errors
-/// When the command cannot be started or waited for. A failing exit status is not an error here: see
+/// If the command cannot be started or waited for. An exit status that indicates failure is not an error: see
 /// [`ChildTime::status`].
 pub fn run_child(command: &mut Command) -> io::Result<ChildTime> {
     use wait4::Wait4;
     let start = Instant::now();
     let mut child = command.spawn()?;
-    // A piped stdin left open would let a filter wait for ever
+    // If a piped stdin stayed open, a filter would wait forever
     drop(child.stdin.take());
     let used = child.wait4()?;
     Ok(ChildTime {

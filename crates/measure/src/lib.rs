@@ -1,11 +1,11 @@
-//! The one measuring instrument of Sealwright: every figure that this project states comes out of it.
+//! The measuring instrument of Sealwright: all figures that this project publishes come from it.
 //!
-//! * [`Meter`] runs [`Candidate`]s in interleaved rounds and gives a [`Comparison`] of [`Trial`]s;
-//! * [`Interval`] is a median with its bootstrap 95 % interval, the only form a measured figure takes;
-//! * [`Claim`] is a sentence of a paper with the [`Verdict`] of this machine;
-//! * [`Machine`] says where and when;
-//! * [`Table`] shows figures as text, Markdown, CSV, JSON or HTML;
-//! * [`Store`] keeps results as they come.
+//! * [`Meter`] runs [`Candidate`]s in interleaved rounds and returns a [`Comparison`] of [`Trial`]s.
+//! * [`Interval`] is a median with its 95 % bootstrap interval; every measured figure has this form.
+//! * [`Claim`] is a sentence of a paper with the [`Verdict`] on this machine.
+//! * [`Machine`] describes the computer.
+//! * [`Table`] prints figures as text, Markdown, CSV, JSON or HTML.
+//! * [`Store`] writes results to disk as soon as they are known.
 //!
 //! ```
 //! use sealwright_measure::{Meter, Work};

@@ -1,4 +1,4 @@
-//! The meter: runs candidates in interleaved rounds until their medians are known narrowly or the time is up.
+//! The meter: runs candidates in interleaved rounds until the intervals of their medians are narrow, or the time is up.
 
 use std::{io, time::Duration};
 
@@ -10,11 +10,11 @@ use crate::{
     random::Random,
 };
 
-/// How to measure. [`Meter::quick`] and [`Meter::full`] are the starting points; the other methods change one thing.
+/// How to measure. Start with [`Meter::quick`] or [`Meter::full`]; each of the other methods changes one setting.
 ///
-/// Every round runs one sample of each candidate, in an order shuffled anew, so that neither a drifting clock nor the
-/// place in the round favours anybody: `A B C`, `B C A`, `C A B`, ... Candidates are never run one after another to
-/// their ends.
+/// Every round runs one sample of each candidate, in an order that is shuffled each time: `A B C`, `B C A`, `C A B`, ...
+/// Neither a drifting clock rate nor the position in the round favours a candidate. Candidates are never run to
+/// completion one after another.
 #[derive(Clone, Debug)]
 pub struct Meter {
     sample: Duration,
@@ -25,40 +25,41 @@ pub struct Meter {
     seed: u64,
 }
 
-/// What the meter is doing, told before every sample.
+/// The progress of the meter, reported before every sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// The candidate about to run.
     pub candidate: &'a str,
-    /// What for.
+    /// The stage of the comparison.
     pub stage: Stage,
-    /// Full rounds done in this stage.
+    /// Complete rounds in this stage so far.
     pub round: usize,
     /// Time since the comparison began.
     pub elapsed: Duration,
-    /// Time that it may take.
+    /// The time budget of the comparison.
     pub budget: Duration,
 }
 
 /// The three stages of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Finding how many iterations make a sample.
+    /// Finding the number of iterations in a sample.
     Calibrate,
-    /// Running without counting until the times stop moving.
+    /// Samples that do not count, until the times are stable.
     WarmUp,
-    /// Counting.
+    /// Samples that count.
     Sample,
 }
 
-/// Warm-up ends once the median of every candidate's last few samples is this near to that of the few before them.
+/// Warm-up ends when the median of every candidate's last few samples differs from that of the few before by at most this
+/// share.
 const STEADY: f64 = 0.03;
 
-/// How many samples a few are: with so many, a slow drift shows that one step hides.
+/// The number of samples that are compared. With fewer samples, a slow drift would not be noticed.
 const FEW: usize = 8;
 
 impl Meter {
-    /// Samples of 200 µs, one second for a comparison, an interval 2 % wide at most.
+    /// Samples of 200 µs, one second for a comparison, intervals of at most 2 %.
     pub fn quick() -> Meter {
         Meter {
             sample: Duration::from_micros(200),
@@ -70,7 +71,7 @@ impl Meter {
         }
     }
 
-    /// Samples of 1 ms, ten seconds for a comparison, an interval 0.5 % wide at most.
+    /// Samples of 1 ms, ten seconds for a comparison, intervals of at most 0.5 %.
     pub fn full() -> Meter {
         Meter {
             sample: Duration::from_millis(1),
@@ -82,40 +83,41 @@ impl Meter {
         }
     }
 
-    /// How long a sample lasts at least, for candidates that leave their iterations to be calibrated.
+    /// The minimum duration of a sample, for candidates whose iterations are calibrated.
     #[must_use]
     pub fn sample(self, sample: Duration) -> Meter {
         Meter { sample, ..self }
     }
 
-    /// How long a comparison may take; warm-up takes a tenth of it at most. The fewest rounds are run even past it.
+    /// The time budget of a comparison. Warm-up takes at most a tenth of it. The minimum number of rounds runs even if that
+    /// takes longer.
     #[must_use]
     pub fn budget(self, budget: Duration) -> Meter {
         Meter { budget, warm_up: budget / 10, ..self }
     }
 
-    /// Stop once every candidate's interval is at most this share of its median wide.
+    /// The comparison stops when the width of every candidate's interval is at most this share of its median.
     #[must_use]
     pub fn width(self, width: f64) -> Meter {
         Meter { width, ..self }
     }
 
-    /// The fewest rounds, run whatever the budget, and the most.
+    /// The minimum number of rounds, whatever the budget, and the maximum.
     #[must_use]
     pub fn rounds(self, fewest: usize, most: usize) -> Meter {
         Meter { rounds: (fewest.max(1), most.max(fewest).max(1)), ..self }
     }
 
-    /// The seed of the order in the rounds and of the bootstrap.
+    /// The seed for the order within the rounds and for the bootstrap.
     #[must_use]
     pub fn seed(self, seed: u64) -> Meter {
         Meter { seed, ..self }
     }
 
-    /// Measures `candidates` against each other.
+    /// Compares `candidates` with each other.
     ///
     /// # Errors
-    /// The first error of a candidate, and when there is no candidate at all.
+    /// The first error of a candidate, or an error if there is no candidate.
     pub fn compare(
         &self,
         candidates: &mut [&mut dyn Candidate],
@@ -124,7 +126,7 @@ impl Meter {
         self.compare_by(&Wall::new(), candidates, progress)
     }
 
-    /// [`Meter::compare`] with the budget kept by `clock`.
+    /// [`Meter::compare`] with a time budget that `clock` measures.
     ///
     /// # Errors
     /// As [`Meter::compare`].
@@ -144,7 +146,7 @@ impl Meter {
     }
 }
 
-/// One comparison under way.
+/// A comparison in progress.
 struct Run<'a> {
     meter: &'a Meter,
     clock: &'a dyn Clock,
@@ -171,7 +173,7 @@ impl Run<'_> {
         candidate.run(iterations)
     }
 
-    /// Iterations for each candidate so that a sample lasts as long as the meter asks.
+    /// Finds the iterations of each candidate with which a sample has the required duration.
     fn calibrate(&mut self, candidates: &mut [&mut dyn Candidate]) -> io::Result<Vec<u64>> {
         let wanted = self.meter.sample;
         let mut found = Vec::with_capacity(candidates.len());
@@ -186,7 +188,7 @@ impl Run<'_> {
                 if took >= wanted || iterations >= 1 << 40 {
                     break;
                 }
-                // Aim a little beyond the mark, but never trust one short run by more than a factor of ten
+                // Aim slightly too high, but do not extrapolate from a short run by more than a factor of ten
                 let factor = wanted.as_secs_f64() * 1.1 / took.as_secs_f64().max(1e-9);
                 iterations = (iterations as f64 * factor.clamp(1.2, 10.0)).ceil() as u64;
             }
@@ -195,8 +197,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Uncounted rounds until every candidate is steady, or a tenth of the budget is spent. Candidates with fixed
-    /// iterations (processes) run once: their own first run is all that a cache needs.
+    /// Runs rounds that do not count until every candidate is stable, or a tenth of the budget is spent. Candidates with
+    /// fixed iterations (processes) run once, which is enough to fill caches.
     fn warm_up(&mut self, candidates: &mut [&mut dyn Candidate], iterations: &[u64]) -> io::Result<()> {
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
         let end = self.elapsed() + self.meter.warm_up;
@@ -228,7 +230,7 @@ impl Run<'_> {
             if round >= fewest && self.elapsed() >= self.meter.budget {
                 break;
             }
-            // The bootstrap itself takes time: look only now and then, ever more rarely
+            // The bootstrap takes time itself, so it runs after ever more rounds
             if round == look {
                 narrow = samples.iter().all(|samples| self.is_narrow(samples));
                 if narrow {
@@ -258,7 +260,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether the median of the last few samples is near that of the few before.
+/// Whether the median of the last few samples is near the median of the few before.
 fn is_steady(samples: &[f64]) -> bool {
     let Some((older, last)) = samples.len().checked_sub(FEW).map(|cut| samples.split_at(cut)) else { return false };
     let Some(before) = older.len().checked_sub(FEW).and_then(|cut| median(&older[cut..])) else { return false };

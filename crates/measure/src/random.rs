@@ -1,11 +1,11 @@
-//! The small seeded generator behind shuffled rounds and bootstrap draws: the same seed gives the same figures.
+//! A small seeded generator for shuffled rounds and bootstrap draws: the same seed gives the same figures.
 
 /// Sebastiano Vigna's SplitMix64: full period, 64 bits of state, ample for resampling. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator whose whole future follows from `seed`.
+    /// A generator that is determined by `seed`.
     pub fn new(seed: u64) -> Self {
         Random(seed)
     }
@@ -33,7 +33,7 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Puts `items` into one of their orders, each as likely (Fisher and Yates).
+    /// Shuffles `items` uniformly (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::table::{Align, Cell, Column, Table};
 
 impl Table {
-    /// Columns lined up with spaces, for a terminal.
+    /// Text for a terminal, with columns aligned by spaces.
     pub fn to_text(&self) -> String {
         let heads: Vec<String> = self.columns.iter().map(Column::head).collect();
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(one_line).collect()).collect();
@@ -33,7 +33,7 @@ impl Table {
         text
     }
 
-    /// A pipe table of GitHub's Markdown under a bold title.
+    /// A Markdown table (GitHub) under a bold title.
     pub fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = format!("**{}**\n\n", markdown(&self.title));
@@ -45,8 +45,8 @@ impl Table {
         text
     }
 
-    /// Comma-separated values of RFC 4180: a head line, then one line a row with figures in full precision. A column
-    /// with intervals becomes three: the median, `low` and `high`.
+    /// CSV (RFC 4180): a header line, then one line for each row, with figures in full precision. A column with intervals
+    /// becomes three columns: the median, `low` and `high`.
     pub fn to_csv(&self) -> String {
         let wide: Vec<bool> = (0..self.columns.len())
             .map(|i| self.rows.iter().any(|row| matches!(row[i], Cell::Interval { .. })))
@@ -66,13 +66,13 @@ impl Table {
         String::from_utf8(writer.into_inner().expect("memory takes every byte")).expect("fields are UTF-8")
     }
 
-    /// The whole table, cells with their kinds, so that [`serde_json::from_str`] gives it back.
+    /// The table with the kinds of its cells; [`serde_json::from_str`] restores it.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("strings and finite numbers are JSON")
     }
 
-    /// A `<table>` with caption and scopes, everything escaped; intervals carry the class `interval`, verdicts
-    /// `holds`, `does-not-hold` or `cannot-be-told`, figures `number`, gaps `empty`.
+    /// A `<table>` with caption and scopes, in which all text is escaped. Intervals have the class `interval`, verdicts
+    /// `holds`, `does-not-hold` or `cannot-be-told`, figures `number`, and gaps `empty`.
     pub fn to_html(&self) -> String {
         let mut html = format!("<table>\n<caption>{}</caption>\n<thead>\n<tr>", escape(&self.title));
         for column in &self.columns {
@@ -98,7 +98,7 @@ fn one_line(cell: &Cell) -> String {
     cell.shown().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Text that Markdown leaves as it is inside a table.
+/// Escapes text for a Markdown table.
 fn markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -111,7 +111,7 @@ fn markdown(text: &str) -> String {
     plain
 }
 
-/// The CSV fields of a cell, three where the column has intervals.
+/// The CSV fields of a cell: three if the column has intervals.
 fn fields(cell: &Cell, wide: bool) -> Vec<String> {
     let mut fields = match cell {
         Cell::Interval { interval, .. } => [interval.median, interval.low, interval.high].map(|x| x.to_string()).into(),
@@ -127,7 +127,7 @@ fn escape(text: &str) -> String {
     html_escape::encode_quoted_attribute(text).into_owned()
 }
 
-/// What goes between a cell's tags.
+/// The HTML content of a cell.
 fn inner(cell: &Cell) -> String {
     let Cell::Interval { interval, decimals } = cell else { return escape(&cell.shown()) };
     let digits = usize::from(*decimals);
@@ -135,7 +135,7 @@ fn inner(cell: &Cell) -> String {
     format!("{median:.digits$} <small>[{low:.digits$}, {high:.digits$}]</small>")
 }
 
-/// The class of a cell's kind.
+/// The CSS class for the kind of a cell.
 fn kind(cell: &Cell) -> &'static str {
     use crate::claim::Verdict;
     match cell {
@@ -149,7 +149,7 @@ fn kind(cell: &Cell) -> &'static str {
     }
 }
 
-/// The class attribute for a leaning and a kind, with a space before it, or nothing.
+/// The class attribute for an alignment and a kind, with a space before it, or nothing.
 fn class(align: Align, kind: &str) -> String {
     let classes = match (align, kind) {
         (Align::Left, "") => return String::new(),
