@@ -2,6 +2,14 @@
 
 use std::{fmt, io, path::PathBuf};
 
+use sealwright::Suite;
+use sealwright_stream::StreamError;
+
+use crate::{
+    costs::{Ceiling, Costs},
+    enc::error::EncError,
+};
+
 /// Why a file was not sealed, opened, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -40,7 +48,7 @@ pub enum Error {
     TooLong,
     /// This suite has no place in the file format.
     #[error("suite {0} cannot seal files")]
-    SuiteNotForFiles(sealwright::Suite),
+    SuiteNotForFiles(Suite),
     /// A key file cannot be used.
     #[error("key file {place}: {why}")]
     KeyFile {
@@ -50,10 +58,10 @@ pub enum Error {
         why: &'static str,
     },
     /// The key has a length other than the suite takes.
-    #[error("the key has {given} bytes where {suite} takes {wanted}")]
+    #[error("the key has {given} bytes, but {suite} takes {wanted}")]
     KeyLength {
         /// The suite.
-        suite: sealwright::Suite,
+        suite: Suite,
         /// Bytes it takes.
         wanted: usize,
         /// Bytes given.
@@ -64,14 +72,14 @@ pub enum Error {
     EmptyPassphrase,
     /// Argon2 parameters that do not go together.
     #[error("Argon2id cannot run with {0}")]
-    Costs(crate::Costs),
+    Costs(Costs),
     /// The file asks for more Argon2 work than the ceiling allows; nothing of it was spent.
     #[error("the passphrase would cost {asked}; at most {ceiling} is allowed")]
     TooCostly {
         /// What the file asks for.
-        asked: crate::Costs,
+        asked: Costs,
         /// What is allowed.
-        ceiling: crate::Ceiling,
+        ceiling: Ceiling,
     },
     /// The file is locked by a raw key and a passphrase was given, or the other way round.
     #[error("the file is locked with {wanted}, not with {given}")]
@@ -89,7 +97,10 @@ pub enum Error {
     NotAuthentic(Flaw),
     /// A key or IV that `enc` does not take.
     #[error(transparent)]
-    Enc(#[from] crate::enc::EncError),
+    Enc(#[from] EncError),
+    /// There is not enough memory for what the passphrase costs.
+    #[error("there is not enough memory for Argon2id with {0}")]
+    NoMemory(Costs),
     /// The operating system has no random bytes.
     #[error("the operating system gave no random bytes: {0}")]
     Random(getrandom::Error),
@@ -130,6 +141,33 @@ pub enum Flaw {
         /// Whether it is the last one, whose length tells the file's.
         last: bool,
     },
+}
+
+impl Flaw {
+    /// What is wrong with a stream that begins at `start` in the file; `None` if the stream is not what is wrong.
+    pub(crate) fn of(error: &StreamError, start: u64) -> Option<Flaw> {
+        match *error {
+            StreamError::Truncated { offset } => Some(Flaw::Truncated { offset: start + offset }),
+            StreamError::Chunk { index, offset, last } => Some(Flaw::Chunk { index, offset: start + offset, last }),
+            _ => None,
+        }
+    }
+}
+
+impl From<StreamError> for Error {
+    fn from(error: StreamError) -> Error {
+        match error {
+            StreamError::Suite(suite) => Error::SuiteNotForFiles(suite),
+            StreamError::KeyLength { suite, wanted, given } => Error::KeyLength { suite, wanted, given },
+            StreamError::Random(error) => Error::Random(error),
+            StreamError::TooLong => Error::TooLong,
+            StreamError::WrongKey => Error::WrongKey("key"),
+            other => match Flaw::of(&other, 0) {
+                Some(flaw) => Error::NotAuthentic(flaw),
+                None => Error::Io { doing: "seal", place: INPUT.into(), source: other.into() },
+            },
+        }
+    }
 }
 
 impl fmt::Display for Flaw {
@@ -193,7 +231,7 @@ impl Error {
         move |source| Error::Io { doing, place, source }
     }
 
-    /// Names the input where the reading room did not know it.
+    /// Names the input where the code that read did not know it.
     pub(crate) fn of(self, name: &str) -> Error {
         match self {
             Error::Io { doing, place, source } if place == INPUT => Error::Io { doing, place: name.into(), source },

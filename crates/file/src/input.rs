@@ -11,29 +11,7 @@ use std::{
     path::Path,
 };
 
-use crate::{Error, Preamble};
-
-/// Which file it is, whatever its name, and in which state: device, inode, length, time of the last change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    device: u64,
-    inode: u64,
-    len: u64,
-    /// Seconds and nanoseconds.
-    modified: (i64, i64),
-}
-
-impl Identity {
-    pub(crate) fn of(meta: &Metadata) -> Identity {
-        let modified = (meta.mtime(), meta.mtime_nsec());
-        Identity { device: meta.dev(), inode: meta.ino(), len: meta.len(), modified }
-    }
-
-    /// Whether both are one file, changed or not.
-    pub(crate) fn same_file(&self, other: &Identity) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
-    }
-}
+use crate::{error::Error, identity::Identity, preamble::Preamble};
 
 /// Bytes to seal or to open.
 pub struct Input {

@@ -1,6 +1,14 @@
-//! What a sealed file tells without a key. None of it is proven: whoever holds the file can change it, and opening notices.
+//! What a sealed file tells without a key. None of it is proven: whoever can write to the file can change it, and only
+//! opening finds that out.
 
-use crate::{Error, Flaw, Input, Preamble, chunk, preamble::VERSION};
+use sealwright_stream::chunk;
+
+use crate::{
+    body::text_len,
+    error::{Error, Flaw},
+    input::Input,
+    preamble::{Preamble, VERSION},
+};
 
 /// What a sealed file says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,16 +35,11 @@ impl Inspection {
 /// Reads the preamble of `input` and works out the rest from its length.
 ///
 /// # Errors
-/// [`Error::NotAuthentic`] if it is no sealed file; reading errors.
+/// [`Error::NotAuthentic`] if it is not a sealed file; reading errors.
 pub fn inspect(mut input: Input) -> Result<Inspection, Error> {
     let preamble = input.preamble()?.clone();
     let preamble_len = preamble.to_bytes().len() as u64;
     let sealed = input.len();
-    let text = sealed.map(|len| {
-        chunk::plain_len(len.saturating_sub(preamble_len)).map_err(|flaw| match flaw {
-            Flaw::Truncated { .. } => Flaw::Truncated { offset: len },
-            other => other,
-        })
-    });
+    let text = sealed.map(|len| text_len(len, preamble_len));
     Ok(Inspection { version: VERSION, preamble, preamble_len, sealed, text })
 }

@@ -1,6 +1,6 @@
 //! Sealed files: sealing, opening, reading at random, looking without a key; and the bytes of `openssl enc`.
 //!
-//! The format is written up in `docs/FORMAT.md`: a preamble that says how to find the key, then a body after the C2SP
+//! The format is described in [`mod@format`]: a preamble that says how to find the key, then a body after the C2SP
 //! chunked encryption specification, whose chunks can be sealed, opened and read independently and whose length cannot
 //! be changed unnoticed.
 //!
@@ -21,14 +21,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Doors: [`Sealing`] and [`Opening`] take an [`Input`] to an [`Output`], each a file or a stream; [`SealedReader`] is
+//! [`Sealing`] and [`Opening`] take an [`Input`] to an [`Output`], each a file or a stream; [`SealedReader`] is
 //! `Read + Seek` over a sealed file; [`inspect()`] tells what is known without a key; [`enc`] speaks OpenSSL's bytes.
+//! Programs that have no use for files take the body alone, `Write` and `Read`, from the crate `sealwright-stream`.
 //! Every [`Error`] knows its exit code and, where one helps, a hint.
 
 mod body;
-pub mod chunk;
+mod costs;
 pub mod enc;
 mod error;
+#[doc = include_str!("../FORMAT.md")]
+pub mod format {}
+mod identity;
 pub mod input;
 pub mod inspect;
 pub mod key;
@@ -41,13 +45,16 @@ mod seal;
 mod span;
 mod window;
 
+pub use costs::{Ceiling, Costs};
 pub use error::{Error, Flaw};
-pub use input::{Identity, Input};
+pub use identity::{Identity, Summary};
+pub use input::Input;
 pub use inspect::{Inspection, inspect};
-pub use key::{Ceiling, Costs, Key};
+pub use key::Key;
 pub use open::Opening;
 pub use output::{Output, Place, Shared, remove_input};
-pub use preamble::{KeySource, Preamble, aead_name};
+pub use preamble::{KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};
 pub use reader::SealedReader;
-pub use seal::{Sealing, Summary};
+pub use seal::Sealing;
+pub use sealwright_stream::{aead_name, chunk};

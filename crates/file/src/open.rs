@@ -6,14 +6,18 @@ use std::{
 };
 
 use sealwright::Isa;
+use sealwright_stream::{ChunkCipher, StreamError, chunk};
 
 use crate::{
-    Ceiling, Error, Input, Key, Output, Summary, Work,
-    body::Body,
-    chunk,
-    input::{Cursored, From},
-    output::{Draft, Placed, To},
+    body::{Body, read_header},
+    costs::Ceiling,
+    error::Error,
+    identity::Summary,
+    input::{Cursored, From, Input},
+    key::Key,
+    output::{Draft, Output, Placed, To},
     preamble::{Preamble, fill},
+    progress::Work,
     span::{self, Span},
     window::{by_position, in_order, write_parts},
 };
@@ -74,55 +78,70 @@ impl<'a> Opening<'a> {
         let (identity, name) = (input.identity(), input.name.clone());
         let header = preamble.to_bytes().len();
         let body = match &mut input.from {
-            From::File { file, .. } => Body::open(&mut Cursored { file, at: header as u64 }, &preamble, self),
-            From::Stream(stream) => Body::open(stream, &preamble, self),
+            From::File { file, .. } => self.begin_body(&mut Cursored { file, at: header as u64 }, &preamble),
+            From::Stream(stream) => self.begin_body(stream, &preamble),
         }
         .map_err(|error| error.of(&name))?;
         self.work.progress.advance((header + chunk::HEADER) as u64);
 
         let own = input.mode();
         let mode = |preserve| own.filter(|_| preserve).unwrap_or(0o600);
-        let job = Job { body: &body, work: &self.work, from: &name, to: &output.name };
+        let transfer = OpenTransfer { body: &body, work: &self.work, from: &name, to: &output.name };
+        let durable = matches!(&output.to, To::File { place, .. } if place.sync);
         let text = match (&mut input.from, output.to) {
             (From::File { file, meta }, To::File { path, place }) => {
-                let text = job.prove_length(file, meta.len())?;
+                let text = transfer.prove_length(file, meta.len())?;
                 let draft = Draft::create(&path, place)?;
-                job.file_to_file(file, &draft, text)?;
+                transfer.file_to_file(file, &draft, text)?;
                 draft.commit(mode(place.preserve))?;
                 text
             }
             (From::File { file, meta }, To::Stream(mut to)) => {
-                job.prove_length(file, meta.len())?;
-                job.in_order(&mut Cursored { file, at: body.offset(0) }, &mut to)?
+                transfer.prove_length(file, meta.len())?;
+                transfer.in_order(&mut Cursored { file, at: body.offset(0) }, &mut to)?
             }
             (From::Stream(from), To::File { path, place }) => {
                 let draft = Draft::create(&path, place)?;
-                let text = job.in_order(from, &mut &draft)?;
+                let text = transfer.in_order(from, &mut &draft)?;
                 draft.commit(mode(place.preserve))?;
                 text
             }
-            (From::Stream(from), To::Stream(mut to)) => job.in_order(from, &mut to)?,
+            (From::Stream(from), To::Stream(mut to)) => transfer.in_order(from, &mut to)?,
         };
         let sealed = header as u64 + chunk::sealed_len(text);
-        Ok(Summary { text, sealed, suite: preamble.suite, input: identity })
+        Ok(Summary { text, sealed, suite: preamble.suite, input: identity, durable })
     }
 
     /// Reads the preamble and the body's header from `from`, which may go on to the chunks.
     pub(crate) fn begin(&self, from: &mut impl Read) -> Result<(Body, Preamble), Error> {
         let preamble = Preamble::read(from)?;
-        Ok((Body::open(from, &preamble, self)?, preamble))
+        Ok((self.begin_body(from, &preamble)?, preamble))
+    }
+
+    /// Reads salt and commitment from `from` and checks the commitment before anything else is believed.
+    fn begin_body(&self, from: &mut impl Read, preamble: &Preamble) -> Result<Body, Error> {
+        let context = preamble.to_bytes();
+        let start = context.len() as u64;
+        let header = read_header(from, start)?;
+        let input_key = self.key.input_key(preamble.suite, &preamble.source, self.ceiling)?;
+        match ChunkCipher::open(preamble.suite, self.isa, &input_key, &header, &[&context, self.ad]) {
+            Err(StreamError::WrongKey) => {
+                Err(Error::WrongKey(if self.key.is_passphrase() { "passphrase" } else { "key" }))
+            }
+            cipher => Ok(Body::new(cipher?, start)),
+        }
     }
 }
 
 /// One input on its way to one output.
-pub(crate) struct Job<'a> {
+pub(crate) struct OpenTransfer<'a> {
     pub(crate) body: &'a Body,
     pub(crate) work: &'a Work,
     pub(crate) from: &'a str,
     pub(crate) to: &'a str,
 }
 
-impl Job<'_> {
+impl OpenTransfer<'_> {
     /// Opens the last chunk of a file of `len` bytes: only a text of this length ends so.
     fn prove_length(&self, file: &File, len: u64) -> Result<u64, Error> {
         let text = self.body.text_len(len)?;

@@ -5,8 +5,8 @@ use std::io::Read;
 use sealwright::Suite;
 
 use crate::{
-    Costs, Error,
-    error::{Flaw, INPUT},
+    costs::Costs,
+    error::{Error, Flaw, INPUT},
 };
 
 /// How every sealed file begins. Not text; notices newline translation and stripped high bits.
@@ -141,19 +141,4 @@ pub(crate) fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result
         }
     }
     Ok(got)
-}
-
-/// The AEAD's name in a body's key derivation: IANA's where the registry has one, else Sealwright's own.
-///
-/// A suite whose name is not here cannot seal files. `docs/FORMAT.md` lists the same names.
-pub fn aead_name(suite: Suite) -> Option<&'static str> {
-    Some(match suite {
-        Suite::Aes128Gcm => "AEAD_AES_128_GCM",
-        Suite::Aes256Gcm => "AEAD_AES_256_GCM",
-        Suite::Aes128Ocb => "AEAD_AES_128_OCB_TAGLEN128",
-        Suite::Aes256Ocb => "AEAD_AES_256_OCB_TAGLEN128",
-        Suite::Serpent256Gcm => "SEALWRIGHT_SERPENT_256_GCM",
-        Suite::Serpent256Ocb => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
-        _ => return None,
-    })
 }

@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use crate::error::Error;
+
 /// Told how a job goes, by several threads at once.
 pub trait Progress: Send + Sync {
     /// A job of `bytes` of input begins; `None` when the length is not known, as with pipes.
@@ -43,9 +45,9 @@ impl Interrupt {
     }
 
     /// # Errors
-    /// [`Error::Interrupted`](crate::Error::Interrupted) if somebody asked.
-    pub fn check(&self) -> Result<(), crate::Error> {
-        if self.is_raised() { Err(crate::Error::Interrupted) } else { Ok(()) }
+    /// [`Error::Interrupted`] if somebody asked.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.is_raised() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 

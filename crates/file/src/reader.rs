@@ -5,9 +5,10 @@ use std::{
     io::{self, Read, Seek, SeekFrom},
 };
 
+use sealwright_stream::chunk;
 use zeroize::Zeroizing;
 
-use crate::{Error, Opening, Preamble, body::Body, chunk};
+use crate::{body::Body, error::Error, open::Opening, preamble::Preamble};
 
 /// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
 ///

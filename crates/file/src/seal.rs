@@ -6,13 +6,18 @@ use std::{
 };
 
 use sealwright::{Isa, Suite};
+use sealwright_stream::{ChunkCipher, chunk};
 
 use crate::{
-    Costs, Error, Identity, Input, Key, Output, Work,
     body::Body,
-    chunk,
-    input::{Cursored, From},
-    output::{Draft, Placed, To},
+    costs::Costs,
+    error::Error,
+    identity::{Identity, Summary},
+    input::{Cursored, From, Input},
+    key::Key,
+    output::{Draft, Output, Placed, To},
+    preamble::Preamble,
+    progress::Work,
     span::{self, Span},
     window::{by_position, fill_parts, in_order},
 };
@@ -32,19 +37,6 @@ pub struct Sealing<'a> {
     pub isa: Isa,
     /// Threads, progress, interrupt.
     pub work: Work,
-}
-
-/// What was done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// Bytes of text.
-    pub text: u64,
-    /// Bytes of the sealed file.
-    pub sealed: u64,
-    /// The suite.
-    pub suite: Suite,
-    /// Which file was read, if it was one.
-    pub input: Option<Identity>,
 }
 
 impl<'a> Sealing<'a> {
@@ -91,7 +83,11 @@ impl<'a> Sealing<'a> {
     /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
-        let (body, header) = Body::create(self)?;
+        let (source, input_key) = self.key.for_sealing(self.suite, self.costs)?;
+        let mut header = Preamble { suite: self.suite, source }.to_bytes();
+        let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&header, self.ad])?;
+        let body = Body::new(cipher, header.len() as u64);
+        header.extend(begin);
         self.seal_body(&body, &header, input, output)
     }
 
@@ -99,7 +95,8 @@ impl<'a> Sealing<'a> {
     pub(crate) fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
         let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600));
         self.work.progress.begin(input.len());
-        let job = Job { body, header, work: &self.work, from: &input.name, to: &output.name };
+        let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
+        let durable = matches!(&output.to, To::File { place, .. } if place.sync);
         let text = match (input.from, output.to) {
             (From::File { file, meta }, To::File { path, place }) => {
                 if meta.len() > chunk::MAX_TEXT {
@@ -107,24 +104,24 @@ impl<'a> Sealing<'a> {
                 }
                 let draft = Draft::create(&path, place)?;
                 draft.room_for(sealed_len(header, meta.len()))?;
-                job.file_to_file(&file, &draft, &meta)?;
+                transfer.file_to_file(&file, &draft, &meta)?;
                 draft.commit(mode)?;
                 meta.len()
             }
             (From::File { file, meta }, To::Stream(mut to)) => {
-                let text = job.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
-                job.unchanged(&file, &meta, text)?;
+                let text = transfer.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
+                transfer.unchanged(&file, &meta, text)?;
                 text
             }
             (From::Stream(mut from), To::File { path, place }) => {
                 let draft = Draft::create(&path, place)?;
-                let text = job.in_order(&mut from, &mut &draft)?;
+                let text = transfer.in_order(&mut from, &mut &draft)?;
                 draft.commit(mode)?;
                 text
             }
-            (From::Stream(mut from), To::Stream(mut to)) => job.in_order(&mut from, &mut to)?,
+            (From::Stream(mut from), To::Stream(mut to)) => transfer.in_order(&mut from, &mut to)?,
         };
-        Ok(Summary { text, sealed: sealed_len(header, text), suite: self.suite, input: identity })
+        Ok(Summary { text, sealed: sealed_len(header, text), suite: self.suite, input: identity, durable })
     }
 }
 
@@ -134,7 +131,7 @@ fn sealed_len(header: &[u8], text: u64) -> u64 {
 }
 
 /// One input on its way to one output.
-struct Job<'a> {
+struct SealTransfer<'a> {
     body: &'a Body,
     header: &'a [u8],
     work: &'a Work,
@@ -142,7 +139,7 @@ struct Job<'a> {
     to: &'a str,
 }
 
-impl Job<'_> {
+impl SealTransfer<'_> {
     /// Every worker reads, seals and writes its spans at their own places.
     fn file_to_file(&self, from: &File, to: &Draft, meta: &Metadata) -> Result<(), Error> {
         let text = meta.len();

@@ -2,13 +2,10 @@
 
 use std::io::{IoSlice, IoSliceMut};
 
+use sealwright_stream::chunk::{self, TAG};
 use zeroize::Zeroizing;
 
-use crate::{
-    Error,
-    body::Body,
-    chunk::{self, TAG},
-};
+use crate::{body::Body, error::Error};
 
 /// Chunks in every span but the last.
 pub(crate) const CHUNKS: usize = 64;
@@ -89,7 +86,7 @@ impl Span {
         }
         for (i, chunk) in self.buffer[..len].chunks_mut(chunk::SEALED).enumerate() {
             let index = first + i as u64;
-            body.unseal(index, chunk).map_err(|_| body.flaw(index, chunk.len()))?;
+            body.unseal(index, chunk)?;
             self.text += chunk.len() - TAG;
         }
         Ok(())

@@ -12,7 +12,8 @@ use std::{
 use rayon::prelude::*;
 
 use crate::{
-    Error, Work,
+    error::Error,
+    progress::Work,
     span::{PLAIN, Span},
 };
 

@@ -1,10 +1,12 @@
 //! The worked example of `docs/FORMAT.md`: made again here, so that the page stays true.
 
 use sealwright::{Isa, Suite};
+use sealwright_stream::{ChunkCipher, aead_name, chunk::SALT, hkdf_expand};
 
 use super::Body;
 use crate::{
-    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, aead_name, chunk::SALT, key::Secret,
+    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared,
+    key::{Secret, argon2id},
     preamble::PASSPHRASE_SALT,
 };
 
@@ -22,7 +24,12 @@ fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
     let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
     let mut sealed = Shared::default();
     let sealing = Sealing::new(key).suite(preamble.suite).ad(b"greeting");
-    let (body, header) = Body::create_with(preamble, input_key, &salt, Isa::best(), b"greeting").unwrap();
+    let mut header = preamble.to_bytes();
+    let context: [&[u8]; 2] = [&header, b"greeting"];
+    let (cipher, begin) =
+        ChunkCipher::create_with_salt(preamble.suite, Isa::best(), input_key, &salt, &context).unwrap();
+    let body = Body::new(cipher, header.len() as u64);
+    header.extend(begin);
     let text = Input::bytes(b"A tiny sealed file.\n", "text");
     sealing.seal_body(&body, &header, text, Output::writer(sealed.clone(), "memory")).unwrap();
     sealed.take()
@@ -33,7 +40,8 @@ fn derived(preamble: &Preamble, input_key: &[u8], len: usize) -> Vec<u8> {
     let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
     let name = aead_name(preamble.suite).unwrap().as_bytes();
     let mut out = vec![0; len];
-    super::expand(input_key, &[super::LABEL, name, &[0], &salt, &preamble.to_bytes(), b"greeting"], &mut out);
+    let label = b"c2sp.org/chunked-encryption@v1+";
+    hkdf_expand(input_key, &[label, name, &[0], &salt, &preamble.to_bytes(), b"greeting"], &mut out);
     out
 }
 
@@ -70,7 +78,7 @@ fn passphrase() {
     let costs = Costs { memory_kib: 64, passes: 3, lanes: 4 };
     let key = Key::passphrase("correct horse").unwrap();
     let preamble = Preamble { suite: Suite::Aes128Gcm, source: KeySource::Passphrase { costs, salt } };
-    let input_key = costs.stretch(b"correct horse", &salt, 16).unwrap();
+    let input_key = argon2id(costs, b"correct horse", &salt, 16).unwrap();
     assert_on_page(&input_key);
     let sealed = seal_example(&preamble, &key, &input_key);
     assert_on_page(&sealed);

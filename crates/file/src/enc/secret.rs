@@ -8,9 +8,12 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{EncCipher, EncError, EncMode};
+use super::{
+    cipher::{EncCipher, EncMode},
+    error::EncError,
+};
 use crate::{
-    Error,
+    error::Error,
     key::{Secret, random},
 };
 

@@ -5,8 +5,17 @@ use std::io::{Read, Write};
 use sealwright::{Aead, Block, mode::gcm, raw};
 use zeroize::Zeroizing;
 
-use super::{Enc, EncError, EncMode, EncSecret, GCM_LIMIT, Salt, armor::Encoder, secret::SALT};
-use crate::{Error, error::OUTPUT, preamble::fill};
+use super::{
+    Enc, GCM_LIMIT,
+    armor::Encoder,
+    cipher::EncMode,
+    error::EncError,
+    secret::{EncSecret, SALT, Salt},
+};
+use crate::{
+    error::{Error, OUTPUT},
+    preamble::fill,
+};
 
 /// Bytes treated at once: whole blocks, small enough for the second-level cache.
 const PIECE: usize = 256 * 1024;

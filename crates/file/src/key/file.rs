@@ -9,8 +9,8 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Key, Kind, Secret};
-use crate::{Error, error::LOOSE};
+use super::{Key, KeyMaterial, Secret};
+use crate::error::{Error, LOOSE};
 
 /// How a key is written to a file. Both are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Key {
         let mut buffer = Zeroizing::new([0; LONGEST]);
         let got = crate::preamble::fill(&mut from, &mut *buffer)?;
         match parse(&buffer[..got]) {
-            Some(key) => Ok(Key::of(Kind::Raw(key))),
+            Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
             None => Err(Error::KeyFile {
                 place: place.into(),
                 why: "it must hold 16 or 32 bytes, or as many in hex on one line",
@@ -82,7 +82,7 @@ impl Key {
     /// # Errors
     /// [`Error::KeyKind`] for a passphrase.
     pub fn to_form(&self, form: KeyForm) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let Kind::Raw(key) = &self.secret else {
+        let KeyMaterial::Raw(key) = &self.secret else {
             return Err(Error::KeyKind { wanted: "a raw key", given: self.kind() });
         };
         Ok(match form {

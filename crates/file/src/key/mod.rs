@@ -1,16 +1,21 @@
 //! Keys: a raw key or a passphrase, from memory, a file or a descriptor.
 
-mod costs;
 mod file;
+mod stretch;
 
 use std::{fmt, sync::Mutex};
 
-pub use costs::{Ceiling, Costs};
 pub use file::KeyForm;
 use sealwright::Suite;
+#[cfg(test)]
+pub(crate) use stretch::argon2id;
 use zeroize::Zeroizing;
 
-use crate::{Error, KeySource, preamble::PASSPHRASE_SALT};
+use crate::{
+    costs::{Ceiling, Costs},
+    error::Error,
+    preamble::{KeySource, PASSPHRASE_SALT},
+};
 
 /// Secret bytes, wiped when dropped.
 pub(crate) type Secret = Zeroizing<Vec<u8>>;
@@ -20,12 +25,12 @@ pub(crate) type Secret = Zeroizing<Vec<u8>>;
 /// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that it
 /// opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
 pub struct Key {
-    secret: Kind,
+    secret: KeyMaterial,
     /// Passphrases already stretched.
     stretched: Mutex<Vec<Stretched>>,
 }
 
-enum Kind {
+enum KeyMaterial {
     Raw(Secret),
     Passphrase(Secret),
 }
@@ -42,7 +47,7 @@ const KEPT: usize = 16;
 impl Key {
     /// A raw key, uniformly random. Its length is held against the suite when it is used.
     pub fn raw(key: impl Into<Vec<u8>>) -> Key {
-        Key::of(Kind::Raw(Secret::new(key.into())))
+        Key::of(KeyMaterial::Raw(Secret::new(key.into())))
     }
 
     /// A fresh raw key for `suite`.
@@ -52,7 +57,7 @@ impl Key {
     pub fn generate(suite: Suite) -> Result<Key, Error> {
         let mut key = Secret::new(vec![0; suite.key_len()]);
         random(&mut key)?;
-        Ok(Key::of(Kind::Raw(key)))
+        Ok(Key::of(KeyMaterial::Raw(key)))
     }
 
     /// A passphrase, as the bytes that were typed, without the end of the line.
@@ -64,29 +69,29 @@ impl Key {
         if secret.is_empty() {
             return Err(Error::EmptyPassphrase);
         }
-        Ok(Key::of(Kind::Passphrase(secret)))
+        Ok(Key::of(KeyMaterial::Passphrase(secret)))
     }
 
-    fn of(secret: Kind) -> Key {
+    fn of(secret: KeyMaterial) -> Key {
         Key { secret, stretched: Mutex::new(Vec::new()) }
     }
 
     /// Whether this is a passphrase.
     pub fn is_passphrase(&self) -> bool {
-        matches!(self.secret, Kind::Passphrase(_))
+        matches!(self.secret, KeyMaterial::Passphrase(_))
     }
 
     /// What it is called in messages.
     pub fn kind(&self) -> &'static str {
         match self.secret {
-            Kind::Raw(_) => "a raw key",
-            Kind::Passphrase(_) => "a passphrase",
+            KeyMaterial::Raw(_) => "a raw key",
+            KeyMaterial::Passphrase(_) => "a passphrase",
         }
     }
 
     /// The source to write into a new file's preamble, and the input key of its body.
     pub(crate) fn for_sealing(&self, suite: Suite, costs: Costs) -> Result<(KeySource, Secret), Error> {
-        let Kind::Passphrase(passphrase) = &self.secret else {
+        let KeyMaterial::Passphrase(passphrase) = &self.secret else {
             return Ok((KeySource::Raw, self.input_key(suite, &KeySource::Raw, Ceiling::default())?));
         };
         let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -95,7 +100,7 @@ impl Key {
         }
         let mut salt = [0; PASSPHRASE_SALT];
         random(&mut salt)?;
-        let key = costs.stretch(passphrase, &salt, suite.key_len())?;
+        let key = stretch::argon2id(costs, passphrase, &salt, suite.key_len())?;
         keep(&mut kept, Stretched { costs, salt, key: key.clone() });
         Ok((KeySource::Passphrase { costs, salt }, key))
     }
@@ -103,12 +108,14 @@ impl Key {
     /// The input key of a body whose preamble names `source`. Costs above `ceiling` are refused before they are spent.
     pub(crate) fn input_key(&self, suite: Suite, source: &KeySource, ceiling: Ceiling) -> Result<Secret, Error> {
         match (&self.secret, source) {
-            (Kind::Raw(key), KeySource::Raw) if key.len() == suite.key_len() => Ok(key.clone()),
-            (Kind::Raw(key), KeySource::Raw) => {
+            (KeyMaterial::Raw(key), KeySource::Raw) if key.len() == suite.key_len() => Ok(key.clone()),
+            (KeyMaterial::Raw(key), KeySource::Raw) => {
                 Err(Error::KeyLength { suite, wanted: suite.key_len(), given: key.len() })
             }
-            (Kind::Passphrase(passphrase), &KeySource::Passphrase { costs, salt }) => {
-                ceiling.allow(costs)?;
+            (KeyMaterial::Passphrase(passphrase), &KeySource::Passphrase { costs, salt }) => {
+                if !ceiling.allows(costs) {
+                    return Err(Error::TooCostly { asked: costs, ceiling });
+                }
                 let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let fits = |known: &&Stretched| {
                     known.costs == costs && known.salt == salt && known.key.len() == suite.key_len()
@@ -116,7 +123,7 @@ impl Key {
                 if let Some(known) = kept.iter().find(fits) {
                     return Ok(known.key.clone());
                 }
-                let key = costs.stretch(passphrase, &salt, suite.key_len())?;
+                let key = stretch::argon2id(costs, passphrase, &salt, suite.key_len())?;
                 keep(&mut kept, Stretched { costs, salt, key: key.clone() });
                 Ok(key)
             }

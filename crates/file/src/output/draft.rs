@@ -21,8 +21,8 @@ use rustix::{
     io::Errno,
 };
 
-use super::Place;
-use crate::{Error, key::random};
+use super::place::Place;
+use crate::{error::Error, key::random};
 
 /// Drafts that exist now, for [`abandon_all`].
 static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new() });

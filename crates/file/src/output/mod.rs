@@ -1,6 +1,7 @@
 //! Where bytes go: a file that appears under its name only when it is whole, or a stream.
 
 mod draft;
+mod place;
 mod shared;
 
 use std::{
@@ -13,27 +14,13 @@ use std::{
 
 pub use draft::abandon_all;
 pub(crate) use draft::{Draft, Placed};
+pub use place::Place;
 pub use shared::Shared;
 
-use crate::{Error, Identity, Summary};
-
-/// How a file takes its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Replace a file of that name.
-    pub force: bool,
-    /// When opening, keep the sealed file's permission bits instead of 0600.
-    pub preserve: bool,
-    /// Wait until the disk has it before it gets its name, so that a power cut leaves the old file or the new one.
-    pub sync: bool,
-}
-
-impl Default for Place {
-    /// Never replaces, 0600, synced.
-    fn default() -> Self {
-        Place { force: false, preserve: false, sync: true }
-    }
-}
+use crate::{
+    error::Error,
+    identity::{Identity, Summary},
+};
 
 /// Where sealed or opened bytes go.
 pub struct Output {

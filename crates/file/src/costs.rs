@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use argon2::{Algorithm, Argon2, Params, Version};
-use zeroize::Zeroizing;
-
-use super::Secret;
-use crate::Error;
+use argon2::Params;
 
 /// Argon2id's parameters (RFC 9106).
 ///
@@ -35,18 +31,9 @@ impl Costs {
         self.params(32).is_some()
     }
 
-    fn params(self, len: usize) -> Option<Params> {
+    /// The same for Argon2; `len` is that of the key to make, in bytes.
+    pub(crate) fn params(self, len: usize) -> Option<Params> {
         Params::new(self.memory_kib, self.passes, self.lanes, Some(len)).ok()
-    }
-
-    /// Argon2id of `passphrase`, `len` bytes.
-    pub(crate) fn stretch(self, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Secret, Error> {
-        let params = self.params(len).ok_or(Error::Costs(self))?;
-        let mut key = Zeroizing::new(vec![0; len]);
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-            .hash_password_into(passphrase, salt, &mut key)
-            .map_err(|_| Error::Costs(self))?;
-        Ok(key)
     }
 }
 
@@ -80,13 +67,9 @@ impl Ceiling {
         Ceiling { memory_kib, ..Ceiling::default() }
     }
 
-    /// # Errors
-    /// [`Error::TooCostly`] if any of the costs is above its limit.
-    pub fn allow(self, asked: Costs) -> Result<(), Error> {
-        if asked.memory_kib > self.memory_kib || asked.passes > self.passes || asked.lanes > self.lanes {
-            return Err(Error::TooCostly { asked, ceiling: self });
-        }
-        Ok(())
+    /// Whether `asked` stays within every limit.
+    pub fn allows(self, asked: Costs) -> bool {
+        asked.memory_kib <= self.memory_kib && asked.passes <= self.passes && asked.lanes <= self.lanes
     }
 }
 

@@ -1,27 +1,29 @@
-//! Arithmetic of the body: where chunks lie, their nonces, and lengths both ways. Pure.
+//! The layout: where each chunk begins, its nonce, and the lengths of text and sealed stream from each other.
+//!
+//! Offsets and lengths are in bytes and count from the salt, with which a sealed stream begins.
 
-use crate::error::Flaw;
+use crate::StreamError;
 
-/// Plaintext bytes of every chunk but the last, which has fewer.
+/// Plaintext bytes in every chunk but the last, which has fewer.
 pub const PLAIN: usize = 16_384;
 /// Bytes that sealing adds to each chunk.
 pub const TAG: usize = 16;
 /// Bytes of a sealed chunk that is not the last.
 pub const SEALED: usize = PLAIN + TAG;
-/// Bytes of the salt that opens the body.
+/// Bytes of the salt, with which a sealed stream begins.
 pub const SALT: usize = 24;
 /// Bytes of the commitment that follows the salt.
 pub const COMMITMENT: usize = 32;
-/// Bytes of the body before its first chunk.
+/// Bytes before the first chunk: salt and commitment.
 pub const HEADER: usize = SALT + COMMITMENT;
 /// Bytes of a nonce.
 pub const NONCE: usize = 12;
-/// A body has at most this many chunks: 4 PiB.
+/// The most chunks in one stream: 4 PiB of text.
 pub const MAX_CHUNKS: u64 = 1 << 38;
-/// The longest text of a body, in bytes: all chunks full but the last, which is one byte short of it.
+/// The longest text, in bytes: every chunk is full but the last, which lacks one byte.
 pub const MAX_TEXT: u64 = MAX_CHUNKS * PLAIN as u64 - 1;
 
-/// Where chunk `index` begins, counted from the start of the body.
+/// Where chunk `index` begins.
 pub fn offset(index: u64) -> u64 {
     HEADER as u64 + index * SEALED as u64
 }
@@ -35,27 +37,29 @@ pub fn nonce(base: &[u8; NONCE], index: u64) -> [u8; NONCE] {
     nonce
 }
 
-/// How many chunks a text of `len` bytes makes: the last is always there and always short, maybe empty.
+/// How many chunks a text of `len` bytes makes. There is always a last chunk that is shorter than the others; it may
+/// be empty.
 pub fn count(len: u64) -> u64 {
     len / PLAIN as u64 + 1
 }
 
-/// Length of the body that a text of `len` bytes makes.
+/// Length of the sealed stream that a text of `len` bytes makes.
 pub fn sealed_len(len: u64) -> u64 {
     HEADER as u64 + len + count(len) * TAG as u64
 }
 
-/// Length of the text in a body of `len` bytes.
+/// Length of the text in a sealed stream of `len` bytes.
 ///
 /// # Errors
-/// No text makes a body of this length: the file was cut, or is longer than the format allows.
-pub fn plain_len(len: u64) -> Result<u64, Flaw> {
-    let cut = Flaw::Truncated { offset: len };
-    let chunks = len.checked_sub(HEADER as u64).ok_or(cut.clone())?;
+/// [`StreamError::Truncated`] if no text makes a stream of this length, [`StreamError::Chunk`] if the stream has more
+/// chunks than the format allows.
+pub fn plain_len(len: u64) -> Result<u64, StreamError> {
+    let cut = StreamError::Truncated { offset: len };
+    let chunks = len.checked_sub(HEADER as u64).ok_or_else(|| cut.clone())?;
     let (full, rest) = (chunks / SEALED as u64, chunks % SEALED as u64);
     let rest = rest.checked_sub(TAG as u64).ok_or(cut)?;
     if full >= MAX_CHUNKS {
-        return Err(Flaw::Chunk { index: MAX_CHUNKS, offset: offset(MAX_CHUNKS), last: false });
+        return Err(StreamError::Chunk { index: MAX_CHUNKS, offset: offset(MAX_CHUNKS), last: false });
     }
     Ok(full * PLAIN as u64 + rest)
 }

@@ -1,0 +1,49 @@
+//! Which file it is, and what became of it.
+
+use std::{fs::Metadata, os::unix::fs::MetadataExt};
+
+use sealwright::Suite;
+
+/// Which file it is, whatever its name, and in which state: device, inode, length, and the times of the last change to
+/// its content and to its metadata. The latter cannot be set back by a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+    len: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Identity {
+    pub(crate) fn of(meta: &Metadata) -> Identity {
+        Identity {
+            device: meta.dev(),
+            inode: meta.ino(),
+            len: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// Whether both are one file, changed or not.
+    pub(crate) fn same_file(&self, other: &Identity) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes of text.
+    pub text: u64,
+    /// Bytes of the sealed file.
+    pub sealed: u64,
+    /// The suite.
+    pub suite: Suite,
+    /// Which file was read, if it was one.
+    pub input: Option<Identity>,
+    /// Whether the output is on the disk under its name: a regular file, synced together with its directory.
+    pub durable: bool,
+}

@@ -1,0 +1,179 @@
+//! The keys of one stream, and the sealing and opening of its chunks in any order.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sealwright::{Aead, Isa, Suite};
+use sha2::Sha512;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{
+    StreamError,
+    chunk::{self, COMMITMENT, HEADER, NONCE, SALT, SEALED, TAG, nonce},
+};
+
+/// The name of the construction in the key derivation.
+const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
+
+/// Seals and opens the chunks of one stream, in any order and from several threads.
+///
+/// Each chunk must be sealed once only: the number is the nonce. The last chunk must be shorter than
+/// [`chunk::PLAIN`] bytes and all others exactly as long. [`Sealer`](crate::Sealer) and [`Opener`](crate::Opener) see
+/// to both.
+pub struct ChunkCipher {
+    aead: Box<dyn Aead>,
+    base: [u8; NONCE],
+}
+
+impl ChunkCipher {
+    /// A new stream with a random salt: its cipher, and the header (salt and commitment) that goes before chunk 0.
+    ///
+    /// `context` is taken as if its parts stood one behind the other.
+    ///
+    /// # Errors
+    /// [`StreamError::Suite`], [`StreamError::KeyLength`], [`StreamError::Random`].
+    pub fn create(
+        suite: Suite,
+        isa: Isa,
+        key: &[u8],
+        context: &[&[u8]],
+    ) -> Result<(ChunkCipher, [u8; HEADER]), StreamError> {
+        let mut salt = [0; SALT];
+        getrandom::fill(&mut salt).map_err(StreamError::Random)?;
+        ChunkCipher::create_with_salt(suite, isa, key, &salt, context)
+    }
+
+    /// As [`ChunkCipher::create`] with a salt of the caller's. Two texts under one key, salt and context share their
+    /// nonces, which reveals them: for test vectors, and for salts that are random already.
+    ///
+    /// # Errors
+    /// As [`ChunkCipher::create`].
+    pub fn create_with_salt(
+        suite: Suite,
+        isa: Isa,
+        key: &[u8],
+        salt: &[u8; SALT],
+        context: &[&[u8]],
+    ) -> Result<(ChunkCipher, [u8; HEADER]), StreamError> {
+        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context)?;
+        let mut header = [0; HEADER];
+        header[..SALT].copy_from_slice(salt);
+        header[SALT..].copy_from_slice(&commitment);
+        Ok((cipher, header))
+    }
+
+    /// The stream that begins with `header`.
+    ///
+    /// # Errors
+    /// [`StreamError::WrongKey`] unless key and context are those that the stream was sealed under;
+    /// [`StreamError::Suite`], [`StreamError::KeyLength`].
+    pub fn open(
+        suite: Suite,
+        isa: Isa,
+        key: &[u8],
+        header: &[u8; HEADER],
+        context: &[&[u8]],
+    ) -> Result<ChunkCipher, StreamError> {
+        let (salt, wanted) = header.split_at(SALT);
+        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context)?;
+        if bool::from(commitment.ct_eq(wanted)) { Ok(cipher) } else { Err(StreamError::WrongKey) }
+    }
+
+    fn derive(
+        suite: Suite,
+        isa: Isa,
+        key: &[u8],
+        salt: &[u8],
+        context: &[&[u8]],
+    ) -> Result<(ChunkCipher, [u8; COMMITMENT]), StreamError> {
+        let name = aead_name(suite).filter(|_| suite.nonce_len() == NONCE && suite.tag_len() == TAG);
+        let name = name.ok_or(StreamError::Suite(suite))?;
+        let wrong_length = |given| StreamError::KeyLength { suite, wanted: suite.key_len(), given };
+        if key.len() != suite.key_len() {
+            return Err(wrong_length(key.len()));
+        }
+        let mut info = vec![LABEL, name.as_bytes(), &[0], salt];
+        info.extend(context);
+        let mut derived = Zeroizing::new(vec![0; suite.key_len() + NONCE + COMMITMENT]);
+        hkdf_expand(key, &info, &mut derived);
+        let (chunk_key, rest) = derived.split_at(suite.key_len());
+        let (base_bytes, commitment_bytes) = rest.split_at(NONCE);
+        let aead = suite.aead_at(isa, chunk_key).map_err(|_| wrong_length(chunk_key.len()))?;
+        let (mut base, mut commitment) = ([0; NONCE], [0; COMMITMENT]);
+        base.copy_from_slice(base_bytes);
+        commitment.copy_from_slice(commitment_bytes);
+        Ok((ChunkCipher { aead, base }, commitment))
+    }
+
+    /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
+    ///
+    /// # Panics
+    /// If `chunk` is shorter than `len` and a tag.
+    pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
+        let (text, tag) = chunk[..len + TAG].split_at_mut(len);
+        let sealed = self.aead.seal_in_place(&nonce(&self.base, index), &[], text);
+        tag.copy_from_slice(sealed.expect("a chunk is within every suite's limits").as_ref());
+    }
+
+    /// Opens chunk `index`, text and tag, in place. On failure nothing of the text is left in `chunk`.
+    ///
+    /// # Errors
+    /// [`StreamError::Chunk`].
+    pub fn open_chunk(&self, index: u64, chunk: &mut [u8]) -> Result<(), StreamError> {
+        let last = chunk.len() < SEALED;
+        let flaw = || StreamError::Chunk { index, offset: chunk::offset(index), last };
+        let Some((text, tag)) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)) else { return Err(flaw()) };
+        self.aead.open_in_place(&nonce(&self.base, index), &[], text, tag).map_err(|_| flaw())
+    }
+}
+
+impl fmt::Debug for ChunkCipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChunkCipher").finish_non_exhaustive()
+    }
+}
+
+impl Drop for ChunkCipher {
+    fn drop(&mut self) {
+        self.base.zeroize();
+    }
+}
+
+/// The AEAD's name in the key derivation: IANA's where its registry has one, otherwise Sealwright's own.
+///
+/// `None` for suites that are not defined for chunked encryption.
+pub fn aead_name(suite: Suite) -> Option<&'static str> {
+    Some(match suite {
+        Suite::Aes256Gcm => "AEAD_AES_256_GCM",
+        Suite::Aes128Gcm => "AEAD_AES_128_GCM",
+        Suite::Aes256Ocb => "AEAD_AES_256_OCB_TAGLEN128",
+        Suite::Aes128Ocb => "AEAD_AES_128_OCB_TAGLEN128",
+        Suite::Serpent256Gcm => "SEALWRIGHT_SERPENT_256_GCM",
+        Suite::Serpent256Ocb => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
+        _ => return None,
+    })
+}
+
+/// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the parts of `info` one behind the other, into `out`.
+///
+/// Written out because crate `hkdf` takes no key shorter than the hash, as the RFC asks of extracted keys; `key` must be
+/// uniformly random instead.
+///
+/// # Panics
+/// If `out` has more than 255 · 64 bytes.
+pub fn hkdf_expand(key: &[u8], info: &[&[u8]], out: &mut [u8]) {
+    assert!(out.len() <= 255 * 64, "HKDF-Expand gives at most 255 blocks");
+    let mut previous = Zeroizing::new(Vec::with_capacity(64));
+    for (i, part) in out.chunks_mut(64).enumerate() {
+        let mut mac = Hmac::<Sha512>::new_from_slice(key).expect("HMAC takes keys of every length");
+        mac.update(&previous);
+        info.iter().for_each(|piece| mac.update(piece));
+        mac.update(&[i as u8 + 1]);
+        let mut block = mac.finalize().into_bytes();
+        part.copy_from_slice(&block[..part.len()]);
+        previous.resize(block.len(), 0);
+        previous.copy_from_slice(&block);
+        block.as_mut_slice().zeroize();
+    }
+}

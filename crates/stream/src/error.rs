@@ -1,0 +1,65 @@
+//! Why a stream was not sealed or opened.
+
+use std::io;
+
+use sealwright::Suite;
+
+/// Why a stream was not sealed or opened. No variant carries a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The suite has no name in the key derivation.
+    #[error("suite {0} is not defined for chunked encryption")]
+    Suite(Suite),
+    /// The key does not have the length that the suite takes.
+    #[error("the key has {given} bytes, but {suite} takes {wanted}")]
+    KeyLength {
+        /// The suite.
+        suite: Suite,
+        /// The length that the suite takes, in bytes.
+        wanted: usize,
+        /// The length given, in bytes.
+        given: usize,
+    },
+    /// The operating system gave no random bytes for the salt.
+    #[error("the operating system gave no random bytes: {0}")]
+    Random(getrandom::Error),
+    /// The commitment does not match: another key, another context, or an edited header.
+    #[error("wrong key or context, or the header was changed")]
+    WrongKey,
+    /// The stream ends early.
+    #[error("the stream was cut off at byte {offset}")]
+    Truncated {
+        /// Where it ends, in bytes.
+        offset: u64,
+    },
+    /// A chunk is not authentic: it was changed, moved or cut, or bytes were added.
+    #[error("chunk {index} (at byte {offset}) is not authentic")]
+    Chunk {
+        /// Its number, from 0.
+        index: u64,
+        /// Where it begins, in bytes.
+        offset: u64,
+        /// Whether it stands where the last chunk does, whose length gives that of the text.
+        last: bool,
+    },
+    /// The text is longer than one stream can hold.
+    #[error("the text is longer than 4 PiB")]
+    TooLong,
+    /// An earlier call failed; the stream cannot continue.
+    #[error("an earlier error ended this stream")]
+    Ended,
+}
+
+impl From<StreamError> for io::Error {
+    /// Streams that are not authentic are [`io::ErrorKind::InvalidData`]; `downcast` gives the [`StreamError`] back.
+    fn from(error: StreamError) -> io::Error {
+        let kind = match &error {
+            StreamError::Truncated { .. } => io::ErrorKind::UnexpectedEof,
+            StreamError::WrongKey | StreamError::Chunk { .. } => io::ErrorKind::InvalidData,
+            StreamError::TooLong => io::ErrorKind::FileTooLarge,
+            _ => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}

@@ -1,0 +1,194 @@
+//! Streams of every length, in pieces of every length, changed and cut anywhere, over writers and readers that fail.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use proptest::prelude::*;
+use sealwright::Suite;
+use sealwright_stream::{Opener, Sealer, StreamError, chunk};
+
+const KEY: [u8; 32] = [9; 32];
+
+fn text(len: usize) -> Vec<u8> {
+    (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+fn sealed(text: &[u8]) -> Vec<u8> {
+    let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &KEY, b"context").unwrap();
+    sealer.write_all(text).unwrap();
+    sealer.finish().unwrap()
+}
+
+fn opener(sealed: &[u8]) -> io::Result<Opener<&[u8]>> {
+    Opener::new(sealed, Suite::Aes256Gcm, &KEY, b"context")
+}
+
+#[test]
+fn lengths_around_chunks() {
+    for len in [0, 1, 16, chunk::PLAIN - 1, chunk::PLAIN, chunk::PLAIN + 1, 3 * chunk::PLAIN, 100_000] {
+        let sealed = sealed(&text(len));
+        assert_eq!(sealed.len() as u64, chunk::sealed_len(len as u64));
+        let mut out = Vec::new();
+        opener(&sealed).unwrap().read_to_end(&mut out).unwrap();
+        assert!(out == text(len), "{len}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn pieces_do_not_matter(len in 0..60_000_usize, write in 1..20_000_usize, read in 1..20_000_usize) {
+        let text = text(len);
+        let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &KEY, b"context").unwrap();
+        for piece in text.chunks(write) {
+            sealer.write_all(piece).unwrap();
+            sealer.flush().unwrap();
+        }
+        let sealed = sealer.finish().unwrap();
+        prop_assert_eq!(sealed.len() as u64, chunk::sealed_len(len as u64));
+        let (mut opener, mut out, mut piece) = (opener(&sealed).unwrap(), Vec::<u8>::new(), vec![0; read]);
+        loop {
+            match opener.read(&mut piece).unwrap() {
+                0 => break,
+                n => out.extend(&piece[..n]),
+            }
+        }
+        prop_assert!(out == text);
+    }
+}
+
+#[test]
+fn every_cut_and_every_changed_byte_is_found() {
+    let whole = sealed(&text(chunk::PLAIN + 20));
+    for cut in (0..whole.len()).filter(|cut| *cut < 200 || cut % 97 == 0 || *cut > chunk::SEALED) {
+        let mut out = Vec::new();
+        let error = opener(&whole[..cut]).and_then(|mut opener| opener.read_to_end(&mut out)).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData), "{cut}: {error}");
+        assert!(text(chunk::PLAIN).starts_with(&out) && (out.is_empty() || out.len() == chunk::PLAIN), "{cut}");
+    }
+    for at in (0..whole.len()).filter(|at| *at < 100 || at % 89 == 0 || *at > chunk::SEALED) {
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        let mut out = Vec::new();
+        let error = opener(&changed).and_then(|mut opener| opener.read_to_end(&mut out)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{at}");
+    }
+    let mut out = Vec::new();
+    let longer = [&whole[..], b"x"].concat();
+    assert!(opener(&longer).and_then(|mut opener| opener.read_to_end(&mut out)).is_err());
+}
+
+#[test]
+fn a_failure_is_repeated_and_gives_nothing_more() {
+    let mut changed = sealed(&text(3 * chunk::PLAIN));
+    changed[chunk::HEADER + chunk::SEALED + 5] ^= 1;
+    let mut opener = opener(&changed).unwrap();
+    let mut out = Vec::new();
+    opener.read_to_end(&mut out).unwrap_err();
+    assert_eq!(out.len(), chunk::PLAIN);
+    for _ in 0..2 {
+        let error = opener.read(&mut [0; 10]).unwrap_err().downcast::<StreamError>().unwrap();
+        let offset = (chunk::HEADER + chunk::SEALED) as u64;
+        assert_eq!(error, StreamError::Chunk { index: 1, offset, last: false });
+    }
+}
+
+#[test]
+fn without_finish_the_stream_counts_as_cut_off() {
+    for len in [0, 5, chunk::PLAIN, chunk::PLAIN + 5] {
+        let mut out = Vec::new();
+        let mut sealer = Sealer::new(&mut out, Suite::Aes256Gcm, &KEY, b"context").unwrap();
+        sealer.write_all(&text(len)).unwrap();
+        sealer.flush().unwrap();
+        drop(sealer);
+        let error = opener(&out).and_then(|mut opener| opener.read_to_end(&mut Vec::new())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{len}");
+    }
+}
+
+#[test]
+fn another_key_or_context_is_told_from_damage() {
+    let sealed = sealed(b"text");
+    for (key, context) in [([8; 32], &b"context"[..]), (KEY, b"contexts")] {
+        let error = Opener::new(&sealed[..], Suite::Aes256Gcm, &key, context).unwrap_err();
+        assert_eq!(error.downcast::<StreamError>().unwrap(), StreamError::WrongKey);
+    }
+    let error = Sealer::new(io::sink(), Suite::Aes256Gcm, &[0; 16], b"").unwrap_err();
+    assert_eq!(error, StreamError::KeyLength { suite: Suite::Aes256Gcm, wanted: 32, given: 16 });
+}
+
+/// Takes and gives a few bytes at a time and says "try again" in between.
+struct Unready<T> {
+    inner: T,
+    calls: u32,
+}
+
+impl<T> Unready<T> {
+    fn ready(&mut self) -> io::Result<()> {
+        self.calls += 1;
+        match self.calls % 3 {
+            1 => Err(ErrorKind::WouldBlock.into()),
+            2 => Err(ErrorKind::Interrupted.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Write> Write for Unready<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.ready()?;
+        self.inner.write(&bytes[..bytes.len().min(7_000)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<T: Read> Read for Unready<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.ready()?;
+        let n = buffer.len().min(7_000);
+        self.inner.read(&mut buffer[..n])
+    }
+}
+
+#[test]
+fn calls_that_failed_may_be_repeated() {
+    let text = text(100_000);
+    let mut sealer = Sealer::new(Unready { inner: Vec::new(), calls: 0 }, Suite::Aes256Gcm, &KEY, b"context").unwrap();
+    let mut rest = &text[..];
+    while !rest.is_empty() {
+        match sealer.write(rest) {
+            Ok(n) => rest = &rest[n..],
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+    }
+    while let Err(error) = sealer.try_finish() {
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    }
+    assert!(sealer.write(b"more").is_err());
+    let sealed = sealer.get_ref().inner.clone();
+    assert_eq!(sealed.len() as u64, chunk::sealed_len(100_000));
+
+    let mut from = Unready { inner: &sealed[chunk::HEADER..], calls: 0 };
+    let header = sealed.first_chunk().unwrap();
+    let cipher = sealwright_stream::ChunkCipher::open(
+        Suite::Aes256Gcm,
+        sealwright::Isa::best(),
+        &KEY,
+        header,
+        &[b"con", b"text"],
+    );
+    let mut opener = Opener::with_cipher(&mut from, cipher.unwrap());
+    let (mut out, mut piece) = (Vec::<u8>::new(), [0; 5000]);
+    loop {
+        match opener.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n) => out.extend(&piece[..n]),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+    }
+    assert!(out == text);
+}
