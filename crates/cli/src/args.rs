@@ -1,54 +1,9 @@
-//! The arguments as they are typed. Each verb resolves its own into what it works on, so nothing below this file
-//! knows a flag.
+//! Arguments that several verbs share.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use sealwright_terminal::ProgressArgs;
-
-#[cfg(feature = "relay")]
-use crate::{client, serve};
-use crate::{completions, enc, inspect, key, man, open, seal, vectors};
-
-const ABOUT_EXITS: &str = "\
-Exit codes:
-    0  done
-    1  input, output or configuration failed
-    2  the command line makes no sense
-    3  not authentic: the sealed file was changed, cut or extended
-    4  wrong key, passphrase or associated data
-  130  interrupted
-Of several files the highest code wins.
-
-Example:
-    sealwright key new -o my.key
-    sealwright seal --key-file my.key letter.txt
-    sealwright open --key-file my.key letter.txt.seal -o letter.copy";
-
-/// Seal and open files with authenticated encryption.
-#[derive(Debug, Parser)]
-#[command(name = "sealwright", version, after_help = ABOUT_EXITS)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    pub(crate) verb: Verb,
-}
-
-/// What to do: one verb, one file of source.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    Seal(seal::SealArgs),
-    Open(open::OpenArgs),
-    Inspect(inspect::InspectArgs),
-    Key(key::KeyArgs),
-    Enc(enc::EncArgs),
-    Vectors(vectors::VectorsArgs),
-    #[cfg(feature = "relay")]
-    Serve(serve::ServeArgs),
-    #[cfg(feature = "relay")]
-    Client(client::ClientArgs),
-    Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
-}
 
 /// Where the key comes from. Never from the command line itself or the environment: other processes read both.
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_relay::client::{ClientError, Identity, Pipe};
-use sealwright_terminal::{CommandError, Exit};
+use sealwright_terminal::{CommandError, Exit, say};
 
 const EXAMPLES: &str = "\
 Standard input goes to the other client, and what it sends to standard output, until both have said all and
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
         Pipe { identity: &identity, peer: &args.to, datagrams: args.udp, wait: Duration::from_secs(args.wait.into()) };
     let watch = |what: &str| {
         if args.verbose {
-            eprintln!("sealwright: {what}");
+            say(format_args!("sealwright: {what}"));
         }
     };
     let moved = pipe.run(io::stdin(), io::stdout(), &watch).map_err(failure)?;

@@ -1,10 +1,8 @@
 //! `sealwright completions`: what a shell needs to complete the program's words.
 
-use clap::Args;
+use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use sealwright_terminal::{CommandError, Exit, pages, print};
-
-use crate::args::Arguments;
 
 const EXAMPLES: &str = "\
 Example:
@@ -19,8 +17,8 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script.
-pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
-    print(&pages::completions::<Arguments>(args.shell))?;
+/// Prints the script for the program `A`.
+pub(crate) fn run<A: CommandFactory>(args: &CompletionsArgs) -> Result<Exit, CommandError> {
+    print(&pages::completions::<A>(args.shell))?;
     Ok(Exit::Done)
 }

@@ -13,15 +13,16 @@ use sealwright_file::{
     enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt},
     key::KeyForm,
 };
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, shown};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, say, shown};
 use zeroize::Zeroizing;
 
 use crate::{
+    descriptor,
     error::file_error,
+    line::first_line,
     progress::Board,
-    prompt,
-    secret::{self, Purpose},
-    stream,
+    prompt::{self, Purpose},
+    secret, stream,
 };
 
 const EXAMPLES: &str = "\
@@ -196,7 +197,7 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
     let kdf = match args.iter {
         None if !args.pbkdf2 => {
             // As openssl does: the bytes may be needed, the user should know
-            eprintln!("sealwright: warning: without -pbkdf2 the passphrase is hashed once and quickly guessed");
+            say("sealwright: warning: without -pbkdf2 the passphrase is hashed once and quickly guessed");
             Kdf::Legacy { digest }
         }
         iterations => Kdf::Pbkdf2 { iterations: iterations.unwrap_or(10_000), digest },
@@ -216,7 +217,7 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
 fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let from_file = |path: &Path| {
         let mut file = std::fs::File::open(path).map_err(|error| CommandError::io(path, &error))?;
-        secret::first_line(&mut file, path)
+        first_line(&mut file, path)
     };
     if let Some(path) = &args.kfile {
         return from_file(path);
@@ -227,10 +228,11 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
     };
     match source.split_once(':').unwrap_or((source, "")) {
         ("file", path) => from_file(Path::new(path)),
-        ("stdin", "") => secret::first_line(&mut std::io::stdin().lock(), Path::new("standard input")),
+        ("stdin", "") => first_line(&mut std::io::stdin().lock(), Path::new("standard input")),
         ("fd", number) => {
-            let number = number.parse().map_err(|_| CommandError::usage(format_args!("fd:{number} is no number")))?;
-            secret::first_line(&mut secret::descriptor(number)?, &secret::descriptor_name(number))
+            let number =
+                number.parse().map_err(|_| CommandError::usage(format_args!("fd:{number} is not a number")))?;
+            first_line(&mut descriptor::duplicate(number)?, &descriptor::name(number))
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
         ("env", _) => Err(refused("-pass env: hands the passphrase to every child process")),

@@ -16,8 +16,20 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         }
         Error::Exists(path) => CommandError::new(exit, "exists already").about(path),
         Error::SameFile(path) => CommandError::new(exit, "is both input and output").about(path),
-        Error::Replaced(path) => {
-            CommandError::new(exit, "was replaced by another file meanwhile and is kept").about(path)
+        Error::Replaced(path) => CommandError::new(exit, "was changed or replaced meanwhile and is kept").about(path),
+        Error::NotDurable(path) => {
+            CommandError::new(exit, "is kept, because its output is not a file on a disk").about(path)
+        }
+        Error::Link(path) => {
+            CommandError::new(exit, "is a symbolic link: removing it would leave the text").about(path)
+        }
+        Error::BlockDevice(path) => {
+            CommandError::new(exit, "is a block device, whose content would be lost").about(path)
+        }
+        Error::BadOutput { path, why } => CommandError::new(exit, format_args!("cannot be written: {why}")).about(path),
+        Error::Changed { place, before, after } => {
+            let what = format_args!("was written to while it was read (it had {before} bytes, then {after})");
+            CommandError::new(exit, what).about(Path::new(place))
         }
         Error::KeyFile { place, why } => {
             CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))

@@ -1,21 +1,26 @@
 //! The command `sealwright`: seals and opens files, writes and reads the bytes of `openssl enc`, checks vectors, relays
 //! sessions.
 //!
-//! Arguments are in `args`; each verb is one file; errors are printed by `sealwright_terminal::run`.
+//! The verbs stand together in `command`; each verb is one file; errors are printed by `sealwright_terminal::run`.
 
 mod ad;
 mod args;
 mod bars;
+mod ceiling;
 #[cfg(feature = "relay")]
 mod client;
+mod command;
 mod completions;
+mod descriptor;
 mod enc;
 mod error;
 mod inspect;
-mod jobs;
 mod key;
+mod line;
 mod man;
 mod open;
+mod plan;
+mod preflight;
 mod progress;
 mod prompt;
 mod run;
@@ -31,7 +36,7 @@ use std::process::ExitCode;
 use sealwright_file::output::abandon_all;
 use sealwright_terminal::{CommandError, Exit, interrupt};
 
-use crate::args::{Arguments, Verb};
+use crate::command::{Arguments, Verb};
 
 fn main() -> ExitCode {
     let words = enc::openssl_words(std::env::args_os().collect());
@@ -45,10 +50,11 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
         return serve::run(args);
     }
     // Workers may be waiting for a pipe that never speaks again: they are not asked, what they wrote is removed.
-    interrupt::listen(|| {
+    let clean_up = || {
         abandon_all();
-        prompt::restore_terminal();
-    })?;
+        prompt::show_typing();
+    };
+    interrupt::listen_at_terminal(clean_up, prompt::show_typing, prompt::hide_typing)?;
     match &args.verb {
         Verb::Seal(args) => seal::run(args),
         Verb::Open(args) => open::run(args),
@@ -60,7 +66,7 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
         Verb::Serve(args) => serve::run(args),
         #[cfg(feature = "relay")]
         Verb::Client(args) => client::run(args),
-        Verb::Completions(args) => completions::run(args),
-        Verb::Man(args) => man::run(args),
+        Verb::Completions(args) => completions::run::<Arguments>(args),
+        Verb::Man(args) => man::run::<Arguments>(args),
     }
 }

@@ -2,10 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, CommandFactory};
 use sealwright_terminal::{CommandError, Exit, pages, print};
-
-use crate::args::Arguments;
 
 const EXAMPLES: &str = "\
 Example:
@@ -20,9 +18,9 @@ pub(crate) struct ManArgs {
     directory: Option<PathBuf>,
 }
 
-/// Prints the first page, or writes all.
-pub(crate) fn run(args: &ManArgs) -> Result<Exit, CommandError> {
-    let pages = pages::manual::<Arguments>()?;
+/// Prints the first page of the program `A`, or writes all.
+pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandError> {
+    let pages = pages::manual::<A>()?;
     let Some(directory) = &args.directory else {
         print(&pages[0].roff)?;
         return Ok(Exit::Done);

@@ -2,19 +2,17 @@
 
 use clap::Args;
 use sealwright_file::{Ceiling, Opening, Work, remove_input};
-use sealwright_terminal::{
-    CommandError, Exit,
-    size::{self, Size},
-};
+use sealwright_terminal::{CommandError, Exit};
 
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
+    ceiling,
     error::file_error,
-    jobs::{Direction, Job, Place, Plan},
-    run,
-    secret::{self, Purpose},
-    stream,
+    plan::{Direction, FileTask, Place, Plan},
+    preflight,
+    prompt::Purpose,
+    run, secret, stream,
 };
 
 const EXAMPLES: &str = "\
@@ -39,25 +37,29 @@ pub(crate) struct OpenArgs {
     /// Give outputs the sealed file's permission bits instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
-    /// The most memory a file may ask for to try a passphrase
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse, help_heading = "Key")]
-    max_cost: Size,
+    /// The most that a file may ask for to try a passphrase: memory, passes, lanes
+    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
+    max_cost: Ceiling,
 }
 
 /// Opens everything that was named.
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
-    let plan = Plan::new(&args.files, Direction::Open)?;
+    let mut plan = Plan::new(&args.files, Direction::Open)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     let ad = ad::read(&args.ad)?;
-    let ceiling = Ceiling::memory(args.max_cost.kib()?);
+    preflight::check(&mut plan, &args.files, &args.key, Direction::Open);
+    if plan.tasks.is_empty() {
+        secret::named(&args.key)?;
+        return Ok(run::failures(&plan, &args.files));
+    }
     let key = secret::key(&args.key, Purpose::Open)?;
-    let one = |job: &Job, work: Work| {
-        let output = stream::output(job, &args.files, args.preserve)?;
-        let opening = Opening::new(&key).ceiling(ceiling).ad(&ad).work(work);
+    let one = |task: &FileTask, work: Work| {
+        let output = stream::output(task, &args.files, args.preserve)?;
+        let opening = Opening::new(&key).ceiling(args.max_cost).ad(&ad).work(work);
         let summary = opening
-            .open(stream::input(job)?, output)
-            .map_err(|error| file_error(error).about_unless_named(job.input.name("standard input")))?;
-        match &job.input {
+            .open(stream::input(task)?, output)
+            .map_err(|error| file_error(error).about_unless_named(task.input.name("standard input")))?;
+        match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }

@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io::{self, Write},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -12,12 +12,27 @@ use sealwright_terminal::{CommandError, os_message};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::secret::{Purpose, first_line};
+use crate::line::first_line;
 
 const TERMINAL: &str = "/dev/tty";
 
-/// The terminal as it was, while a passphrase is being typed.
-static BEFORE: Mutex<Option<(File, Termios)>> = Mutex::new(None);
+/// What a passphrase is for. Sealing with a mistyped one loses the file, so sealing asks twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Seal,
+    Open,
+}
+
+/// A question on the terminal that has no answer yet.
+struct Question {
+    terminal: File,
+    text: String,
+    /// The terminal as it was, and without echo.
+    before: Termios,
+    silent: Termios,
+}
+
+static OPEN: Mutex<Option<Question>> = Mutex::new(None);
 
 /// Asks on /dev/tty, twice when sealing.
 pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, CommandError> {
@@ -32,32 +47,48 @@ pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, Command
 }
 
 /// One line from the terminal, without echo.
-fn ask(question: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+fn ask(text: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let mut terminal = File::options().read(true).write(true).open(TERMINAL).map_err(no_terminal)?;
     let before = tcgetattr(&terminal).map_err(|error| no_terminal(error.into()))?;
     let mut silent = before.clone();
     silent.local_modes &= !LocalModes::ECHO;
     silent.local_modes |= LocalModes::ECHONL | LocalModes::ICANON;
-    *lock() = Some((terminal.try_clone().map_err(no_terminal)?, before));
-    let line = tcsetattr(&terminal, OptionalActions::Now, &silent)
-        .map_err(io::Error::from)
-        .and_then(|()| terminal.write_all(question.as_bytes()))
-        .map_err(no_terminal)
-        .and_then(|()| first_line(&mut terminal, Path::new(TERMINAL)));
-    restore_terminal();
+    let question = Question { terminal: terminal.try_clone().map_err(no_terminal)?, text: text.into(), before, silent };
+    let put = question.put();
+    *lock() = Some(question);
+    let line = put.map_err(no_terminal).and_then(|()| first_line(&mut terminal, Path::new(TERMINAL)));
+    show_typing();
+    *lock() = None;
     line
 }
 
-/// Gives the terminal back its echo if a question is open, and says whether one was. The interrupt handler calls it.
-pub(crate) fn restore_terminal() -> bool {
-    let Some((terminal, before)) = lock().take() else { return false };
-    // Nothing to be done when it fails: the terminal is gone
-    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
-    true
+impl Question {
+    /// Hides what is typed and prints the question.
+    fn put(&self) -> io::Result<()> {
+        tcsetattr(&self.terminal, OptionalActions::Now, &self.silent)?;
+        (&self.terminal).write_all(self.text.as_bytes())
+    }
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Option<(File, Termios)>> {
-    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Gives the terminal back its echo if a question is open: when it is answered, and when the process ends or stops.
+pub(crate) fn show_typing() {
+    if let Some(question) = &*lock() {
+        // Nothing to be done when it fails: the terminal is gone.
+        let _ = tcsetattr(&question.terminal, OptionalActions::Now, &question.before);
+    }
+}
+
+/// Asks again if a question is open: when the process goes on after a stop, in which the shell gave the terminal its
+/// echo back.
+pub(crate) fn hide_typing() {
+    if let Some(question) = &*lock() {
+        // As above.
+        let _ = question.put();
+    }
+}
+
+fn lock() -> MutexGuard<'static, Option<Question>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn no_terminal(error: io::Error) -> CommandError {

@@ -1,35 +1,36 @@
 //! Works through a plan: several files at a time, each on its own, and the worst exit code for all of them.
 
-use std::{
-    fs::DirBuilder,
-    os::unix::fs::DirBuilderExt,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
 };
 
-use sealwright_file::{Progress, Work};
-use sealwright_terminal::{CommandError, Exit, shown};
+use sealwright_file::{Progress, Work, output::create_directory};
+use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
     args::FileArgs,
-    jobs::{Job, Plan},
+    error::file_error,
+    plan::{FileTask, Plan},
     progress::Board,
 };
 
-/// Runs every job of the plan; failures are printed as they come and do not stop the others.
+/// Runs every task of the plan; failures are printed as they come and do not stop the others.
 ///
-/// Workers are plain threads, each with one file: jobs inside rayon's pool would be picked up while another job
+/// Workers are plain threads, each with one file: tasks inside rayon's pool would be picked up while another job
 /// waits for its spans, and pile up on its stack.
-pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Result<(), CommandError> + Sync) -> Exit {
+pub(crate) fn all(
+    plan: Plan,
+    args: &FileArgs,
+    each: impl Fn(&FileTask, Work) -> Result<(), CommandError> + Sync,
+) -> Exit {
     let threads = args.threads.map_or_else(cores, usize::from);
     if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        eprintln!("{}", CommandError::failed(format_args!("cannot start {threads} threads: {error}")));
+        say(CommandError::failed(format_args!("cannot start {threads} threads: {error}")));
         return Exit::Failed;
     }
-    let total = plan.jobs.iter().map(|job| job.bytes).sum();
-    let board = Board::new(&args.progress, plan.jobs.len(), total);
+    let total = plan.tasks.iter().map(|task| task.bytes).sum();
+    let board = Board::new(&args.progress, plan.tasks.len(), total);
     let worst = Mutex::new(Exit::Done);
     let report = |failure: &CommandError| {
         board.say(&failure.to_string());
@@ -41,19 +42,18 @@ pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Resul
     }
     plan.failures.iter().for_each(report);
     for (directory, mode) in &plan.directories {
-        let made = DirBuilder::new().recursive(true).mode(*mode).create(directory);
-        if let Err(error) = made {
-            report(&CommandError::io(directory, &error));
+        if let Err(error) = create_directory(directory, *mode, !args.no_sync) {
+            report(&file_error(error));
         }
     }
     let next = AtomicUsize::new(0);
-    let workers = threads.min(plan.jobs.len());
+    let workers = threads.min(plan.tasks.len());
     let worker = || {
-        while let Some(task) = plan.jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
             // The spans of all files share the cores
             let work = Work { threads: threads.div_ceil(workers), progress: watch, ..Work::default() };
-            if let Err(failure) = job(task, work) {
+            if let Err(failure) = each(task, work) {
                 report(&failure);
             }
         }
@@ -61,6 +61,15 @@ pub(crate) fn all(plan: Plan, args: &FileArgs, job: impl Fn(&Job, Work) -> Resul
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
     drop(board);
     worst.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What `all` does where nothing is left to be done.
+pub(crate) fn failures(plan: &Plan, args: &FileArgs) -> Exit {
+    if !args.progress.quiet {
+        plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));
+    }
+    plan.failures.iter().for_each(say);
+    plan.failures.iter().map(CommandError::exit).max().unwrap_or(Exit::Done)
 }
 
 fn cores() -> usize {

@@ -5,9 +5,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Costs, Error, Sealing, Work, aead_name, remove_input};
+use sealwright_file::{Ceiling, Costs, Error, Sealing, Work, aead_name, remove_input};
 use sealwright_terminal::{
-    CommandError, Exit,
+    CommandError, Exit, say,
     size::{self, Size},
 };
 
@@ -15,10 +15,10 @@ use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
-    jobs::{Direction, Job, Place, Plan},
-    run,
-    secret::{self, Purpose},
-    stream,
+    plan::{Direction, FileTask, Place, Plan},
+    preflight,
+    prompt::Purpose,
+    run, secret, stream,
 };
 
 const EXAMPLES: &str = "\
@@ -57,19 +57,30 @@ pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
 
 /// Seals everything that was named.
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
-    let plan = Plan::new(&args.files, Direction::Seal)?;
+    let mut plan = Plan::new(&args.files, Direction::Seal)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     let ad = ad::read(&args.ad)?;
     let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
     if !costs.are_possible() {
         return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
     }
+    if !Ceiling::default().allows(costs) && !args.files.progress.quiet {
+        say(format_args!(
+            "sealwright: warning: files that cost {costs} open only with --max-cost {}KiB or more",
+            costs.memory_kib
+        ));
+    }
+    preflight::check(&mut plan, &args.files, &args.key, Direction::Seal);
+    if plan.tasks.is_empty() {
+        secret::named(&args.key)?;
+        return Ok(run::failures(&plan, &args.files));
+    }
     let key = secret::key(&args.key, Purpose::Seal)?;
-    let one = |job: &Job, work: Work| {
-        let output = stream::output(job, &args.files, false)?;
+    let one = |task: &FileTask, work: Work| {
+        let output = stream::output(task, &args.files, false)?;
         let sealing = Sealing::new(&key).suite(args.suite).costs(costs).ad(&ad).work(work);
-        let summary = sealing.seal(stream::input(job)?, output).map_err(|error| explain(error, job))?;
-        match &job.input {
+        let summary = sealing.seal(stream::input(task)?, output).map_err(|error| explain(error, task))?;
+        match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }
@@ -78,12 +89,12 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
 }
 
 /// Adds what only this verb knows.
-fn explain(error: Error, job: &Job) -> CommandError {
+fn explain(error: Error, task: &FileTask) -> CommandError {
     let other = match &error {
         Error::KeyLength { given, .. } => Suite::ALL.iter().find(|suite| suite.key_len() == *given),
         _ => None,
     };
-    let failure = file_error(error).about_unless_named(job.input.name("standard input"));
+    let failure = file_error(error).about_unless_named(task.input.name("standard input"));
     match other {
         Some(suite) => failure.hint(format_args!("a key of this length is for --suite {suite}")),
         None => failure,

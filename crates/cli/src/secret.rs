@@ -1,9 +1,8 @@
 //! Keys and passphrases, from wherever the user keeps them.
 
 use std::{
-    fs::File,
-    io::{self, Read},
-    path::{Path, PathBuf},
+    io,
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -11,37 +10,47 @@ use sealwright_file::Key;
 use sealwright_terminal::{CommandError, os_message};
 use zeroize::Zeroizing;
 
-use crate::{args::KeySourceArgs, error::file_error, prompt};
+use crate::{
+    args::KeySourceArgs,
+    descriptor,
+    error::file_error,
+    line::first_line,
+    prompt::{self, Purpose},
+};
 
-/// The most a passphrase may have, in bytes: a line, not a file given by mistake.
-const LONGEST: usize = 4096;
-
-/// What a passphrase is for. Sealing with a mistyped one loses the file, so sealing asks twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    Seal,
-    Open,
+/// A source was named.
+pub(crate) fn named(args: &KeySourceArgs) -> Result<(), CommandError> {
+    let KeySourceArgs { key_file, key_fd, passphrase, passphrase_fd, passphrase_command } = args;
+    let any = key_file.is_some()
+        || key_fd.is_some()
+        || *passphrase
+        || passphrase_fd.is_some()
+        || passphrase_command.is_some();
+    if any {
+        return Ok(());
+    }
+    Err(CommandError::usage(
+        "no key: name a --key-file, --key-fd, --passphrase, --passphrase-fd or --passphrase-command",
+    )
+    .hint("`sealwright key new -o my.key` makes a key file; --passphrase asks on the terminal"))
 }
 
 /// Reads the one source that was named.
 pub(crate) fn key(args: &KeySourceArgs, purpose: Purpose) -> Result<Key, CommandError> {
+    named(args)?;
     if let Some(path) = &args.key_file {
         return key_file(path);
     }
     if let Some(number) = args.key_fd {
-        return Key::read_from(descriptor(number)?, &format!("in file descriptor {number}")).map_err(file_error);
+        return Key::read_from(descriptor::duplicate(number)?, &format!("in file descriptor {number}"))
+            .map_err(file_error);
     }
     let passphrase = if let Some(number) = args.passphrase_fd {
-        first_line(&mut descriptor(number)?, &descriptor_name(number))?
+        first_line(&mut descriptor::duplicate(number)?, &descriptor::name(number))?
     } else if let Some(command) = &args.passphrase_command {
         from_command(command)?
-    } else if args.passphrase {
-        prompt::passphrase(purpose)?
     } else {
-        return Err(CommandError::usage(
-            "no key: name a --key-file, --key-fd, --passphrase, --passphrase-fd or --passphrase-command",
-        )
-        .hint("`sealwright key new -o my.key` makes a key file; --passphrase asks on the terminal"));
+        prompt::passphrase(purpose)?
     };
     Key::passphrase(passphrase.as_slice()).map_err(file_error)
 }
@@ -61,34 +70,12 @@ pub(crate) fn key_file(path: &Path) -> Result<Key, CommandError> {
     })
 }
 
-/// The first line of a source, without its end.
-pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    // Room for all of it: growing would leave a copy behind
-    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
-    let mut byte = Zeroizing::new([0; 1]);
-    // Byte by byte: what follows the line belongs to whoever reads the descriptor next
-    while line.len() <= LONGEST {
-        match source.read(byte.as_mut_slice()) {
-            Ok(0) => break,
-            Ok(_) if byte[0] == b'\n' => break,
-            Ok(_) => line.push(byte[0]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(CommandError::io(name, &error)),
-        }
-    }
-    if line.len() > LONGEST {
-        return Err(CommandError::failed(format_args!("no passphrase has more than {LONGEST} bytes")).about(name));
-    }
-    if line.last() == Some(&b'\r') {
-        line.pop();
-    }
-    Ok(line)
-}
-
 fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let failed = |what: String| CommandError::failed(format_args!("the passphrase command {what}"));
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
+        // Standard input may be the text, which is not for the command to read.
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(format!("did not start: {}", os_message(&error))))?;
@@ -105,18 +92,4 @@ fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
         return Err(failed("printed nothing".into()));
     }
     Ok(line)
-}
-
-/// An inherited descriptor, opened anew by its name: taking it by number would need unsafe code.
-pub(crate) fn descriptor(number: u32) -> Result<File, CommandError> {
-    let name = descriptor_name(number);
-    File::open(&name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => CommandError::failed(format_args!("file descriptor {number} is not open"))
-            .hint(format_args!("in a shell: sealwright ... {number}< FILE")),
-        _ => CommandError::io(&name, &error),
-    })
-}
-
-pub(crate) fn descriptor_name(number: u32) -> PathBuf {
-    PathBuf::from(format!("/dev/fd/{number}"))
 }

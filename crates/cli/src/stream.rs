@@ -1,4 +1,4 @@
-//! The standard streams, and the files of a job: opened as late as possible, refused as early as possible.
+//! The standard streams, and the files of a task: opened as late as possible, refused as early as possible.
 
 use std::io::{self, IsTerminal};
 
@@ -9,17 +9,17 @@ use sealwright_terminal::CommandError;
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
-    jobs::{Job, Place, Plan},
+    plan::{FileTask, Place, Plan},
     secret,
 };
 
 /// Refuses one stream with two uses, and bytes on a terminal unless `-o -` insists.
 pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, key: &KeySourceArgs) -> Result<(), CommandError> {
-    if secret::takes_stdin(key) && plan.jobs.iter().any(|job| job.input == Place::Stream) {
+    if secret::takes_stdin(key) && plan.tasks.iter().any(|task| task.input == Place::Stream) {
         return Err(CommandError::usage("standard input cannot be both the key and the text")
             .hint("name the input, or use another file descriptor for the key"));
     }
-    if files.output.is_none() && plan.jobs.iter().any(|job| job.output == Place::Stream) {
+    if files.output.is_none() && plan.tasks.iter().any(|task| task.output == Place::Stream) {
         refuse_terminal("-o")?;
     }
     Ok(())
@@ -34,21 +34,25 @@ pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
         .hint(format_args!("{option} FILE writes to a file, {option} - writes to the terminal all the same")))
 }
 
-/// The input of a job.
-pub(crate) fn input(job: &Job) -> Result<Input, CommandError> {
-    let opened = match &job.input {
+/// The input of a task.
+pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
+    let opened = match &task.input {
         Place::Stream => Input::stdin(),
         Place::File(path) => Input::open(path),
     };
     opened.map_err(file_error)
 }
 
-/// The output of a job.
-pub(crate) fn output(job: &Job, args: &FileArgs, preserve: bool) -> Result<Output, CommandError> {
-    let place = file::Place { force: args.force, preserve, sync: !args.no_sync };
-    let opened = match &job.output {
+/// The output of a task.
+pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result<Output, CommandError> {
+    let opened = match &task.output {
         Place::Stream => Output::stdout(),
-        Place::File(path) => Output::file(path, place),
+        Place::File(path) => Output::file(path, place(args, preserve)),
     };
     opened.map_err(file_error)
+}
+
+/// How an output takes its place.
+pub(crate) fn place(args: &FileArgs, preserve: bool) -> file::Place {
+    file::Place { force: args.force, preserve, sync: !args.no_sync }
 }

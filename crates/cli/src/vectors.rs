@@ -62,7 +62,7 @@ pub(crate) fn run(args: &VectorsArgs) -> Result<Exit, CommandError> {
         unwritten?;
     }
     for (reason, cases) in &total.reasons {
-        eprintln!("skipped {cases}: {}", printable(reason));
+        say(format_args!("skipped {cases}: {}", printable(reason)));
     }
     print(&format!("{total}\n"))?;
     Ok(if total.failed > 0 { Exit::Failed } else { exit })

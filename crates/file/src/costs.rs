@@ -31,6 +31,24 @@ impl Costs {
         self.params(32).is_some()
     }
 
+    /// Bytes in a file.
+    pub(crate) const BYTES: usize = 12;
+
+    /// As they stand in a file.
+    pub(crate) fn to_bytes(self) -> [u8; Costs::BYTES] {
+        let mut bytes = [0; Costs::BYTES];
+        for (bytes, number) in bytes.chunks_exact_mut(4).zip([self.memory_kib, self.passes, self.lanes]) {
+            bytes.copy_from_slice(&number.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// As read from a file; they may be impossible.
+    pub(crate) fn from_bytes(bytes: &[u8; Costs::BYTES]) -> Costs {
+        let number = |at: usize| bytes[at..at + 4].iter().fold(0, |n, &byte| n << 8 | u32::from(byte));
+        Costs { memory_kib: number(0), passes: number(4), lanes: number(8) }
+    }
+
     /// The same for Argon2; `len` is that of the key to make, in bytes.
     pub(crate) fn params(self, len: usize) -> Option<Params> {
         Params::new(self.memory_kib, self.passes, self.lanes, Some(len)).ok()

@@ -41,8 +41,25 @@ pub enum Error {
         after: u64,
     },
     /// The file is to be removed but is no longer what was read.
-    #[error("{} was written or replaced meanwhile and is kept", .0.display())]
+    #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
+    /// The input is to be removed, but its output may not outlive a power cut.
+    #[error("{} is kept, because its output is not a file on a disk", .0.display())]
+    NotDurable(PathBuf),
+    /// The input is to be removed but is a symbolic link.
+    #[error("{} is a symbolic link: removing it would leave the text", .0.display())]
+    Link(PathBuf),
+    /// The output is a block device.
+    #[error("{} is a block device, whose content would be lost", .0.display())]
+    BlockDevice(PathBuf),
+    /// No file can have this name.
+    #[error("{} cannot be written: {why}", .path.display())]
+    BadOutput {
+        /// The output.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// More text than the format can hold.
     #[error("longer than the 4 PiB that one sealed file can hold")]
     TooLong,
@@ -61,6 +78,16 @@ pub enum Error {
     #[error("the key has {given} bytes, but {suite} takes {wanted}")]
     KeyLength {
         /// The suite.
+        suite: Suite,
+        /// Bytes it takes.
+        wanted: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The file is sealed under a key of another length.
+    #[error("wrong key: it has {given} bytes, but {suite} takes {wanted}")]
+    OtherKeyLength {
+        /// The file's suite.
         suite: Suite,
         /// Bytes it takes.
         wanted: usize,
@@ -92,6 +119,26 @@ pub enum Error {
     /// The commitment does not match: another key, passphrase or associated data, or an edited header.
     #[error("wrong {0}, or the header or the associated data was changed")]
     WrongKey(&'static str),
+    /// None of the keys given opens a slot.
+    #[error("none of the given keys opens it")]
+    NoneOpens,
+    /// A slot opened, but the body is bound to other associated data, or its header was changed.
+    #[error("wrong associated data, or the file was changed")]
+    WrongContext,
+    /// There is nobody to seal for.
+    #[error("no key that could open the file would be left")]
+    NoSlots,
+    /// More slots than a file can have.
+    #[error("too many keys: a file holds slots of at most 64 KiB, and for at most 8 passphrases")]
+    TooManySlots,
+    /// A text is not a key.
+    #[error("{place}: {why}")]
+    BadKey {
+        /// Where it is: a file and a line, or "the key".
+        place: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The file is not what was sealed.
     #[error("not authentic: {0}")]
     NotAuthentic(Flaw),
@@ -125,6 +172,10 @@ pub enum Flaw {
     Reserved(u8),
     /// The source parameters have the wrong length, in bytes.
     SourceLength(u32),
+    /// The slots are not well formed.
+    Slots,
+    /// The slots are not what the holder of the file key wrote.
+    Header,
     /// Argon2 parameters outside what Argon2 defines.
     Costs,
     /// It ends early: too few bytes before `offset`, where more must follow.
@@ -179,6 +230,8 @@ impl fmt::Display for Flaw {
             Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
             Flaw::Reserved(b) => write!(f, "the reserved byte is {b}, not 0 (at byte 11)"),
             Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
+            Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
+            Flaw::Header => write!(f, "the header or its key slots were changed"),
             Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
             Flaw::Truncated { offset } => write!(f, "it was cut off: more must follow its end at byte {offset}"),
             Flaw::Chunk { index, offset, last: false } => {
@@ -196,7 +249,11 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::NotAuthentic(_) => 3,
-            Error::WrongKey(_) | Error::KeyKind { .. } => 4,
+            Error::WrongKey(_)
+            | Error::KeyKind { .. }
+            | Error::OtherKeyLength { .. }
+            | Error::NoneOpens
+            | Error::WrongContext => 4,
             Error::Interrupted => 130,
             Error::SameFile(_) | Error::EmptyPassphrase | Error::KeyLength { .. } | Error::Costs(_) => 2,
             Error::Enc(error) => error.exit_code(),
@@ -208,10 +265,17 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Error::Exists(_) => "use --force to replace it, or -o to name another output",
+            Error::BlockDevice(_) => "--force writes to it all the same",
+            Error::Link(_) => "seal the file itself, or leave out --remove",
             Error::SameFile(_) => "name another output with -o",
             Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
-            Error::TooCostly { .. } => "raise the limit with --max-cost if you trust where the file comes from",
-            Error::WrongKey(_) => "nothing was written; associated data must be the same as when sealing",
+            Error::TooCostly { .. } => {
+                "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
+            }
+            Error::NoneOpens => "-i names a file with a secret key, --key-file one with a raw key",
+            Error::WrongKey(_) | Error::WrongContext => {
+                "nothing was written; associated data must be the same as when sealing"
+            }
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
             Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_)) => {
                 "a newer Sealwright may know it; otherwise the file is damaged"
@@ -219,6 +283,9 @@ impl Error {
             Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
             Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
             Error::KeyKind { wanted: "a passphrase", .. } => "use --passphrase",
+            Error::KeyKind { wanted: "one of its keys", .. } => {
+                "use --identity, --key-file or --passphrase, as `sealwright inspect` tells"
+            }
             Error::KeyKind { .. } => "use --key-file",
             Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
             Error::Enc(error) => return error.hint(),

@@ -11,14 +11,14 @@ use std::{
     path::Path,
 };
 
-use crate::{error::Error, identity::Identity, preamble::Preamble};
+use crate::{error::Error, file_id::FileId, output::not_closed, preamble::Preamble};
 
 /// Bytes to seal or to open.
 pub struct Input {
     pub(crate) from: From,
     pub(crate) name: String,
     /// The regular file it is, even where it is read as a stream, and its permission bits.
-    regular: Option<(Identity, u32)>,
+    regular: Option<(FileId, u32)>,
     preamble: Option<Preamble>,
 }
 
@@ -45,8 +45,8 @@ impl Input {
     /// # Errors
     /// When it is closed or a directory.
     pub fn stdin() -> Result<Input, Error> {
-        let fd = io::stdin().as_fd().try_clone_to_owned().map_err(Error::io("read", "standard input"))?;
-        Input::file(File::from(fd), "standard input".into())
+        let open = not_closed(io::stdin()).and_then(|()| io::stdin().as_fd().try_clone_to_owned());
+        Input::file(File::from(open.map_err(Error::io("read", "standard input"))?), "standard input".into())
     }
 
     /// An open file; `name` is what errors call it.
@@ -59,7 +59,7 @@ impl Input {
             return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
         }
         // Files under /proc say that they are empty and are not: only reading shows. Likewise begin where others stopped.
-        let regular = meta.is_file().then(|| (Identity::of(&meta), meta.mode() & 0o777));
+        let regular = meta.is_file().then(|| (FileId::of(&meta), meta.mode() & 0o777));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
         Ok(Input { from, name, regular, preamble: None })
@@ -94,7 +94,7 @@ impl Input {
     }
 
     /// Which file it is, if it is one.
-    pub fn identity(&self) -> Option<Identity> {
+    pub fn identity(&self) -> Option<FileId> {
         self.regular.map(|(identity, _)| identity)
     }
 

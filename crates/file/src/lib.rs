@@ -30,9 +30,10 @@ mod body;
 mod costs;
 pub mod enc;
 mod error;
-#[doc = include_str!("../FORMAT.md")]
+/// The format of sealed files, version 1.
+#[cfg_attr(not(doctest), doc = "", doc = include_str!("../FORMAT.md"))]
 pub mod format {}
-mod identity;
+mod file_id;
 pub mod input;
 pub mod inspect;
 pub mod key;
@@ -40,21 +41,29 @@ mod open;
 pub mod output;
 pub mod preamble;
 pub mod progress;
+mod read;
 mod reader;
+mod recipient;
 mod seal;
+mod secret;
+pub mod slots;
 mod span;
+mod unlock;
 mod window;
 
 pub use costs::{Ceiling, Costs};
 pub use error::{Error, Flaw};
-pub use identity::{Identity, Summary};
+pub use file_id::{FileId, Summary};
 pub use input::Input;
 pub use inspect::{Inspection, inspect};
 pub use key::Key;
+#[cfg(feature = "public-keys")]
+pub use key::{PublicKey, SecretKey};
 pub use open::Opening;
 pub use output::{Output, Place, Shared, remove_input};
 pub use preamble::{KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};
 pub use reader::SealedReader;
-pub use seal::Sealing;
+pub use recipient::Recipient;
+pub use seal::{Lock, Sealing};
 pub use sealwright_stream::{aead_name, chunk};

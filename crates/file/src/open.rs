@@ -12,21 +12,25 @@ use crate::{
     body::{Body, read_header},
     costs::Ceiling,
     error::Error,
-    identity::Summary,
+    file_id::Summary,
     input::{Cursored, From, Input},
     key::Key,
     output::{Draft, Output, Placed, To},
-    preamble::{Preamble, fill},
+    preamble::{KeySource, Preamble},
     progress::Work,
+    read::fill,
+    secret::Secret,
+    slots::input_key,
     span::{self, Span},
+    unlock::file_key,
     window::{by_position, in_order, write_parts},
 };
 
 /// How to open.
 #[derive(Clone, Debug)]
 pub struct Opening<'a> {
-    /// The key or passphrase.
-    pub key: &'a Key,
+    /// The keys to try, in order.
+    pub keys: &'a [Key],
     /// Associated data, as given when sealing.
     pub ad: &'a [u8],
     /// The most that a file may make a passphrase cost.
@@ -40,7 +44,12 @@ pub struct Opening<'a> {
 impl<'a> Opening<'a> {
     /// With `key`, no associated data, the default ceiling, the best instructions, every core.
     pub fn new(key: &'a Key) -> Self {
-        Opening { key, ad: &[], ceiling: Ceiling::default(), isa: Isa::best(), work: Work::default() }
+        Opening::with_keys(std::slice::from_ref(key))
+    }
+
+    /// With the first of `keys` that fits; all else as in [`Opening::new`].
+    pub fn with_keys(keys: &'a [Key]) -> Self {
+        Opening { keys, ad: &[], ceiling: Ceiling::default(), isa: Isa::best(), work: Work::default() }
     }
 
     /// With associated data.
@@ -120,16 +129,37 @@ impl<'a> Opening<'a> {
 
     /// Reads salt and commitment from `from` and checks the commitment before anything else is believed.
     fn begin_body(&self, from: &mut impl Read, preamble: &Preamble) -> Result<Body, Error> {
-        let context = preamble.to_bytes();
-        let start = context.len() as u64;
+        let start = preamble.to_bytes().len() as u64;
         let header = read_header(from, start)?;
-        let input_key = self.key.input_key(preamble.suite, &preamble.source, self.ceiling)?;
-        match ChunkCipher::open(preamble.suite, self.isa, &input_key, &header, &[&context, self.ad]) {
-            Err(StreamError::WrongKey) => {
-                Err(Error::WrongKey(if self.key.is_passphrase() { "passphrase" } else { "key" }))
+        let context = preamble.context();
+        let open = |input_key: &Secret| {
+            let opened = ChunkCipher::open(preamble.suite, self.isa, input_key, &header, &[&context, self.ad]);
+            match opened {
+                Err(StreamError::WrongKey) => Ok(None),
+                cipher => Ok::<_, Error>(Some(Body::new(cipher?, start))),
             }
-            cipher => Ok(Body::new(cipher?, start)),
+        };
+        if let KeySource::Recipients(slots) = &preamble.source {
+            let file_key = file_key(slots, preamble.suite, self.keys, self.ceiling)?;
+            return open(&input_key(&file_key, preamble.suite))?.ok_or(Error::WrongContext);
         }
+        // The error that tells most: a key of the right kind that is wrong, before one of another kind.
+        let mut error = Error::NoneOpens;
+        for key in self.keys {
+            match key.input_key(preamble.suite, &preamble.source, self.ceiling) {
+                Ok(input_key) => match open(&input_key)? {
+                    Some(body) => return Ok(body),
+                    None => error = Error::WrongKey(if key.is_passphrase() { "passphrase" } else { "key" }),
+                },
+                Err(other @ (Error::KeyKind { .. } | Error::OtherKeyLength { .. })) => {
+                    if matches!(error, Error::NoneOpens) {
+                        error = other;
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Err(error)
     }
 }
 

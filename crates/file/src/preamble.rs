@@ -6,7 +6,9 @@ use sealwright::Suite;
 
 use crate::{
     costs::Costs,
-    error::{Error, Flaw, INPUT},
+    error::{Error, Flaw},
+    read::fill,
+    slots::{Fixed, PASSPHRASE_SALT, Slots},
 };
 
 /// How every sealed file begins. Not text; notices newline translation and stripped high bits.
@@ -15,14 +17,11 @@ pub const MAGIC: [u8; 8] = [0x89, b'S', b'E', b'A', b'L', 0x0d, 0x0a, 0x1a];
 pub const VERSION: u8 = 1;
 /// Bytes before the source parameters.
 pub const FIXED: usize = 16;
-/// The longest source parameters that any version 1 file may have, in bytes.
-pub const MAX_PARAMS: u32 = 4096;
-/// Bytes of the salt under a passphrase.
-pub const PASSPHRASE_SALT: usize = 16;
 
 const RAW: u8 = 0;
 const PASSPHRASE: u8 = 1;
-const PASSPHRASE_PARAMS: usize = 12 + PASSPHRASE_SALT;
+const RECIPIENTS: u8 = 2;
+const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 
 /// What a sealed file says of itself before any secret is needed. Nothing in it is secret, all of it is authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +45,25 @@ pub enum KeySource {
         /// Its salt.
         salt: [u8; PASSPHRASE_SALT],
     },
+    /// A file key in slots, each of which opens with a key of its own.
+    Recipients(Slots),
 }
 
 impl KeySource {
-    /// What the user must bring: "a raw key" or "a passphrase".
+    /// What the user must bring: "a raw key", "a passphrase" or "one of its keys".
     pub fn wants(&self) -> &'static str {
         match self {
             KeySource::Raw => "a raw key",
             KeySource::Passphrase { .. } => "a passphrase",
+            KeySource::Recipients(_) => "one of its keys",
+        }
+    }
+
+    fn id(&self) -> u8 {
+        match self {
+            KeySource::Raw => RAW,
+            KeySource::Passphrase { .. } => PASSPHRASE,
+            KeySource::Recipients(_) => RECIPIENTS,
         }
     }
 }
@@ -63,20 +73,21 @@ impl Preamble {
     pub fn to_bytes(&self) -> Vec<u8> {
         let params = match &self.source {
             KeySource::Raw => Vec::new(),
-            KeySource::Passphrase { costs, salt } => {
-                let numbers = [costs.memory_kib, costs.passes, costs.lanes];
-                numbers.iter().flat_map(|n| n.to_be_bytes()).chain(*salt).collect()
-            }
+            KeySource::Passphrase { costs, salt } => costs.to_bytes().into_iter().chain(*salt).collect(),
+            KeySource::Recipients(slots) => slots.to_bytes(),
         };
-        let source = match self.source {
-            KeySource::Raw => RAW,
-            KeySource::Passphrase { .. } => PASSPHRASE,
-        };
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend([VERSION, self.suite.id(), source, 0]);
+        let mut bytes = fixed(self.suite, self.source.id()).to_vec();
         bytes.extend((params.len() as u32).to_be_bytes());
         bytes.extend(params);
         bytes
+    }
+
+    /// The part that the body's keys depend on: all of it, or where there are slots what stays when slots change.
+    pub(crate) fn context(&self) -> Vec<u8> {
+        match self.source {
+            KeySource::Recipients(_) => recipients_fixed(self.suite).to_vec(),
+            _ => self.to_bytes(),
+        }
     }
 
     /// Reads a preamble and not a byte more.
@@ -105,11 +116,25 @@ impl Preamble {
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,
+            RECIPIENTS => KeySource::Recipients(Slots::read(from, length, FIXED as u64)?),
             RAW | PASSPHRASE => return flaw(Flaw::SourceLength(length)),
             other => return flaw(Flaw::KeySource(other)),
         };
         Ok(Preamble { suite, source })
     }
+}
+
+/// The bytes that every preamble begins with.
+fn fixed(suite: Suite, source: u8) -> Fixed {
+    let mut fixed = [0; 12];
+    fixed[..8].copy_from_slice(&MAGIC);
+    fixed[8..].copy_from_slice(&[VERSION, suite.id(), source, 0]);
+    fixed
+}
+
+/// The bytes that a preamble with slots begins with: what slots and body are bound to.
+pub(crate) fn recipients_fixed(suite: Suite) -> Fixed {
+    fixed(suite, RECIPIENTS)
 }
 
 fn read_passphrase(from: &mut impl Read) -> Result<KeySource, Error> {
@@ -118,27 +143,12 @@ fn read_passphrase(from: &mut impl Read) -> Result<KeySource, Error> {
     if got < params.len() {
         return Err(Error::cut((FIXED + got) as u64));
     }
-    let number = |at: usize| params[at..at + 4].iter().fold(0, |n, &byte| n << 8 | u32::from(byte));
-    let costs = Costs { memory_kib: number(0), passes: number(4), lanes: number(8) };
+    let (mut costs, mut salt) = ([0; Costs::BYTES], [0; PASSPHRASE_SALT]);
+    costs.copy_from_slice(&params[..Costs::BYTES]);
+    salt.copy_from_slice(&params[Costs::BYTES..]);
+    let costs = Costs::from_bytes(&costs);
     if !costs.are_possible() {
         return Err(Error::NotAuthentic(Flaw::Costs));
     }
-    let mut salt = [0; PASSPHRASE_SALT];
-    salt.copy_from_slice(&params[12..]);
     Ok(KeySource::Passphrase { costs, salt })
-}
-
-/// Reads until `buffer` is full or the input ends; returns how much came.
-pub(crate) fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result<usize, Error> {
-    let mut got = 0;
-    while got < buffer.len() {
-        match from.read(&mut buffer[got..]) {
-            Ok(0) => break,
-            Ok(n) => got += n,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            // A reader of ours may have one of our errors to tell.
-            Err(error) => return Err(error.downcast().unwrap_or_else(Error::io("read", INPUT))),
-        }
-    }
-    Ok(got)
 }

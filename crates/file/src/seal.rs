@@ -12,12 +12,15 @@ use crate::{
     body::Body,
     costs::Costs,
     error::Error,
-    identity::{Identity, Summary},
+    file_id::{FileId, Summary},
     input::{Cursored, From, Input},
     key::Key,
     output::{Draft, Output, Placed, To},
-    preamble::Preamble,
+    preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
+    recipient::Recipient,
+    secret::Secret,
+    slots::{Slots, input_key, new_file_key},
     span::{self, Span},
     window::{by_position, fill_parts, in_order},
 };
@@ -25,8 +28,8 @@ use crate::{
 /// How to seal.
 #[derive(Clone, Debug)]
 pub struct Sealing<'a> {
-    /// The key or passphrase.
-    pub key: &'a Key,
+    /// Who can open the file.
+    pub lock: Lock<'a>,
     /// Cipher and mode.
     pub suite: Suite,
     /// What a passphrase shall cost.
@@ -39,11 +42,29 @@ pub struct Sealing<'a> {
     pub work: Work,
 }
 
+/// Who can open a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Lock<'a> {
+    /// Who has this raw key or passphrase. The file is plain C2SP chunked encryption behind its preamble.
+    Key(&'a Key),
+    /// Each of these alone.
+    Recipients(&'a [Recipient]),
+}
+
 impl<'a> Sealing<'a> {
+    /// For `recipients`, each of which opens the file alone; all else as in [`Sealing::new`].
+    pub fn for_recipients(recipients: &'a [Recipient]) -> Self {
+        Sealing::with(Lock::Recipients(recipients))
+    }
+
     /// With `key`, AES-256-GCM, default costs, no associated data, the best instructions, every core.
     pub fn new(key: &'a Key) -> Self {
+        Sealing::with(Lock::Key(key))
+    }
+
+    fn with(lock: Lock<'a>) -> Self {
         Sealing {
-            key,
+            lock,
             suite: Suite::Aes256Gcm,
             costs: Costs::default(),
             ad: &[],
@@ -83,12 +104,26 @@ impl<'a> Sealing<'a> {
     /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
-        let (source, input_key) = self.key.for_sealing(self.suite, self.costs)?;
-        let mut header = Preamble { suite: self.suite, source }.to_bytes();
-        let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&header, self.ad])?;
+        let (source, input_key) = self.lock()?;
+        let preamble = Preamble { suite: self.suite, source };
+        let mut header = preamble.to_bytes();
+        let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&preamble.context(), self.ad])?;
         let body = Body::new(cipher, header.len() as u64);
         header.extend(begin);
         self.seal_body(&body, &header, input, output)
+    }
+
+    /// The key source of a new file, and the input key of its body.
+    fn lock(&self) -> Result<(KeySource, Secret), Error> {
+        match self.lock {
+            Lock::Key(key) => key.for_sealing(self.suite, self.costs),
+            Lock::Recipients(recipients) => {
+                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite));
+                let slots = recipients.iter().map(|recipient| recipient.slot(&file_key, self.costs, &fixed));
+                let slots = Slots::new(slots.collect::<Result<_, _>>()?, &file_key, &fixed)?;
+                Ok((KeySource::Recipients(slots), input_key(&file_key, self.suite)))
+            }
+        }
     }
 
     /// Seals what stands behind `header`.
@@ -182,7 +217,7 @@ impl SealTransfer<'_> {
     /// The input is as it was when it was opened, and all of it was read.
     fn unchanged(&self, file: &File, before: &Metadata, read: u64) -> Result<(), Error> {
         let now = file.metadata().map_err(Error::io("read", self.from))?;
-        if Identity::of(&now) != Identity::of(before) {
+        if FileId::of(&now) != FileId::of(before) {
             return Err(self.changed(before.len(), now.len()));
         }
         if read != before.len() { Err(self.changed(before.len(), read)) } else { Ok(()) }

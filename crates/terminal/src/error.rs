@@ -93,11 +93,14 @@ pub fn os_message(error: &io::Error) -> String {
     }
 }
 
-/// File names are other people's data: control characters must not reach the terminal, nor break the one line.
+/// File names are other people's data: control characters must not reach the terminal, nor break the one line, and
+/// characters that turn the direction of writing must not make `txt.exe` look like `exe.txt`.
 pub fn printable(text: &str) -> String {
+    let turns =
+        |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+        if c.is_control() || turns(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }
@@ -110,6 +113,12 @@ mod tests {
     fn an_error_is_one_line_and_its_hints() {
         let error = CommandError::failed("exists").about(Path::new("a\nb\u{1b}[31m")).hint("--force replaces it");
         assert_eq!(error.to_string(), "sealwright: a\\nb\\u{1b}[31m: exists\nhint: --force replaces it");
+    }
+
+    #[test]
+    fn names_cannot_turn_the_direction_of_writing() {
+        assert_eq!(printable("a\u{202e}txt.exe\u{2066}"), "a\\u{202e}txt.exe\\u{2066}");
+        assert_eq!(printable("\u{627}\u{5d0} \u{fc}\u{1f512}"), "\u{627}\u{5d0} \u{fc}\u{1f512}");
     }
 
     #[test]

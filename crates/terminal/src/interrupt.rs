@@ -1,6 +1,15 @@
-//! SIGINT, SIGTERM and SIGHUP: the program cleans up and ends with exit code 130.
+//! Signals: SIGINT, SIGTERM and SIGHUP clean up and end the program with exit code 130.
+//!
+//! A signal that the program was started to ignore stays ignored: `nohup` and shells that start jobs in the background
+//! rely on that. SIGXFSZ is caught, so that a file that grows beyond its limit (`ulimit -f`) is an ordinary error.
 
-use std::sync::OnceLock;
+use std::{fs, sync::OnceLock, thread};
+
+use signal_hook::{
+    consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ},
+    iterator::Signals,
+    low_level::emulate_default_handler,
+};
 
 use crate::{error::CommandError, exit::Exit, streams::say};
 
@@ -19,11 +28,57 @@ pub fn hint(hint: &'static str) {
 /// # Errors
 /// If the system refuses the handler.
 pub fn listen(clean_up: impl Fn() + Send + 'static) -> Result<(), CommandError> {
-    ctrlc::set_handler(move || {
-        clean_up();
-        let error = CommandError::new(Exit::Interrupted, "interrupted");
-        say(HINT.get().into_iter().fold(error, CommandError::hint));
-        std::process::exit(Exit::Interrupted as i32);
-    })
-    .map_err(|error| CommandError::failed(format_args!("cannot listen for signals: {error}")))
+    start(&[SIGINT, SIGTERM, SIGHUP, SIGXFSZ], clean_up, || {}, || {})
+}
+
+/// As [`listen`]. In addition `stop` runs before the process is stopped from the terminal (Ctrl-Z) and `resume` after it
+/// goes on: for programs that change the settings of the terminal.
+///
+/// # Errors
+/// If the system refuses the handler.
+pub fn listen_at_terminal(
+    clean_up: impl Fn() + Send + 'static,
+    stop: impl Fn() + Send + 'static,
+    resume: impl Fn() + Send + 'static,
+) -> Result<(), CommandError> {
+    start(&[SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGTSTP, SIGCONT], clean_up, stop, resume)
+}
+
+fn start(
+    signals: &[i32],
+    clean_up: impl Fn() + Send + 'static,
+    stop: impl Fn() + Send + 'static,
+    resume: impl Fn() + Send + 'static,
+) -> Result<(), CommandError> {
+    let ignored = ignored();
+    let heeded = signals.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0);
+    let failed = |error| CommandError::failed(format_args!("cannot listen for signals: {error}"));
+    let mut signals = Signals::new(heeded).map_err(failed)?;
+    let heed = move || {
+        for signal in signals.forever() {
+            match signal {
+                SIGXFSZ => {}
+                SIGTSTP => {
+                    stop();
+                    // If it cannot be stopped, it goes on.
+                    let _ = emulate_default_handler(SIGTSTP);
+                }
+                SIGCONT => resume(),
+                _ => {
+                    clean_up();
+                    let error = CommandError::new(Exit::Interrupted, "interrupted");
+                    say(HINT.get().into_iter().fold(error, CommandError::hint));
+                    std::process::exit(Exit::Interrupted as i32);
+                }
+            }
+        }
+    };
+    thread::Builder::new().name("signals".into()).spawn(heed).map(drop).map_err(failed)
+}
+
+/// The signals that this process was started to ignore, signal n as bit n - 1; none where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

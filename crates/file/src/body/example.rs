@@ -5,9 +5,8 @@ use sealwright_stream::{ChunkCipher, aead_name, chunk::SALT, hkdf_expand};
 
 use super::Body;
 use crate::{
-    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared,
-    key::{Secret, argon2id},
-    preamble::PASSPHRASE_SALT,
+    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, key::argon2id, secret::Secret,
+    slots::PASSPHRASE_SALT,
 };
 
 const PAGE: &str = include_str!("../../../../docs/FORMAT.md");

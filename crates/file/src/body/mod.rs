@@ -9,8 +9,8 @@ use sealwright_stream::{
 
 use crate::{
     error::{Error, Flaw},
-    key::Secret,
-    preamble::fill,
+    read::fill,
+    secret::Secret,
 };
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::error::EncError;
 use crate::{
     error::{Error, OUTPUT},
-    preamble::fill,
+    read::fill,
 };
 
 /// Whether the ciphertext is in base64.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    key::{Secret, random},
+    secret::{Secret, random},
 };
 
 /// Length of the salt in bytes.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::{Error, OUTPUT},
-    preamble::fill,
+    read::fill,
 };
 
 /// Bytes treated at once: whole blocks, small enough for the second-level cache.

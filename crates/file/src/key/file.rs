@@ -9,8 +9,12 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Key, KeyMaterial, Secret};
-use crate::error::{Error, LOOSE};
+use super::{Key, KeyMaterial};
+use crate::{
+    error::{Error, LOOSE},
+    output::sync_directory_of,
+    secret::Secret,
+};
 
 /// How a key is written to a file. Both are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +53,7 @@ impl Key {
     pub fn read_from(mut from: impl Read, place: &str) -> Result<Key, Error> {
         // One buffer, never grown: a growing Vec would leave copies of the key behind.
         let mut buffer = Zeroizing::new([0; LONGEST]);
-        let got = crate::preamble::fill(&mut from, &mut *buffer)?;
+        let got = crate::read::fill(&mut from, &mut *buffer)?;
         match parse(&buffer[..got]) {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
             None => Err(Error::KeyFile {
@@ -71,9 +75,8 @@ impl Key {
             other => other.map_err(Error::io("create", place.clone()))?,
         };
         let written = file.write_all(&text).and_then(|()| file.sync_all());
-        written.map_err(|source| {
+        written.map_err(Error::io("write", place)).and_then(|()| sync_directory_of(path)).inspect_err(|_| {
             let _ = std::fs::remove_file(path);
-            Error::Io { doing: "write", place, source }
         })
     }
 

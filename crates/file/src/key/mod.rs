@@ -1,26 +1,31 @@
-//! Keys: a raw key or a passphrase, from memory, a file or a descriptor.
+//! Keys: raw, from a passphrase, or one of a pair.
 
 mod file;
+#[cfg(feature = "public-keys")]
+mod pair;
 mod stretch;
+#[cfg(feature = "public-keys")]
+mod text;
 
 use std::{fmt, sync::Mutex};
 
 pub use file::KeyForm;
+#[cfg(feature = "public-keys")]
+pub use pair::{PublicKey, SecretKey};
 use sealwright::Suite;
+use sealwright_stream::hkdf_expand;
 #[cfg(test)]
 pub(crate) use stretch::argon2id;
-use zeroize::Zeroizing;
 
 use crate::{
     costs::{Ceiling, Costs},
     error::Error,
-    preamble::{KeySource, PASSPHRASE_SALT},
+    preamble::KeySource,
+    secret::{Secret, random},
+    slots::{PASSPHRASE_SALT, SlotKind},
 };
 
-/// Secret bytes, wiped when dropped.
-pub(crate) type Secret = Zeroizing<Vec<u8>>;
-
-/// What seals and opens files: a raw key or a passphrase.
+/// What opens files, and seals them: a raw key, a passphrase, or the secret key of a pair.
 ///
 /// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that it
 /// opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
@@ -33,6 +38,8 @@ pub struct Key {
 enum KeyMaterial {
     Raw(Secret),
     Passphrase(Secret),
+    #[cfg(feature = "public-keys")]
+    Pair(SecretKey),
 }
 
 struct Stretched {
@@ -43,6 +50,8 @@ struct Stretched {
 
 /// How many stretched passphrases are kept.
 const KEPT: usize = 16;
+/// Bytes of a slot key.
+pub(crate) const SLOT_KEY: usize = 32;
 
 impl Key {
     /// A raw key, uniformly random. Its length is held against the suite when it is used.
@@ -72,6 +81,12 @@ impl Key {
         Ok(Key::of(KeyMaterial::Passphrase(secret)))
     }
 
+    /// The secret key of a pair. It opens what was sealed for its public key and seals nothing itself.
+    #[cfg(feature = "public-keys")]
+    pub fn pair(secret: SecretKey) -> Key {
+        Key::of(KeyMaterial::Pair(secret))
+    }
+
     fn of(secret: KeyMaterial) -> Key {
         Key { secret, stretched: Mutex::new(Vec::new()) }
     }
@@ -86,23 +101,23 @@ impl Key {
         match self.secret {
             KeyMaterial::Raw(_) => "a raw key",
             KeyMaterial::Passphrase(_) => "a passphrase",
+            #[cfg(feature = "public-keys")]
+            KeyMaterial::Pair(_) => "a secret key",
         }
     }
 
     /// The source to write into a new file's preamble, and the input key of its body.
     pub(crate) fn for_sealing(&self, suite: Suite, costs: Costs) -> Result<(KeySource, Secret), Error> {
-        let KeyMaterial::Passphrase(passphrase) = &self.secret else {
-            return Ok((KeySource::Raw, self.input_key(suite, &KeySource::Raw, Ceiling::default())?));
-        };
-        let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(known) = kept.iter().find(|known| known.costs == costs && known.key.len() == suite.key_len()) {
-            return Ok((KeySource::Passphrase { costs, salt: known.salt }, known.key.clone()));
+        match &self.secret {
+            KeyMaterial::Raw(key) if key.len() == suite.key_len() => Ok((KeySource::Raw, key.clone())),
+            KeyMaterial::Raw(key) => Err(Error::KeyLength { suite, wanted: suite.key_len(), given: key.len() }),
+            KeyMaterial::Passphrase(passphrase) => {
+                let (salt, key) = self.fresh(passphrase, costs, suite.key_len())?;
+                Ok((KeySource::Passphrase { costs, salt }, key))
+            }
+            #[cfg(feature = "public-keys")]
+            KeyMaterial::Pair(_) => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
         }
-        let mut salt = [0; PASSPHRASE_SALT];
-        random(&mut salt)?;
-        let key = stretch::argon2id(costs, passphrase, &salt, suite.key_len())?;
-        keep(&mut kept, Stretched { costs, salt, key: key.clone() });
-        Ok((KeySource::Passphrase { costs, salt }, key))
     }
 
     /// The input key of a body whose preamble names `source`. Costs above `ceiling` are refused before they are spent.
@@ -110,26 +125,84 @@ impl Key {
         match (&self.secret, source) {
             (KeyMaterial::Raw(key), KeySource::Raw) if key.len() == suite.key_len() => Ok(key.clone()),
             (KeyMaterial::Raw(key), KeySource::Raw) => {
-                Err(Error::KeyLength { suite, wanted: suite.key_len(), given: key.len() })
+                Err(Error::OtherKeyLength { suite, wanted: suite.key_len(), given: key.len() })
             }
             (KeyMaterial::Passphrase(passphrase), &KeySource::Passphrase { costs, salt }) => {
-                if !ceiling.allows(costs) {
-                    return Err(Error::TooCostly { asked: costs, ceiling });
-                }
-                let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let fits = |known: &&Stretched| {
-                    known.costs == costs && known.salt == salt && known.key.len() == suite.key_len()
-                };
-                if let Some(known) = kept.iter().find(fits) {
-                    return Ok(known.key.clone());
-                }
-                let key = stretch::argon2id(costs, passphrase, &salt, suite.key_len())?;
-                keep(&mut kept, Stretched { costs, salt, key: key.clone() });
-                Ok(key)
+                self.stretch(passphrase, costs, &salt, suite.key_len(), ceiling)
             }
             _ => Err(Error::KeyKind { wanted: source.wants(), given: self.kind() }),
         }
     }
+
+    /// A new slot for this key: what opens it, and its slot key.
+    pub(crate) fn for_slot(&self, costs: Costs) -> Result<(SlotKind, Secret), Error> {
+        match &self.secret {
+            KeyMaterial::Raw(key) => Ok((SlotKind::Raw, slot_key(key))),
+            KeyMaterial::Passphrase(passphrase) => {
+                let (salt, key) = self.fresh(passphrase, costs, SLOT_KEY)?;
+                Ok((SlotKind::Passphrase { costs, salt }, key))
+            }
+            #[cfg(feature = "public-keys")]
+            KeyMaterial::Pair(_) => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
+        }
+    }
+
+    /// The slot key of a slot of `kind`; `None` if it is for another kind of key.
+    pub(crate) fn slot_key(&self, kind: &SlotKind, ceiling: Ceiling) -> Result<Option<Secret>, Error> {
+        match (&self.secret, kind) {
+            (KeyMaterial::Raw(key), SlotKind::Raw) => Ok(Some(slot_key(key))),
+            (KeyMaterial::Passphrase(passphrase), SlotKind::Passphrase { costs, salt }) => {
+                self.stretch(passphrase, *costs, salt, SLOT_KEY, ceiling).map(Some)
+            }
+            #[cfg(feature = "public-keys")]
+            (KeyMaterial::Pair(secret), SlotKind::Public { encapsulated, .. }) => {
+                Ok(Some(secret.decapsulate(encapsulated)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The passphrase under a salt of our choice: that of earlier files, if there are some.
+    fn fresh(&self, passphrase: &Secret, costs: Costs, len: usize) -> Result<([u8; PASSPHRASE_SALT], Secret), Error> {
+        let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = kept.iter().find(|known| known.costs == costs && known.key.len() == len) {
+            return Ok((known.salt, known.key.clone()));
+        }
+        let mut salt = [0; PASSPHRASE_SALT];
+        random(&mut salt)?;
+        let key = stretch::argon2id(costs, passphrase, &salt, len)?;
+        keep(&mut kept, Stretched { costs, salt, key: key.clone() });
+        Ok((salt, key))
+    }
+
+    /// The passphrase under a salt that a file names.
+    fn stretch(
+        &self,
+        passphrase: &Secret,
+        costs: Costs,
+        salt: &[u8; PASSPHRASE_SALT],
+        len: usize,
+        ceiling: Ceiling,
+    ) -> Result<Secret, Error> {
+        if !ceiling.allows(costs) {
+            return Err(Error::TooCostly { asked: costs, ceiling });
+        }
+        let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let fits = |known: &&Stretched| known.costs == costs && known.salt == *salt && known.key.len() == len;
+        if let Some(known) = kept.iter().find(fits) {
+            return Ok(known.key.clone());
+        }
+        let key = stretch::argon2id(costs, passphrase, salt, len)?;
+        keep(&mut kept, Stretched { costs, salt: *salt, key: key.clone() });
+        Ok(key)
+    }
+}
+
+/// The slot key that a raw key makes, whatever its length.
+fn slot_key(raw: &Secret) -> Secret {
+    let mut key = Secret::new(vec![0; SLOT_KEY]);
+    hkdf_expand(raw, &[b"SEALWRIGHT slot key v1"], &mut key);
+    key
 }
 
 /// Newest last; the oldest makes room.
@@ -144,9 +217,4 @@ impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({})", self.kind())
     }
-}
-
-/// Fills `bytes` from the operating system.
-pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
-    getrandom::fill(bytes).map_err(Error::Random)
 }

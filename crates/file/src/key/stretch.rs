@@ -3,8 +3,7 @@
 use argon2::{Algorithm, Argon2, Block, Version};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::Secret;
-use crate::{costs::Costs, error::Error};
+use crate::{costs::Costs, error::Error, secret::Secret};
 
 /// Argon2id of `passphrase`, `len` bytes.
 pub(crate) fn argon2id(costs: Costs, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Secret, Error> {

@@ -1,13 +1,16 @@
-//! A file without its name: written aside, synced, then named in one step that never clobbers unasked.
+//! A file before it has its name: written, synced, then named in one step that never replaces another unasked.
 
 use std::{
     ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions, Permissions},
     io::{self, ErrorKind, IoSlice, Write},
     num::NonZeroU64,
-    os::unix::{
-        ffi::OsStrExt,
-        fs::{OpenOptionsExt, PermissionsExt},
+    os::{
+        fd::AsRawFd,
+        unix::{
+            ffi::OsStrExt,
+            fs::{OpenOptionsExt, PermissionsExt},
+        },
     },
     path::{Path, PathBuf},
     sync::{
@@ -17,12 +20,15 @@ use std::{
 };
 
 use rustix::{
-    fs::{Advice, CWD, RenameFlags, fadvise, renameat_with},
+    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags, fadvise, linkat, openat, renameat_with},
     io::Errno,
 };
 
-use super::place::Place;
-use crate::{error::Error, key::random};
+use super::{
+    directory::{parent, sync_directory_of},
+    place::Place,
+};
+use crate::{error::Error, secret::random};
 
 /// Drafts that exist now, for [`abandon_all`].
 static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new() });
@@ -46,52 +52,37 @@ pub fn abandon_all() {
     }
 }
 
-/// A file being written. Dropped without [`Draft::commit`], it is gone.
+/// A file being written. Dropped without [`Draft::commit`], it is gone; where the file system can make files without a
+/// name it is gone even if the process is killed.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
-    temp: PathBuf,
+    /// Its name for now, if it has one.
+    temp: Option<PathBuf>,
     target: PathBuf,
     place: Place,
     /// Bytes written so far.
     written: AtomicU64,
-    named: bool,
 }
 
 /// After so many bytes written, the disk is told to begin.
 const BATCH: u64 = 16 << 20;
 
 impl Draft {
-    /// Creates `.NAME.xxxxxx` beside `target`, for its owner only.
+    /// Creates a file without a name in the directory of `target`, for its owner only; or `.NAME.xxxxxx` where the file
+    /// system cannot.
     pub(crate) fn create(target: &Path, place: Place) -> Result<Draft, Error> {
-        let mut last = io::Error::from(ErrorKind::AlreadyExists);
-        for _ in 0..16 {
-            let temp = aside(target)?;
-            // The registry is held while the file appears: an interrupt in between must not miss it.
-            let mut live = live();
-            if live.closed {
-                return Err(Error::Interrupted);
-            }
-            match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&temp) {
-                Ok(file) => {
-                    live.paths.push(temp.clone());
-                    return Ok(Draft {
-                        file,
-                        temp,
-                        target: target.into(),
-                        place,
-                        written: AtomicU64::new(0),
-                        named: false,
-                    });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
-                Err(error) => {
-                    last = error;
-                    break;
-                }
-            }
+        // The registry is held while the file appears: an interrupt in between must not miss it.
+        let mut live = live();
+        if live.closed {
+            return Err(Error::Interrupted);
         }
-        Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
+        let (file, temp) = match unnamed(parent(target)) {
+            Some(file) => (file, None),
+            None => hidden(target).map(|(file, temp)| (file, Some(temp)))?,
+        };
+        live.paths.extend(temp.clone());
+        Ok(Draft { file, temp, target: target.into(), place, written: AtomicU64::new(0) })
     }
 
     /// Whether the disk has room for `len` bytes that no file system can squeeze, so that a full one says so before the
@@ -99,8 +90,10 @@ impl Draft {
     /// that took as long as sealing did.
     pub(crate) fn room_for(&self, len: u64) -> Result<(), Error> {
         let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };
+        // Some blocks are kept for root alone.
+        let free = if rustix::process::geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
         // A file system without limits counts no blocks.
-        if disk.f_blocks > 0 && disk.f_bfree.saturating_mul(disk.f_frsize) < len {
+        if disk.f_blocks > 0 && free.saturating_mul(disk.f_frsize) < len {
             let full = Errno::NOSPC.into();
             return Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full });
         }
@@ -126,27 +119,76 @@ impl Draft {
         if self.place.sync {
             self.file.sync_all().map_err(failed("write"))?;
         }
-        // An interrupt takes all drafts or finds this one named.
-        let mut live = live();
-        if live.closed {
-            return Err(Error::Interrupted);
+        {
+            // An interrupt takes all drafts or finds this one named.
+            let mut live = live();
+            if live.closed {
+                return Err(Error::Interrupted);
+            }
+            match self.take_name(&mut live) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    return Err(Error::Exists(self.target.clone()));
+                }
+                other => other.map_err(failed("name"))?,
+            }
         }
-        let renamed =
-            if self.place.force { fs::rename(&self.temp, &self.target) } else { rename_new(&self.temp, &self.target) };
-        match renamed {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(Error::Exists(self.target.clone())),
-            other => other.map_err(failed("name"))?,
+        if self.place.sync { sync_directory_of(&self.target) } else { Ok(()) }
+    }
+
+    /// Gives the file its name.
+    fn take_name(&mut self, live: &mut Live) -> io::Result<()> {
+        let Some(temp) = &self.temp else {
+            let source = own_path(&self.file);
+            let link = |to: &Path| linkat(CWD, &source, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
+            return match link(&self.target) {
+                // A link cannot replace: the file gets a hidden name first. It is whole already.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && self.place.force => {
+                    let temp = aside(&self.target).map_err(io::Error::other)?;
+                    link(&temp)?;
+                    fs::rename(&temp, &self.target).inspect_err(|_| drop(fs::remove_file(&temp)))
+                }
+                other => other,
+            };
+        };
+        if self.place.force {
+            fs::rename(temp, &self.target)?
+        } else {
+            rename_new(temp, &self.target)?
         }
-        self.named = true;
-        live.paths.retain(|path| *path != self.temp);
-        drop(live);
-        if self.place.sync {
-            let dir = File::open(parent(&self.target)).map_err(failed("sync the directory of"))?;
-            // Some file systems cannot sync a directory and say so; the name is there all the same.
-            let _ = dir.sync_all();
-        }
+        live.paths.retain(|path| path != temp);
+        self.temp = None;
         Ok(())
     }
+}
+
+/// A file in `directory` that has no name, if the file system makes such files and they can be named later.
+fn unnamed(directory: &Path) -> Option<File> {
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, directory, flags, Mode::from_raw_mode(0o600)).ok()?);
+    // Without /proc there would be no way to name it.
+    own_path(&file).exists().then_some(file)
+}
+
+/// The name under which the system knows an open file.
+fn own_path(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Creates `.NAME.xxxxxx` beside `target`.
+fn hidden(target: &Path) -> Result<(File, PathBuf), Error> {
+    let mut last = io::Error::from(ErrorKind::AlreadyExists);
+    for _ in 0..16 {
+        let temp = aside(target)?;
+        match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&temp) {
+            Ok(file) => return Ok((file, temp)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
+            Err(error) => {
+                last = error;
+                break;
+            }
+        }
+    }
+    Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
 }
 
 /// In order, from the start.
@@ -191,30 +233,28 @@ impl Write for Placed<'_> {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.named {
+        if let Some(temp) = self.temp.take() {
             let mut live = live();
-            let _ = fs::remove_file(&self.temp);
-            live.paths.retain(|path| *path != self.temp);
+            let _ = fs::remove_file(&temp);
+            live.paths.retain(|path| *path != temp);
         }
     }
 }
 
-/// Renames without replacing: in one step where the file system can, else by a second link.
+/// Renames without replacing: in one step where the file system can, else by a second link, else by taking the name
+/// first with an empty file.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
-        other => Ok(other?),
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+        other => return Ok(other?),
     }
-}
-
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+    match fs::hard_link(from, to) {
+        Ok(()) => return fs::remove_file(from),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
     }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
 }
 
 /// A fresh hidden name beside `target`.

@@ -1,5 +1,6 @@
 //! Where bytes go: a file that appears under its name only when it is whole, or a stream.
 
+mod directory;
 mod draft;
 mod place;
 mod shared;
@@ -8,18 +9,24 @@ use std::{
     fmt,
     fs::{self, File, OpenOptions},
     io::{self, Write},
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::fs::FileTypeExt},
     path::{Path, PathBuf},
 };
 
+pub use directory::create_directory;
+pub(crate) use directory::sync_directory_of;
 pub use draft::abandon_all;
 pub(crate) use draft::{Draft, Placed};
 pub use place::Place;
+use rustix::{
+    fs::{FileType, OFlags, fcntl_getfl},
+    io::Errno,
+};
 pub use shared::Shared;
 
 use crate::{
     error::Error,
-    identity::{Identity, Summary},
+    file_id::{FileId, Summary},
 };
 
 /// Where sealed or opened bytes go.
@@ -37,27 +44,56 @@ impl Output {
     /// The file `path`. Devices and named pipes are written as streams; a symbolic link is followed.
     ///
     /// # Errors
-    /// [`Error::Exists`] without `force`; a directory; a device that cannot be opened.
+    /// Those of [`Output::check`]; a device that cannot be opened.
     pub fn file(path: &Path, place: Place) -> Result<Output, Error> {
         let name = path.display().to_string();
-        let to = match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => {
-                return Err(Error::Io { doing: "write", place: name, source: io::ErrorKind::IsADirectory.into() });
-            }
-            Ok(meta) if meta.is_file() => {
-                if !place.force {
-                    return Err(Error::Exists(path.into()));
-                }
-                To::File { path: fs::canonicalize(path).map_err(Error::io("find", name.clone()))?, place }
-            }
-            Ok(_) => {
-                // A device or a named pipe. Opening a socket fails.
+        let to = match Output::check(path, place)? {
+            // It may have gone meanwhile.
+            true => To::File { path: fs::canonicalize(path).unwrap_or_else(|_| path.into()), place },
+            false => {
                 let file = OpenOptions::new().write(true).open(path).map_err(Error::io("open", name.clone()))?;
                 To::Stream(Box::new(file))
             }
-            Err(_) => To::File { path: path.into(), place },
         };
         Ok(Output { to, name })
+    }
+
+    /// Finds out without opening it whether `path` can be an output, so that work is not done in vain. Returns whether it
+    /// will be a regular file, rather than a device or a named pipe.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] and [`Error::BlockDevice`] without `force`; [`Error::BadOutput`] for a name that no file can
+    /// have; a directory.
+    pub fn check(path: &Path, place: Place) -> Result<bool, Error> {
+        let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
+            Ok(meta) if meta.is_file() => {
+                if place.force {
+                    Ok(true)
+                } else {
+                    Err(Error::Exists(path.into()))
+                }
+            }
+            Ok(meta) if meta.file_type().is_block_device() && !place.force => Err(Error::BlockDevice(path.into())),
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let bad = |why| Err(Error::BadOutput { path: path.into(), why });
+                if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                    return bad("it names a directory, and there is none");
+                }
+                if fs::symlink_metadata(path).is_ok() {
+                    return bad("it is a symbolic link to a file that does not exist");
+                }
+                Ok(true)
+            }
+            Err(error) => failed("create", error),
+        }
+    }
+
+    /// Whether this is a file that will have a name of its own, not a stream.
+    pub fn is_file(&self) -> bool {
+        matches!(self.to, To::File { .. })
     }
 
     /// Standard output, unbuffered.
@@ -65,8 +101,9 @@ impl Output {
     /// # Errors
     /// When it is closed.
     pub fn stdout() -> Result<Output, Error> {
-        let fd = io::stdout().as_fd().try_clone_to_owned().map_err(Error::io("write", "standard output"))?;
-        Ok(Output::writer(File::from(fd), "standard output"))
+        let failed = Error::io("write", "standard output");
+        let open = not_closed(io::stdout()).and_then(|()| io::stdout().as_fd().try_clone_to_owned());
+        Ok(Output::writer(File::from(open.map_err(failed)?), "standard output"))
     }
 
     /// Any writer; `name` is what errors call it.
@@ -81,10 +118,10 @@ impl Output {
 
     /// # Errors
     /// [`Error::SameFile`] if this is the file that is read.
-    pub(crate) fn differs_from(&self, input: Option<Identity>) -> Result<(), Error> {
+    pub(crate) fn differs_from(&self, input: Option<FileId>) -> Result<(), Error> {
         let To::File { path, .. } = &self.to else { return Ok(()) };
         match fs::metadata(path) {
-            Ok(meta) if input.is_some_and(|input| input.same_file(&Identity::of(&meta))) => {
+            Ok(meta) if input.is_some_and(|input| input.same_file(&FileId::of(&meta))) => {
                 Err(Error::SameFile(path.clone()))
             }
             _ => Ok(()),
@@ -101,12 +138,31 @@ impl fmt::Debug for Output {
 /// Removes the input of a job that is done: `seal --remove`.
 ///
 /// # Errors
+/// [`Error::NotDurable`] if the output is not a synced file; [`Error::Link`] if `path` is a symbolic link;
 /// [`Error::Replaced`] if `path` is no longer the file that was read, or was written since; what the system says.
 pub fn remove_input(path: &Path, done: &Summary) -> Result<(), Error> {
     let place = path.display().to_string();
-    let meta = fs::metadata(path).map_err(Error::io("remove", place.clone()))?;
-    if done.input != Some(Identity::of(&meta)) {
+    if !done.durable {
+        return Err(Error::NotDurable(path.into()));
+    }
+    let meta = fs::symlink_metadata(path).map_err(Error::io("remove", place.clone()))?;
+    if meta.is_symlink() {
+        return Err(Error::Link(path.into()));
+    }
+    if done.input != Some(FileId::of(&meta)) {
         return Err(Error::Replaced(path.into()));
     }
     fs::remove_file(path).map_err(Error::io("remove", place))
+}
+
+/// A standard stream that was closed when the program began is /dev/null by now, opened for reading and writing by the
+/// runtime library: text sent there would be lost without a word.
+pub(crate) fn not_closed(stream: impl AsFd) -> io::Result<()> {
+    let meta = rustix::fs::fstat(&stream)?;
+    let null = rustix::fs::stat("/dev/null").is_ok_and(|null| null.st_rdev == meta.st_rdev);
+    let device = FileType::from_raw_mode(meta.st_mode) == FileType::CharacterDevice;
+    if device && null && fcntl_getfl(&stream)? & OFlags::RWMODE == OFlags::RDWR {
+        return Err(Errno::BADF.into());
+    }
+    Ok(())
 }

@@ -46,7 +46,7 @@ fn the_ceiling_is_a_choice() {
 #[test]
 fn defaults_are_sane() {
     let (costs, ceiling) = (Costs::default(), Ceiling::default());
-    assert!(costs.are_possible() && ceiling.allow(costs).is_ok());
+    assert!(costs.are_possible() && ceiling.allows(costs));
     assert_eq!((costs.memory_kib, costs.passes, costs.lanes, ceiling.memory_kib), (256 * 1024, 3, 4, 1024 * 1024));
 }
 

@@ -4,7 +4,6 @@ use std::{
     fs,
     io::{self, Read},
     sync::mpsc,
-    time::Duration,
 };
 
 use sealwright_file::{Error, Input, Interrupt, Opening, Output, Sealing, output::abandon_all};
@@ -78,16 +77,16 @@ fn abandoning_all() {
 fn abandon_child() {
     let Some(dir) = given_dir() else { return };
     let (wake, asleep) = mpsc::channel();
+    let (begun, begins) = mpsc::channel();
     let out = dir.join("out");
     let job = std::thread::spawn(move || {
         let key = key256();
         let output = Output::file(&out, place()).unwrap();
-        Sealing::new(&key).work(work(1)).seal(Input::reader(Sleepy(asleep, 5 << 20), "sleepy"), output)
+        let work = At::work(1 << 20, 1, move || begun.send(()).unwrap());
+        Sealing::new(&key).work(work).seal(Input::reader(Sleepy(asleep, 5 << 20), "sleepy"), output)
     });
     let drafts = || fs::read_dir(&dir).unwrap().count();
-    while drafts() == 0 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    begins.recv().unwrap();
     abandon_all();
     assert_eq!(drafts(), 0);
     wake.send(()).unwrap();

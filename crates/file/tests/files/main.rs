@@ -3,6 +3,7 @@
 
 mod costs;
 mod damage;
+mod durable;
 mod enc;
 mod failing;
 mod interrupt;
@@ -10,5 +11,7 @@ mod openssl;
 mod place;
 mod preambles;
 mod reader;
+#[cfg(feature = "public-keys")]
+mod recipients;
 mod roundtrip;
 mod support;

@@ -50,7 +50,8 @@ fn a_name_taken_meanwhile_is_left_alone() {
     assert_eq!(dir.names(), ["out", "plain"]);
 }
 
-/// While the work goes on the bytes are under a hidden name that only the owner may read.
+/// While the work goes on the bytes have no name, or a hidden one where the file system knows no files without a name;
+/// then only the owner may read them.
 #[test]
 fn the_draft_is_hidden_and_private() {
     let dir = Dir::new();
@@ -67,9 +68,14 @@ fn the_draft_is_hidden_and_private() {
     seal_file(&Sealing::new(&key).work(work), &plain, &dir.path("out.seal")).unwrap();
     let mut seen = seen.lock().unwrap().clone();
     seen.sort();
-    let [(draft, bits), (other, _)] = &seen[..] else { panic!("{seen:?}") };
-    assert!(draft.starts_with(".out.seal.") && draft.len() == ".out.seal.".len() + 6, "{draft}");
-    assert_eq!((*bits, other.as_str()), (0o600, "plain"));
+    match &seen[..] {
+        [(other, _)] => assert_eq!(other, "plain"),
+        [(draft, bits), (other, _)] if !makes_unnamed_files(&dir) => {
+            assert!(draft.starts_with(".out.seal.") && draft.len() == ".out.seal.".len() + 6, "{draft}");
+            assert_eq!((*bits, other.as_str()), (0o600, "plain"));
+        }
+        other => panic!("{other:?}"),
+    }
     assert_eq!(dir.names(), ["out.seal", "plain"]);
 }
 
@@ -203,17 +209,16 @@ fn a_changing_input_is_refused() {
 fn the_input_is_removed_only_if_it_is_still_itself() {
     let dir = Dir::new();
     let plain = dir.write("plain", b"text");
-    let key = key256();
-    let done = seal_file(&Sealing::new(&key), &plain, &dir.path("a")).unwrap();
+    let done = seal_synced(&plain, &dir.path("a"));
     fs::remove_file(&plain).unwrap();
     fs::write(dir.path("new"), b"another").unwrap();
     fs::rename(dir.path("new"), &plain).unwrap();
     let error = remove_input(&plain, &done).unwrap_err();
     assert!(matches!(error, Error::Replaced(_)) && plain.exists(), "{error}");
-    let done = seal_file(&Sealing::new(&key), &plain, &dir.path("b")).unwrap();
+    let done = seal_synced(&plain, &dir.path("b"));
     OpenOptions::new().append(true).open(&plain).unwrap().write_all(b", and more").unwrap();
     assert!(matches!(remove_input(&plain, &done), Err(Error::Replaced(_))));
-    let done = seal_file(&Sealing::new(&key), &plain, &dir.path("c")).unwrap();
+    let done = seal_synced(&plain, &dir.path("c"));
     remove_input(&plain, &done).unwrap();
     assert_eq!(dir.names(), ["a", "b", "c"]);
 }

@@ -107,7 +107,7 @@ fn wrong_keys() {
     }
     let (_, done) = opened_by(&Opening::new(&key(Suite::Aes128Gcm)), &sealed);
     let error = done.unwrap_err();
-    assert_eq!(error.to_string(), "the key has 16 bytes where aes-256-gcm takes 32");
+    assert_eq!(error.to_string(), "wrong key: it has 16 bytes, but aes-256-gcm takes 32");
     let (_, done) = opened_by(&Opening::new(&Key::passphrase("x").unwrap()), &sealed);
     assert_eq!(done.unwrap_err().exit_code(), 4);
 }

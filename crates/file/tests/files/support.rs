@@ -99,6 +99,17 @@ pub(crate) fn open_file(opening: &Opening<'_>, from: &Path, to: &Path) -> Result
     opening.open(Input::open(from)?, Output::file(to, place())?)
 }
 
+/// Seals and waits for the disk.
+pub(crate) fn seal_synced(from: &Path, to: &Path) -> Summary {
+    Sealing::new(&key256()).seal(Input::open(from).unwrap(), Output::file(to, Place::default()).unwrap()).unwrap()
+}
+
+/// Whether the file system makes files that have no name yet.
+pub(crate) fn makes_unnamed_files(dir: &Dir) -> bool {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    openat(CWD, dir.0.path(), OFlags::RDWR | OFlags::TMPFILE, Mode::RUSR).is_ok()
+}
+
 /// Does something once, when so much of the job is done.
 pub(crate) struct At<F> {
     pub(crate) bytes: u64,

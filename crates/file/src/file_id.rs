@@ -7,7 +7,7 @@ use sealwright::Suite;
 /// Which file it is, whatever its name, and in which state: device, inode, length, and the times of the last change to
 /// its content and to its metadata. The latter cannot be set back by a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct FileId {
     device: u64,
     inode: u64,
     len: u64,
@@ -16,9 +16,9 @@ pub struct Identity {
     changed: (i64, i64),
 }
 
-impl Identity {
-    pub(crate) fn of(meta: &Metadata) -> Identity {
-        Identity {
+impl FileId {
+    pub(crate) fn of(meta: &Metadata) -> FileId {
+        FileId {
             device: meta.dev(),
             inode: meta.ino(),
             len: meta.len(),
@@ -28,7 +28,7 @@ impl Identity {
     }
 
     /// Whether both are one file, changed or not.
-    pub(crate) fn same_file(&self, other: &Identity) -> bool {
+    pub(crate) fn same_file(&self, other: &FileId) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }
@@ -43,7 +43,7 @@ pub struct Summary {
     /// The suite.
     pub suite: Suite,
     /// Which file was read, if it was one.
-    pub input: Option<Identity>,
+    pub input: Option<FileId>,
     /// Whether the output is on the disk under its name: a regular file, synced together with its directory.
     pub durable: bool,
 }

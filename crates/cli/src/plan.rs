@@ -1,4 +1,4 @@
-//! From the files that were named to what is read and written: one job a file.
+//! From the files that were named to what is read and written: one task a file.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -42,7 +42,7 @@ impl Place {
 
 /// One input and its output.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Job {
+pub(crate) struct FileTask {
     pub(crate) input: Place,
     pub(crate) output: Place,
     /// Bytes of input, where they can be known; for progress only.
@@ -53,7 +53,7 @@ pub(crate) struct Job {
 /// never become inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) jobs: Vec<Job>,
+    pub(crate) tasks: Vec<FileTask>,
     /// Directories to make, each with the mode of the one it mirrors; sorted, so parents come first.
     pub(crate) directories: BTreeMap<PathBuf, u32>,
     /// What was left out, and why.
@@ -67,7 +67,7 @@ impl Plan {
     pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
         let is_dash = |path: &PathBuf| path.as_os_str() == "-";
-        let output_is_stdout = args.output.as_ref().is_some_and(is_dash);
+        let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_dash(&args.inputs[0]) {
             if args.directory.is_some() {
                 return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));
@@ -79,7 +79,7 @@ impl Plan {
                 Some(path) if !output_is_stdout => Place::File(path.clone()),
                 _ => Place::Stream,
             };
-            plan.jobs.push(Job { input: Place::Stream, output, bytes: None });
+            plan.tasks.push(FileTask { input: Place::Stream, output, bytes: None });
             return Ok(plan);
         }
         if args.inputs.iter().any(is_dash) {
@@ -112,7 +112,7 @@ impl Plan {
         direction: Direction,
     ) -> Result<(), CommandError> {
         let output = match (&args.output, &args.directory) {
-            (Some(output), _) if output.as_os_str() == "-" => Place::Stream,
+            (Some(output), _) if is_stdout(output) => Place::Stream,
             (Some(output), _) if output.is_dir() => {
                 return Err(CommandError::failed("is a directory")
                     .about(output)
@@ -129,7 +129,7 @@ impl Plan {
             self.make(directory, 0o777);
         }
         let bytes = metadata.is_file().then_some(metadata.len());
-        self.jobs.push(Job { input: Place::File(input.to_owned()), output, bytes });
+        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, bytes });
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Plan {
             return Err(CommandError::failed("is a directory").about(input).hint("-r goes into directories"));
         }
         let root = match (&args.output, &args.directory) {
-            (Some(output), _) if output.as_os_str() == "-" => {
+            (Some(output), _) if is_stdout(output) => {
                 return Err(CommandError::usage("a directory does not fit into standard output").about(input));
             }
             (Some(output), _) => Some(output.clone()),
@@ -187,7 +187,7 @@ impl Plan {
                 self.skipped.push(format!("{}: skipped, {why}", shown(&path)));
             } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
                 let bytes = Some(metadata.len());
-                self.jobs.push(Job { input: Place::File(path), output: Place::File(output), bytes });
+                self.tasks.push(FileTask { input: Place::File(path), output: Place::File(output), bytes });
             }
         }
     }
@@ -200,9 +200,9 @@ impl Plan {
     /// `--force` would otherwise destroy.
     fn refuse_collisions(&mut self) {
         let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
-        let inputs: HashSet<(u64, u64)> = self.jobs.iter().filter_map(|job| identity(&job.input)).collect();
-        for job in std::mem::take(&mut self.jobs) {
-            if let (Place::File(input), Place::File(output)) = (&job.input, &job.output) {
+        let inputs: HashSet<(u64, u64)> = self.tasks.iter().filter_map(|task| identity(&task.input)).collect();
+        for task in std::mem::take(&mut self.tasks) {
+            if let (Place::File(input), Place::File(output)) = (&task.input, &task.output) {
                 if let Some(first) = taken.get(output) {
                     let what = format!("would be written to {}, which is for {}", shown(output), shown(first));
                     self.failures.push(
@@ -210,7 +210,7 @@ impl Plan {
                     );
                     continue;
                 }
-                if identity(&job.output).is_some_and(|output| inputs.contains(&output)) {
+                if identity(&task.output).is_some_and(|output| inputs.contains(&output)) {
                     self.failures.push(
                         CommandError::usage("is both input and output").about(output).hint("name another output"),
                     );
@@ -218,9 +218,14 @@ impl Plan {
                 }
                 taken.insert(output.clone(), input.clone());
             }
-            self.jobs.push(job);
+            self.tasks.push(task);
         }
     }
+}
+
+/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
 /// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
@@ -269,5 +274,5 @@ fn not_seal(input: &Path) -> CommandError {
 }
 
 #[cfg(test)]
-#[path = "jobs_tests.rs"]
+#[path = "plan_tests.rs"]
 mod tests;

@@ -28,13 +28,13 @@ fn tree() -> TempDir {
     tree
 }
 
-/// Input and output of each job, relative to the tree.
+/// Input and output of each task, relative to the tree.
 fn pairs(tree: &TempDir, plan: &Plan) -> Vec<(String, String)> {
     let name = |place: &Place| match place {
         Place::Stream => "-".to_owned(),
         Place::File(path) => path.strip_prefix(tree.path()).unwrap_or(path).to_string_lossy().into_owned(),
     };
-    plan.jobs.iter().map(|job| (name(&job.input), name(&job.output))).collect()
+    plan.tasks.iter().map(|task| (name(&task.input), name(&task.output))).collect()
 }
 
 fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -60,7 +60,7 @@ fn a_name_gains_and_loses_its_extension() {
     let opened = plan(Direction::Open, &[b.to_str().unwrap()]).unwrap();
     assert_eq!(pairs(&tree, &opened), owned(&[("d/b.seal", "d/b")]));
     let nameless = plan(Direction::Open, &[a.to_str().unwrap()]).unwrap();
-    assert!(nameless.jobs.is_empty());
+    assert!(nameless.tasks.is_empty());
     assert_eq!(nameless.failures.len(), 1);
 }
 
@@ -96,7 +96,7 @@ fn two_inputs_of_one_name_do_not_share_an_output() {
     let (a, other) = (tree.path().join("d/a"), tree.path().join("d/sub/a"));
     let line = [a.to_str().unwrap(), other.to_str().unwrap(), "-C", "out"];
     let plan = plan(Direction::Seal, &line).unwrap();
-    assert_eq!((plan.jobs.len(), plan.failures.len()), (1, 1));
+    assert_eq!((plan.tasks.len(), plan.failures.len()), (1, 1));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn an_output_that_is_an_input_is_refused_by_any_of_its_names() {
     fs::hard_link(tree.path().join("d/a"), tree.path().join("d/same")).unwrap();
     let (a, same) = (tree.path().join("d/a"), tree.path().join("d/same"));
     let plan = plan(Direction::Seal, &[a.to_str().unwrap(), "-f", "-o", same.to_str().unwrap()]).unwrap();
-    assert_eq!((plan.jobs.len(), plan.failures.len()), (0, 1));
+    assert_eq!((plan.tasks.len(), plan.failures.len()), (0, 1));
 }
 
 #[test]

@@ -1,0 +1,35 @@
+//! What a file may ask for to try a passphrase, as it is typed: `1GiB`, `2GiB,20` or `2GiB,20,128`.
+
+use sealwright_file::Ceiling;
+use sealwright_terminal::{CommandError, size};
+
+/// Reads memory, then passes and lanes where they are given.
+pub(crate) fn parse(text: &str) -> Result<Ceiling, CommandError> {
+    let wrong = || CommandError::usage(format_args!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128"));
+    let mut parts = text.split(',');
+    let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?.kib()?;
+    let mut number = |default| match parts.next() {
+        Some(text) => text.trim().parse().map_err(|_| wrong()),
+        None => Ok(default),
+    };
+    let default = Ceiling::default();
+    let ceiling = Ceiling { memory_kib: memory, passes: number(default.passes)?, lanes: number(default.lanes)? };
+    if parts.next().is_some() { Err(wrong()) } else { Ok(ceiling) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn memory_then_passes_then_lanes() {
+        let ceiling = |memory_kib, passes, lanes| Ceiling { memory_kib, passes, lanes };
+        assert_eq!(parse("512MiB").unwrap(), ceiling(512 * 1024, 16, 64));
+        assert_eq!(parse("2GiB,20").unwrap(), ceiling(2 << 20, 20, 64));
+        assert_eq!(parse("1g, 1, 255").unwrap(), ceiling(1 << 20, 1, 255));
+        for text in ["", "20", "1GiB,x", "1GiB,1,2,3", "1GiB,-1", ","] {
+            assert!(parse(text).is_err() == (text != "20"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The command line: its verbs, and the help that is about all of them. Each verb has its arguments in its own file.
+
+use clap::{Parser, Subcommand};
+
+#[cfg(feature = "relay")]
+use crate::{client, serve};
+use crate::{completions, enc, inspect, key, man, open, seal, vectors};
+
+const ABOUT_EXITS: &str = "\
+Exit codes:
+    0  done
+    1  input, output or configuration failed
+    2  the command line makes no sense
+    3  not authentic: the sealed file was changed, cut or extended
+    4  wrong key, passphrase or associated data
+  130  interrupted
+Of several files the highest code wins.
+
+Example:
+    sealwright key new -o my.key
+    sealwright seal --key-file my.key letter.txt
+    sealwright open --key-file my.key letter.txt.seal -o letter.copy";
+
+/// Seal and open files with authenticated encryption.
+#[derive(Debug, Parser)]
+#[command(name = "sealwright", version, after_help = ABOUT_EXITS)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do: one verb, one file of source.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Seal(seal::SealArgs),
+    Open(open::OpenArgs),
+    Inspect(inspect::InspectArgs),
+    Key(key::KeyArgs),
+    Enc(enc::EncArgs),
+    Vectors(vectors::VectorsArgs),
+    #[cfg(feature = "relay")]
+    Serve(serve::ServeArgs),
+    #[cfg(feature = "relay")]
+    Client(client::ClientArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}

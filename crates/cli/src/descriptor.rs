@@ -1,0 +1,65 @@
+//! Descriptors that the caller of the program opened: used as they are, never opened anew by name. A new one would begin
+//! at the start of the file, could not be had of a socket, and would ask for permissions that were given up.
+
+use std::{
+    fs::{self, File},
+    io::{self, IoSlice, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::{AsRawFd, OwnedFd},
+    path::PathBuf,
+};
+
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType, recvmsg, socketpair,
+};
+use sealwright_terminal::CommandError;
+
+/// A duplicate of the descriptor `number`, which shares its position.
+///
+/// Descriptors of the program itself are not taken: only those that it was started with.
+pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
+    let not_open = || {
+        CommandError::failed(format_args!("file descriptor {number} is not open"))
+            .hint(format_args!("in a shell: sealwright ... {number}< FILE"))
+    };
+    let raw = i32::try_from(number).map_err(|_| not_open())?;
+    if is_our_own(number) {
+        return Err(not_open());
+    }
+    match sent_to_ourselves(raw) {
+        Ok(descriptor) => Ok(descriptor.into()),
+        Err(error) if error.raw_os_error() == Some(nix::libc::EBADF) => Err(not_open()),
+        Err(error) => Err(CommandError::io(&name(number), &error)),
+    }
+}
+
+/// What messages call it.
+pub(crate) fn name(number: u32) -> PathBuf {
+    PathBuf::from(format!("/dev/fd/{number}"))
+}
+
+/// Whether this process opened it: then it is closed in other programs (O_CLOEXEC), and an inherited one never is.
+fn is_our_own(number: u32) -> bool {
+    const CLOSED_ON_EXEC: u32 = 0o2_000_000;
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap_or_default();
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+    flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & CLOSED_ON_EXEC != 0)
+}
+
+/// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when it is
+/// sent in a message, and a message to ourselves brings a duplicate back.
+fn sent_to_ourselves(raw: i32) -> io::Result<OwnedFd> {
+    let (here, there) = socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    let descriptors = [raw];
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    sendmsg::<()>(here.as_raw_fd(), &[IoSlice::new(&[0])], &rights, MsgFlags::empty(), None)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(&there, &mut [IoSliceMut::new(&mut [0])], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let descriptors = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    descriptors.ok_or_else(|| io::ErrorKind::NotFound.into())
+}

@@ -1,0 +1,216 @@
+//! Nothing is lost without a word: not the text on standard input, not an input that is removed, not bytes that go to a
+//! closed stream, not the time spent before a mistake is noticed.
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    io::{Read, Seek, SeekFrom, Write},
+    os::unix::fs::symlink,
+    process::{Command, Stdio},
+};
+
+use sealwright_transcripts::{Sandbox, binaries, have, text};
+
+#[test]
+fn a_passphrase_command_does_not_read_the_text() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.sh(
+        "printf 'secret text' | sealwright seal --cost 1MiB --passphrase-command 'cat >/dev/null; echo pw' -o s.seal && \
+         sealwright open --passphrase-command 'echo pw' s.seal -o -",
+    );
+    assert_eq!((said.code, said.out.as_slice()), (0, &b"secret text"[..]), "{}", said.err);
+}
+
+#[test]
+fn an_input_is_removed_only_for_a_file_on_a_disk() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    symlink("a", sandbox.path("link")).unwrap();
+    assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().unwrap().success());
+    for (line, word) in [
+        ("a -o /dev/null", "/dev/null: --remove needs an output that is a file on a disk"),
+        ("a -o /dev/stdout", "--remove needs an output that is a file"),
+        ("a -o pipe", "pipe: --remove needs an output that is a file on a disk"),
+        ("link", "link: is a symbolic link: --remove would leave the text"),
+        ("pipe -o out", "pipe: --remove removes regular files only"),
+    ] {
+        let said = sandbox.run(&format!("seal --key-file k --remove {line}"));
+        assert!(matches!(said.code, 1 | 2) && said.err.contains(word), "{line}: {} {}", said.code, said.err);
+        assert_eq!(sandbox.names(), ["a", "link", "pipe"], "{line}");
+    }
+    assert_eq!(sandbox.read("a"), b"text");
+}
+
+/// An error that can be known before is told before: no passphrase is asked for, and there is no terminal to ask on.
+#[test]
+fn checks_come_before_the_passphrase() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.write("d/x", "");
+    sandbox.ok("seal --key-file k a -o b.seal");
+    sandbox.write("here", "precious");
+    symlink("nowhere", sandbox.path("dangling")).unwrap();
+    let long = "n".repeat(256);
+    for (line, code, word) in [
+        ("seal -p missing", 1, "missing: No such file or directory"),
+        ("seal -p a -o here", 1, "here: exists already"),
+        ("seal -p a -o d", 1, "d: is a directory"),
+        ("seal -p a -o new/", 1, "new/: cannot be written: it names a directory"),
+        ("seal -p a -o dangling", 1, "dangling: cannot be written: it is a symbolic link to a file"),
+        ("seal -p a -o nowhere/x", 1, "nowhere/x: cannot create: No such file or directory"),
+        (&format!("seal -p a -o {long}"), 1, "File name too long"),
+        ("open -p a -o x", 3, "a: not authentic: this is not a sealed file"),
+        ("open -p b.seal -o x", 4, "b.seal: the file is locked with a raw key, not with a passphrase"),
+    ] {
+        let said = sandbox.run(line);
+        assert_eq!(said.code, code, "{line}: {}", said.err);
+        assert!(said.err.contains(word) && !said.err.contains("no terminal"), "{line}: {}", said.err);
+    }
+    // What can be done is done: then there is something to ask for.
+    assert!(sandbox.run("seal -p missing a").err.contains("no terminal"));
+}
+
+#[test]
+fn closed_streams_are_noticed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.ok("seal --key-file k a");
+    for line in ["open --key-file k a.seal -o - >&-", "seal --key-file k a -o - >&-", "seal --key-file k -o b <&-"] {
+        let said = sandbox.sh(&format!("sealwright {line}"));
+        assert!(said.code == 1 && said.err.contains("Bad file descriptor"), "{line}: {} {}", said.code, said.err);
+    }
+    assert_eq!(sandbox.sh("sealwright open --key-file k a.seal -o - >/dev/null").code, 0);
+    assert_eq!(sandbox.names(), ["a", "a.seal"]);
+}
+
+/// A descriptor goes on where its position is, and is no other than the caller's.
+#[test]
+fn descriptors_are_read_where_they_are() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.write("lines", "first\nsecond\nthird\n");
+    let said = sandbox.sh("exec 5<lines; read -r skipped <&5; sealwright seal --cost 1MiB --passphrase-fd 5 a && \
+         read -r rest <&5; echo \"$rest\"; echo second | sealwright open --passphrase-fd 0 a.seal -o -");
+    assert_eq!((said.code, said.out.as_slice()), (0, &b"third\ntext"[..]), "{}", said.err);
+    // Without -pass fd:3 open, no descriptor of the program's own is read in its place.
+    for number in 3..9 {
+        let line = format!("enc -aes-256-cbc -pbkdf2 -pass fd:{number} -in lines -out out");
+        sandbox.fails(&line, 1, &format!("file descriptor {number} is not open"));
+    }
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass fd:x -in lines -out out", 2, "fd:x is not a number");
+}
+
+/// A socket cannot be opened anew by its name; a descriptor of it can be read.
+#[test]
+fn a_passphrase_through_a_socket() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let (mut here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+    here.write_all(b"through a socket\n").unwrap();
+    let status = sandbox
+        .command()
+        .args(["seal", "--cost", "1MiB", "--passphrase-fd", "0", "a"])
+        .stdin(Stdio::from(std::os::fd::OwnedFd::from(there)))
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let said = sandbox.sh("echo through a socket | sealwright open --passphrase-fd 0 a.seal -o -");
+    assert_eq!(said.out, b"text");
+}
+
+#[test]
+fn every_cost_that_was_paid_can_be_paid_again() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let said = sandbox.sh("echo p | sealwright seal --cost 1MiB --passphrase-fd 0 a -o -");
+    let mut sealed = said.out;
+    // 17 passes, which the default limit refuses: the header is edited, so the key is another, but the cost was paid.
+    sealed[23] = 17;
+    sandbox.write("costly.seal", &sealed);
+    let open = |most: &str| sandbox.sh(&format!("echo p | sealwright open --passphrase-fd 0 {most} costly.seal -o b"));
+    let refused = open("");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert!(refused.err.contains("--max-cost MEMORY[,PASSES[,LANES]]"), "{}", refused.err);
+    assert_eq!(open("--max-cost 1GiB,17").code, 4);
+    assert_eq!(open("--max-cost 1GiB,16,64").code, 1);
+    assert_eq!(open("--max-cost lots").code, 2);
+}
+
+#[test]
+fn a_key_of_the_wrong_length_is_a_wrong_key() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.ok("seal --key-file k a");
+    sandbox.ok("key new --suite aes-128-gcm -o short");
+    sandbox.fails("open --key-file short a.seal -o b", 4, "wrong key: it has 16 bytes, but aes-256-gcm takes 32");
+    sandbox.fails("seal --key-file short a -o b", 2, "the key has 16 bytes, but aes-256-gcm takes 32");
+}
+
+/// Each call that matters fails in turn: the code says so, and there is the whole output or none.
+#[test]
+fn every_failing_call_has_its_exit_code() {
+    if !have("strace") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(100_000));
+    let traced = |inject: &str, line: &str| {
+        sandbox.sh(&format!("strace -f -qq -o /dev/null -e inject={inject} sealwright {line}"))
+    };
+    if traced("fsync:error=EIO:when=99", "inspect --help").code != 0 {
+        eprintln!("skipped: strace may not trace here");
+        return;
+    }
+    for call in
+        ["pwritev:error=ENOSPC", "fsync:error=EIO", "fsync:error=EIO:when=2", "linkat:error=EIO", "fchmod:error=EPERM"]
+    {
+        let said = traced(call, "seal --key-file k a -o out --remove");
+        assert_eq!(said.code, 1, "{call}: {}", said.err);
+        assert!(said.err.starts_with("sealwright: out: cannot "), "{call}: {}", said.err);
+        // The name is there before its directory is synced; the input is kept all the same.
+        let left: &[&str] = if call.ends_with("when=2") { &["a", "out"] } else { &["a"] };
+        assert_eq!(sandbox.names(), left, "{call}");
+        let _ = std::fs::remove_file(sandbox.path("out"));
+    }
+    // Without files that have no name, links, or renames that do not replace, it goes on by other ways.
+    for calls in ["linkat:error=ENOTSUP -e inject=renameat2:error=EINVAL"] {
+        let without = "-e inject=%creat:error=ENOENT:when=9999";
+        let said = traced(&format!("{calls} {without}"), "seal --key-file k a -o out");
+        assert!(matches!(said.code, 0 | 1), "{}", said.err);
+        let _ = std::fs::remove_file(sandbox.path("out"));
+    }
+}
+
+/// A stop at the prompt and going on must not show what is typed.
+#[test]
+fn a_passphrase_is_not_shown_after_a_stop() {
+    if !have("script") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    // The inner shell has job control: it takes the terminal back when the job stops, and gives its echo back.
+    let inner = "set -m; sealwright seal -p --cost 1MiB a; stty echo; fg";
+    let script = format!(
+        "(sleep 1; printf '\\032'; sleep 1; printf 'tRuE-1\\n'; sleep 1; printf 'tRuE-1\\n'; sleep 2) | script -qec \"bash -c '{inner}'\" /dev/null"
+    );
+    let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
+    let mut child = Command::new("sh")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .current_dir(sandbox.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut screen = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut screen).unwrap();
+    child.wait().unwrap();
+    assert!(screen.matches("Passphrase: ").count() >= 2, "{screen}");
+    assert!(!screen.contains("tRuE-1"), "{screen}");
+    assert!(sandbox.path("a.seal").exists(), "{screen}");
+    let mut head = [0; 4];
+    let mut file = std::fs::File::open(sandbox.path("a.seal")).unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.read_exact(&mut head).unwrap();
+    assert_eq!(head, [0x89, b'S', b'E', b'A']);
+}

@@ -1,0 +1,43 @@
+//! Whom a file is sealed for.
+
+use crate::{
+    costs::Costs,
+    error::Error,
+    key::Key,
+    secret::Secret,
+    slots::{Fixed, Slot},
+};
+#[cfg(feature = "public-keys")]
+use crate::{
+    key::PublicKey,
+    slots::{SlotKind, mark},
+};
+
+/// Whom a file is sealed for. A file can have several recipients, each of which opens it alone.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Recipient {
+    /// Whoever has this raw key or passphrase.
+    Key(Key),
+    /// Whoever has the secret key.
+    #[cfg(feature = "public-keys")]
+    PublicKey(PublicKey),
+}
+
+impl Recipient {
+    /// A new slot with `file_key` for this recipient.
+    pub(crate) fn slot(&self, file_key: &Secret, costs: Costs, fixed: &Fixed) -> Result<Slot, Error> {
+        match self {
+            Recipient::Key(key) => {
+                let (kind, slot_key) = key.for_slot(costs)?;
+                Slot::new(kind, &slot_key, file_key, fixed)
+            }
+            #[cfg(feature = "public-keys")]
+            Recipient::PublicKey(key) => {
+                let (encapsulated, slot_key) = key.encapsulate();
+                let mark = mark(file_key, &key.to_bytes());
+                Slot::new(SlotKind::Public { encapsulated, mark }, &slot_key, file_key, fixed)
+            }
+        }
+    }
+}

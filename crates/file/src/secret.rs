@@ -1,0 +1,13 @@
+//! Secret bytes and random ones.
+
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+
+/// Secret bytes, wiped when dropped.
+pub(crate) type Secret = Zeroizing<Vec<u8>>;
+
+/// Fills `bytes` from the operating system.
+pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
+    getrandom::fill(bytes).map_err(Error::Random)
+}

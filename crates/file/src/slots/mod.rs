@@ -1,0 +1,266 @@
+//! Slots: one file key, held for several keys, each of which opens the file.
+//!
+//! A slot holds the file key, sealed under a key of its own (a slot key), which only the holder of one raw key, passphrase
+//! or secret key can make. Nothing in a slot tells whose it is. A MAC under the file key covers the whole header, so
+//! that slots cannot be added, removed or changed by others; the body does not cover them, so its owner can.
+
+mod wrap;
+
+use std::io::Read;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sealwright::Suite;
+use sealwright_stream::hkdf_expand;
+use sha2::Sha512;
+use subtle::ConstantTimeEq;
+use wrap::{WRAPPED, unwrap, wrap};
+use zeroize::Zeroizing;
+
+use crate::{
+    costs::Costs,
+    error::{Error, Flaw},
+    secret::{Secret, random},
+};
+
+/// Bytes of a file key.
+pub(crate) const FILE_KEY: usize = 32;
+/// Bytes of the salt under a passphrase.
+pub const PASSPHRASE_SALT: usize = 16;
+/// Bytes of the MAC behind the slots.
+pub const MAC: usize = 32;
+/// The longest slots and MAC together, in bytes.
+pub const MAX_SLOTS: usize = 65_536;
+/// A file may have so many slots for passphrases. Each costs a reader with a passphrase an Argon2 run.
+pub const MAX_PASSPHRASES: usize = 8;
+/// Bytes of an X-Wing encapsulation.
+pub(crate) const ENCAPSULATED: usize = 1120;
+/// Bytes that tell the holder of the file key which public key a slot is for.
+const MARK: usize = 16;
+/// Bytes before a slot's content: type, a zero, length.
+const SLOT_HEAD: usize = 4;
+
+const RAW: u8 = 1;
+const PASSPHRASE: u8 = 2;
+const PUBLIC: u8 = 3;
+
+/// What opens a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SlotKind {
+    /// A raw key.
+    Raw,
+    /// A passphrase.
+    Passphrase {
+        /// What trying one costs.
+        costs: Costs,
+        /// Its salt.
+        salt: [u8; PASSPHRASE_SALT],
+    },
+    /// A secret key.
+    Public {
+        /// An encapsulation to its public key.
+        encapsulated: Box<[u8; ENCAPSULATED]>,
+        /// Tells the holder of the file key which public key it is.
+        mark: [u8; 16],
+    },
+    /// A type that this build does not know. It is kept.
+    Unknown {
+        /// Its type.
+        id: u8,
+        /// Its content.
+        content: Vec<u8>,
+    },
+}
+
+/// One slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    kind: SlotKind,
+    /// The file key, sealed; empty for unknown types.
+    wrapped: Vec<u8>,
+}
+
+/// The slots of a file, and the MAC over them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slots {
+    slots: Vec<Slot>,
+    mac: [u8; MAC],
+}
+
+/// What all slots of one file are bound to: the part of the preamble that never changes.
+pub(crate) type Fixed = [u8; 12];
+
+impl SlotKind {
+    fn id(&self) -> u8 {
+        match self {
+            SlotKind::Raw => RAW,
+            SlotKind::Passphrase { .. } => PASSPHRASE,
+            SlotKind::Public { .. } => PUBLIC,
+            SlotKind::Unknown { id, .. } => *id,
+        }
+    }
+
+    /// What stands in the slot before the sealed file key.
+    fn parameters(&self) -> Vec<u8> {
+        match self {
+            SlotKind::Raw => Vec::new(),
+            SlotKind::Passphrase { costs, salt } => costs.to_bytes().into_iter().chain(*salt).collect(),
+            SlotKind::Public { encapsulated, mark } => mark.iter().chain(encapsulated.iter()).copied().collect(),
+            SlotKind::Unknown { content, .. } => content.clone(),
+        }
+    }
+}
+
+impl Slot {
+    /// A slot of `kind` for `file_key` under `slot_key`.
+    pub(crate) fn new(kind: SlotKind, slot_key: &Secret, file_key: &Secret, fixed: &Fixed) -> Result<Slot, Error> {
+        let wrapped = wrap(slot_key, file_key, fixed, kind.id(), &kind.parameters())?;
+        Ok(Slot { kind, wrapped })
+    }
+
+    /// What opens it.
+    pub fn kind(&self) -> &SlotKind {
+        &self.kind
+    }
+
+    /// The file key, if `slot_key` is this slot's.
+    pub(crate) fn open(&self, slot_key: &Secret, fixed: &Fixed) -> Result<Option<Secret>, Error> {
+        unwrap(slot_key, &self.wrapped, fixed, self.kind.id(), &self.kind.parameters())
+    }
+
+    fn write(&self, to: &mut Vec<u8>) {
+        let content = [&self.kind.parameters()[..], &self.wrapped].concat();
+        to.extend([self.kind.id(), 0]);
+        to.extend((content.len() as u16).to_be_bytes());
+        to.extend(content);
+    }
+
+    /// Reads the slot at the front of `bytes`; returns it and what follows.
+    fn read(bytes: &[u8]) -> Option<(Slot, &[u8])> {
+        let (head, rest) = bytes.split_first_chunk::<SLOT_HEAD>()?;
+        let [id, 0, a, b] = *head else { return None };
+        let (content, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([a, b])))?;
+        let slot = if matches!(id, RAW | PASSPHRASE | PUBLIC) {
+            let (parameters, wrapped) = content.split_at_checked(content.len().checked_sub(WRAPPED)?)?;
+            let kind = match id {
+                RAW => parameters.is_empty().then_some(SlotKind::Raw)?,
+                PASSPHRASE => {
+                    let (costs, salt) = parameters.split_first_chunk::<{ Costs::BYTES }>()?;
+                    let costs = Costs::from_bytes(costs);
+                    SlotKind::Passphrase { costs: costs.are_possible().then_some(costs)?, salt: salt.try_into().ok()? }
+                }
+                _ => {
+                    let (mark, encapsulated) = parameters.split_first_chunk::<MARK>()?;
+                    let encapsulated: [u8; ENCAPSULATED] = encapsulated.try_into().ok()?;
+                    SlotKind::Public { encapsulated: Box::new(encapsulated), mark: *mark }
+                }
+            };
+            Slot { kind, wrapped: wrapped.to_vec() }
+        } else if id == 0 {
+            return None;
+        } else {
+            Slot { kind: SlotKind::Unknown { id, content: content.to_vec() }, wrapped: Vec::new() }
+        };
+        Some((slot, rest))
+    }
+}
+
+impl Slots {
+    /// Slots under a MAC that `file_key` makes.
+    ///
+    /// # Errors
+    /// [`Error::TooManySlots`]; [`Error::NoSlots`] for none.
+    pub(crate) fn new(slots: Vec<Slot>, file_key: &Secret, fixed: &Fixed) -> Result<Slots, Error> {
+        let mut slots = Slots { slots, mac: [0; MAC] };
+        if slots.slots.is_empty() {
+            return Err(Error::NoSlots);
+        }
+        if slots.content().len() + MAC > MAX_SLOTS || slots.passphrases() > MAX_PASSPHRASES {
+            return Err(Error::TooManySlots);
+        }
+        slots.mac = slots.mac_under(file_key, fixed);
+        Ok(slots)
+    }
+
+    /// The slots, in the order in which they stand in the file.
+    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter()
+    }
+
+    fn passphrases(&self) -> usize {
+        self.slots.iter().filter(|slot| matches!(slot.kind, SlotKind::Passphrase { .. })).count()
+    }
+
+    /// The slots without the MAC.
+    fn content(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.slots.iter().for_each(|slot| slot.write(&mut bytes));
+        bytes
+    }
+
+    /// Slots and MAC as they stand in the file.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.content();
+        bytes.extend(self.mac);
+        bytes
+    }
+
+    /// Reads `len` bytes of slots and MAC.
+    pub(crate) fn read(from: &mut impl Read, len: u32, at: u64) -> Result<Slots, Error> {
+        let malformed = || Error::NotAuthentic(Flaw::Slots);
+        let len = usize::try_from(len).ok().filter(|len| (MAC + SLOT_HEAD..=MAX_SLOTS).contains(len));
+        let mut bytes = vec![0; len.ok_or_else(malformed)?];
+        let got = crate::read::fill(from, &mut bytes)?;
+        if got < bytes.len() {
+            return Err(Error::cut(at + got as u64));
+        }
+        let (mut rest, mac) = bytes.split_last_chunk::<MAC>().ok_or_else(malformed)?;
+        let mut slots = Slots { slots: Vec::new(), mac: *mac };
+        while !rest.is_empty() {
+            let (slot, after) = Slot::read(rest).ok_or_else(malformed)?;
+            slots.slots.push(slot);
+            rest = after;
+        }
+        if slots.passphrases() > MAX_PASSPHRASES { Err(malformed()) } else { Ok(slots) }
+    }
+
+    /// Whether the header is as the holder of `file_key` wrote it.
+    pub(crate) fn are_authentic(&self, file_key: &Secret, fixed: &Fixed) -> bool {
+        bool::from(self.mac_under(file_key, fixed).ct_eq(&self.mac))
+    }
+
+    /// The MAC over the whole header: its fixed part, the length of slots and MAC, and the slots.
+    fn mac_under(&self, file_key: &Secret, fixed: &Fixed) -> [u8; MAC] {
+        let mut key = Zeroizing::new([0; 64]);
+        hkdf_expand(file_key, &[b"SEALWRIGHT header MAC v1"], key.as_mut_slice());
+        let content = self.content();
+        let mut mac = Hmac::<Sha512>::new_from_slice(key.as_slice()).expect("HMAC takes keys of every length");
+        mac.update(fixed);
+        mac.update(&((content.len() + MAC) as u32).to_be_bytes());
+        mac.update(&content);
+        let mut out = [0; MAC];
+        out.copy_from_slice(&mac.finalize().into_bytes()[..MAC]);
+        out
+    }
+}
+
+/// A fresh file key.
+pub(crate) fn new_file_key() -> Result<Secret, Error> {
+    let mut key = Secret::new(vec![0; FILE_KEY]);
+    random(&mut key)?;
+    Ok(key)
+}
+
+/// The input key of the body under `file_key`.
+pub(crate) fn input_key(file_key: &Secret, suite: Suite) -> Secret {
+    let mut key = Secret::new(vec![0; suite.key_len()]);
+    hkdf_expand(file_key, &[b"SEALWRIGHT input key v1"], &mut key);
+    key
+}
+
+/// What tells the holder of `file_key` that a slot is for `public_key`.
+pub(crate) fn mark(file_key: &Secret, public_key: &[u8]) -> [u8; MARK] {
+    let mut mark = [0; MARK];
+    hkdf_expand(file_key, &[b"SEALWRIGHT recipient v1", public_key], &mut mark);
+    mark
+}

@@ -1,0 +1,58 @@
+//! The file key, sealed under a slot key: C2SP chunked encryption once more, which commits to its key. A slot thus opens
+//! under one key only, and a wrong key is told without trying the body.
+
+use sealwright::{Isa, Suite};
+use sealwright_stream::{
+    ChunkCipher, StreamError,
+    chunk::{HEADER, TAG},
+};
+
+use super::{FILE_KEY, Fixed};
+use crate::{error::Error, secret::Secret};
+
+/// Bytes of a sealed file key.
+pub(super) const WRAPPED: usize = HEADER + FILE_KEY + TAG;
+
+const LABEL: &[u8] = b"SEALWRIGHT slot v1";
+
+/// Seals `file_key` under `slot_key`, bound to the type and the parameters of its slot.
+pub(super) fn wrap(
+    slot_key: &Secret,
+    file_key: &Secret,
+    fixed: &Fixed,
+    id: u8,
+    parameters: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let context: [&[u8]; 4] = [LABEL, fixed, &[id], parameters];
+    let (cipher, header) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), slot_key, &context)?;
+    let mut wrapped = header.to_vec();
+    wrapped.extend(file_key.iter());
+    wrapped.resize(WRAPPED, 0);
+    cipher.seal_chunk(0, &mut wrapped[HEADER..], FILE_KEY);
+    Ok(wrapped)
+}
+
+/// The file key; `None` if `slot_key` is another slot's.
+pub(super) fn unwrap(
+    slot_key: &Secret,
+    wrapped: &[u8],
+    fixed: &Fixed,
+    id: u8,
+    parameters: &[u8],
+) -> Result<Option<Secret>, Error> {
+    let Some((header, sealed)) = wrapped.split_first_chunk::<HEADER>() else { return Ok(None) };
+    let context: [&[u8]; 4] = [LABEL, fixed, &[id], parameters];
+    let cipher = match ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), slot_key, header, &context) {
+        Err(StreamError::WrongKey) => return Ok(None),
+        other => other?,
+    };
+    let mut file_key = Secret::new(sealed.to_vec());
+    match cipher.open_chunk(0, &mut file_key) {
+        // The slot was edited behind its commitment.
+        Err(_) => Ok(None),
+        Ok(()) => {
+            file_key.truncate(FILE_KEY);
+            Ok(Some(file_key))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! From the keys at hand to the input key of a file.
+
+use sealwright::Suite;
+
+use crate::{
+    costs::Ceiling,
+    error::{Error, Flaw},
+    key::Key,
+    preamble::recipients_fixed,
+    secret::Secret,
+    slots::Slots,
+};
+
+/// The file key, from the first slot that one of `keys` opens. The header is authentic then.
+pub(crate) fn file_key(slots: &Slots, suite: Suite, keys: &[Key], ceiling: Ceiling) -> Result<Secret, Error> {
+    let fixed = recipients_fixed(suite);
+    let mut too_costly = None;
+    for key in keys {
+        for slot in slots.iter() {
+            let slot_key = match key.slot_key(slot.kind(), ceiling) {
+                Ok(Some(slot_key)) => slot_key,
+                Ok(None) => continue,
+                // Another slot or key may open it for less.
+                Err(error @ Error::TooCostly { .. }) => {
+                    too_costly.get_or_insert(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if let Some(file_key) = slot.open(&slot_key, &fixed)? {
+                return match slots.are_authentic(&file_key, &fixed) {
+                    true => Ok(file_key),
+                    false => Err(Error::NotAuthentic(Flaw::Header)),
+                };
+            }
+        }
+    }
+    Err(too_costly.unwrap_or(Error::NoneOpens))
+}

@@ -1,0 +1,168 @@
+//! Files for several keys: each opens them alone, others do not, and nobody changes the slots unnoticed.
+
+use sealwright::Suite;
+use sealwright_file::{
+    Ceiling, Costs, Error, Flaw, Input, Key, KeySource, Opening, PublicKey, Recipient, Sealing, SecretKey, inspect,
+    slots::SlotKind,
+};
+
+use crate::support::*;
+
+const CHEAP: Costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };
+
+fn passphrase(text: &str) -> Key {
+    Key::passphrase(text).unwrap()
+}
+
+/// Sealed for a raw key, a passphrase and a pair; and the three keys that open it.
+fn for_three(suite: Suite, text: &[u8]) -> (Vec<u8>, [Key; 3]) {
+    let secret = SecretKey::generate().unwrap();
+    let recipients = [
+        Recipient::Key(Key::raw(vec![7; 32])),
+        Recipient::Key(passphrase("correct horse")),
+        Recipient::PublicKey(secret.public_key()),
+    ];
+    let sealed = sealed_by(&Sealing::for_recipients(&recipients).suite(suite).costs(CHEAP).ad(b"ad"), text);
+    (sealed, [Key::raw(vec![7; 32]), passphrase("correct horse"), Key::pair(secret)])
+}
+
+#[test]
+fn each_recipient_opens_alone() {
+    let text = text(40_000);
+    for &suite in Suite::ALL {
+        let (sealed, keys) = for_three(suite, &text);
+        for key in &keys {
+            let (out, done) = opened_by(&Opening::new(key).ad(b"ad"), &sealed);
+            assert!(out == text, "{suite}, {key:?}: {done:?}");
+            let done = done.unwrap();
+            assert_eq!((done.text, done.sealed), (40_000, sealed.len() as u64));
+        }
+        // One of several keys at hand is enough.
+        let several = [Key::raw(vec![8; 32]), passphrase("another"), Key::pair(SecretKey::generate().unwrap())];
+        let (out, done) = opened_by(&Opening::with_keys(&several).ad(b"ad"), &sealed);
+        assert!(out.is_empty() && matches!(done, Err(Error::NoneOpens)), "{done:?}");
+        assert_eq!(done.unwrap_err().exit_code(), 4);
+        let [a, b, c] = several;
+        let [_, _, right] = keys;
+        let (out, _) = opened_by(&Opening::with_keys(&[a, b, c, right]).ad(b"ad"), &sealed);
+        assert!(out == text, "{suite}");
+    }
+}
+
+#[test]
+fn associated_data_is_told_from_a_wrong_key() {
+    let (sealed, keys) = for_three(Suite::Aes256Gcm, b"text");
+    for key in &keys {
+        let (out, done) = opened_by(&Opening::new(key).ad(b"other"), &sealed);
+        assert!(out.is_empty() && matches!(done, Err(Error::WrongContext)), "{done:?}");
+    }
+}
+
+/// Keys of sources 0 and 1 are tried in turn as well.
+#[test]
+fn several_keys_for_a_file_with_one() {
+    let sealed = sealed(b"text");
+    let keys = [passphrase("no"), Key::raw(vec![1; 16]), Key::raw(vec![9; 32]), key256()];
+    assert_eq!(opened_by(&Opening::with_keys(&keys), &sealed).0, b"text");
+    let (_, done) = opened_by(&Opening::with_keys(&keys[..3]), &sealed);
+    assert!(matches!(done, Err(Error::WrongKey("key"))), "{done:?}");
+    let (_, done) = opened_by(&Opening::with_keys(&keys[..2]), &sealed);
+    assert!(matches!(done, Err(Error::KeyKind { .. })), "{done:?}");
+}
+
+/// Every byte of the header counts: changed, it is another key, another associated data, or not authentic.
+#[test]
+fn every_byte_of_the_header_is_authenticated() {
+    let (sealed, keys) = for_three(Suite::Aes256Gcm, b"text");
+    for at in 0..sealed.len() {
+        let mut changed = sealed.clone();
+        changed[at] ^= 1;
+        let (out, done) = opened_by(&Opening::with_keys(&keys).ad(b"ad"), &changed);
+        let error = done.expect_err("a byte was changed");
+        assert!(out.is_empty() && matches!(error.exit_code(), 1 | 3 | 4), "byte {at}: {error}");
+        // An edit of another's slot is noticed by who has a slot of their own.
+        let length = u32::from_be_bytes([sealed[12], sealed[13], sealed[14], sealed[15]]) as usize;
+        if (20..16 + length).contains(&at) {
+            let [raw, _, pair] = &keys;
+            let own = if at > 16 + 4 + 104 + 4 + 28 + 104 { raw } else { pair };
+            let (_, done) = opened_by(&Opening::new(own).ad(b"ad"), &changed);
+            let error = done.expect_err("a byte was changed");
+            let slots = matches!(error, Error::NotAuthentic(Flaw::Header | Flaw::Slots | Flaw::Truncated { .. }));
+            assert!(slots || matches!(error, Error::TooCostly { .. }), "byte {at}: {error}");
+        }
+    }
+}
+
+#[test]
+fn slots_cannot_be_moved_between_files() {
+    let secret = SecretKey::generate().unwrap();
+    let recipients = [Recipient::PublicKey(secret.public_key()), Recipient::Key(Key::raw(vec![7; 32]))];
+    let [a, b] = [b"one", b"two"].map(|text| sealed_by(&Sealing::for_recipients(&recipients), text));
+    assert_eq!(a.len(), b.len());
+    let header = a.len() - 56 - 3 - 16;
+    let mixed = [&a[..header], &b[header..]].concat();
+    let key = Key::pair(secret);
+    let (out, done) = opened_by(&Opening::new(&key), &mixed);
+    assert!(out.is_empty() && matches!(done, Err(Error::WrongContext)), "{done:?}");
+    // A single slot of another file.
+    let slot = 16..16 + 4 + 16 + 1120 + 104;
+    let mixed = [&a[..slot.start], &b[slot.clone()], &a[slot.end..]].concat();
+    let (out, done) = opened_by(&Opening::new(&key), &mixed);
+    assert!(out.is_empty() && matches!(done, Err(Error::NotAuthentic(Flaw::Header))), "{done:?}");
+}
+
+#[test]
+fn what_is_known_without_a_key() {
+    let (sealed, _) = for_three(Suite::Aes128Gcm, b"text");
+    let found = inspect(Input::bytes(sealed, "sealed")).unwrap();
+    let KeySource::Recipients(slots) = &found.preamble.source else { panic!("{found:?}") };
+    let kinds: Vec<&SlotKind> = slots.iter().map(|slot| slot.kind()).collect();
+    assert!(matches!(kinds[..], [SlotKind::Raw, SlotKind::Passphrase { costs: CHEAP, .. }, SlotKind::Public { .. }]));
+    assert_eq!(found.preamble_len, 16 + 3 * (4 + 104) + 28 + 16 + 1120 + 32);
+}
+
+#[test]
+fn limits_of_slots() {
+    let seal = |recipients: &[Recipient]| {
+        let out = sealwright_file::Shared::default();
+        let to = sealwright_file::Output::writer(out, "memory");
+        Sealing::for_recipients(recipients).costs(CHEAP).seal(Input::bytes(b"text", "text"), to)
+    };
+    assert!(matches!(seal(&[]), Err(Error::NoSlots)));
+    let nine: Vec<_> = (0..9).map(|i| Recipient::Key(passphrase(&i.to_string()))).collect();
+    assert!(matches!(seal(&nine), Err(Error::TooManySlots)));
+    assert!(seal(&nine[1..]).is_ok());
+    let raw = |n: usize| (0..n).map(|i| Recipient::Key(Key::raw(vec![i as u8; 32]))).collect::<Vec<_>>();
+    assert!(seal(&raw((65_536 - 32) / 108)).is_ok());
+    assert!(matches!(seal(&raw((65_536 - 32) / 108 + 1)), Err(Error::TooManySlots)));
+}
+
+/// A slot that asks for too much does not keep another key from opening, and is not paid for.
+#[test]
+fn a_costly_slot_is_not_paid_for() {
+    let (sealed, [raw, phrase, _]) = for_three(Suite::Aes256Gcm, b"text");
+    let low = Ceiling { memory_kib: 8, ..Ceiling::default() };
+    let (_, done) = opened_by(&Opening::new(&phrase).ceiling(low).ad(b"ad"), &sealed);
+    assert!(matches!(done, Err(Error::TooCostly { .. })), "{done:?}");
+    let (out, _) = opened_by(&Opening::with_keys(&[phrase, raw]).ceiling(low).ad(b"ad"), &sealed);
+    assert_eq!(out, b"text");
+}
+
+#[test]
+fn keys_as_text() {
+    let secret = SecretKey::generate().unwrap();
+    let public = secret.public_key();
+    let (secret_text, public_text) = (secret.to_text(), public.to_string());
+    assert!(secret_text.starts_with("SEAL-SECRET-KEY-1") && !secret_text.contains('\n'));
+    assert!(public_text.starts_with("seal1") && public_text.len() == 1957, "{}", public_text.len());
+    let again: SecretKey = secret_text.parse().unwrap();
+    assert_eq!(again.public_key(), public);
+    assert_eq!(public_text.parse::<PublicKey>().unwrap(), public);
+    for wrong in ["", "seal1", "seal1qqqqqq", &secret_text[..20], &public_text[1..]] {
+        assert!(wrong.parse::<PublicKey>().is_err() && wrong.parse::<SecretKey>().is_err(), "{wrong}");
+    }
+    // A secret key where a public one belongs is refused, and not repeated in the error.
+    let error = secret_text.parse::<PublicKey>().unwrap_err();
+    assert!(matches!(error, Error::BadKey { .. }) && !error.to_string().contains("KEY-1"), "{error}");
+    assert_eq!(format!("{secret:?}"), "SecretKey");
+}
