@@ -55,7 +55,7 @@ fn another_key_is_told_from_damage() {
     let (sandbox, bytes) = sealed(100);
     sandbox.fails("open --key-file other a.seal", 4, "a.seal: wrong");
     let mut other_preamble = bytes.clone();
-    other_preamble[9] = 2; // suite: AES-128-GCM, which takes another key
+    other_preamble[9] = 1; // Suite: AES-128-GCM, which takes another key
     sandbox.write("a.seal", &other_preamble);
     assert_ne!(sandbox.run("open --key-file k a.seal").code, 0);
     sandbox.write("a.seal", &bytes);
