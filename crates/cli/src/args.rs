@@ -9,9 +9,9 @@ use sealwright_terminal::ProgressArgs;
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct KeySourceArgs {
-    /// Read the key from FILE, made by `sealwright key new`
+    /// Read the key from FILE, made by `sealwright key new`; may be given several times
     #[arg(long, value_name = "FILE", help_heading = "Key")]
-    pub(crate) key_file: Option<PathBuf>,
+    pub(crate) key_file: Vec<PathBuf>,
     /// Read a key file from file descriptor N
     #[arg(long, value_name = "N", help_heading = "Key")]
     pub(crate) key_fd: Option<u32>,
@@ -50,9 +50,9 @@ pub(crate) struct FileArgs {
     /// Write every output into DIR
     #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) directory: Option<PathBuf>,
-    /// Go into directories, but not through symbolic links
-    #[arg(short, long)]
-    pub(crate) recursive: bool,
+    /// Go into directories, but not through symbolic links, and take each file by itself
+    #[arg(long)]
+    pub(crate) each: bool,
     /// Replace outputs that exist
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,

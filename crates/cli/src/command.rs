@@ -2,9 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "public-keys")]
+use crate::rekey;
 #[cfg(feature = "relay")]
 use crate::{client, serve};
-use crate::{completions, enc, inspect, key, man, open, seal, vectors};
+use crate::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:
@@ -34,7 +36,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
+    Verify(verify::VerifyArgs),
     Inspect(inspect::InspectArgs),
+    #[cfg(feature = "public-keys")]
+    Rekey(rekey::RekeyArgs),
     Key(key::KeyArgs),
     Enc(enc::EncArgs),
     Vectors(vectors::VectorsArgs),

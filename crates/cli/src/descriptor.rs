@@ -24,7 +24,7 @@ pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
             .hint(format_args!("in a shell: sealwright ... {number}< FILE"))
     };
     let raw = i32::try_from(number).map_err(|_| not_open())?;
-    if is_our_own(number) {
+    if !is_inherited(number) {
         return Err(not_open());
     }
     match sent_to_ourselves(raw) {
@@ -39,12 +39,18 @@ pub(crate) fn name(number: u32) -> PathBuf {
     PathBuf::from(format!("/dev/fd/{number}"))
 }
 
-/// Whether this process opened it: then it is closed in other programs (O_CLOEXEC), and an inherited one never is.
-fn is_our_own(number: u32) -> bool {
+/// Whether the process was started with it. One that the process opened itself is closed in other programs
+/// (O_CLOEXEC), and an inherited one never is.
+fn is_inherited(number: u32) -> bool {
     const CLOSED_ON_EXEC: u32 = 0o2_000_000;
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap_or_default();
-    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
-    flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & CLOSED_ON_EXEC != 0)
+    match fs::read_to_string(format!("/proc/self/fdinfo/{number}")) {
+        Ok(info) => {
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+            let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+            flags.is_some_and(|flags| flags & CLOSED_ON_EXEC == 0)
+        }
+        Err(_) => false,
+    }
 }
 
 /// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when it is

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Error, Input, Inspection, KeySource, inspect};
+use sealwright_file::{
+    Costs, Error, Input, Inspection, KeySource, inspect,
+    slots::{Slot, SlotKind, Slots},
+};
 use sealwright_terminal::{CommandError, Exit, print, say, shown};
 use serde_json::json;
 
@@ -63,6 +66,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
         "opens",
         match &found.preamble.source {
             KeySource::Passphrase { costs, .. } => format!("with a passphrase, Argon2id: {costs}"),
+            KeySource::Recipients(slots) => format!("with any of {}", kinds(slots)),
             other => format!("with {}", other.wants()),
         },
     );
@@ -79,12 +83,39 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     text
 }
 
+/// How many slots there are of each kind.
+fn kinds(slots: &Slots) -> String {
+    let count = |is: fn(&SlotKind) -> bool| slots.iter().filter(|slot| is(slot.kind())).count();
+    let kinds = [
+        (count(|kind| matches!(kind, SlotKind::Public { .. })), "secret key"),
+        (count(|kind| matches!(kind, SlotKind::Raw)), "raw key"),
+        (count(|kind| matches!(kind, SlotKind::Passphrase { .. })), "passphrase"),
+        (count(|kind| matches!(kind, SlotKind::Unknown { .. })), "key of an unknown kind"),
+    ];
+    let named = kinds.iter().filter(|(count, _)| *count > 0);
+    let named = named.map(|(count, name)| format!("{count} {name}{}", if *count == 1 { "" } else { "s" }));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// A slot as an object.
+fn slot_json(slot: &Slot) -> serde_json::Value {
+    match slot.kind() {
+        SlotKind::Raw => json!({ "kind": "raw" }),
+        SlotKind::Passphrase { costs, .. } => json!({ "kind": "passphrase", "argon2id": costs_json(costs) }),
+        SlotKind::Public { .. } => json!({ "kind": "public" }),
+        _ => json!({ "kind": "unknown" }),
+    }
+}
+
+fn costs_json(costs: &Costs) -> serde_json::Value {
+    json!({ "memory_kib": costs.memory_kib, "passes": costs.passes, "lanes": costs.lanes })
+}
+
 fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
-    let (source, argon2id) = match &found.preamble.source {
-        KeySource::Passphrase { costs, .. } => {
-            ("passphrase", json!({ "memory_kib": costs.memory_kib, "passes": costs.passes, "lanes": costs.lanes }))
-        }
-        _ => ("raw", json!(null)),
+    let (source, argon2id, slots) = match &found.preamble.source {
+        KeySource::Passphrase { costs, .. } => ("passphrase", costs_json(costs), json!(null)),
+        KeySource::Recipients(slots) => ("recipients", json!(null), slots.iter().map(slot_json).collect()),
+        _ => ("raw", json!(null), json!(null)),
     };
     json!({
         "file": name.to_string_lossy(),
@@ -92,6 +123,7 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "suite": found.preamble.suite.name(),
         "key_source": source,
         "argon2id": argon2id,
+        "slots": slots,
         "sealed_bytes": found.sealed,
         "text_bytes": found.text.as_ref().and_then(|text| text.as_ref().ok()),
         "chunks": found.chunks(),

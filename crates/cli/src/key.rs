@@ -7,6 +7,8 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sealwright::Suite;
+#[cfg(feature = "public-keys")]
+use sealwright_file::SecretKey;
 use sealwright_file::{Error, Key, key::KeyForm};
 use sealwright_terminal::{CommandError, Exit, os_message};
 
@@ -17,7 +19,8 @@ A key file holds the key in hexadecimal on one line, or its bare bytes with --ra
 it. Keep a copy somewhere safe: what is sealed with a lost key is lost.
 
 Example:
-    sealwright key new -o my.key";
+    sealwright key new -o my.key                    # one key, to seal and to open
+    sealwright key new --pair -o my.id > my.pub     # a pair: others seal with my.pub, my.id opens";
 
 /// Make keys
 #[derive(Args, Debug)]
@@ -28,6 +31,9 @@ pub(crate) struct KeyArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Print the public keys of an identity file
+    #[cfg(feature = "public-keys")]
+    Public(PublicArgs),
     /// Make a new random key
     #[command(after_help = EXAMPLES)]
     New(NewArgs),
@@ -41,6 +47,18 @@ struct NewArgs {
     /// The suite it is for
     #[arg(long, default_value = "aes-256-gcm", value_parser = seal::suites())]
     suite: Suite,
+    /// Make a key pair: FILE is its identity file, which opens; the public key, which seals, is printed
+    #[cfg(feature = "public-keys")]
+    #[arg(long, conflicts_with_all = ["suite", "raw"])]
+    pair: bool,
+    /// With --pair: seal the identity file with a passphrase, and ask for it on the terminal
+    #[cfg(feature = "public-keys")]
+    #[arg(short, long, requires = "pair")]
+    passphrase: bool,
+    /// With --pair: seal the identity file with the first line that CMD prints
+    #[cfg(feature = "public-keys")]
+    #[arg(long, value_name = "CMD", requires = "pair", conflicts_with = "passphrase")]
+    passphrase_command: Option<String>,
     /// Write the bare bytes instead of hexadecimal digits
     #[arg(long)]
     raw: bool,
@@ -48,16 +66,19 @@ struct NewArgs {
 
 /// Makes a key and puts it where it was asked for.
 pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
-    let Verb::New(args) = &args.verb;
+    let args = match &args.verb {
+        Verb::New(args) => args,
+        #[cfg(feature = "public-keys")]
+        Verb::Public(args) => return print_public(args),
+    };
+    #[cfg(feature = "public-keys")]
+    if args.pair {
+        return new_pair(args);
+    }
     let form = if args.raw { KeyForm::Raw } else { KeyForm::Hex };
     let key = Key::generate(args.suite).map_err(file_error)?;
     match &args.output {
-        Some(path) if path.as_os_str() != "-" => key.write_file(path, form).map_err(|error| match error {
-            Error::Exists(path) => CommandError::failed("exists already; a key is never replaced")
-                .about(&path)
-                .hint("what it sealed could not be opened again: choose another name, or remove it yourself"),
-            other => file_error(other),
-        })?,
+        Some(path) if path.as_os_str() != "-" => key.write_file(path, form).map_err(never_replaced)?,
         named => {
             if args.raw && named.is_none() {
                 stream::refuse_terminal("-o")?;
@@ -71,4 +92,71 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
         }
     }
     Ok(Exit::Done)
+}
+
+#[cfg(feature = "public-keys")]
+const PUBLIC_EXAMPLES: &str = "\
+Example:
+    sealwright key public -i my.id > my.pub";
+
+#[cfg(feature = "public-keys")]
+#[derive(Args, Debug)]
+#[command(after_help = PUBLIC_EXAMPLES)]
+struct PublicArgs {
+    /// The identity file
+    #[arg(short, long, value_name = "FILE")]
+    identity: PathBuf,
+}
+
+/// Makes a pair: the identity file with the secret key, and the public key on standard output.
+#[cfg(feature = "public-keys")]
+fn new_pair(args: &NewArgs) -> Result<Exit, CommandError> {
+    let secret = SecretKey::generate().map_err(file_error)?;
+    let public = secret.public_key();
+    let passphrase = match &args.passphrase_command {
+        Some(command) => Some(crate::secret::from_command(command)?),
+        None if args.passphrase => Some(crate::prompt::passphrase(crate::prompt::Purpose::Seal)?),
+        None => None,
+    };
+    let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if passphrase.is_some() && path.is_none() {
+        return Err(CommandError::usage("an identity file with a passphrase needs a name").hint("name it with -o FILE"));
+    }
+    let Some(path) = path else {
+        sealwright_terminal::print(&secret.to_identity())?;
+        return Ok(Exit::Done);
+    };
+    let written = match passphrase {
+        None => secret.write_file(path),
+        Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {
+            let text = secret.to_identity();
+            let place = sealwright_file::Place::default();
+            let output = sealwright_file::Output::file(path, place)?;
+            let input = sealwright_file::Input::bytes(text.as_bytes().to_vec(), "the identity");
+            sealwright_file::Sealing::new(&key).seal(input, output).map(drop)
+        }),
+    };
+    written.map_err(never_replaced)?;
+    sealwright_terminal::print(&format!("{public}\n"))?;
+    Ok(Exit::Done)
+}
+
+#[cfg(feature = "public-keys")]
+fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
+    for key in crate::pairs::identities(&args.identity)? {
+        if let Some(public) = key.public_key() {
+            sealwright_terminal::print(&format!("{public}\n"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A key that exists is kept: what it sealed could not be opened any more.
+fn never_replaced(error: Error) -> CommandError {
+    match error {
+        Error::Exists(path) => CommandError::failed("exists already; a key is never replaced")
+            .about(&path)
+            .hint("what it sealed could not be opened again: choose another name, or remove it yourself"),
+        other => file_error(other),
+    }
 }

@@ -19,10 +19,18 @@ mod key;
 mod line;
 mod man;
 mod open;
+#[cfg(feature = "public-keys")]
+mod pairs;
+#[cfg(not(feature = "public-keys"))]
+#[path = "no_pairs.rs"]
+mod pairs;
 mod plan;
 mod preflight;
 mod progress;
 mod prompt;
+mod range;
+#[cfg(feature = "public-keys")]
+mod rekey;
 mod run;
 mod seal;
 mod secret;
@@ -30,6 +38,7 @@ mod secret;
 mod serve;
 mod stream;
 mod vectors;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -58,6 +67,9 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
     match &args.verb {
         Verb::Seal(args) => seal::run(args),
         Verb::Open(args) => open::run(args),
+        #[cfg(feature = "public-keys")]
+        Verb::Rekey(args) => rekey::run(args),
+        Verb::Verify(args) => verify::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Key(args) => key::run(args),
         Verb::Enc(args) => enc::run(args),

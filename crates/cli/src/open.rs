@@ -9,9 +9,10 @@ use crate::{
     args::{AdArgs, FileArgs, KeySourceArgs},
     ceiling,
     error::file_error,
+    pairs::IdentityArgs,
     plan::{Direction, FileTask, Place, Plan},
-    preflight,
-    prompt::Purpose,
+    preflight::{self, Given},
+    range::{self, Range},
     run, secret, stream,
 };
 
@@ -21,8 +22,9 @@ proven, but may end early: look at the exit code before you use them.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
-    sealwright open --key-file my.key -r sealed -C opened      # every .seal file below sealed/
-    sealwright open --key-file my.key photos.tar.seal -o - | tar -x";
+    sealwright open --key-file my.key --each sealed -C opened  # every .seal file below sealed/
+    sealwright open --key-file my.key photos.tar.seal -o - | tar -x
+    sealwright open -i my.id --range 1000..2000 log.seal -o -      # reads no more than that";
 
 /// Open sealed files
 #[derive(Args, Debug)]
@@ -33,7 +35,12 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     key: KeySourceArgs,
     #[command(flatten)]
+    identity: IdentityArgs,
+    #[command(flatten)]
     ad: AdArgs,
+    /// Write only bytes A to B of the text, B not included, counted from 0; either may be left out
+    #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each"], help_heading = "Output")]
+    range: Option<Range>,
     /// Give outputs the sealed file's permission bits instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
@@ -47,15 +54,18 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Open)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     let ad = ad::read(&args.ad)?;
-    preflight::check(&mut plan, &args.files, &args.key, Direction::Open);
+    preflight::check(&mut plan, &args.files, Given::new(&args.key, args.identity.any()), Direction::Open);
     if plan.tasks.is_empty() {
-        secret::named(&args.key)?;
+        secret::named(&args.key, ("--identity", args.identity.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
-    let key = secret::key(&args.key, Purpose::Open)?;
+    let keys = secret::keys(&args.key, &args.identity)?;
     let one = |task: &FileTask, work: Work| {
         let output = stream::output(task, &args.files, args.preserve)?;
-        let opening = Opening::new(&key).ceiling(args.max_cost).ad(&ad).work(work);
+        let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad).work(work);
+        if let Some(range) = &args.range {
+            return range.write(task, &opening, output);
+        }
         let summary = opening
             .open(stream::input(task)?, output)
             .map_err(|error| file_error(error).about_unless_named(task.input.name("standard input")))?;

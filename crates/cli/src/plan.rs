@@ -141,8 +141,10 @@ impl Plan {
         args: &FileArgs,
         direction: Direction,
     ) -> Result<(), CommandError> {
-        if !args.recursive {
-            return Err(CommandError::failed("is a directory").about(input).hint("-r goes into directories"));
+        if !args.each {
+            return Err(CommandError::failed("is a directory")
+                .about(input)
+                .hint("--each takes every file in it by itself"));
         }
         let root = match (&args.output, &args.directory) {
             (Some(output), _) if is_stdout(output) => {

@@ -69,7 +69,7 @@ fn a_tree_keeps_its_structure_below_the_output() {
     let tree = tree();
     let d = tree.path().join("d");
     let out = tree.path().join("out");
-    let plan = plan(Direction::Seal, &["-r", d.to_str().unwrap(), "-C", out.to_str().unwrap()]).unwrap();
+    let plan = plan(Direction::Seal, &["--each", d.to_str().unwrap(), "-C", out.to_str().unwrap()]).unwrap();
     assert_eq!(pairs(&tree, &plan), owned(&[("d/a", "out/d/a.seal"), ("d/sub/c", "out/d/sub/c.seal")]));
     assert_eq!(plan.skipped.len(), 2, "{:?}", plan.skipped);
     let made: Vec<_> =
@@ -81,9 +81,9 @@ fn a_tree_keeps_its_structure_below_the_output() {
 fn a_tree_without_output_is_worked_on_in_place() {
     let tree = tree();
     let d = tree.path().join("d");
-    let sealed = plan(Direction::Seal, &["-r", d.to_str().unwrap()]).unwrap();
+    let sealed = plan(Direction::Seal, &["--each", d.to_str().unwrap()]).unwrap();
     assert_eq!(pairs(&tree, &sealed), owned(&[("d/a", "d/a.seal"), ("d/sub/c", "d/sub/c.seal")]));
-    let opened = plan(Direction::Open, &["-r", d.to_str().unwrap()]).unwrap();
+    let opened = plan(Direction::Open, &["--each", d.to_str().unwrap()]).unwrap();
     assert_eq!(pairs(&tree, &opened), owned(&[("d/b.seal", "d/b")]));
     let flat = plan(Direction::Seal, &[d.to_str().unwrap()]).unwrap();
     assert_eq!(flat.failures.len(), 1);

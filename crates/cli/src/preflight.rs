@@ -2,20 +2,20 @@
 
 use std::{fs, path::Path};
 
-use sealwright_file::{Input, KeySource, Output};
+use sealwright_file::{Error, Input, KeySource, Output, slots::SlotKind};
 use sealwright_terminal::CommandError;
 
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
     plan::{Direction, FileTask, Place, Plan},
-    stream,
+    secret, stream,
 };
 
 /// Takes the tasks that cannot succeed out of the plan and notes why.
-pub(crate) fn check(plan: &mut Plan, args: &FileArgs, key: &KeySourceArgs, direction: Direction) {
+pub(crate) fn check(plan: &mut Plan, args: &FileArgs, given: Given, direction: Direction) {
     for task in std::mem::take(&mut plan.tasks) {
-        let checked = input(&task, args.remove, key, direction).and_then(|()| output(&task, args, plan));
+        let checked = input(&task, args.remove, given, direction).and_then(|()| output(&task, args, plan));
         match checked {
             Ok(()) => plan.tasks.push(task),
             Err(error) => plan.failures.push(error),
@@ -25,7 +25,7 @@ pub(crate) fn check(plan: &mut Plan, args: &FileArgs, key: &KeySourceArgs, direc
 
 /// A regular file can be opened for reading; a sealed one takes the kind of key that was given. Anything else may give
 /// its bytes only once and is left alone.
-fn input(task: &FileTask, remove: bool, key: &KeySourceArgs, direction: Direction) -> Result<(), CommandError> {
+fn input(task: &FileTask, remove: bool, given: Given, direction: Direction) -> Result<(), CommandError> {
     let Place::File(path) = &task.input else { return Ok(()) };
     let meta = fs::symlink_metadata(path).map_err(|error| CommandError::io(path, &error))?;
     if remove && meta.is_symlink() {
@@ -42,17 +42,45 @@ fn input(task: &FileTask, remove: bool, key: &KeySourceArgs, direction: Directio
     let named = |error| file_error(error).about_unless_named(path);
     let mut input = Input::open(path).map_err(named)?;
     if direction == Direction::Open {
-        kind_of_key(&input.preamble().map_err(named)?.source, key).map_err(|error| error.about(path))?;
+        given.fits(&input.preamble().map_err(named)?.source).map_err(|error| error.about(path))?;
     }
     Ok(())
 }
 
-/// Whether a key of this kind can be the right one.
-fn kind_of_key(source: &KeySource, key: &KeySourceArgs) -> Result<(), CommandError> {
-    let given = if key.key_file.is_some() || key.key_fd.is_some() { "a raw key" } else { "a passphrase" };
-    match source.wants() {
-        wanted if wanted == given => Ok(()),
-        wanted => Err(file_error(sealwright_file::Error::KeyKind { wanted, given })),
+/// The kinds of keys that were given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Given {
+    raw: bool,
+    passphrase: bool,
+    pair: bool,
+}
+
+impl Given {
+    pub(crate) fn new(key: &KeySourceArgs, pair: bool) -> Given {
+        // An identity file may hold a raw key.
+        let raw = !key.key_file.is_empty() || key.key_fd.is_some() || pair;
+        Given { raw, passphrase: secret::passphrase_named(key), pair }
+    }
+
+    /// Whether a key of these kinds can be the right one.
+    fn fits(self, source: &KeySource) -> Result<(), CommandError> {
+        let fits = match source {
+            KeySource::Raw => self.raw,
+            KeySource::Passphrase { .. } => self.passphrase,
+            KeySource::Recipients(slots) => slots.iter().any(|slot| match slot.kind() {
+                SlotKind::Raw => self.raw,
+                SlotKind::Passphrase { .. } => self.passphrase,
+                SlotKind::Public { .. } => self.pair,
+                _ => false,
+            }),
+            _ => true,
+        };
+        let given = match self {
+            Given { pair: true, .. } => "a secret key",
+            Given { raw: true, .. } => "a raw key",
+            _ => "a passphrase",
+        };
+        if fits { Ok(()) } else { Err(file_error(Error::KeyKind { wanted: source.wants(), given })) }
     }
 }
 

@@ -46,6 +46,12 @@ pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, Command
     Ok(first)
 }
 
+/// Asks for the passphrase of the file at `path`.
+#[cfg(feature = "public-keys")]
+pub(crate) fn passphrase_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    ask(&format!("Passphrase for {}: ", sealwright_terminal::shown(path)))
+}
+
 /// One line from the terminal, without echo.
 fn ask(text: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let mut terminal = File::options().read(true).write(true).open(TERMINAL).map_err(no_terminal)?;

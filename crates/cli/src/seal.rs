@@ -15,10 +15,12 @@ use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
+    pairs::RecipientArgs,
     plan::{Direction, FileTask, Place, Plan},
-    preflight,
-    prompt::Purpose,
-    run, secret, stream,
+    preflight::{self, Given},
+    run,
+    secret::{self, SealWith},
+    stream,
 };
 
 const EXAMPLES: &str = "\
@@ -27,8 +29,9 @@ Nothing is replaced without --force.
 
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
-    sealwright seal --key-file my.key -r photos -C sealed  # writes sealed/photos/...
+    sealwright seal --key-file my.key --each photos -C sealed  # writes sealed/photos/...
     tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal
+    sealwright seal -R friends.pub letter.txt -o to-friends.seal    # each of their secret keys opens it
     sealwright seal --passphrase letter.txt";
 
 /// Seal files: nobody without the key can read them or change them unnoticed
@@ -40,10 +43,15 @@ pub(crate) struct SealArgs {
     #[command(flatten)]
     key: KeySourceArgs,
     #[command(flatten)]
+    recipients: RecipientArgs,
+    #[command(flatten)]
     ad: AdArgs,
     /// Cipher and mode
     #[arg(long, default_value = "aes-256-gcm", value_parser = suites())]
     suite: Suite,
+    /// Write text: base64 in lines, larger by a third
+    #[arg(short, long)]
+    armor: bool,
     /// Memory that trying one passphrase shall take
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Key")]
     cost: Size,
@@ -70,15 +78,19 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             costs.memory_kib
         ));
     }
-    preflight::check(&mut plan, &args.files, &args.key, Direction::Seal);
+    preflight::check(&mut plan, &args.files, Given::default(), Direction::Seal);
     if plan.tasks.is_empty() {
-        secret::named(&args.key)?;
+        secret::named(&args.key, ("--recipient", args.recipients.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
-    let key = secret::key(&args.key, Purpose::Seal)?;
+    let with = secret::seal_with(&args.key, &args.recipients)?;
     let one = |task: &FileTask, work: Work| {
         let output = stream::output(task, &args.files, false)?;
-        let sealing = Sealing::new(&key).suite(args.suite).costs(costs).ad(&ad).work(work);
+        let sealing = match &with {
+            SealWith::Key(key) => Sealing::new(key),
+            SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),
+        };
+        let sealing = sealing.armor(args.armor).suite(args.suite).costs(costs).ad(&ad).work(work);
         let summary = sealing.seal(stream::input(task)?, output).map_err(|error| explain(error, task))?;
         match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),

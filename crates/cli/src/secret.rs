@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use sealwright_file::Key;
+use sealwright_file::{Key, Recipient};
 use sealwright_terminal::{CommandError, os_message};
 use zeroize::Zeroizing;
 
@@ -15,44 +15,72 @@ use crate::{
     descriptor,
     error::file_error,
     line::first_line,
+    pairs::{IdentityArgs, RecipientArgs},
     prompt::{self, Purpose},
 };
 
-/// A source was named.
-pub(crate) fn named(args: &KeySourceArgs) -> Result<(), CommandError> {
-    let KeySourceArgs { key_file, key_fd, passphrase, passphrase_fd, passphrase_command } = args;
-    let any = key_file.is_some()
-        || key_fd.is_some()
-        || *passphrase
-        || passphrase_fd.is_some()
-        || passphrase_command.is_some();
-    if any {
+/// A key was named, in whatever way. `pair` is the option that names one of a pair, and whether it was given.
+pub(crate) fn named(args: &KeySourceArgs, pair: (&str, bool)) -> Result<(), CommandError> {
+    if pair.1 || !args.key_file.is_empty() || args.key_fd.is_some() || passphrase_named(args) {
         return Ok(());
     }
-    Err(CommandError::usage(
-        "no key: name a --key-file, --key-fd, --passphrase, --passphrase-fd or --passphrase-command",
-    )
+    let pair = if cfg!(feature = "public-keys") { format!("{}, ", pair.0) } else { String::new() };
+    Err(CommandError::usage(format_args!(
+        "no key: name {pair}--key-file, --key-fd, --passphrase, --passphrase-fd or --passphrase-command"
+    ))
     .hint("`sealwright key new -o my.key` makes a key file; --passphrase asks on the terminal"))
 }
 
-/// Reads the one source that was named.
-pub(crate) fn key(args: &KeySourceArgs, purpose: Purpose) -> Result<Key, CommandError> {
-    named(args)?;
-    if let Some(path) = &args.key_file {
-        return key_file(path);
+/// Whether a passphrase was named.
+pub(crate) fn passphrase_named(args: &KeySourceArgs) -> bool {
+    args.passphrase || args.passphrase_fd.is_some() || args.passphrase_command.is_some()
+}
+
+/// Everything that may open a file: identities and key files, then the passphrase.
+pub(crate) fn keys(args: &KeySourceArgs, identity: &IdentityArgs) -> Result<Vec<Key>, CommandError> {
+    named(args, ("--identity", identity.any()))?;
+    let mut keys = identity.read()?;
+    keys.extend(own_keys(args, Purpose::Open)?);
+    Ok(keys)
+}
+
+/// What to seal files with.
+#[derive(Debug)]
+pub(crate) enum SealWith {
+    Key(Key),
+    Recipients(Vec<Recipient>),
+}
+
+/// One key, or recipients where there are several or a pair.
+pub(crate) fn seal_with(args: &KeySourceArgs, recipients: &RecipientArgs) -> Result<SealWith, CommandError> {
+    named(args, ("--recipient", recipients.any()))?;
+    let mut all = recipients.read()?;
+    let mut keys = own_keys(args, Purpose::Seal)?;
+    if all.is_empty() && keys.len() == 1 {
+        return Ok(SealWith::Key(keys.remove(0)));
     }
+    all.extend(keys.into_iter().map(Recipient::Key));
+    Ok(SealWith::Recipients(all))
+}
+
+/// The raw keys and the passphrase that were named.
+fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandError> {
+    let mut keys = args.key_file.iter().map(|path| key_file(path)).collect::<Result<Vec<_>, _>>()?;
     if let Some(number) = args.key_fd {
-        return Key::read_from(descriptor::duplicate(number)?, &format!("in file descriptor {number}"))
-            .map_err(file_error);
+        let name = format!("in file descriptor {number}");
+        keys.push(Key::read_from(descriptor::duplicate(number)?, &name).map_err(file_error)?);
     }
     let passphrase = if let Some(number) = args.passphrase_fd {
         first_line(&mut descriptor::duplicate(number)?, &descriptor::name(number))?
     } else if let Some(command) = &args.passphrase_command {
         from_command(command)?
-    } else {
+    } else if args.passphrase {
         prompt::passphrase(purpose)?
+    } else {
+        return Ok(keys);
     };
-    Key::passphrase(passphrase.as_slice()).map_err(file_error)
+    keys.push(Key::passphrase(passphrase.as_slice()).map_err(file_error)?);
+    Ok(keys)
 }
 
 /// Whether a source takes standard input, which then cannot also be the text.
@@ -70,7 +98,8 @@ pub(crate) fn key_file(path: &Path) -> Result<Key, CommandError> {
     })
 }
 
-fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+/// The first line that a command prints.
+pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let failed = |what: String| CommandError::failed(format_args!("the passphrase command {what}"));
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])

@@ -7,9 +7,16 @@ use sealwright_transcripts::Examples;
 const PREPARED: &[(&str, &str)] = &[
     ("", "rm my.key"),
     ("key new", "rm my.key"),
+    ("key public", "sealwright key new --pair -o my.id >/dev/null"),
+    ("seal", "sealwright key new --pair -o friend.id >friends.pub"),
+    ("verify", "mkdir backup; sealwright seal -q --key-file my.key letter.txt -o backup/letter.seal"),
+    (
+        "rekey",
+        "for name in my eva bob; do sealwright key new --pair -o $name.id >$name.pub; done; cp letter.txt plan; sealwright seal -q -R my.pub -R bob.pub plan",
+    ),
     (
         "open",
-        "sealwright seal -q --key-file my.key --remove letter.txt; sealwright seal -q --key-file my.key -r photos -C sealed; tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal",
+        "sealwright seal -q --key-file my.key --remove letter.txt; sealwright seal -q --key-file my.key --each photos -C sealed; tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal; sealwright key new --pair -o my.id >my.pub; head -c 5000 /dev/zero >log; sealwright seal -q -R my.pub log",
     ),
     ("inspect", "sealwright seal -q --key-file my.key letter.txt"),
 ];
@@ -17,6 +24,7 @@ const PREPARED: &[(&str, &str)] = &[
 const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright serve trial", "a server; tests/relay.rs runs it"),
     ("sealwright client", "needs that server; tests/relay.rs runs it"),
+    ("sealwright rekey plan.seal -p", "asks on a terminal; tests/recipients.rs changes a passphrase"),
     ("sealwright seal --passphrase letter.txt", "asks on a terminal; tests/cmd/passphrase.transcript has what it says"),
 ];
 

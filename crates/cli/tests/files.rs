@@ -16,10 +16,10 @@ fn a_directory_of_real_files_comes_back_as_it_was() {
     }
     sandbox.chmod("d/sizes/1", 0o640);
     sandbox.chmod("d/sizes", 0o710);
-    sandbox.ok("seal --key-file k -r d -C sealed");
+    sandbox.ok("seal --key-file k --each d -C sealed");
     assert_eq!((sandbox.mode("sealed/d/sizes/1.seal"), sandbox.mode("sealed/d/sizes")), (0o640, 0o710));
     assert_eq!(sandbox.mode("sealed/d/sh.seal"), sandbox.mode("d/sh"));
-    sandbox.ok("open --key-file k -r sealed/d -o opened --preserve");
+    sandbox.ok("open --key-file k --each sealed/d -o opened --preserve");
     let before: Vec<_> =
         sandbox.names().into_iter().filter_map(|name| Some(name.strip_prefix("d/")?.to_owned())).collect();
     let after: Vec<_> =
@@ -109,7 +109,7 @@ fn one_bad_file_does_not_stop_the_others_and_the_worst_code_counts() {
     torn.pop();
     sandbox.write("out/a.seal", &torn);
     sandbox.ok("seal --key-file other b -o out/b.seal --force");
-    let said = sandbox.run("open --key-file k -r out -C back");
+    let said = sandbox.run("open --key-file k --each out -C back");
     assert_eq!(said.code, 4, "{}", said.err);
     assert_eq!(said.err.lines().filter(|line| line.starts_with("sealwright: ")).count(), 2, "{}", said.err);
     assert_eq!(sandbox.names().iter().filter(|name| name.starts_with("back/out/")).count(), 3);
@@ -122,20 +122,20 @@ fn directories_need_r_and_leave_links_and_sealed_files_alone() {
     sandbox.write("d/a", "text");
     sandbox.write("d/old.seal", "sealed long ago");
     std::os::unix::fs::symlink("a", sandbox.path("d/link")).unwrap();
-    sandbox.fails("seal --key-file k d", 1, "d: is a directory\nhint: -r");
-    let said = sandbox.run("seal --key-file k -r d");
+    sandbox.fails("seal --key-file k d", 1, "d: is a directory\nhint: --each");
+    let said = sandbox.run("seal --key-file k --each d");
     assert_eq!(said.code, 0);
     assert!(said.err.contains("d/link: skipped, symbolic links are not followed\n"), "{}", said.err);
     assert!(said.err.contains("d/old.seal: skipped, its name says it is sealed already\n"), "{}", said.err);
     assert_eq!(sandbox.names(), ["d/", "d/a", "d/a.seal", "d/link", "d/old.seal"]);
-    assert_eq!(sandbox.run("seal --key-file k -q -r d -C out").err, "");
+    assert_eq!(sandbox.run("seal --key-file k -q --each d -C out").err, "");
 }
 
 #[test]
 fn an_output_directory_inside_the_input_does_not_feed_itself() {
     let sandbox = Sandbox::new();
     sandbox.write("d/a", "text");
-    let said = sandbox.run("seal --key-file k -r d -C d/out");
+    let said = sandbox.run("seal --key-file k --each d -C d/out");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(sandbox.names(), ["d/", "d/a", "d/out/", "d/out/d/", "d/out/d/a.seal"]);
 }
@@ -146,9 +146,9 @@ fn hundreds_of_files_at_once() {
     for i in 0..300 {
         sandbox.write(&format!("d/{i}"), text(i * 97));
     }
-    sandbox.ok("seal --key-file k -r d --remove --threads 4");
+    sandbox.ok("seal --key-file k --each d --remove --threads 4");
     assert_eq!(sandbox.names().len(), 301);
-    sandbox.ok("open --key-file k -r d --threads 2 --no-sync");
+    sandbox.ok("open --key-file k --each d --threads 2 --no-sync");
     for i in 0..300 {
         assert!(sandbox.read(&format!("d/{i}")) == text(i * 97));
     }

@@ -93,9 +93,8 @@ fn descriptors_are_read_where_they_are() {
     assert_eq!((said.code, said.out.as_slice()), (0, &b"third\ntext"[..]), "{}", said.err);
     // Without -pass fd:3 open, no descriptor of the program's own is read in its place.
     for number in 3..9 {
-        let said = sandbox.sh(&format!(
-            "exec {number}<&-; sealwright enc -aes-256-cbc -pbkdf2 -pass fd:{number} -in lines -out out"
-        ));
+        let said = sandbox
+            .sh(&format!("exec {number}<&-; sealwright enc -aes-256-cbc -pbkdf2 -pass fd:{number} -in lines -out out"));
         let word = format!("file descriptor {number} is not open");
         assert!(said.code == 1 && said.err.contains(&word), "{number}: {} {}", said.code, said.err);
     }

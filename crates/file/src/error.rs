@@ -131,6 +131,12 @@ pub enum Error {
     /// More slots than a file can have.
     #[error("too many keys: a file holds slots of at most 64 KiB, and for at most 8 passphrases")]
     TooManySlots,
+    /// The file has one key, not slots.
+    #[error("it was sealed under one key, which cannot be changed")]
+    NotForRecipients,
+    /// No slot is that of the key to be removed.
+    #[error("a key that is to be removed does not open it")]
+    NotARecipient,
     /// A text is not a key.
     #[error("{place}: {why}")]
     BadKey {
@@ -172,6 +178,11 @@ pub enum Flaw {
     Reserved(u8),
     /// The source parameters have the wrong length, in bytes.
     SourceLength(u32),
+    /// The armor is not as armor is written.
+    Armor {
+        /// The line, from 1.
+        line: u64,
+    },
     /// The slots are not well formed.
     Slots,
     /// The slots are not what the holder of the file key wrote.
@@ -230,6 +241,7 @@ impl fmt::Display for Flaw {
             Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
             Flaw::Reserved(b) => write!(f, "the reserved byte is {b}, not 0 (at byte 11)"),
             Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
+            Flaw::Armor { line } => write!(f, "the armor is damaged (at line {line})"),
             Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
             Flaw::Header => write!(f, "the header or its key slots were changed"),
             Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
@@ -271,6 +283,10 @@ impl Error {
             Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
             Error::TooCostly { .. } => {
                 "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
+            }
+            Error::NotForRecipients => "open it and seal it anew with --recipient",
+            Error::NotARecipient => {
+                "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }
             Error::NoneOpens => "-i names a file with a secret key, --key-file one with a raw key",
             Error::WrongKey(_) | Error::WrongContext => {

@@ -11,7 +11,14 @@ use std::{
     path::Path,
 };
 
-use crate::{error::Error, file_id::FileId, output::not_closed, preamble::Preamble};
+use crate::{
+    armor::{self, ArmorReader},
+    error::{Error, INPUT},
+    file_id::FileId,
+    output::not_closed,
+    preamble::{self, Preamble},
+    read::fill,
+};
 
 /// Bytes to seal or to open.
 pub struct Input {
@@ -110,13 +117,39 @@ impl Input {
     pub fn preamble(&mut self) -> Result<&Preamble, Error> {
         let preamble = match self.preamble.take() {
             Some(preamble) => preamble,
-            None => match &mut self.from {
-                From::File { file, .. } => Preamble::read(&mut Cursored { file, at: 0 }),
-                From::Stream(stream) => Preamble::read(stream),
-            }
-            .map_err(|error| error.of(&self.name))?,
+            None => self.read_preamble().map_err(|error| error.of(&self.name))?,
         };
         Ok(self.preamble.insert(preamble))
+    }
+
+    /// Reads the preamble. Armor is known by its first line, and taken off from there on.
+    fn read_preamble(&mut self) -> Result<Preamble, Error> {
+        let mut head = vec![0; armor::BEGIN.len()];
+        let stream = match &mut self.from {
+            From::File { file, .. } => {
+                if fill(&mut Cursored { file, at: 0 }, &mut head)? < head.len() || head != armor::BEGIN.as_bytes() {
+                    return Preamble::read(&mut Cursored { file, at: 0 });
+                }
+                Box::new(file.try_clone().map_err(Error::io("read", INPUT))?)
+            }
+            From::Stream(stream) => {
+                // No more than a preamble has: what follows is read by others.
+                let got = fill(stream, &mut head[..preamble::FIXED])?;
+                let stream = std::mem::replace(stream, Box::new(io::empty()));
+                let whole = Cursor::new(head[..got].to_vec()).chain(stream);
+                if !head[..got].starts_with(&armor::BEGIN.as_bytes()[..preamble::FIXED]) {
+                    let mut whole: Box<dyn Read + Send> = Box::new(whole);
+                    let preamble = Preamble::read(&mut whole);
+                    self.from = From::Stream(whole);
+                    return preamble;
+                }
+                Box::new(whole) as Box<dyn Read + Send>
+            }
+        };
+        let mut bare: Box<dyn Read + Send> = Box::new(ArmorReader::new(stream));
+        let preamble = Preamble::read(&mut bare);
+        self.from = From::Stream(bare);
+        preamble
     }
 }
 

@@ -26,6 +26,7 @@
 //! Programs that have no use for files take the body alone, `Write` and `Read`, from the crate `sealwright-stream`.
 //! Every [`Error`] knows its exit code and, where one helps, a hint.
 
+pub mod armor;
 mod body;
 mod costs;
 pub mod enc;
@@ -34,6 +35,8 @@ mod error;
 #[cfg_attr(not(doctest), doc = "", doc = include_str!("../FORMAT.md"))]
 pub mod format {}
 mod file_id;
+#[cfg(feature = "public-keys")]
+mod identity;
 pub mod input;
 pub mod inspect;
 pub mod key;
@@ -44,6 +47,7 @@ pub mod progress;
 mod read;
 mod reader;
 mod recipient;
+mod rekey;
 mod seal;
 mod secret;
 pub mod slots;
@@ -54,6 +58,8 @@ mod window;
 pub use costs::{Ceiling, Costs};
 pub use error::{Error, Flaw};
 pub use file_id::{FileId, Summary};
+#[cfg(feature = "public-keys")]
+pub use identity::{read_identities, read_recipients};
 pub use input::Input;
 pub use inspect::{Inspection, inspect};
 pub use key::Key;
@@ -65,5 +71,6 @@ pub use preamble::{KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};
 pub use reader::SealedReader;
 pub use recipient::Recipient;
+pub use rekey::{Rekeyed, Rekeying, Removal};
 pub use seal::{Lock, Sealing};
 pub use sealwright_stream::{aead_name, chunk};

@@ -9,6 +9,7 @@ use sealwright::{Isa, Suite};
 use sealwright_stream::{ChunkCipher, chunk};
 
 use crate::{
+    armor::ArmorWriter,
     body::Body,
     costs::Costs,
     error::Error,
@@ -36,6 +37,8 @@ pub struct Sealing<'a> {
     pub costs: Costs,
     /// Associated data: not stored; must be given again to open.
     pub ad: &'a [u8],
+    /// As text, between two lines that say so.
+    pub armor: bool,
     /// Instruction set to use.
     pub isa: Isa,
     /// Threads, progress, interrupt.
@@ -68,6 +71,7 @@ impl<'a> Sealing<'a> {
             suite: Suite::Aes256Gcm,
             costs: Costs::default(),
             ad: &[],
+            armor: false,
             isa: Isa::best(),
             work: Work::default(),
         }
@@ -86,6 +90,11 @@ impl<'a> Sealing<'a> {
     /// With associated data.
     pub fn ad(self, ad: &'a [u8]) -> Self {
         Sealing { ad, ..self }
+    }
+
+    /// As text: base64 in lines, larger by a third.
+    pub fn armor(self, armor: bool) -> Self {
+        Sealing { armor, ..self }
     }
 
     /// With a given instruction set.
@@ -133,6 +142,13 @@ impl<'a> Sealing<'a> {
         let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
         let durable = matches!(&output.to, To::File { place, .. } if place.sync);
         let text = match (input.from, output.to) {
+            (from, To::File { path, place }) if self.armor => {
+                let draft = Draft::create(&path, place)?;
+                let text = transfer.armored(from, &draft)?;
+                draft.commit(mode)?;
+                text
+            }
+            (from, To::Stream(to)) if self.armor => transfer.armored(from, to)?,
             (From::File { file, meta }, To::File { path, place }) => {
                 if meta.len() > chunk::MAX_TEXT {
                     return Err(Error::TooLong);
@@ -211,6 +227,21 @@ impl SealTransfer<'_> {
         };
         in_order(self.work, read, seal, |span| to.write_all(span.sealed()).map_err(Error::io("write", self.to)))?;
         to.flush().map_err(Error::io("write", self.to))?;
+        Ok(text)
+    }
+
+    /// Reads in order and writes as text.
+    fn armored(&self, from: From, to: impl Write + Send) -> Result<u64, Error> {
+        let mut to = ArmorWriter::new(to);
+        let text = match from {
+            From::File { file, meta } => {
+                let text = self.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
+                self.unchanged(&file, &meta, text)?;
+                text
+            }
+            From::Stream(mut from) => self.in_order(&mut from, &mut to)?,
+        };
+        to.finish().map_err(Error::io("write", self.to))?;
         Ok(text)
     }
 

@@ -96,6 +96,15 @@ impl Key {
         matches!(self.secret, KeyMaterial::Passphrase(_))
     }
 
+    /// Its public key, if it is the secret key of a pair.
+    #[cfg(feature = "public-keys")]
+    pub fn public_key(&self) -> Option<PublicKey> {
+        match &self.secret {
+            KeyMaterial::Pair(secret) => Some(secret.public_key()),
+            _ => None,
+        }
+    }
+
     /// What it is called in messages.
     pub fn kind(&self) -> &'static str {
         match self.secret {

@@ -1,11 +1,11 @@
 //! Key pairs: X-Wing, a hybrid of X25519 and ML-KEM-768. Who breaks one of the two opens nothing.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::Path, str::FromStr};
 
 use x_wing::{Decapsulate, DecapsulationKey, Decapsulator, Encapsulate, EncapsulationKey, KeyExport};
 use zeroize::Zeroizing;
 
-use super::text;
+use super::{file::write_private, text};
 use crate::{
     error::Error,
     secret::{Secret, random},
@@ -53,6 +53,28 @@ impl SecretKey {
     pub(crate) fn decapsulate(&self, encapsulated: &[u8; ENCAPSULATED]) -> Secret {
         let shared = Zeroizing::new(self.key().decapsulate(&(*encapsulated).into()));
         Secret::new(shared.to_vec())
+    }
+
+    /// An identity file with this key: its public key as a comment, then the secret key.
+    pub fn to_identity(&self) -> Zeroizing<String> {
+        let secret = self.to_text();
+        let public = self.public_key().to_string();
+        // Room for all of it: growing would leave a copy behind.
+        let mut text = Zeroizing::new(String::with_capacity(secret.len() + public.len() + 100));
+        text.push_str("# Public key: ");
+        text.push_str(&public);
+        text.push('\n');
+        text.push_str(&secret);
+        text.push('\n');
+        text
+    }
+
+    /// Writes an identity file with this key, new and readable for its owner only.
+    ///
+    /// # Errors
+    /// [`Error::Exists`]; writing errors, after which no file is left.
+    pub fn write_file(&self, path: &Path) -> Result<(), Error> {
+        write_private(path, self.to_identity().as_bytes())
     }
 
     /// As text on one line: `SEAL-SECRET-KEY-1...`.

@@ -85,6 +85,11 @@ impl Draft {
         Ok(Draft { file, temp, target: target.into(), place, written: AtomicU64::new(0) })
     }
 
+    /// The file itself.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Whether the disk has room for `len` bytes that no file system can squeeze, so that a full one says so before the
     /// work and not after it. Nothing is taken: `fallocate` would fill all of a tmpfs with zeros first, on one core, and
     /// that took as long as sealing did.

@@ -8,7 +8,7 @@ mod shared;
 use std::{
     fmt,
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Write},
     os::{fd::AsFd, unix::fs::FileTypeExt},
     path::{Path, PathBuf},
 };
@@ -109,6 +109,23 @@ impl Output {
     /// Any writer; `name` is what errors call it.
     pub fn writer(to: impl Write + Send + 'static, name: impl Into<String>) -> Output {
         Output { to: To::Stream(Box::new(to)), name: name.into() }
+    }
+
+    /// Writes all that `from` gives, whole or not at all where this is a file, with mode 0600.
+    ///
+    /// # Errors
+    /// Those of `from` and of writing; an output file then does not appear.
+    pub fn write_all_of(self, from: &mut impl Read) -> Result<(), Error> {
+        let name = self.name;
+        let failed = |error: io::Error| error.downcast().unwrap_or_else(Error::io("write", name.clone()));
+        match self.to {
+            To::File { path, place } => {
+                let draft = Draft::create(&path, place)?;
+                io::copy(from, &mut &draft).map_err(failed)?;
+                draft.commit(0o600)
+            }
+            To::Stream(mut to) => io::copy(from, &mut to).and_then(|_| to.flush()).map_err(failed),
+        }
     }
 
     /// What errors call it.

@@ -39,9 +39,14 @@ fn each_field_is_held_to_its_values() {
     for suite in [0, 100, 255] {
         assert_eq!(flaw(&with(&[(9, suite)])), Flaw::Suite(suite));
     }
-    for source in [2, 3, 255] {
+    for source in [3, 4, 255] {
         assert_eq!(flaw(&with(&[(10, source)])), Flaw::KeySource(source));
     }
+    // Recipients without slots, with too many, and with bytes that are not slots.
+    for length in [0, 1, 35, 36, 60] {
+        assert_eq!(flaw(&with(&[(10, 2), (15, length)])), Flaw::Slots);
+    }
+    assert_eq!(flaw(&with(&[(10, 2), (13, 1), (15, 1)])), Flaw::Slots);
     assert_eq!(flaw(&with(&[(11, 1)])), Flaw::Reserved(1));
     assert_eq!(flaw(&with(&[(15, 1)])), Flaw::SourceLength(1));
     assert_eq!(flaw(&with(&[(12, 255), (13, 255), (14, 255), (15, 255)])), Flaw::SourceLength(u32::MAX));

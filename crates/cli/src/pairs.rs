@@ -1,0 +1,102 @@
+//! Key pairs on the command line: public keys to seal for, identities to open with.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use sealwright_file::{Key, PublicKey, Recipient, read_identities, read_recipients};
+use sealwright_terminal::CommandError;
+
+use crate::{error::file_error, prompt};
+
+/// For whom files are sealed.
+#[derive(Args, Debug)]
+pub(crate) struct RecipientArgs {
+    /// Seal for the holder of the public KEY; may be given several times
+    #[arg(short, long = "recipient", value_name = "KEY", help_heading = "Key")]
+    recipients: Vec<String>,
+    /// Seal for every public key in FILE, one a line; may be given several times
+    #[arg(short = 'R', long = "recipients-file", value_name = "FILE", help_heading = "Key")]
+    recipients_files: Vec<PathBuf>,
+}
+
+/// Whose secret keys open files.
+#[derive(Args, Debug)]
+pub(crate) struct IdentityArgs {
+    /// Open with a secret key in FILE, made by `sealwright key new --pair`; may be given several times
+    #[arg(short, long = "identity", value_name = "FILE", help_heading = "Key")]
+    identities: Vec<PathBuf>,
+}
+
+impl RecipientArgs {
+    /// Whether there are any.
+    pub(crate) fn any(&self) -> bool {
+        !self.recipients.is_empty() || !self.recipients_files.is_empty()
+    }
+
+    /// The recipients that were named.
+    pub(crate) fn read(&self) -> Result<Vec<Recipient>, CommandError> {
+        public_keys(&self.recipients, &self.recipients_files)
+            .map(|keys| keys.into_iter().map(Recipient::PublicKey).collect())
+    }
+}
+
+impl IdentityArgs {
+    /// Whether there are any.
+    pub(crate) fn any(&self) -> bool {
+        !self.identities.is_empty()
+    }
+
+    /// The keys in the identity files. For one that is sealed with a passphrase, the passphrase is asked for.
+    pub(crate) fn read(&self) -> Result<Vec<Key>, CommandError> {
+        let mut keys = Vec::new();
+        for path in &self.identities {
+            keys.extend(identities(path)?);
+        }
+        Ok(keys)
+    }
+}
+
+/// The keys in one identity file.
+pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
+    let ask = || {
+        let passphrase = prompt::passphrase_of(path)?;
+        Key::passphrase(passphrase.as_slice()).map_err(|error| IdentityError(file_error(error)))
+    };
+    read_identities(path, ask).map_err(|error| error.0.about_unless_named(path))
+}
+
+/// An error of the library or of the terminal, as the command line prints it.
+struct IdentityError(CommandError);
+
+impl From<sealwright_file::Error> for IdentityError {
+    fn from(error: sealwright_file::Error) -> Self {
+        IdentityError(file_error(error))
+    }
+}
+
+impl From<CommandError> for IdentityError {
+    fn from(error: CommandError) -> Self {
+        IdentityError(error)
+    }
+}
+
+/// Public keys as words and in files.
+pub(crate) fn public_keys(words: &[String], files: &[PathBuf]) -> Result<Vec<PublicKey>, CommandError> {
+    let parsed = words.iter().map(|word| {
+        // A long word that is not a key may be a secret one: it is not repeated.
+        word.parse()
+            .map_err(|error| CommandError::usage(error_text(&error)).hint("`sealwright key public -i FILE` prints one"))
+    });
+    let mut keys: Vec<PublicKey> = parsed.collect::<Result<_, _>>()?;
+    for path in files {
+        keys.extend(read_recipients(path).map_err(|error| file_error(error).about_unless_named(path))?);
+    }
+    Ok(keys)
+}
+
+fn error_text(error: &sealwright_file::Error) -> String {
+    match error {
+        sealwright_file::Error::BadKey { why, .. } => format!("the recipient cannot be used: {why}"),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,65 @@
+//! A part of the text: `--range 1000..2000`.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use sealwright_file::{Opening, Output, SealedReader};
+use sealwright_terminal::CommandError;
+
+use crate::{
+    error::file_error,
+    plan::{FileTask, Place},
+};
+
+/// Bytes `from` to `to` of a text, `to` not included. They end where the text ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    from: u64,
+    to: u64,
+}
+
+/// Reads `A..B`, `A..`, `..B` or `..`.
+pub(crate) fn parse(text: &str) -> Result<Range, CommandError> {
+    let wrong = || CommandError::usage(format_args!("`{text}` is not a range such as 1000..2000"));
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str, default| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
+    let range = Range { from: number(from, 0)?, to: number(to, u64::MAX)? };
+    if range.from > range.to { Err(wrong()) } else { Ok(range) }
+}
+
+impl Range {
+    /// Opens this part alone: the last chunk, which proves the length of the text, and the chunks it lies in.
+    pub(crate) fn write(&self, task: &FileTask, opening: &Opening<'_>, output: Output) -> Result<(), CommandError> {
+        let Place::File(path) = &task.input else {
+            return Err(CommandError::usage("--range needs a file, not standard input"));
+        };
+        let failed = |error: io::Error| match error.downcast() {
+            Ok(error) => file_error(error).about_unless_named(path),
+            Err(error) => CommandError::io(path, &error),
+        };
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let mut reader =
+            SealedReader::new(file, opening).map_err(|error| file_error(error).about_unless_named(path))?;
+        reader.seek(SeekFrom::Start(self.from)).map_err(failed)?;
+        output
+            .write_all_of(&mut reader.take(self.to - self.from))
+            .map_err(|error| file_error(error).about_unless_named(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn ends_may_be_left_out() {
+        let range = |from, to| Range { from, to };
+        assert_eq!(parse("10..20").unwrap(), range(10, 20));
+        assert_eq!(parse("10..").unwrap(), range(10, u64::MAX));
+        assert_eq!(parse("..20").unwrap(), range(0, 20));
+        assert_eq!(parse("..").unwrap(), range(0, u64::MAX));
+        for text in ["", "10", "20..10", "a..b", "1..2..3", "-1..2", "1...2"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `sealwright rekey`: other keys for sealed files, without sealing them anew.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sealwright_file::{Ceiling, Costs, Key, Recipient, Rekeying, Removal, Work};
+use sealwright_terminal::{
+    CommandError, Exit, print, say, shown,
+    size::{self, Size},
+};
+
+use crate::{
+    args::KeySourceArgs,
+    ceiling,
+    error::file_error,
+    pairs::{self, IdentityArgs},
+    prompt::{self, Purpose},
+    secret,
+};
+
+const EXAMPLES: &str = "\
+The text is not sealed anew: its file gets a new header and replaces the old file in one step.
+What that cannot undo: whoever could open the file may have kept a copy of it, or of the file key,
+which stays the same. To keep later versions from them, seal those anew.
+
+Example:
+    sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it too
+    sealwright rekey plan.seal -i my.id --remove-file bob.pub    # Bob can not any more
+    sealwright rekey plan.seal -p --remove-passphrases --add-passphrase";
+
+/// Change who can open files that were sealed for recipients
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RekeyArgs {
+    /// Sealed files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    key: KeySourceArgs,
+    #[command(flatten)]
+    identity: IdentityArgs,
+    /// Let the holder of the public KEY open the files
+    #[arg(long, value_name = "KEY", help_heading = "Change")]
+    add: Vec<String>,
+    /// Let the holders of the public keys in FILE open the files
+    #[arg(long, value_name = "FILE", help_heading = "Change")]
+    add_file: Vec<PathBuf>,
+    /// Let the key in FILE open the files
+    #[arg(long, value_name = "FILE", help_heading = "Change")]
+    add_key_file: Vec<PathBuf>,
+    /// Let a passphrase open the files, and ask for it on the terminal
+    #[arg(long, help_heading = "Change")]
+    add_passphrase: bool,
+    /// Let the first line that CMD prints open the files, as a passphrase
+    #[arg(long, value_name = "CMD", conflicts_with = "add_passphrase", help_heading = "Change")]
+    add_passphrase_command: Option<String>,
+    /// Memory that trying the new passphrase takes
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Change")]
+    cost: Size,
+    /// Remove the public KEY
+    #[arg(long, value_name = "KEY", help_heading = "Change")]
+    remove: Vec<String>,
+    /// Remove the public keys in FILE
+    #[arg(long, value_name = "FILE", help_heading = "Change")]
+    remove_file: Vec<PathBuf>,
+    /// Remove the key in FILE
+    #[arg(long, value_name = "FILE", help_heading = "Change")]
+    remove_key_file: Vec<PathBuf>,
+    /// Remove all passphrases
+    #[arg(long, help_heading = "Change")]
+    remove_passphrases: bool,
+    /// The most that a file may ask for to try a passphrase: memory, passes, lanes
+    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
+    max_cost: Ceiling,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Changes the keys of each file; one that fails does not stop the rest.
+pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
+    let (adds, removes) = (added(args), removed(args)?);
+    if !adds && removes.is_empty() {
+        return Err(CommandError::usage("nothing to change").hint("name keys with --add... or --remove..."));
+    }
+    secret::named(&args.key, ("--identity", args.identity.any()))?;
+    let keys = secret::keys(&args.key, &args.identity)?;
+    let add = additions(args)?;
+    let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
+    let mut worst = Exit::Done;
+    for path in &args.files {
+        let rekeying = Rekeying {
+            keys: &keys,
+            add: &add,
+            remove: &removes,
+            costs,
+            ceiling: args.max_cost,
+            sync: true,
+            work: Work::default(),
+        };
+        match rekeying.run(path) {
+            Ok(_) if args.quiet => {}
+            Ok(done) => print(&format!(
+                "{}: {} added, {} removed, {} can open it\n",
+                shown(path),
+                done.added,
+                done.removed,
+                if done.slots == 1 { "1 key".into() } else { format!("{} keys", done.slots) }
+            ))?,
+            Err(error) => {
+                let error = file_error(error).about_unless_named(path);
+                worst = error.exit().max(worst);
+                say(error);
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// Whether keys are to be added. A passphrase is not asked for before the keys that open are known to be there.
+fn added(args: &RekeyArgs) -> bool {
+    !args.add.is_empty()
+        || !args.add_file.is_empty()
+        || !args.add_key_file.is_empty()
+        || args.add_passphrase
+        || args.add_passphrase_command.is_some()
+}
+
+fn additions(args: &RekeyArgs) -> Result<Vec<Recipient>, CommandError> {
+    let mut add: Vec<Recipient> =
+        pairs::public_keys(&args.add, &args.add_file)?.into_iter().map(Recipient::PublicKey).collect();
+    for path in &args.add_key_file {
+        add.push(Recipient::Key(secret::key_file(path)?));
+    }
+    let passphrase = match &args.add_passphrase_command {
+        Some(command) => Some(secret::from_command(command)?),
+        None if args.add_passphrase => Some(prompt::passphrase(Purpose::Seal)?),
+        None => None,
+    };
+    if let Some(passphrase) = passphrase {
+        add.push(Recipient::Key(Key::passphrase(passphrase.as_slice()).map_err(file_error)?));
+    }
+    Ok(add)
+}
+
+fn removed(args: &RekeyArgs) -> Result<Vec<Removal>, CommandError> {
+    let mut remove: Vec<Removal> =
+        pairs::public_keys(&args.remove, &args.remove_file)?.into_iter().map(Removal::PublicKey).collect();
+    for path in &args.remove_key_file {
+        remove.push(Removal::Key(secret::key_file(path)?));
+    }
+    if args.remove_passphrases {
+        remove.push(Removal::Passphrases);
+    }
+    Ok(remove)
+}

@@ -1,0 +1,178 @@
+//! Changing who can open a file, without sealing it anew.
+
+use std::{
+    fs::{self, File},
+    io::{self, Seek, SeekFrom, Write},
+    os::unix::fs::{MetadataExt, fchown},
+    path::Path,
+};
+
+use sealwright::Suite;
+
+#[cfg(feature = "public-keys")]
+use crate::key::PublicKey;
+#[cfg(feature = "public-keys")]
+use crate::slots::mark;
+use crate::{
+    costs::{Ceiling, Costs},
+    error::Error,
+    file_id::FileId,
+    key::Key,
+    output::{Draft, Place},
+    preamble::{KeySource, Preamble, recipients_fixed},
+    progress::Work,
+    recipient::Recipient,
+    secret::Secret,
+    slots::{Slot, SlotKind, Slots},
+    unlock::file_key,
+};
+
+/// How to change the keys of a file that was sealed for recipients.
+///
+/// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a power
+/// cut leaves one or the other. Whoever could open the file before may have kept a copy of it, or its file key, which the
+/// new header does not change: to take access back for what is to come, seal the file anew.
+#[derive(Debug)]
+pub struct Rekeying<'a> {
+    /// Keys of which one opens the file.
+    pub keys: &'a [Key],
+    /// Who can open it from now on, besides those who stay.
+    pub add: &'a [Recipient],
+    /// Who cannot any more.
+    pub remove: &'a [Removal],
+    /// What new passphrases cost.
+    pub costs: Costs,
+    /// The most that trying a passphrase may cost.
+    pub ceiling: Ceiling,
+    /// Wait for the disk.
+    pub sync: bool,
+    /// Progress and interrupt.
+    pub work: Work,
+}
+
+/// Whose slot goes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Removal {
+    /// That of a public key.
+    #[cfg(feature = "public-keys")]
+    PublicKey(PublicKey),
+    /// That which this raw key, passphrase or secret key opens.
+    Key(Key),
+    /// Those of all passphrases.
+    Passphrases,
+}
+
+/// What was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rekeyed {
+    /// Slots that are new.
+    pub added: usize,
+    /// Slots that are gone.
+    pub removed: usize,
+    /// Slots in the file now.
+    pub slots: usize,
+}
+
+impl Rekeying<'_> {
+    /// Changes the keys of the file at `path`.
+    ///
+    /// # Errors
+    /// [`Error::NotForRecipients`] for files with a key source of another kind, [`Error::NotARecipient`] if there is no
+    /// such slot, [`Error::NoSlots`] if none would be left; those of opening, reading and writing. The file is then as it
+    /// was.
+    pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
+        let name = path.display().to_string();
+        let failed = |doing| Error::io(doing, name.clone());
+        let path = &fs::canonicalize(path).map_err(failed("open"))?;
+        let mut from = File::open(path).map_err(failed("open"))?;
+        let meta = from.metadata().map_err(failed("read"))?;
+        if !meta.is_file() {
+            return Err(Error::BadOutput { path: path.clone(), why: "only regular files can get other keys" });
+        }
+        let preamble = Preamble::read(&mut from).map_err(|error| error.of(&name))?;
+        let KeySource::Recipients(old) = &preamble.source else { return Err(Error::NotForRecipients) };
+        let (slots, rekeyed) = self.changed(old, preamble.suite)?;
+        let header = Preamble { suite: preamble.suite, source: KeySource::Recipients(slots) }.to_bytes();
+
+        let start = preamble.to_bytes().len() as u64;
+        self.work.progress.begin(Some(meta.len()));
+        let draft = Draft::create(path, Place { force: true, preserve: true, sync: self.sync })?;
+        draft.room_for(header.len() as u64 + meta.len() - start)?;
+        let copied = (&draft).write_all(&header).and_then(|()| {
+            from.seek(SeekFrom::Start(start))?;
+            self.copy(&mut from, &draft)
+        });
+        match copied {
+            Ok(copied) if copied == meta.len() - start => {}
+            Ok(copied) => return Err(Error::Changed { place: name, before: meta.len(), after: start + copied }),
+            Err(error) => return Err(error.downcast().unwrap_or_else(failed("write"))),
+        }
+        let now = from.metadata().map_err(failed("read"))?;
+        if FileId::of(&now) != FileId::of(&meta) {
+            return Err(Error::Changed { place: name, before: meta.len(), after: now.len() });
+        }
+        // It stays its owner's where that can be: root may change the keys of another's file.
+        let _ = fchown(draft.file(), Some(meta.uid()), Some(meta.gid()));
+        draft.commit(meta.mode() & 0o777)?;
+        Ok(rekeyed)
+    }
+
+    /// Copies the body, by the shortest way that the file system knows, and heeds interrupts.
+    fn copy(&self, from: &mut File, to: &Draft) -> io::Result<u64> {
+        let mut copied = 0;
+        loop {
+            self.work.interrupt.check()?;
+            let piece = io::copy(&mut io::Read::take(&mut *from, 64 << 20), &mut to.file())?;
+            self.work.progress.advance(piece);
+            copied += piece;
+            if piece == 0 {
+                return Ok(copied);
+            }
+        }
+    }
+
+    /// The slots that there shall be.
+    fn changed(&self, old: &Slots, suite: Suite) -> Result<(Slots, Rekeyed), Error> {
+        let fixed = recipients_fixed(suite);
+        let file_key = file_key(old, suite, self.keys, self.ceiling)?;
+        let mut slots: Vec<Slot> = old.iter().cloned().collect();
+        let mut removed = 0;
+        for removal in self.remove {
+            let mut kept = Vec::new();
+            for slot in slots.drain(..) {
+                if !self.is_meant(removal, &slot, &file_key, suite)? {
+                    kept.push(slot);
+                }
+            }
+            let gone = old.iter().count() - removed - kept.len();
+            if gone == 0 {
+                return Err(Error::NotARecipient);
+            }
+            removed += gone;
+            slots = kept;
+        }
+        for recipient in self.add {
+            slots.push(recipient.slot(&file_key, self.costs, &fixed)?);
+        }
+        let count = slots.len();
+        Ok((Slots::new(slots, &file_key, &fixed)?, Rekeyed { added: self.add.len(), removed, slots: count }))
+    }
+
+    /// Whether `removal` means this slot.
+    fn is_meant(&self, removal: &Removal, slot: &Slot, file_key: &Secret, suite: Suite) -> Result<bool, Error> {
+        Ok(match (removal, slot.kind()) {
+            (Removal::Passphrases, kind) => matches!(kind, SlotKind::Passphrase { .. }),
+            #[cfg(feature = "public-keys")]
+            (Removal::PublicKey(key), SlotKind::Public { mark: marked, .. }) => {
+                *marked == mark(file_key, &key.to_bytes())
+            }
+            #[cfg(feature = "public-keys")]
+            (Removal::PublicKey(_), _) => false,
+            (Removal::Key(key), kind) => match key.slot_key(kind, self.ceiling)? {
+                Some(slot_key) => slot.open(&slot_key, &recipients_fixed(suite))?.is_some(),
+                None => false,
+            },
+        })
+    }
+}
