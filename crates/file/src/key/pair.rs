@@ -20,7 +20,7 @@ const SECRET_PREFIX: &str = "seal-secret-key-";
 /// The public key of a pair: who has it can seal files for the holder of the secret key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
-    key: EncapsulationKey,
+    key: Box<EncapsulationKey>,
 }
 
 /// The secret key of a pair. Debug shows nothing of it; memory is wiped on drop.
@@ -46,7 +46,7 @@ impl SecretKey {
 
     /// Its public key.
     pub fn public_key(&self) -> PublicKey {
-        PublicKey { key: self.key().encapsulation_key().clone() }
+        PublicKey { key: Box::new(self.key().encapsulation_key().clone()) }
     }
 
     /// The slot key that was encapsulated to the public key. For what was encapsulated to another key, a useless one.
@@ -121,7 +121,7 @@ impl FromStr for PublicKey {
     fn from_str(text: &str) -> Result<PublicKey, Error> {
         let bytes = text::decode(PUBLIC_PREFIX, text, "not a public key of Sealwright")?;
         let key = EncapsulationKey::try_from(&bytes[..]).map_err(|_| text::wrong("not a valid public key"))?;
-        Ok(PublicKey { key })
+        Ok(PublicKey { key: Box::new(key) })
     }
 }
 
