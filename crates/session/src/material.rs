@@ -39,8 +39,15 @@ impl Side {
 /// What both ends of a session make their keys of: random, or from a key exchange that both took part in. Wiped.
 ///
 /// Per direction 32 bytes of key, 8 of IV, 4 of nonce; a scheme takes what it needs.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Material([u8; Material::LEN]);
+
+impl Drop for Material {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+impl ZeroizeOnDrop for Material {}
 
 impl Material {
     /// Bytes of it.
@@ -82,8 +89,15 @@ impl Material {
 }
 
 /// The secret of a server, of which it derives what its clients need not bring along. Wiped.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Secret([u8; 32]);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+impl ZeroizeOnDrop for Secret {}
 
 impl Secret {
     /// Fresh from the operating system.
@@ -138,7 +152,7 @@ pub(crate) mod purpose {
 }
 
 /// One direction of a session, as both of its ends know it.
-#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Default)]
 pub(crate) struct Flow {
     /// The key, or the cluster's main key; 16 bytes of it, or all.
     pub(crate) key: [u8; 32],
@@ -149,3 +163,13 @@ pub(crate) struct Flow {
     /// The number before the first packet's.
     pub(crate) base: u64,
 }
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        self.key.zeroize();
+        self.secondary.zeroize();
+        self.prefix.zeroize();
+        self.base.zeroize();
+    }
+}
+impl ZeroizeOnDrop for Flow {}
