@@ -4,13 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{
-    Costs, Error, Input, Inspection, KeySource, inspect,
+    Content, Costs, Error, Input, Inspection, KeySource, Opening, inspect,
     slots::{Slot, SlotKind, Slots},
+    tree::EntryKind,
 };
 use sealwright_terminal::{CommandError, Exit, print, say, shown};
 use serde_json::json;
 
-use crate::error::file_error;
+use crate::{
+    ad,
+    args::{AdArgs, KeySourceArgs},
+    error::file_error,
+    pairs::IdentityArgs,
+    range, secret,
+};
 
 const EXAMPLES: &str = "\
 Nothing of it is proven: only opening proves a file.
@@ -29,10 +36,22 @@ pub(crate) struct InspectArgs {
     /// Print one JSON object a line for each file
     #[arg(long)]
     json: bool,
+    /// List what is in a sealed directory; needs a key, and is proven
+    #[arg(long, conflicts_with = "json")]
+    list: bool,
+    #[command(flatten)]
+    key: KeySourceArgs,
+    #[command(flatten)]
+    identity: IdentityArgs,
+    #[command(flatten)]
+    ad: AdArgs,
 }
 
 /// Looks at each file; one that is no sealed file does not stop the rest.
 pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
+    if args.list {
+        return list(args);
+    }
     let stdin = [PathBuf::from("-")];
     let inputs = if args.inputs.is_empty() { &stdin[..] } else { &args.inputs };
     let mut worst = Exit::Done;
@@ -57,11 +76,37 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
     Ok(worst)
 }
 
+/// Prints the mode, length and name of everything in each sealed directory.
+fn list(args: &InspectArgs) -> Result<Exit, CommandError> {
+    let ad = ad::read(&args.ad)?;
+    let keys = secret::keys(&args.key, &args.identity)?;
+    let opening = Opening::with_keys(&keys).ad(&ad);
+    let mut worst = Exit::Done;
+    for path in &args.inputs {
+        match range::manifest(path, &opening) {
+            Ok((manifest, _)) => {
+                for entry in manifest.entries() {
+                    let (kind, end) = if entry.kind == EntryKind::Directory { ('d', "/") } else { ('-', "") };
+                    print(&format!("{kind}{:03o} {:>12} {}{end}\n", entry.mode, entry.len, shown(&entry.path)))?;
+                }
+            }
+            Err(error) => {
+                worst = error.exit().max(worst);
+                say(error);
+            }
+        }
+    }
+    Ok(worst)
+}
+
 fn as_text(name: &Path, found: &Inspection) -> String {
     let mut text = format!("{}\n", shown(name));
     let mut row = |label: &str, value: String| text += &format!("  {label:<8} {value}\n");
     row("format", format!("version {}", found.version));
     row("suite", found.preamble.suite.to_string());
+    if found.preamble.content == Content::Tree {
+        row("holds", "a directory".into());
+    }
     row(
         "opens",
         match &found.preamble.source {
@@ -121,6 +166,7 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "file": name.to_string_lossy(),
         "version": found.version,
         "suite": found.preamble.suite.name(),
+        "content": if found.preamble.content == Content::Tree { "tree" } else { "bytes" },
         "key_source": source,
         "argon2id": argon2id,
         "slots": slots,

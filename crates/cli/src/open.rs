@@ -1,7 +1,9 @@
 //! `sealwright open`: sealed files back into what they were.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
-use sealwright_file::{Ceiling, Opening, Work, remove_input};
+use sealwright_file::{Ceiling, Content, Error, Opening, Work, remove_input, tree::Unpacking};
 use sealwright_terminal::{CommandError, Exit};
 
 use crate::{
@@ -24,6 +26,8 @@ Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
     sealwright open --key-file my.key --each sealed -C opened  # every .seal file below sealed/
     sealwright open --key-file my.key photos.tar.seal -o - | tar -x
+    sealwright open --key-file my.key holiday.seal -C opened   # a directory: writes opened/holiday/...
+    sealwright open --key-file my.key holiday.seal --entry holiday/1 -o one
     sealwright open -i my.id --range 1000..2000 log.seal -o -      # reads no more than that";
 
 /// Open sealed files
@@ -41,6 +45,9 @@ pub(crate) struct OpenArgs {
     /// Write only bytes A to B of the text, B not included, counted from 0; either may be left out
     #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each"], help_heading = "Output")]
     range: Option<Range>,
+    /// Open only the file at PATH in a sealed directory, without reading the others
+    #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range"], help_heading = "Output")]
+    entry: Option<PathBuf>,
     /// Give outputs the sealed file's permission bits instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
@@ -61,14 +68,31 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     }
     let keys = secret::keys(&args.key, &args.identity)?;
     let one = |task: &FileTask, work: Work| {
-        let output = stream::output(task, &args.files, args.preserve)?;
+        let mut input = stream::input(task)?;
+        let name = task.input.name("standard input");
+        let named = |error| file_error(error).about_unless_named(name);
+        let is_tree = input.preamble().map_err(named)?.content == Content::Tree;
         let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad).work(work);
+        if let Some(entry) = &args.entry {
+            let output = stream::output(task, &args.files, args.preserve)?;
+            return range::write_entry(entry, task, &opening, output);
+        }
+        if is_tree {
+            if args.files.output.is_some() {
+                return Err(named(Error::IsATree));
+            }
+            let directory = args.files.directory.as_deref().unwrap_or(Path::new("."));
+            let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
+            return opening.unpack(input, &unpacking).map(drop).map_err(named);
+        }
+        if task.input == Place::Stream && args.files.directory.is_some() {
+            return Err(CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"));
+        }
+        let output = stream::output(task, &args.files, args.preserve)?;
         if let Some(range) = &args.range {
             return range.write(task, &opening, output);
         }
-        let summary = opening
-            .open(stream::input(task)?, output)
-            .map_err(|error| file_error(error).about_unless_named(task.input.name("standard input")))?;
+        let summary = opening.open(input, output).map_err(named)?;
         match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),

@@ -45,6 +45,8 @@ impl Place {
 pub(crate) struct FileTask {
     pub(crate) input: Place,
     pub(crate) output: Place,
+    /// Whether the input is a directory that becomes one sealed file.
+    pub(crate) tree: bool,
     /// Bytes of input, where they can be known; for progress only.
     pub(crate) bytes: Option<u64>,
 }
@@ -69,7 +71,8 @@ impl Plan {
         let is_dash = |path: &PathBuf| path.as_os_str() == "-";
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_dash(&args.inputs[0]) {
-            if args.directory.is_some() {
+            // A sealed directory has its name inside.
+            if args.directory.is_some() && direction == Direction::Seal {
                 return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));
             }
             if args.remove {
@@ -79,7 +82,10 @@ impl Plan {
                 Some(path) if !output_is_stdout => Place::File(path.clone()),
                 _ => Place::Stream,
             };
-            plan.tasks.push(FileTask { input: Place::Stream, output, bytes: None });
+            if let Some(directory) = &args.directory {
+                plan.make(directory, 0o777);
+            }
+            plan.tasks.push(FileTask { input: Place::Stream, output, tree: false, bytes: None });
             return Ok(plan);
         }
         if args.inputs.iter().any(is_dash) {
@@ -129,7 +135,7 @@ impl Plan {
             self.make(directory, 0o777);
         }
         let bytes = metadata.is_file().then_some(metadata.len());
-        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, bytes });
+        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: false, bytes });
         Ok(())
     }
 
@@ -141,6 +147,9 @@ impl Plan {
         args: &FileArgs,
         direction: Direction,
     ) -> Result<(), CommandError> {
+        if !args.each && direction == Direction::Seal {
+            return self.add_packed(input, args);
+        }
         if !args.each {
             return Err(CommandError::failed("is a directory")
                 .about(input)
@@ -159,6 +168,29 @@ impl Plan {
             (None, None) => None,
         };
         self.walk(input, metadata, root.as_deref(), direction);
+        Ok(())
+    }
+
+    /// A whole directory into one file.
+    fn add_packed(&mut self, input: &Path, args: &FileArgs) -> Result<(), CommandError> {
+        if args.remove {
+            return Err(CommandError::usage("--remove does not remove directories").about(input));
+        }
+        let whole = fs::canonicalize(input).map_err(|error| CommandError::io(input, &error))?;
+        let name = whole.file_name().ok_or_else(|| CommandError::failed("has no name").about(input))?;
+        let sealed = renamed(Path::new(name), Direction::Seal).unwrap_or_default();
+        let output = match (&args.output, &args.directory) {
+            (Some(output), _) if is_stdout(output) => Place::Stream,
+            (Some(output), _) => Place::File(output.clone()),
+            (None, Some(directory)) => {
+                self.make(directory, 0o777);
+                Place::File(directory.join(sealed))
+            }
+            // Beside the directory; `.` has its name from where it is.
+            (None, None) if input.file_name() == Some(name) => Place::File(input.with_file_name(sealed)),
+            (None, None) => Place::File(whole.with_file_name(sealed)),
+        };
+        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: true, bytes: None });
         Ok(())
     }
 
@@ -189,7 +221,7 @@ impl Plan {
                 self.skipped.push(format!("{}: skipped, {why}", shown(&path)));
             } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
                 let bytes = Some(metadata.len());
-                self.tasks.push(FileTask { input: Place::File(path), output: Place::File(output), bytes });
+                self.tasks.push(FileTask { input: Place::File(path), output: Place::File(output), tree: false, bytes });
             }
         }
     }

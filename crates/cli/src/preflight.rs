@@ -33,13 +33,16 @@ fn input(task: &FileTask, remove: bool, given: Given, direction: Direction) -> R
             .about(path)
             .hint("name the file itself, or leave out --remove"));
     }
-    if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+    if !task.tree && !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return match remove {
             true => Err(CommandError::failed("--remove removes regular files only").about(path)),
             false => Ok(()),
         };
     }
     let named = |error| file_error(error).about_unless_named(path);
+    if task.tree {
+        return Ok(());
+    }
     let mut input = Input::open(path).map_err(named)?;
     if direction == Direction::Open {
         given.fits(&input.preamble().map_err(named)?.source).map_err(|error| error.about(path))?;

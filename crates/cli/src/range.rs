@@ -1,8 +1,15 @@
 //! A part of the text: `--range 1000..2000`.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::Path,
+};
 
-use sealwright_file::{Opening, Output, SealedReader};
+use sealwright_file::{
+    Content, Error, Opening, Output, SealedReader,
+    tree::{Manifest, read_manifest},
+};
 use sealwright_terminal::CommandError;
 
 use crate::{
@@ -36,7 +43,7 @@ impl Range {
             Ok(error) => file_error(error).about_unless_named(path),
             Err(error) => CommandError::io(path, &error),
         };
-        let file = std::fs::File::open(path).map_err(failed)?;
+        let file = File::open(path).map_err(failed)?;
         let mut reader =
             SealedReader::new(file, opening).map_err(|error| file_error(error).about_unless_named(path))?;
         reader.seek(SeekFrom::Start(self.from)).map_err(failed)?;
@@ -44,6 +51,34 @@ impl Range {
             .write_all_of(&mut reader.take(self.to - self.from))
             .map_err(|error| file_error(error).about_unless_named(path))
     }
+}
+
+/// Opens one file of a sealed directory.
+pub(crate) fn write_entry(
+    entry: &Path,
+    task: &FileTask,
+    opening: &Opening<'_>,
+    output: Output,
+) -> Result<(), CommandError> {
+    let Place::File(path) = &task.input else {
+        return Err(CommandError::usage("--entry needs a file, not standard input"));
+    };
+    let named = |error| file_error(error).about_unless_named(path);
+    let (manifest, mut reader) = manifest(path, opening)?;
+    let (at, len) = manifest.find(entry).ok_or_else(|| named(Error::NoEntry(entry.into())))?;
+    reader.seek(SeekFrom::Start(at)).map_err(|error| CommandError::io(path, &error))?;
+    output.write_all_of(&mut reader.take(len)).map_err(named)
+}
+
+/// The list of what is in a sealed directory, and a reader of its text.
+pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, SealedReader<File>), CommandError> {
+    let named = |error| file_error(error).about_unless_named(path);
+    let file = File::open(path).map_err(|error| CommandError::io(path, &error))?;
+    let mut reader = SealedReader::new(file, opening).map_err(named)?;
+    if reader.preamble().content != Content::Tree {
+        return Err(named(Error::NotATree));
+    }
+    Ok((read_manifest(&mut reader).map_err(named)?, reader))
 }
 
 #[cfg(test)]

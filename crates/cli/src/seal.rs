@@ -5,9 +5,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Costs, Error, Sealing, Work, aead_name, remove_input};
+use sealwright_file::{Ceiling, Content, Costs, Error, Sealing, Work, aead_name, remove_input, tree};
 use sealwright_terminal::{
-    CommandError, Exit, say,
+    CommandError, Exit, say, shown,
     size::{self, Size},
 };
 
@@ -29,6 +29,7 @@ Nothing is replaced without --force.
 
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
+    sealwright seal --key-file my.key photos               # writes photos.seal: the directory as one file
     sealwright seal --key-file my.key --each photos -C sealed  # writes sealed/photos/...
     tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal
     sealwright seal -R friends.pub letter.txt -o to-friends.seal    # each of their secret keys opens it
@@ -91,7 +92,19 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),
         };
         let sealing = sealing.armor(args.armor).suite(args.suite).costs(costs).ad(&ad).work(work);
-        let summary = sealing.seal(stream::input(task)?, output).map_err(|error| explain(error, task))?;
+        let (input, sealing) = match &task.input {
+            Place::File(path) if task.tree => {
+                let packed = tree::pack(path).map_err(|error| explain(error, task))?;
+                if !args.files.progress.quiet {
+                    for skipped in &packed.skipped {
+                        say(format_args!("sealwright: {}: skipped, neither a file nor a directory", shown(skipped)));
+                    }
+                }
+                (packed.input, sealing.content(Content::Tree))
+            }
+            _ => (stream::input(task)?, sealing),
+        };
+        let summary = sealing.seal(input, output).map_err(|error| explain(error, task))?;
         match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),

@@ -1,12 +1,9 @@
 //! `sealwright verify`: whether sealed files are authentic and complete, without writing the text anywhere.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Input, Opening, Output};
+use sealwright_file::{Ceiling, Input, Opening};
 use sealwright_terminal::{CommandError, Exit, print, say, shown};
 
 use crate::{
@@ -61,7 +58,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     for path in files {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
-        match input.and_then(|input| opening.open(input, Output::writer(io::sink(), "nothing"))) {
+        match input.and_then(|input| opening.verify(input)) {
             Ok(_) if args.quiet => {}
             Ok(done) => print(&format!("{}: authentic and complete, {} bytes of text\n", shown(name), done.text))?,
             Err(error) => {

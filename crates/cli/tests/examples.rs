@@ -16,7 +16,7 @@ const PREPARED: &[(&str, &str)] = &[
     ),
     (
         "open",
-        "sealwright seal -q --key-file my.key --remove letter.txt; sealwright seal -q --key-file my.key --each photos -C sealed; tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal; sealwright key new --pair -o my.id >my.pub; head -c 5000 /dev/zero >log; sealwright seal -q -R my.pub log",
+        "sealwright seal -q --key-file my.key --remove letter.txt; sealwright seal -q --key-file my.key --each photos -C sealed; tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal; sealwright key new --pair -o my.id >my.pub; head -c 5000 /dev/zero >log; sealwright seal -q -R my.pub log; cp -r photos holiday; sealwright seal -q --key-file my.key holiday; rm -r holiday",
     ),
     ("inspect", "sealwright seal -q --key-file my.key letter.txt"),
 ];

@@ -117,12 +117,12 @@ fn one_bad_file_does_not_stop_the_others_and_the_worst_code_counts() {
 }
 
 #[test]
-fn directories_need_r_and_leave_links_and_sealed_files_alone() {
+fn directories_file_by_file_leave_links_and_sealed_files_alone() {
     let sandbox = Sandbox::new();
     sandbox.write("d/a", "text");
     sandbox.write("d/old.seal", "sealed long ago");
     std::os::unix::fs::symlink("a", sandbox.path("d/link")).unwrap();
-    sandbox.fails("seal --key-file k d", 1, "d: is a directory\nhint: --each");
+    sandbox.fails("open --key-file k d", 1, "d: is a directory\nhint: --each");
     let said = sandbox.run("seal --key-file k --each d");
     assert_eq!(said.code, 0);
     assert!(said.err.contains("d/link: skipped, symbolic links are not followed\n"), "{}", said.err);

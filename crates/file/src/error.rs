@@ -137,6 +137,15 @@ pub enum Error {
     /// No slot is that of the key to be removed.
     #[error("a key that is to be removed does not open it")]
     NotARecipient,
+    /// The file holds one text, not a directory.
+    #[error("it holds one file, not a directory")]
+    NotATree,
+    /// The file holds a directory, which cannot be opened as one text.
+    #[error("it holds a directory")]
+    IsATree,
+    /// There is no such file in the tree.
+    #[error("there is no file {} in it", .0.display())]
+    NoEntry(PathBuf),
     /// A text is not a key.
     #[error("{place}: {why}")]
     BadKey {
@@ -174,8 +183,10 @@ pub enum Flaw {
     Suite(u8),
     /// A key source that this build does not know.
     KeySource(u8),
-    /// The reserved byte is not zero.
-    Reserved(u8),
+    /// A kind of content that this build does not know.
+    Content(u8),
+    /// The text of a tree is not as a tree is written.
+    Tree,
     /// The source parameters have the wrong length, in bytes.
     SourceLength(u32),
     /// The armor is not as armor is written.
@@ -239,7 +250,8 @@ impl fmt::Display for Flaw {
             Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
             Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
             Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
-            Flaw::Reserved(b) => write!(f, "the reserved byte is {b}, not 0 (at byte 11)"),
+            Flaw::Content(id) => write!(f, "content of kind {id} is unknown (at byte 11)"),
+            Flaw::Tree => write!(f, "its list of files is not well formed"),
             Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
             Flaw::Armor { line } => write!(f, "the armor is damaged (at line {line})"),
             Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
@@ -288,12 +300,14 @@ impl Error {
             Error::NotARecipient => {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }
+            Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
+            Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
             Error::NoneOpens => "-i names a file with a secret key, --key-file one with a raw key",
             Error::WrongKey(_) | Error::WrongContext => {
                 "nothing was written; associated data must be the same as when sealing"
             }
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
-            Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_)) => {
+            Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
                 "a newer Sealwright may know it; otherwise the file is damaged"
             }
             Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",

@@ -27,6 +27,11 @@ impl FileId {
         }
     }
 
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Whether both are one file, changed or not.
     pub(crate) fn same_file(&self, other: &FileId) -> bool {
         (self.device, self.inode) == (other.device, other.inode)

@@ -52,6 +52,7 @@ mod seal;
 mod secret;
 pub mod slots;
 mod span;
+pub mod tree;
 mod unlock;
 mod window;
 
@@ -67,7 +68,7 @@ pub use key::Key;
 pub use key::{PublicKey, SecretKey};
 pub use open::Opening;
 pub use output::{Output, Place, Shared, remove_input};
-pub use preamble::{KeySource, Preamble};
+pub use preamble::{Content, KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};
 pub use reader::SealedReader;
 pub use recipient::Recipient;

@@ -2,7 +2,8 @@
 
 use std::{
     fs::File,
-    io::{Read, Write},
+    io::{self, Read, Write},
+    path::PathBuf,
 };
 
 use sealwright::Isa;
@@ -16,12 +17,13 @@ use crate::{
     input::{Cursored, From, Input},
     key::Key,
     output::{Draft, Output, Placed, To},
-    preamble::{KeySource, Preamble},
+    preamble::{Content, KeySource, Preamble, recipients_fixed},
     progress::Work,
     read::fill,
     secret::Secret,
     slots::input_key,
     span::{self, Span},
+    tree::Unpacking,
     unlock::file_key,
     window::{by_position, in_order, write_parts},
 };
@@ -81,6 +83,21 @@ impl<'a> Opening<'a> {
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
     /// stays as it was.
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
+        match input.preamble()?.content {
+            Content::Bytes => self.open_bytes(input, output),
+            Content::Tree => Err(Error::IsATree),
+        }
+    }
+
+    /// Opens all of `input` into nothing.
+    ///
+    /// # Errors
+    /// Those of [`Opening::open`].
+    pub fn verify(&self, input: Input) -> Result<Summary, Error> {
+        self.open_bytes(input, Output::writer(io::sink(), "nothing"))
+    }
+
+    fn open_bytes(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
         let preamble = input.preamble()?.clone();
         self.work.progress.begin(input.len());
@@ -121,6 +138,32 @@ impl<'a> Opening<'a> {
         Ok(Summary { text, sealed, suite: preamble.suite, input: identity, durable })
     }
 
+    /// Opens a tree and unpacks it. It appears under its name only when all of it is proven.
+    ///
+    /// # Errors
+    /// [`Error::NotATree`]; [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
+    pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
+        if input.preamble()?.content != Content::Tree {
+            return Err(Error::NotATree);
+        }
+        let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
+        std::thread::scope(|scope| {
+            let unpacked = scope.spawn(move || {
+                let unpacked = unpacking.run(&mut text);
+                // An opener that still writes is told by the closed pipe.
+                drop(text);
+                unpacked
+            });
+            let opened = self.open_bytes(input, Output::writer(to, "the tree"));
+            let unpacked = unpacked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match (opened, unpacked) {
+                (Ok(_), unpacked) => unpacked?.commit(),
+                // Who unpacks failed first and closed the pipe.
+                (Err(Error::Io { doing: "write", .. }), Err(error)) | (Err(error), _) => Err(error),
+            }
+        })
+    }
+
     /// Reads the preamble and the body's header from `from`, which may go on to the chunks.
     pub(crate) fn begin(&self, from: &mut impl Read) -> Result<(Body, Preamble), Error> {
         let preamble = Preamble::read(from)?;
@@ -140,7 +183,8 @@ impl<'a> Opening<'a> {
             }
         };
         if let KeySource::Recipients(slots) = &preamble.source {
-            let file_key = file_key(slots, preamble.suite, self.keys, self.ceiling)?;
+            let file_key =
+                file_key(slots, &recipients_fixed(preamble.suite, preamble.content), self.keys, self.ceiling)?;
             return open(&input_key(&file_key, preamble.suite))?.ok_or(Error::WrongContext);
         }
         // The error that tells most: a key of the right kind that is wrong, before one of another kind.

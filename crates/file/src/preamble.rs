@@ -28,8 +28,21 @@ const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 pub struct Preamble {
     /// Cipher, mode and lengths.
     pub suite: Suite,
+    /// What the text is.
+    pub content: Content,
     /// Where the input key comes from.
     pub source: KeySource,
+}
+
+/// What the text of a sealed file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Any bytes: one file.
+    #[default]
+    Bytes,
+    /// A directory with all in it.
+    Tree,
 }
 
 /// Where a sealed file's input key comes from.
@@ -76,7 +89,7 @@ impl Preamble {
             KeySource::Passphrase { costs, salt } => costs.to_bytes().into_iter().chain(*salt).collect(),
             KeySource::Recipients(slots) => slots.to_bytes(),
         };
-        let mut bytes = fixed(self.suite, self.source.id()).to_vec();
+        let mut bytes = fixed(self.suite, self.content, self.source.id()).to_vec();
         bytes.extend((params.len() as u32).to_be_bytes());
         bytes.extend(params);
         bytes
@@ -85,7 +98,7 @@ impl Preamble {
     /// The part that the body's keys depend on: all of it, or where there are slots what stays when slots change.
     pub(crate) fn context(&self) -> Vec<u8> {
         match self.source {
-            KeySource::Recipients(_) => recipients_fixed(self.suite).to_vec(),
+            KeySource::Recipients(_) => recipients_fixed(self.suite, self.content).to_vec(),
             _ => self.to_bytes(),
         }
     }
@@ -103,16 +116,18 @@ impl Preamble {
         if got < FIXED {
             return Err(Error::cut(got as u64));
         }
-        let [.., version, suite, source, reserved, a, b, c, d] = fixed;
+        let [.., version, suite, source, content, a, b, c, d] = fixed;
         let length = u32::from_be_bytes([a, b, c, d]);
         let flaw = |flaw| Err(Error::NotAuthentic(flaw));
         if version != VERSION {
             return flaw(Flaw::Version(version));
         }
         let Some(suite) = Suite::from_id(suite) else { return flaw(Flaw::Suite(suite)) };
-        if reserved != 0 {
-            return flaw(Flaw::Reserved(reserved));
-        }
+        let content = match content {
+            0 => Content::Bytes,
+            1 => Content::Tree,
+            other => return flaw(Flaw::Content(other)),
+        };
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,
@@ -120,21 +135,25 @@ impl Preamble {
             RAW | PASSPHRASE => return flaw(Flaw::SourceLength(length)),
             other => return flaw(Flaw::KeySource(other)),
         };
-        Ok(Preamble { suite, source })
+        Ok(Preamble { suite, content, source })
     }
 }
 
 /// The bytes that every preamble begins with.
-fn fixed(suite: Suite, source: u8) -> Fixed {
+fn fixed(suite: Suite, content: Content, source: u8) -> Fixed {
     let mut fixed = [0; 12];
     fixed[..8].copy_from_slice(&MAGIC);
-    fixed[8..].copy_from_slice(&[VERSION, suite.id(), source, 0]);
+    let content = match content {
+        Content::Bytes => 0,
+        Content::Tree => 1,
+    };
+    fixed[8..].copy_from_slice(&[VERSION, suite.id(), source, content]);
     fixed
 }
 
 /// The bytes that a preamble with slots begins with: what slots and body are bound to.
-pub(crate) fn recipients_fixed(suite: Suite) -> Fixed {
-    fixed(suite, RECIPIENTS)
+pub(crate) fn recipients_fixed(suite: Suite, content: Content) -> Fixed {
+    fixed(suite, content, RECIPIENTS)
 }
 
 fn read_passphrase(from: &mut impl Read) -> Result<KeySource, Error> {

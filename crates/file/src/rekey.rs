@@ -7,8 +7,6 @@ use std::{
     path::Path,
 };
 
-use sealwright::Suite;
-
 #[cfg(feature = "public-keys")]
 use crate::key::PublicKey;
 #[cfg(feature = "public-keys")]
@@ -23,7 +21,7 @@ use crate::{
     progress::Work,
     recipient::Recipient,
     secret::Secret,
-    slots::{Slot, SlotKind, Slots},
+    slots::{Fixed, Slot, SlotKind, Slots},
     unlock::file_key,
 };
 
@@ -92,8 +90,8 @@ impl Rekeying<'_> {
         }
         let preamble = Preamble::read(&mut from).map_err(|error| error.of(&name))?;
         let KeySource::Recipients(old) = &preamble.source else { return Err(Error::NotForRecipients) };
-        let (slots, rekeyed) = self.changed(old, preamble.suite)?;
-        let header = Preamble { suite: preamble.suite, source: KeySource::Recipients(slots) }.to_bytes();
+        let (slots, rekeyed) = self.changed(old, &recipients_fixed(preamble.suite, preamble.content))?;
+        let header = Preamble { source: KeySource::Recipients(slots), ..preamble }.to_bytes();
 
         let start = preamble.to_bytes().len() as u64;
         self.work.progress.begin(Some(meta.len()));
@@ -133,15 +131,14 @@ impl Rekeying<'_> {
     }
 
     /// The slots that there shall be.
-    fn changed(&self, old: &Slots, suite: Suite) -> Result<(Slots, Rekeyed), Error> {
-        let fixed = recipients_fixed(suite);
-        let file_key = file_key(old, suite, self.keys, self.ceiling)?;
+    fn changed(&self, old: &Slots, fixed: &Fixed) -> Result<(Slots, Rekeyed), Error> {
+        let file_key = file_key(old, fixed, self.keys, self.ceiling)?;
         let mut slots: Vec<Slot> = old.iter().cloned().collect();
         let mut removed = 0;
         for removal in self.remove {
             let mut kept = Vec::new();
             for slot in slots.drain(..) {
-                if !self.is_meant(removal, &slot, &file_key, suite)? {
+                if !self.is_meant(removal, &slot, &file_key, fixed)? {
                     kept.push(slot);
                 }
             }
@@ -153,14 +150,14 @@ impl Rekeying<'_> {
             slots = kept;
         }
         for recipient in self.add {
-            slots.push(recipient.slot(&file_key, self.costs, &fixed)?);
+            slots.push(recipient.slot(&file_key, self.costs, fixed)?);
         }
         let count = slots.len();
-        Ok((Slots::new(slots, &file_key, &fixed)?, Rekeyed { added: self.add.len(), removed, slots: count }))
+        Ok((Slots::new(slots, &file_key, fixed)?, Rekeyed { added: self.add.len(), removed, slots: count }))
     }
 
     /// Whether `removal` means this slot.
-    fn is_meant(&self, removal: &Removal, slot: &Slot, file_key: &Secret, suite: Suite) -> Result<bool, Error> {
+    fn is_meant(&self, removal: &Removal, slot: &Slot, file_key: &Secret, fixed: &Fixed) -> Result<bool, Error> {
         Ok(match (removal, slot.kind()) {
             (Removal::Passphrases, kind) => matches!(kind, SlotKind::Passphrase { .. }),
             #[cfg(feature = "public-keys")]
@@ -170,7 +167,7 @@ impl Rekeying<'_> {
             #[cfg(feature = "public-keys")]
             (Removal::PublicKey(_), _) => false,
             (Removal::Key(key), kind) => match key.slot_key(kind, self.ceiling)? {
-                Some(slot_key) => slot.open(&slot_key, &recipients_fixed(suite))?.is_some(),
+                Some(slot_key) => slot.open(&slot_key, fixed)?.is_some(),
                 None => false,
             },
         })

@@ -17,7 +17,7 @@ use crate::{
     input::{Cursored, From, Input},
     key::Key,
     output::{Draft, Output, Placed, To},
-    preamble::{KeySource, Preamble, recipients_fixed},
+    preamble::{Content, KeySource, Preamble, recipients_fixed},
     progress::Work,
     recipient::Recipient,
     secret::Secret,
@@ -37,6 +37,8 @@ pub struct Sealing<'a> {
     pub costs: Costs,
     /// Associated data: not stored; must be given again to open.
     pub ad: &'a [u8],
+    /// What the input is.
+    pub content: Content,
     /// As text, between two lines that say so.
     pub armor: bool,
     /// Instruction set to use.
@@ -71,6 +73,7 @@ impl<'a> Sealing<'a> {
             suite: Suite::Aes256Gcm,
             costs: Costs::default(),
             ad: &[],
+            content: Content::Bytes,
             armor: false,
             isa: Isa::best(),
             work: Work::default(),
@@ -90,6 +93,11 @@ impl<'a> Sealing<'a> {
     /// With associated data.
     pub fn ad(self, ad: &'a [u8]) -> Self {
         Sealing { ad, ..self }
+    }
+
+    /// With an input that is a tree, made by [`pack`](crate::tree::pack).
+    pub fn content(self, content: Content) -> Self {
+        Sealing { content, ..self }
     }
 
     /// As text: base64 in lines, larger by a third.
@@ -114,7 +122,7 @@ impl<'a> Sealing<'a> {
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
         let (source, input_key) = self.lock()?;
-        let preamble = Preamble { suite: self.suite, source };
+        let preamble = Preamble { suite: self.suite, content: self.content, source };
         let mut header = preamble.to_bytes();
         let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&preamble.context(), self.ad])?;
         let body = Body::new(cipher, header.len() as u64);
@@ -127,7 +135,7 @@ impl<'a> Sealing<'a> {
         match self.lock {
             Lock::Key(key) => key.for_sealing(self.suite, self.costs),
             Lock::Recipients(recipients) => {
-                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite));
+                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite, self.content));
                 let slots = recipients.iter().map(|recipient| recipient.slot(&file_key, self.costs, &fixed));
                 let slots = Slots::new(slots.collect::<Result<_, _>>()?, &file_key, &fixed)?;
                 Ok((KeySource::Recipients(slots), input_key(&file_key, self.suite)))

@@ -1,19 +1,15 @@
 //! From the keys at hand to the input key of a file.
 
-use sealwright::Suite;
-
 use crate::{
     costs::Ceiling,
     error::{Error, Flaw},
     key::Key,
-    preamble::recipients_fixed,
     secret::Secret,
-    slots::Slots,
+    slots::{Fixed, Slots},
 };
 
 /// The file key, from the first slot that one of `keys` opens. The header is authentic then.
-pub(crate) fn file_key(slots: &Slots, suite: Suite, keys: &[Key], ceiling: Ceiling) -> Result<Secret, Error> {
-    let fixed = recipients_fixed(suite);
+pub(crate) fn file_key(slots: &Slots, fixed: &Fixed, keys: &[Key], ceiling: Ceiling) -> Result<Secret, Error> {
     let mut too_costly = None;
     for key in keys {
         for slot in slots.iter() {
@@ -27,8 +23,8 @@ pub(crate) fn file_key(slots: &Slots, suite: Suite, keys: &[Key], ceiling: Ceili
                 }
                 Err(error) => return Err(error),
             };
-            if let Some(file_key) = slot.open(&slot_key, &fixed)? {
-                return match slots.are_authentic(&file_key, &fixed) {
+            if let Some(file_key) = slot.open(&slot_key, fixed)? {
+                return match slots.are_authentic(&file_key, fixed) {
                     true => Ok(file_key),
                     false => Err(Error::NotAuthentic(Flaw::Header)),
                 };

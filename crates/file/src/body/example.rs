@@ -5,7 +5,7 @@ use sealwright_stream::{ChunkCipher, aead_name, chunk::SALT, hkdf_expand};
 
 use super::Body;
 use crate::{
-    Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, key::argon2id, secret::Secret,
+    Content, Costs, Input, Key, KeySource, Opening, Output, Preamble, Sealing, Shared, key::argon2id, secret::Secret,
     slots::PASSPHRASE_SALT,
 };
 
@@ -52,7 +52,7 @@ fn assert_on_page(bytes: &[u8]) {
 #[test]
 fn raw_key() {
     let bytes: Vec<u8> = (0..32).collect();
-    let preamble = Preamble { suite: Suite::Aes256Gcm, source: KeySource::Raw };
+    let preamble = Preamble { suite: Suite::Aes256Gcm, content: Content::Bytes, source: KeySource::Raw };
     assert_on_page(&derived(&preamble, &bytes, 32 + 12 + 32));
     raw_key_with(Suite::Aes256Gcm);
     raw_key_with(Suite::Serpent256Ocb);
@@ -62,7 +62,7 @@ fn raw_key() {
 fn raw_key_with(suite: Suite) {
     let bytes: Vec<u8> = (0..32).collect();
     let key = Key::raw(bytes.clone());
-    let preamble = Preamble { suite, source: KeySource::Raw };
+    let preamble = Preamble { suite, content: Content::Bytes, source: KeySource::Raw };
     let sealed = seal_example(&preamble, &key, &Secret::new(bytes));
     assert_on_page(&sealed);
     let mut text = Shared::default();
@@ -76,7 +76,8 @@ fn passphrase() {
     let salt: [u8; PASSPHRASE_SALT] = std::array::from_fn(|i| 0x60 + i as u8);
     let costs = Costs { memory_kib: 64, passes: 3, lanes: 4 };
     let key = Key::passphrase("correct horse").unwrap();
-    let preamble = Preamble { suite: Suite::Aes128Gcm, source: KeySource::Passphrase { costs, salt } };
+    let preamble =
+        Preamble { suite: Suite::Aes128Gcm, content: Content::Bytes, source: KeySource::Passphrase { costs, salt } };
     let input_key = argon2id(costs, b"correct horse", &salt, 16).unwrap();
     assert_on_page(&input_key);
     let sealed = seal_example(&preamble, &key, &input_key);

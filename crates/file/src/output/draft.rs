@@ -148,7 +148,7 @@ impl Draft {
             return match link(&self.target) {
                 // A link cannot replace: the file gets a hidden name first. It is whole already.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && self.place.force => {
-                    let temp = aside(&self.target).map_err(io::Error::other)?;
+                    let temp = hidden_name(&self.target).map_err(io::Error::other)?;
                     link(&temp)?;
                     fs::rename(&temp, &self.target).inspect_err(|_| drop(fs::remove_file(&temp)))
                 }
@@ -183,7 +183,7 @@ fn own_path(file: &File) -> PathBuf {
 fn hidden(target: &Path) -> Result<(File, PathBuf), Error> {
     let mut last = io::Error::from(ErrorKind::AlreadyExists);
     for _ in 0..16 {
-        let temp = aside(target)?;
+        let temp = hidden_name(target)?;
         match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&temp) {
             Ok(file) => return Ok((file, temp)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
@@ -263,7 +263,7 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// A fresh hidden name beside `target`.
-fn aside(target: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let name = target.file_name().ok_or_else(|| Error::Io {
         doing: "create",

@@ -16,7 +16,7 @@ use std::{
 pub use directory::create_directory;
 pub(crate) use directory::sync_directory_of;
 pub use draft::abandon_all;
-pub(crate) use draft::{Draft, Placed};
+pub(crate) use draft::{Draft, Placed, hidden_name};
 pub use place::Place;
 use rustix::{
     fs::{FileType, OFlags, fcntl_getfl},

@@ -1,13 +1,13 @@
 //! Passphrase costs that a file may not ask for.
 
-use sealwright_file::{Ceiling, Costs, Error, Key, KeySource, Opening, Preamble, Sealing};
+use sealwright_file::{Ceiling, Content, Costs, Error, Key, KeySource, Opening, Preamble, Sealing};
 
 use crate::support::*;
 
 /// A file that asks for `costs` and would be opened by nobody.
 fn asks(costs: Costs) -> Vec<u8> {
     let source = KeySource::Passphrase { costs, salt: [7; 16] };
-    let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, source }.to_bytes();
+    let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, content: Content::Bytes, source }.to_bytes();
     bytes.extend([0; 56 + 16]);
     bytes
 }

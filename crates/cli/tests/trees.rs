@@ -1,0 +1,138 @@
+//! A directory as one sealed file: whole or not at all, nothing outside of it, single files without the others.
+#![allow(clippy::unwrap_used)]
+
+use std::{fs, os::unix::fs::symlink, time::Duration};
+
+use sealwright_transcripts::{Sandbox, text};
+
+/// A sandbox with the directory `d`, of every kind of entry that is sealed.
+fn with_tree() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (name, len) in [("d/a", 5), ("d/empty", 0), ("d/e/b", 100_000), ("d/e/f/c", 16_384), ("d/z\nü", 7), ("d/.h", 1)]
+    {
+        sandbox.write(name, text(len));
+    }
+    fs::create_dir(sandbox.path("d/e/nothing")).unwrap();
+    sandbox.chmod("d/a", 0o640);
+    sandbox.chmod("d/e", 0o750);
+    let old = fs::metadata(sandbox.path("d/a")).unwrap().modified().unwrap() - Duration::from_secs(1_000_000);
+    fs::File::options().write(true).open(sandbox.path("d/a")).unwrap().set_modified(old).unwrap();
+    sandbox
+}
+
+/// Everything below `root`: names, and contents of files.
+fn below(sandbox: &Sandbox, root: &str) -> Vec<(String, Option<Vec<u8>>)> {
+    let names = sandbox.names().into_iter().filter_map(|name| Some(name.strip_prefix(root)?.to_owned()));
+    let names = names.filter(|name| !name.is_empty());
+    names.map(|name| (name.clone(), (!name.ends_with('/')).then(|| sandbox.read(&format!("{root}{name}"))))).collect()
+}
+
+#[test]
+fn a_directory_comes_back_as_it_was() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d");
+    sandbox.ok("open --key-file k d.seal -C private");
+    sandbox.ok("open --key-file k d.seal -C kept --preserve");
+    let before = below(&sandbox, "d/");
+    assert!(before.len() == 10, "{before:?}");
+    assert!(below(&sandbox, "private/d/") == before && below(&sandbox, "kept/d/") == before);
+    assert_eq!((sandbox.mode("private/d/a"), sandbox.mode("private/d/e")), (0o600, 0o700));
+    assert_eq!((sandbox.mode("kept/d/a"), sandbox.mode("kept/d/e")), (0o640, 0o750));
+    let time = |name: &str| fs::metadata(sandbox.path(name)).unwrap().modified().unwrap();
+    for name in ["a", "e", "e/nothing", "e/f/c"] {
+        assert_eq!(time(&format!("kept/d/{name}")), time(&format!("d/{name}")), "{name}");
+    }
+    // Through pipes on both ends, and from a directory with a name that ends in a slash.
+    let said = sandbox.sh("sealwright seal --key-file k d/ -o - | sealwright open --key-file k -C piped");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(below(&sandbox, "piped/d/") == before);
+}
+
+#[test]
+fn a_tree_is_listed_and_verified_and_read_in_part() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d -o t.seal");
+    let said = sandbox.run("inspect --list --key-file k t.seal");
+    let listed = String::from_utf8(said.out).unwrap();
+    let names: Vec<&str> = listed.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    let wanted = ["d/", "d/.h", "d/a", "d/e/", "d/e/b", "d/e/f/", "d/e/f/c", "d/e/nothing/", "d/empty", "d/z\\nü"];
+    assert_eq!(names, wanted, "{}", said.err);
+    assert!(listed.contains("-640            5 d/a\n"), "{listed}");
+    assert_eq!(sandbox.run("verify -q --key-file k t.seal").code, 0);
+    assert!(String::from_utf8(sandbox.run("inspect t.seal").out).unwrap().contains("  holds    a directory\n"));
+    sandbox.ok("open --key-file k t.seal --entry d/e/b -o b");
+    assert!(sandbox.read("b") == text(100_000));
+    sandbox.fails("open --key-file k t.seal --entry d/e -o x", 1, "t.seal: there is no file d/e in it");
+    sandbox.fails("open --key-file other t.seal --entry d/e/b -o x", 4, "wrong key");
+    sandbox.fails("inspect --list --key-file other t.seal", 4, "wrong key");
+    sandbox.ok("seal --key-file k d/a -o one.seal");
+    sandbox.fails("inspect --list --key-file k one.seal", 1, "one.seal: it holds one file, not a directory");
+    sandbox.fails("open --key-file k t.seal -o x", 1, "t.seal: it holds a directory\nhint: -C DIR");
+    assert!(!sandbox.path("x").exists());
+}
+
+#[test]
+fn a_tree_appears_whole_or_not_at_all() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d");
+    let sealed = sandbox.read("d.seal");
+    sandbox.fails("open --key-file k d.seal -C .", 1, "d: ");
+    fs::rename(sandbox.path("d"), sandbox.path("original")).unwrap();
+    let before = sandbox.names();
+    for (what, bytes) in [
+        ("a byte in the last chunk", changed(&sealed, sealed.len() - 20)),
+        ("a byte in the middle", changed(&sealed, sealed.len() / 2)),
+        ("a byte of the list", changed(&sealed, 100)),
+        ("cut", sealed[..sealed.len() - 1].to_vec()),
+        ("cut by a chunk", sealed[..sealed.len() - 16_400].to_vec()),
+        ("opened as one file", changed(&sealed, 11)),
+    ] {
+        sandbox.write("d.seal", &bytes);
+        for script in ["sealwright open --key-file k d.seal", "cat d.seal | sealwright open --key-file k -C ."] {
+            let said = sandbox.sh(script);
+            // A sealed file from a pipe has no name to use in a directory.
+            assert!(
+                matches!(said.code, 3 | 4) || said.code == 2 && what == "opened as one file",
+                "{what}, {script}: {} {}",
+                said.code,
+                said.err
+            );
+            assert_eq!(sandbox.names(), before, "{what}, {script}");
+        }
+    }
+    // An existing name is never replaced, not even by force.
+    sandbox.write("d.seal", &sealed);
+    sandbox.write("d", "precious");
+    assert_ne!(sandbox.run("open --key-file k d.seal").code, 0);
+    assert_ne!(sandbox.run("open --key-file k d.seal -f").code, 0);
+    assert_eq!(sandbox.read("d"), b"precious");
+}
+
+fn changed(bytes: &[u8], at: usize) -> Vec<u8> {
+    let mut changed = bytes.to_vec();
+    changed[at] ^= 1;
+    changed
+}
+
+#[test]
+fn links_are_left_out_and_said_so() {
+    let sandbox = with_tree();
+    symlink("/etc/passwd", sandbox.path("d/link")).unwrap();
+    let said = sandbox.run("seal --key-file k d");
+    assert_eq!((said.code, said.err.as_str()), (0, "sealwright: d/link: skipped, neither a file nor a directory\n"));
+    sandbox.ok("open --key-file k d.seal -C out");
+    assert!(!sandbox.path("out/d/link").exists());
+    sandbox.fails("seal --key-file k d --remove -o x", 2, "--remove does not remove directories");
+}
+
+#[cfg(feature = "public-keys")]
+#[test]
+fn keys_of_a_tree_change_too() {
+    let sandbox = with_tree();
+    let public = sandbox.run("key new --pair -o me.id").out;
+    sandbox.write("me.pub", public);
+    sandbox.ok("seal -R me.pub d");
+    assert_eq!(sandbox.run("rekey -q d.seal -i me.id --add-key-file k").code, 0);
+    sandbox.ok("open --key-file k d.seal -C out");
+    assert!(below(&sandbox, "out/d/") == below(&sandbox, "d/"));
+}

@@ -1,0 +1,249 @@
+//! The manifest of a tree: its bytes, and the rules that keep every entry inside the tree.
+
+use std::{
+    collections::HashSet,
+    ffi::OsStr,
+    io::Read,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    error::{Error, Flaw},
+    read::fill,
+};
+
+/// How the text of a tree begins.
+pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
+/// The longest manifest, in bytes.
+const LONGEST: u64 = 1 << 30;
+/// Bytes of an entry before its path.
+const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+}
+
+/// One entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its path, which begins with the name of the tree: `photos/2026/1.jpg`.
+    pub path: PathBuf,
+    /// Its permission bits.
+    pub mode: u16,
+    /// When it was changed: seconds since 1970 and nanoseconds.
+    pub modified: (i64, u32),
+    /// Bytes of its content; 0 for directories.
+    pub len: u64,
+}
+
+/// Everything in a tree, parents before children.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Manifest {
+    /// The entries in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The name of the tree.
+    pub fn name(&self) -> &Path {
+        self.entries.first().map_or(Path::new(""), |entry| &entry.path)
+    }
+
+    /// Bytes of all contents.
+    pub fn content_len(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.len).sum()
+    }
+
+    /// Where in the text the content of the file at `path` is, and its length; `None` if there is no such file.
+    pub fn find(&self, path: &Path) -> Option<(u64, u64)> {
+        let mut at = (MAGIC.len() + 8 + self.to_bytes().len()) as u64;
+        for entry in &self.entries {
+            if entry.kind == EntryKind::File && entry.path == path {
+                return Some((at, entry.len));
+            }
+            at += entry.len;
+        }
+        None
+    }
+
+    /// The bytes without magic and length.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for Entry { kind, path, mode, modified, len } in &self.entries {
+            let path = path.as_os_str().as_bytes();
+            bytes.push(match kind {
+                EntryKind::Directory => 0,
+                EntryKind::File => 1,
+            });
+            bytes.extend(mode.to_be_bytes());
+            bytes.extend(modified.0.to_be_bytes());
+            bytes.extend(modified.1.to_be_bytes());
+            bytes.extend(len.to_be_bytes());
+            bytes.extend((path.len() as u16).to_be_bytes());
+            bytes.extend(path);
+        }
+        bytes
+    }
+
+    /// Reads magic, length and manifest from the start of a text.
+    pub(crate) fn read(from: &mut (impl Read + ?Sized)) -> Result<Manifest, Error> {
+        let malformed = || Error::NotAuthentic(Flaw::Tree);
+        let mut head = [0; 16];
+        if fill(from, &mut head)? < head.len() || head[..8] != MAGIC {
+            return Err(Error::NotATree);
+        }
+        let len = head[8..].iter().fold(0, |n: u64, &byte| n << 8 | u64::from(byte));
+        if len > LONGEST {
+            return Err(malformed());
+        }
+        let mut bytes = Vec::new();
+        from.take(len)
+            .read_to_end(&mut bytes)
+            .map_err(|error| error.downcast().unwrap_or_else(Error::io("read", "the tree")))?;
+        if bytes.len() as u64 != len {
+            return Err(malformed());
+        }
+        let mut manifest = Manifest::default();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (entry, after) = Entry::read(rest).ok_or_else(malformed)?;
+            manifest.entries.push(entry);
+            rest = after;
+        }
+        if manifest.stays_inside() { Ok(manifest) } else { Err(malformed()) }
+    }
+
+    /// Whether every entry is within the tree: the first is a directory with a plain name, every other lies directly in a
+    /// directory that came before, no path comes twice, and the lengths can be added.
+    fn stays_inside(&self) -> bool {
+        let Some((root, rest)) = self.entries.split_first() else { return false };
+        let mut directories = HashSet::from([root.path.as_path()]);
+        let mut seen = directories.clone();
+        let mut total: u64 = 0;
+        root.kind == EntryKind::Directory
+            && is_name(root.path.as_os_str())
+            && rest.iter().all(|entry| {
+                let parent = entry.path.parent().is_some_and(|parent| directories.contains(parent));
+                let name = entry.path.file_name().is_some_and(is_name);
+                // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
+                let plain = entry.path.components().collect::<PathBuf>().as_os_str() == entry.path.as_os_str();
+                if entry.kind == EntryKind::Directory {
+                    directories.insert(&entry.path);
+                }
+                let sum = total.checked_add(entry.len);
+                total = sum.unwrap_or(0);
+                parent && name && plain && seen.insert(&entry.path) && sum.is_some()
+            })
+    }
+}
+
+impl Entry {
+    fn read(bytes: &[u8]) -> Option<(Entry, &[u8])> {
+        let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+        let number = |from: usize, to: usize| head[from..to].iter().fold(0, |n: u64, &byte| n << 8 | u64::from(byte));
+        let kind = match head[0] {
+            0 => EntryKind::Directory,
+            1 => EntryKind::File,
+            _ => return None,
+        };
+        let (path, rest) = rest.split_at_checked(number(23, 25) as usize)?;
+        let (mode, nanoseconds, len) = (number(1, 3) as u16, number(11, 15) as u32, number(15, 23));
+        let sane = mode <= 0o777 && nanoseconds < 1_000_000_000 && (kind == EntryKind::File || len == 0);
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        let modified = (number(3, 11) as i64, nanoseconds);
+        sane.then_some((Entry { kind, path, mode, modified, len }, rest))
+    }
+}
+
+/// Whether this can name one entry of a directory and nothing else.
+pub(super) fn is_name(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    !name.is_empty()
+        && name.len() <= 255
+        && name != b"."
+        && name != b".."
+        && !name.contains(&b'/')
+        && !name.contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn entry(kind: EntryKind, path: &str) -> Entry {
+        Entry {
+            kind,
+            path: path.into(),
+            mode: 0o644,
+            modified: (-1, 999_999_999),
+            len: u64::from(kind == EntryKind::File),
+        }
+    }
+
+    fn read(entries: &[(EntryKind, &str)]) -> Result<Manifest, Error> {
+        let manifest = Manifest { entries: entries.iter().map(|(kind, path)| entry(*kind, path)).collect() };
+        let bytes = manifest.to_bytes();
+        let text = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
+        let again = Manifest::read(&mut &text[..])?;
+        assert_eq!(again, manifest);
+        Ok(again)
+    }
+
+    #[test]
+    fn a_tree_goes_both_ways() {
+        use EntryKind::{Directory, File};
+        let manifest =
+            read(&[(Directory, "d"), (File, "d/a"), (Directory, "d/e"), (File, "d/e/b"), (File, "d/z")]).unwrap();
+        let start = 16 + manifest.to_bytes().len() as u64;
+        assert_eq!(manifest.find(Path::new("d/e/b")), Some((start + 1, 1)));
+        assert_eq!((manifest.find(Path::new("d/e")), manifest.find(Path::new("d/x"))), (None, None));
+        assert_eq!((manifest.name(), manifest.content_len()), (Path::new("d"), 3));
+    }
+
+    /// The ways out of a directory that archives have been made to take.
+    #[test]
+    fn nothing_leaves_the_tree() {
+        use EntryKind::{Directory, File};
+        for root in ["", ".", "..", "/", "/etc", "a/b", "a/", "a\0b"] {
+            assert!(read(&[(Directory, root)]).is_err(), "{root:?}");
+        }
+        assert!(read(&[(File, "d")]).is_err());
+        for path in [
+            "x",
+            "/etc/passwd",
+            "../x",
+            "d/../x",
+            "d/..",
+            "d/.",
+            "d/./x",
+            "d//x",
+            "d/x/",
+            "d/",
+            "d",
+            "D/x",
+            "d/no/x",
+            "d/f/x",
+            "d/x\0y",
+            "d/f",
+        ] {
+            for kind in [Directory, File] {
+                assert!(read(&[(Directory, "d"), (File, "d/f"), (kind, path)]).is_err(), "{path:?}");
+            }
+        }
+        let long = format!("d/{}", "n".repeat(256));
+        assert!(read(&[(Directory, "d"), (File, &long)]).is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! From a directory to the text of a tree.
+
+use std::{
+    collections::VecDeque,
+    fs::{self, File},
+    io::{self, Cursor, Read},
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use super::manifest::{Entry, EntryKind, MAGIC, Manifest, is_name};
+use crate::{error::Error, file_id::FileId, input::Input};
+
+/// A directory, ready to be sealed.
+#[derive(Debug)]
+pub struct Packed {
+    /// The text: give it to [`Sealing::seal`](crate::Sealing::seal).
+    pub input: Input,
+    /// Bytes of the text.
+    pub len: u64,
+    /// What was left out: symbolic links, and what is neither a file nor a directory.
+    pub skipped: Vec<PathBuf>,
+}
+
+/// Lists the directory at `path`, in the order of the names' bytes. Contents are read when the text is.
+///
+/// A file that is changed between the listing and its reading is an error, not a mixture.
+///
+/// # Errors
+/// What the system says; [`Error::BadOutput`] for a directory without a name.
+pub fn pack(path: &Path) -> Result<Packed, Error> {
+    let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
+    let Some(name) = whole.file_name().filter(|name| is_name(name)) else {
+        return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
+    };
+    let mut manifest = Manifest::default();
+    let (mut files, mut skipped) = (VecDeque::new(), Vec::new());
+    list(path, Path::new(name), &mut manifest, &mut files, &mut skipped)?;
+    let bytes = manifest.to_bytes();
+    let head = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
+    let len = head.len() as u64 + manifest.content_len();
+    let contents = Contents { files, open: None };
+    let input = Input::reader(Cursor::new(head).chain(contents), path.display().to_string());
+    Ok(Packed { input, len, skipped })
+}
+
+fn list(
+    path: &Path,
+    inside: &Path,
+    manifest: &mut Manifest,
+    files: &mut VecDeque<(PathBuf, FileId)>,
+    skipped: &mut Vec<PathBuf>,
+) -> Result<(), Error> {
+    let failed = |path: &Path| Error::io("read", path.display().to_string());
+    let meta = fs::metadata(path).map_err(failed(path))?;
+    manifest.entries.push(entry(EntryKind::Directory, inside, &meta));
+    let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed(path))?;
+    let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+    names.sort();
+    for name in names {
+        let (path, inside) = (path.join(&name), inside.join(&name));
+        let meta = fs::symlink_metadata(&path).map_err(failed(&path))?;
+        if meta.is_dir() {
+            list(&path, &inside, manifest, files, skipped)?;
+        } else if meta.is_file() {
+            manifest.entries.push(entry(EntryKind::File, &inside, &meta));
+            files.push_back((path, FileId::of(&meta)));
+        } else {
+            skipped.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn entry(kind: EntryKind, path: &Path, meta: &fs::Metadata) -> Entry {
+    let len = if kind == EntryKind::File { meta.len() } else { 0 };
+    let modified = (meta.mtime(), meta.mtime_nsec() as u32);
+    Entry { kind, path: path.into(), mode: (meta.mode() & 0o777) as u16, modified, len }
+}
+
+/// The contents of files, one behind the other.
+struct Contents {
+    files: VecDeque<(PathBuf, FileId)>,
+    /// The file that is being read, what it was, and how much of it is left.
+    open: Option<(File, PathBuf, FileId, u64)>,
+}
+
+impl Contents {
+    /// Opens the next file, which must be the one that was listed.
+    fn next(&mut self) -> Result<bool, Error> {
+        let Some((path, id)) = self.files.pop_front() else { return Ok(false) };
+        let name = path.display().to_string();
+        let file = File::open(&path).map_err(Error::io("open", name.clone()))?;
+        unchanged(&file, &path, id)?;
+        self.open = Some((file, path, id, id.len()));
+        Ok(true)
+    }
+}
+
+impl Read for Contents {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some((file, path, id, left)) = &mut self.open else {
+                if self.next()? {
+                    continue;
+                }
+                return Ok(0);
+            };
+            if *left == 0 {
+                unchanged(file, path, *id)?;
+                self.open = None;
+                continue;
+            }
+            let most = buffer.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+            let got = match file.read(&mut buffer[..most]) {
+                Err(source) if source.kind() != io::ErrorKind::Interrupted => {
+                    return Err(Error::Io { doing: "read", place: path.display().to_string(), source }.into());
+                }
+                other => other?,
+            };
+            if got == 0 && most > 0 {
+                unchanged(file, path, *id)?;
+                let (before, after) = (id.len(), id.len() - *left);
+                return Err(Error::Changed { place: path.display().to_string(), before, after }.into());
+            }
+            *left -= got as u64;
+            return Ok(got);
+        }
+    }
+}
+
+fn unchanged(file: &File, path: &Path, before: FileId) -> Result<(), Error> {
+    let place = path.display().to_string();
+    let now = FileId::of(&file.metadata().map_err(Error::io("read", place.clone()))?);
+    if now == before { Ok(()) } else { Err(Error::Changed { place, before: before.len(), after: now.len() }) }
+}

@@ -1,0 +1,173 @@
+//! From the text of a tree to a directory, which appears under its name only when all of it is proven.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::manifest::{Entry, EntryKind, Manifest};
+use crate::{
+    error::{Error, Flaw},
+    output::{hidden_name, sync_directory_of},
+};
+
+/// Reads the manifest at the start of a text, such as a [`SealedReader`](crate::SealedReader).
+///
+/// # Errors
+/// [`Error::NotATree`] if the text is something else; [`Error::NotAuthentic`] for a manifest that would leave its tree;
+/// reading errors.
+pub fn read_manifest(text: &mut impl Read) -> Result<Manifest, Error> {
+    Manifest::read(text)
+}
+
+/// Unpacks a tree into `directory`, as a directory of its name that does not exist yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Unpacking<'a> {
+    /// Where the tree goes.
+    pub directory: &'a Path,
+    /// Give the entries the modes they had; otherwise 0600 and 0700.
+    pub preserve: bool,
+    /// Wait for the disk.
+    pub sync: bool,
+}
+
+impl Unpacking<'_> {
+    /// Unpacks the text that `text` gives, to its end, under a hidden name.
+    ///
+    /// # Errors
+    /// [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
+    pub(crate) fn run(&self, text: &mut impl Read) -> Result<Unpacked, Error> {
+        let manifest = Manifest::read(text)?;
+        let target = self.directory.join(manifest.name());
+        if fs::symlink_metadata(&target).is_ok() {
+            return Err(Error::Exists(target));
+        }
+        let draft = DraftTree::create(&target)?;
+        for entry in &manifest.entries {
+            self.make(&draft, entry, text)?;
+        }
+        // The text must end here, and its end is what proves that it is whole.
+        let mut more = [0];
+        if crate::read::fill(text, &mut more)? > 0 {
+            return Err(Error::NotAuthentic(Flaw::Tree));
+        }
+        // Children first: a directory's time changes with its content.
+        for entry in manifest.entries.iter().rev().filter(|entry| entry.kind == EntryKind::Directory) {
+            let path = draft.place(&entry.path);
+            let directory = File::open(&path).map_err(failed("open", &path))?;
+            let mode = if self.preserve { u32::from(entry.mode) } else { 0o700 };
+            fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
+            directory.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
+            if self.sync {
+                sync_directory_of(&path.join("x"))?;
+            }
+        }
+        Ok(Unpacked { draft, target, sync: self.sync })
+    }
+
+    fn make(&self, draft: &DraftTree, entry: &Entry, text: &mut impl Read) -> Result<(), Error> {
+        let path = draft.place(&entry.path);
+        if entry.kind == EntryKind::Directory {
+            return DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path));
+        }
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed("create", &path))?;
+        let copied = copy(text, &mut file, entry.len, &path)?;
+        if copied != entry.len {
+            return Err(Error::NotAuthentic(Flaw::Tree));
+        }
+        let mode = if self.preserve { u32::from(entry.mode) } else { 0o600 };
+        file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
+        file.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
+        if self.sync { file.sync_all().map_err(failed("write", &path)) } else { Ok(()) }
+    }
+}
+
+/// A tree that is unpacked but not named. Dropped without [`Unpacked::commit`], it is gone.
+pub(crate) struct Unpacked {
+    draft: DraftTree,
+    target: PathBuf,
+    sync: bool,
+}
+
+impl Unpacked {
+    /// Gives the tree its name. Returns where it is.
+    pub(crate) fn commit(self) -> Result<PathBuf, Error> {
+        self.draft.commit(&self.target, self.sync)?;
+        Ok(self.target)
+    }
+}
+
+/// A tree under a hidden name. Dropped without [`DraftTree::commit`], it is gone.
+struct DraftTree {
+    /// A directory in which the tree has its name.
+    hidden: PathBuf,
+    kept: bool,
+}
+
+impl DraftTree {
+    fn create(target: &Path) -> Result<DraftTree, Error> {
+        let hidden = hidden_name(target)?;
+        DirBuilder::new().mode(0o700).create(&hidden).map_err(failed("create", target))?;
+        Ok(DraftTree { hidden, kept: false })
+    }
+
+    /// Where an entry goes. Its path is within the tree: the manifest was checked.
+    fn place(&self, path: &Path) -> PathBuf {
+        self.hidden.join(path)
+    }
+
+    fn commit(mut self, target: &Path, sync: bool) -> Result<(), Error> {
+        let name = target.file_name().unwrap_or_default();
+        match renameat_with(CWD, self.hidden.join(name), CWD, target, RenameFlags::NOREPLACE) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::EXIST) => return Err(Error::Exists(target.into())),
+            Err(error) => return Err(failed("name", target)(error.into())),
+        }
+        self.kept = true;
+        let _ = fs::remove_dir(&self.hidden);
+        if sync { sync_directory_of(target) } else { Ok(()) }
+    }
+}
+
+impl Drop for DraftTree {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = fs::remove_dir_all(&self.hidden);
+        }
+    }
+}
+
+/// Copies `len` bytes; errors of `text` stay what they are.
+fn copy(text: &mut impl Read, to: &mut File, len: u64, path: &Path) -> Result<u64, Error> {
+    let mut piece =
+        zeroize::Zeroizing::new(vec![0; (256 * 1024).min(usize::try_from(len).unwrap_or(usize::MAX)).max(1)]);
+    let mut copied = 0;
+    while copied < len {
+        let most = piece.len().min(usize::try_from(len - copied).unwrap_or(usize::MAX));
+        let got = crate::read::fill(text, &mut piece[..most])?;
+        to.write_all(&piece[..got]).map_err(failed("write", path))?;
+        copied += got as u64;
+        if got < most {
+            break;
+        }
+    }
+    Ok(copied)
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    Error::io(doing, path.display().to_string())
+}
+
+fn time(entry: &Entry) -> SystemTime {
+    let (seconds, nanoseconds) = entry.modified;
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let base =
+        if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(whole) } else { SystemTime::UNIX_EPOCH.checked_add(whole) };
+    base.and_then(|base| base.checked_add(Duration::from_nanos(nanoseconds.into()))).unwrap_or(SystemTime::UNIX_EPOCH)
+}
