@@ -1,7 +1,8 @@
-//! When a cipher's work is done: AES engines, and the pads that are kept ready from them.
+//! The engines of a node's security unit: AES, GHASH and MAC, each with a latency and an interval between lines, and the
+//! pads that are kept ready from them.
 //!
-//! The thesis gives the engine's latency and never says how often it may begin a line. That decides its result, so it has
-//! a name here: [`Model`].
+//! The thesis gives the AES engine's latency and never says how often it may begin a line. That decides its result, so it
+//! has a name here: [`Model`]. How many engines a scheme has decides it too: [`Units`].
 
 use std::collections::VecDeque;
 
@@ -45,11 +46,43 @@ impl Model {
     }
 }
 
+/// How many engines a node has. Every scheme pays for its engines by the same rules; the variants differ in what it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Units {
+    /// What the thesis's text and storage table give each scheme: one AES engine for pads or masks; GHASH for GCM, a second
+    /// AES engine for the MAC of chained masks; and of these masks one to send and one to receive.
+    #[default]
+    Thesis,
+    /// The same for all: one AES engine for pads or masks, one engine for authentication, two masks to send and two to
+    /// receive. Links have engines like everybody else, not engines of their own speed.
+    Equal,
+    /// An engine whenever one is needed: nothing ever waits for an engine, only for its latency. Two masks to send and two
+    /// to receive.
+    Generous,
+}
+
+impl Units {
+    /// Every variant, for sweeps.
+    pub const ALL: [Units; 3] = [Units::Thesis, Units::Equal, Units::Generous];
+
+    /// Its name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Units::Thesis => "thesis",
+            Units::Equal => "equal",
+            Units::Generous => "generous",
+        }
+    }
+}
+
 /// The engines of a node's security unit, which schemes share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Engines {
-    /// How often the AES engine may begin a line.
+    /// How many engines a node has.
+    pub units: Units,
+    /// How often an AES engine may begin a line.
     pub model: Model,
     /// Its cycles a line; else as the scheme's publication has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,34 +92,101 @@ pub struct Engines {
     pub interval: Option<u64>,
     /// Cycles to combine a line with its pad or mask.
     pub xor: u64,
-    /// Cycles of GHASH before a line may be used.
+    /// Cycles of the GHASH engine for a line, which it does one after the other.
     pub ghash: u64,
 }
 
 impl Default for Engines {
     fn default() -> Self {
-        Engines { model: Model::Pipelined, latency: None, interval: None, xor: 1, ghash: 4 }
+        Engines { units: Units::Thesis, model: Model::Pipelined, latency: None, interval: None, xor: 1, ghash: 4 }
     }
 }
 
-/// An AES engine.
+impl Engines {
+    /// The AES engine of a node for pads or masks, where a scheme's publication says `published` cycles for a line of
+    /// `blocks` blocks.
+    pub(crate) fn aes(&self, published: u64, blocks: u64) -> Engine {
+        let latency = self.latency.unwrap_or(published);
+        let interval = self.interval.unwrap_or(self.model.interval(latency));
+        Engine::new(latency, if self.units == Units::Generous { 0 } else { interval }, blocks)
+    }
+
+    /// The AES engine of a node for a MAC. Its blocks are chained, so it does one line after the other, whatever its model.
+    pub(crate) fn mac(&self, published: u64, blocks: u64) -> Engine {
+        let latency = self.latency.unwrap_or(published);
+        Engine::new(latency, if self.units == Units::Generous { 0 } else { latency }, blocks)
+    }
+
+    /// The GHASH engine of a node.
+    pub(crate) fn ghash(&self, blocks: u64) -> Engine {
+        Engine::new(self.ghash, if self.units == Units::Generous { 0 } else { self.ghash }, blocks)
+    }
+}
+
+/// An engine: when it is busy, and what it was asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     latency: u64,
     interval: u64,
-    free: Cycle,
+    /// Blocks of a line, for which latency and interval are given.
+    blocks: u64,
+    /// When it cannot begin a line, in order of time; adjoining stretches are one.
+    busy: VecDeque<(Cycle, Cycle)>,
 }
 
+/// Cycles after which a stretch is forgotten: requests are never so much earlier than others before them.
+const FORGET: u64 = 1 << 14;
+
 impl Engine {
-    pub(crate) fn new(model: Model, latency: u64, interval: Option<u64>) -> Engine {
-        Engine { latency, interval: interval.unwrap_or(model.interval(latency)), free: 0 }
+    fn new(latency: u64, interval: u64, blocks: u64) -> Engine {
+        Engine { latency, interval, blocks: blocks.max(1), busy: VecDeque::new() }
     }
 
     /// When a line asked for at `now` is done.
     pub(crate) fn line(&mut self, now: Cycle) -> Cycle {
-        let start = self.free.max(now);
-        self.free = start + self.interval;
-        start + self.latency
+        self.work(now, self.blocks)
+    }
+
+    /// When `blocks` blocks asked for at `now` are done. What is more than a line keeps the engine busy for longer.
+    pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
+        let cycles = |blocks: u64| (self.interval * blocks).div_ceil(self.blocks);
+        let (busy, later) = (cycles(blocks), cycles(blocks.saturating_sub(self.blocks)));
+        self.begin(now, busy) + self.latency + later
+    }
+
+    /// The first time from `now` on when the engine is free for `cycles`, which it then is not.
+    fn begin(&mut self, now: Cycle, cycles: u64) -> Cycle {
+        if cycles == 0 {
+            return now;
+        }
+        while self.busy.front().is_some_and(|(_, to)| to + FORGET < now) {
+            self.busy.pop_front();
+        }
+        let mut place = self.busy.iter().rposition(|(_, to)| *to <= now).map_or(0, |place| place + 1);
+        let mut start = now;
+        while let Some((from, to)) = self.busy.get(place).copied() {
+            if start + cycles <= from {
+                break;
+            }
+            start = start.max(to);
+            place += 1;
+        }
+        let end = start + cycles;
+        let joins = |at: Option<&(Cycle, Cycle)>, time: Cycle, ends: bool| {
+            at.is_some_and(|(from, to)| if ends { *to == time } else { *from == time })
+        };
+        let before = place > 0 && joins(self.busy.get(place - 1), start, true);
+        let after = joins(self.busy.get(place), end, false);
+        match (before, after) {
+            (true, true) => {
+                self.busy[place - 1].1 = self.busy[place].1;
+                self.busy.remove(place);
+            }
+            (true, false) => self.busy[place - 1].1 = end,
+            (false, true) => self.busy[place].0 = start,
+            (false, false) => self.busy.insert(place, (start, end)),
+        }
+        start
     }
 }
 
@@ -102,9 +202,9 @@ impl Pool {
         Pool { ready: vec![0; pads].into() }
     }
 
-    /// Takes the oldest pad at `now` and has the engine make another: when the pad may be used.
-    pub(crate) fn take(&mut self, now: Cycle, engine: &mut Engine) -> Cycle {
-        let made = engine.line(now);
+    /// Takes the oldest pad at `now` and has the engine make another, of `blocks` blocks: when the pad may be used.
+    pub(crate) fn take(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) -> Cycle {
+        let made = engine.work(now, blocks);
         self.ready.push_back(made);
         // Without pads kept ready, the one just asked for
         self.ready.pop_front().unwrap_or(made).max(now)
@@ -142,9 +242,13 @@ impl Waits {
 mod tests {
     use super::*;
 
+    fn engine(model: Model) -> Engine {
+        Engines { model, ..Engines::default() }.aes(320, 4)
+    }
+
     fn burst(model: Model, pads: usize, uses: usize) -> Vec<Cycle> {
-        let (mut engine, mut pool) = (Engine::new(model, 320, None), Pool::new(pads));
-        (0..uses).map(|_| pool.take(1000, &mut engine)).collect()
+        let (mut engine, mut pool) = (engine(model), Pool::new(pads));
+        (0..uses).map(|_| pool.take(1000, &mut engine, 4)).collect()
     }
 
     #[test]
@@ -160,5 +264,26 @@ mod tests {
         assert_eq!(burst(Model::Pipelined, 5, 7)[5..], [1320, 1400]);
         assert_eq!(burst(Model::Iterative, 5, 7)[5..], [1320, 1640]);
         assert_eq!(burst(Model::Pipelined, 0, 2), [1320, 1400]);
+    }
+
+    #[test]
+    fn a_fifth_block_takes_its_share_of_the_engine() {
+        // The block that masks a tag: a quarter of a line's interval, and as much later
+        for (model, done, next) in [(Model::Window, 320, 320), (Model::Pipelined, 340, 440), (Model::Iterative, 400, 800)] {
+            let mut engine = engine(model);
+            assert_eq!((engine.work(0, 5), engine.work(0, 5)), (done, next), "{model:?}");
+        }
+    }
+
+    #[test]
+    fn an_engine_begins_in_the_first_gap_that_is_long_enough() {
+        let mut engine = engine(Model::Iterative);
+        assert_eq!(engine.line(1000), 1320);
+        assert_eq!(engine.line(0), 320, "earlier work is not kept waiting by later work");
+        assert_eq!(engine.line(400), 720);
+        assert_eq!(engine.line(500), 1640, "720 to 1000 is too short");
+        assert_eq!(engine.busy, [(0, 320), (400, 720), (1000, 1640)]);
+        let mut generous = Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
+        assert_eq!((generous.line(0), generous.line(0)), (320, 320));
     }
 }

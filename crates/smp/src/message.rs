@@ -39,6 +39,10 @@ pub struct Message {
     pub counter: u64,
     /// Whether it carries a tag or MAC.
     pub authenticated: bool,
+    /// When it begins to cross the bus.
+    pub sent: Cycle,
+    /// When its sender has its tag or MAC.
+    pub tag_ready: Cycle,
     /// When it may be used, where a scheme knows that as soon as it is sent.
     pub usable: Cycle,
     /// Whether it was sent again after a timeout.
@@ -46,6 +50,11 @@ pub struct Message {
 }
 
 impl Message {
+    /// When its tag or MAC, which follows it over the bus, has arrived; the line itself has at `now`.
+    pub(crate) fn tag_arrives(&self, now: Cycle) -> Cycle {
+        self.tag_ready + (now - self.sent.min(now))
+    }
+
     /// The bytes of the line.
     pub fn text(&self) -> &[u8] {
         &self.text[..self.len]

@@ -134,7 +134,7 @@ impl Bus {
         let index = self.waiting.remove(place);
         let Some(request) = self.requests[index] else { return };
         self.last = request.node;
-        let carries = if request.command == Command::PutX { self.data_cycles(0.0) } else { 0 };
+        let carries = if request.command == Command::PutX { self.data_cycles(0) } else { 0 };
         let busy = self.config.address.max(1) + carries;
         self.address_free = now + busy;
         self.held = self.config.mode == BusMode::Atomic;
@@ -203,8 +203,7 @@ impl Bus {
     }
 
     /// Cycles that a line holds the data lines: header, line and `extra` bytes.
-    pub(super) fn data_cycles(&self, extra: f64) -> u64 {
-        let bytes = (self.line + self.config.header) as f64 + extra;
-        (bytes / self.config.width as f64).ceil() as u64
+    pub(super) fn data_cycles(&self, extra: u64) -> u64 {
+        (self.line + self.config.header + extra).div_ceil(self.config.width)
     }
 }

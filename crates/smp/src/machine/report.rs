@@ -97,6 +97,8 @@ impl Machine {
         stats.put("scheme.send", waits(&counters.send));
         stats.put("scheme.receive", waits(&counters.receive));
         stats.put("scheme.authentication_cycles", counters.authentication_cycles);
+        stats.put("scheme.unauthenticated_cycles", counters.unauthenticated_cycles);
+        stats.put("scheme.units", self.config.engines.units.name());
         stats.put("scheme.storage_bytes", scheme.storage_bits().div_ceil(8));
         stats.put("scheme.exchange_bytes", counters.exchange_bytes);
         if let Some(nonces) = counters.nonces {

@@ -63,6 +63,8 @@ impl Transfers {
             tag: None,
             counter: 0,
             authenticated: false,
+            sent: 0,
+            tag_ready: 0,
             usable: 0,
             resent: false,
         };
@@ -104,11 +106,12 @@ impl Transfers {
     pub(super) fn transmit(&mut self, index: usize, bus: &mut Bus, context: &mut Context) {
         let Some(mut message) = self.remove(index) else { return };
         let protected = self.protected(&message);
-        let extra = if protected && self.config.bus.tags { self.scheme.extra_bytes() } else { 0.0 };
-        let cycles = bus.data_cycles(extra);
+        let tag = if protected { self.scheme.authenticate(&mut message) } else { 0 };
+        let cycles = bus.data_cycles(if self.config.bus.tags { tag } else { 0 });
         let within = message.from == Some(message.to);
         // A chip has wires of its own
         let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
+        message.sent = start;
         let arrives = start + cycles + self.config.bus.flight;
         if message.sender.is_some() {
             context.counters.transfers += 1;

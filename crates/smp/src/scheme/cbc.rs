@@ -6,12 +6,14 @@ use super::{
     registration::{MOST, parameters, register},
 };
 
+use crate::engine::Units;
+
 /// Cycles of AES for a line, as the thesis has it.
 const LATENCY: u64 = 320;
 
 parameters!(Parameters {
-    /// Masks of a chain.
-    masks: usize = 2, in 1..=MOST as usize;
+    /// Masks to send and as many to receive; 0 stands for what `engines.units` gives: 1 in thesis, else 2.
+    masks: usize = 0, in 0..=MOST as usize;
     /// Lines to a MAC.
     authenticate: u64 = 1, in 1..=MOST;
     /// When the MAC is checked: critical (before a line is used) or background.
@@ -26,5 +28,10 @@ register!("cbc", "SENSS as the thesis reads it: masks a node, a MAC on each line
 
 fn build(platform: &Platform, parameters: Parameters) -> Chain {
     let Parameters { masks, authenticate, mac, scope, processes } = parameters;
-    Chain::new(platform, Rules { latency: platform.latency(LATENCY), masks, authenticate, mac, scope, processes })
+    let masks = match (masks, platform.engines.units) {
+        (0, Units::Thesis) => 1,
+        (0, _) => 2,
+        (masks, _) => masks,
+    };
+    Chain::new(platform, Rules { latency: LATENCY, masks, authenticate, mac, scope, processes })
 }

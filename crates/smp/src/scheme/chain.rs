@@ -16,7 +16,7 @@ use super::{
     unit::{Platform, Scheme, SchemeCounters},
 };
 use crate::{
-    engine::{Cycle, Engine, Model},
+    engine::{Cycle, Engine},
     message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
 };
 
@@ -48,9 +48,9 @@ pub(super) enum Mac {
 /// What tells one scheme of chained masks from another.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    /// Cycles of AES for a line.
+    /// Cycles of AES for a line, as published.
     pub(super) latency: u64,
-    /// Masks of a chain.
+    /// Masks of a chain, or of each direction where sending and receiving have masks of their own.
     pub(super) masks: usize,
     /// Lines to a MAC.
     pub(super) authenticate: u64,
@@ -71,7 +71,9 @@ pub(super) struct Chain {
     receiving: Vec<VecDeque<Cycle>>,
     /// Lines sent over each chain: every so many carry a MAC.
     sent: Vec<u64>,
-    /// The engine that makes MACs in the background, one a unit.
+    /// The engine of each unit that makes masks, and the one that makes MACs. In a group all units do the same at the same
+    /// time, so one stands for all.
+    engines: Vec<Engine>,
     macs: Vec<Engine>,
     ciphers: Option<Ciphers>,
     counters: SchemeCounters,
@@ -127,13 +129,24 @@ impl Chain {
             line,
             xor: platform.engines.xor,
             sending: vec![ring.clone(); chains],
-            receiving: vec![ring; if rules.scope == Scope::Node { units } else { 0 }],
+            receiving: match rules.scope {
+                // The group's chain is received as it is sent
+                Scope::Group => Vec::new(),
+                Scope::Node => vec![ring; units],
+                Scope::Pair => vec![ring; chains],
+            },
             sent: vec![0; chains],
-            macs: vec![Engine::new(Model::Iterative, rules.latency, None); units],
+            engines: platform.aes(rules.latency),
+            macs: platform.macs(rules.latency),
             ciphers,
             counters: SchemeCounters::default(),
             rules,
         }
+    }
+
+    /// The unit whose engines do a unit's work.
+    fn unit(&self, unit: usize) -> usize {
+        if self.rules.scope == Scope::Group { 0 } else { unit }
     }
 
     fn chain(&self, from: usize, to: usize) -> usize {
@@ -145,10 +158,10 @@ impl Chain {
     }
 }
 
-/// Takes a ring's oldest mask at `now`; the next is ready a latency after its use.
-fn take(ring: &mut VecDeque<Cycle>, now: Cycle, latency: u64) -> Cycle {
+/// Takes a ring's oldest mask at `now`; its use gives the ciphertext that the engine makes the next one from.
+fn take(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
     let ready = ring.pop_front().unwrap_or(now).max(now);
-    ring.push_back(ready + latency);
+    ring.push_back(engine.line(ready));
     ready
 }
 
@@ -202,16 +215,28 @@ impl Scheme for Chain {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let chain = self.chain(from, message.to);
-        let ready = take(&mut self.sending[chain], now, self.rules.latency);
+        let unit = self.unit(from);
+        let ready = take(&mut self.sending[chain], now, &mut self.engines[unit]);
         self.counters.send.note(now, ready) + self.xor
+    }
+
+    fn authenticate(&mut self, message: &mut Message) -> u64 {
+        let Some(from) = message.from else { return 0 };
+        let chain = self.chain(from, message.to);
+        self.sent[chain] += 1;
+        message.authenticated = self.sent[chain].is_multiple_of(self.rules.authenticate);
+        // A critical MAC rides with its line; in the background it is a message with a header of its own
+        let header = if self.rules.mac == Mac::Background { 8 } else { 0 };
+        if message.authenticated { MAC as u64 + header } else { 0 }
     }
 
     fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let from = message.from?;
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
-        self.sent[chain] += 1;
-        message.authenticated = self.sent[chain].is_multiple_of(self.rules.authenticate);
-        let Some(ciphers) = &mut self.ciphers else { return None };
+        // Every line is part of the MAC, whether it carries one or not
+        let unit = self.unit(from);
+        message.tag_ready = self.macs[unit].line(message.sent);
+        let ciphers = self.ciphers.as_mut()?;
         let at = from * chains + chain;
         if ciphers.states[at].masks.is_empty() {
             ciphers.states[at].masks = ciphers.begin(self.rules.masks, chain);
@@ -254,38 +279,42 @@ impl Scheme for Chain {
     }
 
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
-        if message.from.is_none() {
-            return now;
-        }
-        let latency = self.rules.latency;
-        let ready = match self.receiving.get_mut(message.to) {
-            Some(ring) => take(ring, now, latency),
+        let Some(from) = message.from else { return now };
+        let unit = self.unit(message.to);
+        let place = if self.rules.scope == Scope::Pair { self.chain(from, message.to) } else { message.to };
+        let ready = match self.receiving.get_mut(place) {
+            Some(ring) => take(ring, now, &mut self.engines[unit]),
             None => now,
         };
-        let usable = self.counters.receive.note(now, ready) + self.xor;
+        let plain = self.counters.receive.note(now, ready) + self.xor;
+        // In a group, the sender's MAC engine stands for the receiver's
+        let made = if self.rules.scope == Scope::Group { message.tag_ready } else { self.macs[unit].line(now) };
+        let checked = made.max(message.tag_arrives(now)).max(plain);
+        if !message.authenticated {
+            return plain;
+        }
         match self.rules.mac {
-            Mac::Critical if message.authenticated => {
-                self.counters.authentication_cycles += latency;
-                usable + latency
+            Mac::Critical => {
+                self.counters.authentication_cycles += checked - plain;
+                checked
             }
-            Mac::Critical => usable,
-            // The line does not wait; the engine is busy
+            // The line does not wait; the MAC is checked later
             Mac::Background => {
-                self.macs[message.to].line(usable);
-                usable
+                self.counters.unauthenticated_cycles += checked - plain;
+                plain
             }
         }
     }
 
-    fn extra_bytes(&self) -> f64 {
-        // A critical MAC rides with its line; in the background it is a message with a header of its own
-        let header = if self.rules.mac == Mac::Background { 8 } else { 0 };
-        (MAC + header) as f64 / self.rules.authenticate as f64
-    }
-
-    /// Masks for encryption and as many for authentication, for every process; two key schedules.
+    /// Masks to send and to receive (in a group the same), and as many for authentication, for every process; two key
+    /// schedules.
     fn storage_bits(&self) -> u64 {
-        let masks = (self.rules.processes * self.rules.masks * self.line * 8) as u64;
+        let directions = match self.rules.scope {
+            Scope::Group => 1,
+            Scope::Node => 2,
+            Scope::Pair => 2 * (self.units - 1),
+        };
+        let masks = (self.rules.processes * directions * self.rules.masks * self.line * 8) as u64;
         2 * masks + 2 * 11 * 128
     }
 

@@ -49,9 +49,11 @@ struct Gcm {
     units: usize,
     line: usize,
     xor: u64,
-    ghash: u64,
     parameters: Parameters,
+    /// Blocks of a pad: those of a line, and E(K, Y0), which masks the tag.
+    pad: u64,
     engines: Vec<Engine>,
+    ghash: Vec<Engine>,
     /// `at * units + peer`: pads for sending to, and for receiving from, a peer.
     sending: Vec<Pool>,
     receiving: Vec<Pool>,
@@ -94,8 +96,9 @@ impl Gcm {
             units,
             line,
             xor: platform.engines.xor,
-            ghash: platform.engines.ghash,
-            engines: vec![platform.aes(LATENCY); units],
+            pad: platform.blocks() + 1,
+            engines: platform.aes(LATENCY),
+            ghash: platform.ghash(),
             sending: vec![Pool::new(parameters.pads); units * units],
             receiving: vec![Pool::new(parameters.pads); units * units],
             sent,
@@ -144,13 +147,19 @@ impl Scheme for Gcm {
         let pair = from * self.units + message.to;
         message.counter = self.sent[pair];
         self.sent[pair] += 1;
-        let ready = self.sending[pair].take(now, &mut self.engines[from]);
+        let ready = self.sending[pair].take(now, &mut self.engines[from], self.pad);
         self.counters.send.note(now, ready) + self.xor
     }
 
-    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+    fn authenticate(&mut self, message: &mut Message) -> u64 {
         message.authenticated = true;
-        let (Some(cipher), Some(from)) = (&self.cipher, message.from) else { return None };
+        LONGEST_TAG as u64
+    }
+
+    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+        let from = message.from?;
+        message.tag_ready = self.ghash[from].line(message.sent);
+        let cipher = self.cipher.as_ref()?;
         let iv = self.iv(from, message.to, message.counter);
         self.nonces.note(&iv, (from, message.to));
         let (ad, len) = self.associated(message, cipher.order[from]);
@@ -184,13 +193,11 @@ impl Scheme for Gcm {
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let to = message.to;
-        let ready = self.receiving[to * self.units + from].take(now, &mut self.engines[to]);
-        self.counters.authentication_cycles += self.ghash;
-        self.counters.receive.note(now, ready) + self.xor + self.ghash
-    }
-
-    fn extra_bytes(&self) -> f64 {
-        LONGEST_TAG as f64
+        let ready = self.receiving[to * self.units + from].take(now, &mut self.engines[to], self.pad);
+        let plain = self.counters.receive.note(now, ready) + self.xor;
+        let checked = self.ghash[to].line(plain).max(message.tag_arrives(now));
+        self.counters.authentication_cycles += checked - plain;
+        checked
     }
 
     fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {

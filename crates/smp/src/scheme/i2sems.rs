@@ -4,7 +4,7 @@
 //! The abstract of its paper is all that could be read: the sizes here are settings, not its figures. A sender's
 //! counters are shared by all its receivers, so a receiver sees gaps; its guess hits while the gap is within its window.
 
-use std::fmt;
+use std::{collections::VecDeque, fmt};
 
 use sealwright::{Aead, Suite};
 
@@ -39,9 +39,11 @@ struct I2sems {
     units: usize,
     line: usize,
     xor: u64,
-    ghash: u64,
     parameters: Parameters,
+    /// Blocks of a keystream: those of a line, and the one that masks the tag.
+    pad: u64,
     engines: Vec<Engine>,
+    ghash: Vec<Engine>,
     queues: Vec<Pool>,
     senders: Vec<Sender>,
     /// The next range that no sender has.
@@ -75,12 +77,25 @@ impl Sender {
     }
 }
 
-/// A receiver's keystream for counters `from` to `from + window`, ready at `ready`.
-#[derive(Clone, Copy, Debug, Default)]
+/// A receiver's keystreams for a sender's counters from `from` on: when each is ready.
+#[derive(Clone, Debug, Default)]
 struct Guess {
     from: u64,
-    window: u64,
-    ready: Cycle,
+    ready: VecDeque<Cycle>,
+}
+
+impl Guess {
+    /// Takes the keystream of `counter`, if it was made ahead, and forgets those of earlier ones.
+    fn take(&mut self, counter: u64) -> Option<Cycle> {
+        let passed = counter.checked_sub(self.from).and_then(|passed| usize::try_from(passed).ok());
+        let found = passed.and_then(|passed| self.ready.get(passed).copied());
+        match (found, passed) {
+            (Some(_), Some(passed)) => drop(self.ready.drain(..=passed)),
+            _ => self.ready.clear(),
+        }
+        self.from = counter + 1;
+        found
+    }
 }
 
 impl fmt::Debug for I2sems {
@@ -100,8 +115,9 @@ impl I2sems {
             units,
             line,
             xor: platform.engines.xor,
-            ghash: platform.engines.ghash,
-            engines: vec![platform.aes(LATENCY); units],
+            pad: platform.blocks() + 1,
+            engines: platform.aes(LATENCY),
+            ghash: platform.ghash(),
             queues: vec![Pool::new(parameters.pads); units],
             senders: vec![Sender::default(); units],
             next_range: 0,
@@ -135,14 +151,21 @@ impl Scheme for I2sems {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         message.counter = self.senders[from].counter(self.parameters.range, &mut self.next_range);
-        let ready = self.queues[from].take(now, &mut self.engines[from]);
+        let ready = self.queues[from].take(now, &mut self.engines[from], self.pad);
         self.counters.send.note(now, ready) + self.xor
     }
 
-    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+    fn authenticate(&mut self, message: &mut Message) -> u64 {
         message.authenticated = true;
-        let (Some(aead), Some(from)) = (&self.aead, message.from) else { return None };
+        // The counter travels too
+        LONGEST_TAG as u64 + 8
+    }
+
+    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+        let from = message.from?;
+        message.tag_ready = self.ghash[from].line(message.sent);
         let iv = self.iv(message.counter);
+        let aead = self.aead.as_ref()?;
         self.nonces.note(&iv, (from, message.to));
         let ad = associated(message);
         let tag = aead.seal_in_place(&iv, &ad, message.text_mut()).expect("a line is a short text");
@@ -172,21 +195,17 @@ impl Scheme for I2sems {
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let (counter, to) = (message.counter, message.to);
-        let window = self.parameters.window;
         let guess = &mut self.guesses[to * self.units + from];
         let engine = &mut self.engines[to];
-        let guessed = counter >= guess.from && counter < guess.from + guess.window;
-        let ready = if guessed { guess.ready.max(now) } else { engine.line(now) };
-        // The keystream for the guesses that follow: as many lines as the window moved by
-        let moved = if guessed { counter + 1 - guess.from } else { window };
-        let made = (0..moved).map(|_| engine.line(now)).max().unwrap_or(now);
-        *guess = Guess { from: counter + 1, window, ready: if guessed { guess.ready } else { made } };
-        self.counters.authentication_cycles += self.ghash;
-        self.counters.receive.note(now, ready) + self.xor + self.ghash
-    }
-
-    fn extra_bytes(&self) -> f64 {
-        (LONGEST_TAG + 8) as f64
+        let ready = guess.take(counter).unwrap_or_else(|| engine.work(now, self.pad));
+        // The window moves on: each keystream that enters it is ready when the engine has made it
+        while (guess.ready.len() as u64) < self.parameters.window {
+            guess.ready.push_back(engine.work(now, self.pad));
+        }
+        let plain = self.counters.receive.note(now, ready) + self.xor;
+        let checked = self.ghash[to].line(plain).max(message.tag_arrives(now));
+        self.counters.authentication_cycles += checked - plain;
+        checked
     }
 
     /// Key schedule and GHASH key, the range, the last counter of each peer; keystream to send, and for each peer.

@@ -18,9 +18,13 @@ use super::{
     unit::{Platform, Scheme, SchemeCounters},
 };
 use crate::{
-    engine::Cycle,
+    engine::{Cycle, Engine, Pool, Units},
     message::{Detector, Message},
 };
+
+/// Cycles of AES for a line where links have the thesis's engines, and lines of keystream that they make ahead.
+const LATENCY: u64 = 320;
+const AHEAD: usize = 5;
 
 /// Bytes of a MAC.
 pub(super) const MAC: u64 = 12;
@@ -54,6 +58,11 @@ pub(super) struct Ide {
     /// Each node's link towards the hub, and from it.
     up: Vec<Link>,
     down: Vec<Link>,
+    /// Bytes of MACs that each link has yet to carry, in parts of an epoch.
+    owed: Vec<u64>,
+    /// The engines at both ends of each link and the keystream that they have made ahead, where they are not as fast as
+    /// the link.
+    keystream: Option<Keystream>,
     ciphers: Option<Ciphers>,
     counters: SchemeCounters,
 }
@@ -89,6 +98,27 @@ struct End {
 impl fmt::Debug for Ide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ide").field("units", &self.units).field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+/// Keystream made ahead at the four places where a line passes: its sender, the hub's end of the sender's link, the hub's
+/// end of the receiver's link, the receiver.
+struct Keystream {
+    nodes: Vec<Engine>,
+    hub: Vec<Engine>,
+    pools: [Vec<Pool>; 4],
+    blocks: u64,
+}
+
+impl Keystream {
+    fn new(platform: &Platform) -> Keystream {
+        let pools = [0; 4].map(|_| vec![Pool::new(AHEAD); platform.units]);
+        Keystream { nodes: platform.aes(LATENCY), hub: platform.aes(LATENCY), pools, blocks: platform.blocks() }
+    }
+
+    fn take(&mut self, place: usize, unit: usize, now: Cycle) -> Cycle {
+        let engine = if place % 3 == 0 { &mut self.nodes[unit] } else { &mut self.hub[unit] };
+        self.pools[place][unit].take(now, engine, self.blocks)
     }
 }
 
@@ -135,6 +165,8 @@ impl Ide {
             rules,
             up: vec![Link::default(); units],
             down: vec![Link::default(); units],
+            owed: vec![0; units],
+            keystream: (platform.engines.units == Units::Equal).then(|| Keystream::new(platform)),
             ciphers,
             counters: SchemeCounters::default(),
         }
@@ -191,27 +223,51 @@ impl Scheme for Ide {
         true
     }
 
-    fn send(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
-        now + self.xor
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
+        let ready = match (&mut self.keystream, message.from) {
+            (Some(keystream), Some(from)) => keystream.take(0, from, now),
+            _ => now,
+        };
+        self.counters.send.note(now, ready) + self.xor
+    }
+
+    fn authenticate(&mut self, message: &mut Message) -> u64 {
+        let Rules { line_parts, epoch_parts, mac_bytes, early, .. } = self.rules;
+        message.authenticated = true;
+        // An epoch's MAC is carried by its lines in turn: a byte is sent once it is owed whole
+        let (parts, epoch) = if early { (1, 1) } else { (line_parts, epoch_parts) };
+        let owed = &mut self.owed[message.to];
+        *owed += mac_bytes * parts;
+        let bytes = *owed / epoch;
+        *owed %= epoch;
+        bytes
     }
 
     fn transmit(&mut self, arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let Rules { check_cycles: check, contained, .. } = self.rules;
         let mut usable = arrives + self.xor;
+        let to = message.to;
         if let Some(from) = message.from {
             // Decrypted and encrypted again at the hub
+            if let Some(keystream) = &mut self.keystream {
+                usable = keystream.take(1, from, usable);
+            }
             usable += 2 * self.xor;
             let complete = self.up[from].cross(arrives, &self.rules);
             if contained {
                 usable += complete - arrives + check;
             }
         }
-        let link = &mut self.down[message.to];
+        if let Some(keystream) = &mut self.keystream {
+            usable = keystream.take(2, to, usable);
+            let ready = keystream.take(3, to, usable);
+            usable = self.counters.receive.note(usable, ready);
+        }
+        let link = &mut self.down[to];
         let complete = link.cross(usable, &self.rules);
         message.counter = link.epoch;
         message.usable = if contained { complete + check } else { usable };
         let ciphers = self.ciphers.as_mut()?;
-        let to = message.to;
         let lines = ciphers.hub[to].lines;
         ciphers.keystream(lines, to, message.text_mut());
         ciphers.hub[to].take_in(message);
@@ -253,12 +309,6 @@ impl Scheme for Ide {
         let crossings = if message.from.is_some() { 3 } else { 1 };
         self.counters.authentication_cycles += (usable - now).saturating_sub(crossings * self.xor);
         usable
-    }
-
-    fn extra_bytes(&self) -> f64 {
-        let Rules { line_parts, epoch_parts, mac_bytes, early, contained, .. } = self.rules;
-        let share = if early && contained { 1.0 } else { line_parts as f64 / epoch_parts as f64 };
-        mac_bytes as f64 * share
     }
 
     fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {

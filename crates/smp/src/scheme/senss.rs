@@ -26,5 +26,5 @@ register!("senss", "SENSS as published: one chain for the group, a MAC in the ba
 
 fn build(platform: &Platform, parameters: Parameters) -> Chain {
     let Parameters { masks, authenticate, mac, scope, processes } = parameters;
-    Chain::new(platform, Rules { latency: platform.latency(LATENCY), masks, authenticate, mac, scope, processes })
+    Chain::new(platform, Rules { latency: LATENCY, masks, authenticate, mac, scope, processes })
 }

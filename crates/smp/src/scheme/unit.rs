@@ -21,8 +21,13 @@ pub trait Scheme: fmt::Debug + Send {
     /// bus.
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle;
 
-    /// The line enters the data bus, in the bus's order, and arrives at `arrives`: fixes what authenticates it and, where
-    /// lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
+    /// The line has its turn on the data bus: decides what authenticates it. The bytes that this adds to the line.
+    fn authenticate(&mut self, _message: &mut Message) -> u64 {
+        0
+    }
+
+    /// The line crosses the data bus, in the bus's order, and arrives at `arrives`: takes the engine that authenticates it
+    /// and, where lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
     /// verified together.
     fn transmit(&mut self, _arrives: Cycle, _message: &mut Message) -> Option<Cycle> {
         None
@@ -47,11 +52,6 @@ pub trait Scheme: fmt::Debug + Send {
 
     /// When a line that has crossed the bus at `now` may be used by its receiver.
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
-
-    /// Bytes that the transfer of a line adds to the line and its header, on average.
-    fn extra_bytes(&self) -> f64 {
-        0.0
-    }
 
     /// A command was ordered on the address bus, and `unit` did or did not see it. Called only where lines are really
     /// encrypted.
@@ -78,6 +78,8 @@ pub struct SchemeCounters {
     pub receive: Waits,
     /// Cycles that lines waited for authentication before use.
     pub authentication_cycles: u64,
+    /// Cycles for which lines were used before their MAC was checked.
+    pub unauthenticated_cycles: u64,
     /// Nonces used, and whether any was used twice; absent where the scheme has none or nothing is encrypted.
     pub nonces: Option<NonceAudit>,
     /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
@@ -100,13 +102,23 @@ pub(crate) struct Platform {
 }
 
 impl Platform {
-    /// Cycles of AES for a line, where the scheme's publication says `published`.
-    pub(super) fn latency(&self, published: u64) -> u64 {
-        self.engines.latency.unwrap_or(published)
+    /// Blocks of a line.
+    pub(super) fn blocks(&self) -> u64 {
+        self.line as u64 / 16
     }
 
-    /// An AES engine, where the scheme's publication says `published` cycles a line.
-    pub(super) fn aes(&self, published: u64) -> Engine {
-        Engine::new(self.engines.model, self.latency(published), self.engines.interval)
+    /// An AES engine for pads or masks in each unit, where the scheme's publication says `published` cycles a line.
+    pub(super) fn aes(&self, published: u64) -> Vec<Engine> {
+        vec![self.engines.aes(published, self.blocks()); self.units]
+    }
+
+    /// An AES engine for MACs in each unit.
+    pub(super) fn macs(&self, published: u64) -> Vec<Engine> {
+        vec![self.engines.mac(published, self.blocks()); self.units]
+    }
+
+    /// A GHASH engine in each unit.
+    pub(super) fn ghash(&self) -> Vec<Engine> {
+        vec![self.engines.ghash(self.blocks()); self.units]
     }
 }
