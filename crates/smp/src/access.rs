@@ -35,12 +35,16 @@ pub enum Kind {
     Post,
     /// Lowers it, once it is above zero.
     Wait,
+    /// The region of interest begins here.
+    RegionBegin,
+    /// The region of interest ends here.
+    RegionEnd,
 }
 
 impl Kind {
-    /// Whether it is between processors.
+    /// Whether processors synchronise by it.
     pub fn synchronises(self) -> bool {
-        !matches!(self, Kind::Load | Kind::Store | Kind::Fetch)
+        !matches!(self, Kind::Load | Kind::Store | Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd)
     }
 }
 

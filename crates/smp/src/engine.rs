@@ -231,6 +231,15 @@ impl Waits {
         ready.max(now)
     }
 
+    /// Waits since `before`.
+    pub(crate) fn since(&self, before: &Waits) -> Waits {
+        Waits {
+            uses: self.uses - before.uses,
+            waited: self.waited - before.waited,
+            cycles: self.cycles - before.cycles,
+        }
+    }
+
     /// The share of uses that did not wait.
     pub fn ready_share(&self) -> f64 {
         if self.uses == 0 { 1.0 } else { 1.0 - self.waited as f64 / self.uses as f64 }
@@ -269,7 +278,9 @@ mod tests {
     #[test]
     fn a_fifth_block_takes_its_share_of_the_engine() {
         // The block that masks a tag: a quarter of a line's interval, and as much later
-        for (model, done, next) in [(Model::Window, 320, 320), (Model::Pipelined, 340, 440), (Model::Iterative, 400, 800)] {
+        for (model, done, next) in
+            [(Model::Window, 320, 320), (Model::Pipelined, 340, 440), (Model::Iterative, 400, 800)]
+        {
             let mut engine = engine(model);
             assert_eq!((engine.work(0, 5), engine.work(0, 5)), (done, next), "{model:?}");
         }
@@ -283,7 +294,8 @@ mod tests {
         assert_eq!(engine.line(400), 720);
         assert_eq!(engine.line(500), 1640, "720 to 1000 is too short");
         assert_eq!(engine.busy, [(0, 320), (400, 720), (1000, 1640)]);
-        let mut generous = Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
+        let mut generous =
+            Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
         assert_eq!((generous.line(0), generous.line(0)), (320, 320));
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     attack::Attacker,
     config::Config,
     error::ConfigError,
-    kernel::{Kernel, KernelError, Program, ResultError},
+    kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
     machine::{Machine, MachineError, Outcome},
     memory::Image,
     stats::Stats,
@@ -140,7 +140,7 @@ impl Simulation {
             progress(Progress { references, cycles, seconds: start.elapsed().as_secs_f64() });
         };
         let seconds = start.elapsed().as_secs_f64();
-        let result = check.filter(|_| outcome == Outcome::Completed).map(|check| check(&machine));
+        let result = check.filter(|_| outcome == Outcome::Completed).map(|check| self.result(&machine, &check));
         if self.check && self.attacker.is_none() && outcome == Outcome::Completed {
             machine.check_all()?;
         }
@@ -152,5 +152,17 @@ impl Simulation {
             struck: machine.struck(),
             seconds,
         })
+    }
+
+    /// Whether every processor loads the right result. A kernel computes on what it should have loaded, so its result says
+    /// nothing once a load was wrong.
+    fn result(&self, machine: &Machine, check: &Check) -> Result<String, ResultError> {
+        if let Some(wrong) = machine.wrong_reads().filter(|wrong| *wrong > 0) {
+            return Err(ResultError(format!("{wrong} loads gave wrong values")));
+        }
+        let results = (0..self.config.machine.processors).map(|node| {
+            check(&Reader { machine, node }).map_err(|why| ResultError(format!("as processor {node} loads it: {why}")))
+        });
+        results.collect::<Result<Vec<_>, _>>().map(|mut said| said.swap_remove(0))
     }
 }

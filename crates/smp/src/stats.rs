@@ -42,7 +42,47 @@ pub(crate) struct Counters {
     pub(crate) unexpected: u64,
 }
 
+impl NodeCounters {
+    /// What was counted since `before`. When the processor finished is no count.
+    fn since(&self, before: &NodeCounters) -> NodeCounters {
+        NodeCounters {
+            accesses: self.accesses - before.accesses,
+            stores: self.stores - before.stores,
+            fetches: self.fetches - before.fetches,
+            instructions: self.instructions - before.instructions,
+            second_hits: self.second_hits - before.second_hits,
+            misses: self.misses - before.misses,
+            upgrades: self.upgrades - before.upgrades,
+            write_backs: self.write_backs - before.write_backs,
+            retries: self.retries - before.retries,
+            waited: self.waited - before.waited,
+            synchronised: self.synchronised - before.synchronised,
+            finished: self.finished,
+        }
+    }
+}
+
 impl Counters {
+    /// What was counted since `before`.
+    pub(crate) fn since(&self, before: &Counters) -> Counters {
+        Counters {
+            nodes: self.nodes.iter().zip(&before.nodes).map(|(node, before)| node.since(before)).collect(),
+            commands: self.commands - before.commands,
+            gets: self.gets - before.gets,
+            getx: self.getx - before.getx,
+            putx: self.putx - before.putx,
+            address_cycles: self.address_cycles - before.address_cycles,
+            data_cycles: self.data_cycles - before.data_cycles,
+            transfers: self.transfers - before.transfers,
+            within: self.within - before.within,
+            transfer_cycles: self.transfer_cycles - before.transfer_cycles,
+            fills: self.fills - before.fills,
+            barriers: self.barriers - before.barriers,
+            timeouts: self.timeouts - before.timeouts,
+            unexpected: self.unexpected - before.unexpected,
+        }
+    }
+
     pub(crate) fn new(nodes: usize) -> Counters {
         Counters { nodes: vec![NodeCounters::default(); nodes], ..Counters::default() }
     }

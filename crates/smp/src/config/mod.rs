@@ -164,6 +164,14 @@ impl Config {
         Ok(())
     }
 
+    /// Cycles after a write during which a node may still read what was there before: none where all nodes see commands at
+    /// one time, else as long as two nodes may be apart.
+    pub(crate) fn stale(&self) -> u64 {
+        let Bus { skew, address, arbitration, .. } = self.bus;
+        // Commands that wait for each other at one node may add to the skew of the first
+        if skew == 0 { 0 } else { (skew + address + arbitration) * (self.machine.processors as u64 + 1) }
+    }
+
     /// Security units: one a chip, or one a processor.
     pub fn units(&self) -> usize {
         if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }

@@ -18,6 +18,8 @@ pub struct Machine {
     pub process: u8,
     /// Seed of keys, first counters and jitter.
     pub seed: u64,
+    /// References after which counting begins, where the program does not bound its region of interest itself.
+    pub warm_up: u64,
 }
 
 /// A first-level cache.
@@ -125,7 +127,7 @@ pub enum Protect {
 
 impl Default for Machine {
     fn default() -> Self {
-        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1 }
+        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1, warm_up: 0 }
     }
 }
 impl Default for Level {

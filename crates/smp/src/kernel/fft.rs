@@ -5,7 +5,7 @@ use std::{f64::consts::TAU, ops::Range};
 
 use super::{
     cpu::{Cpu, Emitter, Shared, sources},
-    program::{Check, KernelError, Program, ResultError, numbers},
+    program::{Check, KernelError, Program, Reader, ResultError, numbers},
 };
 use crate::random::Random;
 
@@ -54,8 +54,8 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let rows = side / processors;
     let sources = sources(processors, &shared, |cpu| work(cpu, layout, rows, processors));
-    let check: Check = Box::new(move |machine: &crate::Machine| {
-        let found = numbers(machine, base + 8 * layout.other as u64, 2 * points);
+    let check: Check = Box::new(move |reader: &Reader<'_>| {
+        let found = numbers(reader, base + 8 * layout.other as u64, 2 * points);
         let spectrum: Vec<(f64, f64)> = found.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         let back = inverse(&spectrum);
         let worst = back

@@ -11,7 +11,7 @@ mod lu;
 mod program;
 mod radix;
 
-pub use program::{Check, KernelError, Program, ResultError};
+pub use program::{Check, KernelError, Program, Reader, ResultError};
 
 /// A kernel with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,16 @@ pub struct Program {
 }
 
 /// Whether a kernel's result in a machine is right, and in what respect.
-pub type Check = Box<dyn Fn(&Machine) -> Result<String, ResultError>>;
+pub type Check = Box<dyn Fn(&Reader<'_>) -> Result<String, ResultError>>;
+
+/// A processor that loads a result at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The processor.
+    pub node: usize,
+}
 
 /// A kernel's size that does not suit it or the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +32,7 @@ pub struct KernelError(pub(super) String);
 /// A kernel's result that is wrong, and in what respect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ResultError(pub(super) String);
+pub struct ResultError(pub(crate) String);
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,17 +40,17 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// Words read back from a machine.
-pub(super) fn words(machine: &Machine, base: u64, count: usize) -> Vec<u64> {
+/// Words as a processor loads them.
+pub(super) fn words(reader: &Reader<'_>, base: u64, count: usize) -> Vec<u64> {
     let mut bytes = vec![0; count * 8];
-    machine.read(base, &mut bytes);
+    reader.machine.read(reader.node, base, &mut bytes);
     bytes
         .chunks_exact(8)
         .map(|word| u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]))
         .collect()
 }
 
-/// Numbers read back from a machine.
-pub(super) fn numbers(machine: &Machine, base: u64, count: usize) -> Vec<f64> {
-    words(machine, base, count).into_iter().map(f64::from_bits).collect()
+/// Numbers as a processor loads them.
+pub(super) fn numbers(reader: &Reader<'_>, base: u64, count: usize) -> Vec<f64> {
+    words(reader, base, count).into_iter().map(f64::from_bits).collect()
 }

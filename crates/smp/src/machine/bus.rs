@@ -29,6 +29,10 @@ pub(super) struct Request {
     pub(super) line: u64,
     /// Its number among the node's own requests; 0 for a write-back.
     pub(super) number: u64,
+    /// Its number among all commands, once it is ordered.
+    pub(super) order: u64,
+    /// The node that an attacker keeps it from.
+    pub(super) blocked: Option<usize>,
     /// Nodes that have yet to see it, where they see it at different times.
     unseen: usize,
     at: Cycle,
@@ -87,7 +91,7 @@ impl Bus {
         schedule: &mut Schedule,
     ) {
         let at = time + self.config.issue;
-        let request = Some(Request { node, command, line, number, unseen: 0, at });
+        let request = Some(Request { node, command, line, number, order: 0, blocked: None, unseen: 0, at });
         let index = match self.free.pop() {
             Some(index) => {
                 self.requests[index] = request;
@@ -105,6 +109,13 @@ impl Bus {
     /// The request of an index.
     pub(super) fn get(&self, index: usize) -> Option<Request> {
         self.requests[index]
+    }
+
+    /// A request is ordered as command `order`, and kept from the node `blocked`.
+    pub(super) fn order(&mut self, index: usize, order: u64, blocked: Option<usize>) -> Option<Request> {
+        let request = self.requests[index].as_mut()?;
+        (request.order, request.blocked) = (order, blocked);
+        Some(*request)
     }
 
     /// Gives the bus to a request that waits, if the bus is free.

@@ -170,7 +170,7 @@ impl Caches {
             Kind::Store => {
                 caches.store(slot, access.address as usize & (self.line - 1), access.value, access.size);
                 if let Some(checker) = checker {
-                    checker.stored(access);
+                    checker.stored(access, time);
                 }
             }
             Kind::Load if !stale => {

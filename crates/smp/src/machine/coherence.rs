@@ -106,8 +106,16 @@ impl Coherence {
                 caches.requests += 1;
                 let request = caches.requests;
                 let (access, forwards) = (*access, Vec::new());
-                caches.mshr =
-                    Some(Mshr { line, state: cell.next, access, request, since: time, saved: None, forwards });
+                caches.mshr = Some(Mshr {
+                    line,
+                    state: cell.next,
+                    access,
+                    request,
+                    since: time,
+                    timeouts: 0,
+                    saved: None,
+                    forwards,
+                });
                 let command = if *action == Action::Gets { Command::GetS } else { Command::GetX };
                 bus.request(node, command, line, request, time, &mut context.schedule);
                 if self.timeout > 0 {
@@ -263,9 +271,11 @@ impl Coherence {
         self.caches.nodes[node].write_backs.iter().find(|entry| entry.line == line).map(|entry| entry.text)
     }
 
-    /// Whether `node` still waits for its request of that number.
-    pub(super) fn waits(&self, node: usize, request: u64) -> bool {
-        self.caches.nodes[node].mshr.as_ref().is_some_and(|mshr| mshr.request == request)
+    /// How often the request of that number has timed out, if `node` still waits for it.
+    pub(super) fn timed_out(&mut self, node: usize, request: u64) -> Option<u32> {
+        let mshr = self.caches.nodes[node].mshr.as_mut().filter(|mshr| mshr.request == request)?;
+        mshr.timeouts += 1;
+        Some(mshr.timeouts)
     }
 
     /// Whether a command ends its transaction, because no data follows: a write-back, or an upgrade of the owner.

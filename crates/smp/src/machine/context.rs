@@ -3,6 +3,7 @@
 use super::{
     checker::Checker,
     outcome::{Detection, Outcome},
+    region::Region,
     schedule::Schedule,
 };
 use crate::{message::Detector, random::Random, stats::Counters};
@@ -12,6 +13,7 @@ use crate::{message::Detector, random::Random, stats::Counters};
 pub(super) struct Context {
     pub(super) schedule: Schedule,
     pub(super) counters: Counters,
+    pub(super) region: Region,
     /// Memory jitter and snoop skew follow from it.
     pub(super) random: Random,
     /// Compares values and checks invariants, where that is asked for.
@@ -25,6 +27,7 @@ impl Context {
         Context {
             schedule: Schedule::default(),
             counters: Counters::new(processors),
+            region: Region::default(),
             random: Random::new(seed ^ 0x5ea1_5ea1),
             checker: None,
             outcome: None,

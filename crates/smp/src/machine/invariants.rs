@@ -19,7 +19,7 @@ pub(super) fn transaction(
     if let Some(first) = &checker.first {
         return Err(first.clone().into());
     }
-    if checker.at_once { invariants(line, caches, memory, now) } else { Ok(()) }
+    if checker.at_once() { invariants(line, caches, memory, now) } else { Ok(()) }
 }
 
 /// Every line that any node holds, and everything that was ever written.
@@ -34,7 +34,7 @@ pub(super) fn everything(checker: &Checker, caches: &Caches, memory: &Memory, no
     let len = 1 << caches.shift;
     for address in checker.image.addresses(len) {
         let (mut found, mut last) = ([0; LONGEST_LINE], [0; LONGEST_LINE]);
-        read(address, &mut found[..len], caches, memory);
+        read(None, address, &mut found[..len], caches, memory);
         checker.image.read(address, &mut last[..len]);
         if found != last {
             let what = format!("the line at {address:#x} is not what was written last");
@@ -78,8 +78,9 @@ fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Resu
     Ok(())
 }
 
-/// The bytes at `address` as the owner of each line has them, else memory.
-pub(super) fn read(address: u64, out: &mut [u8], caches: &Caches, memory: &Memory) {
+/// The bytes at `address` as `node` has them, if there is one and it has a copy of the line; else as the line's owner has
+/// them, else as memory has them.
+pub(super) fn read(node: Option<usize>, address: u64, out: &mut [u8], caches: &Caches, memory: &Memory) {
     let len = 1usize << caches.shift;
     let mut done = 0;
     while done < out.len() {
@@ -88,7 +89,9 @@ pub(super) fn read(address: u64, out: &mut [u8], caches: &Caches, memory: &Memor
         let start = at as usize & (len - 1);
         let n = (len - start).min(out.len() - done);
         let mut text = [0; LONGEST_LINE];
-        match caches.nodes.iter().find(|node| node.state(line).owns()).and_then(|node| node.copy(line)) {
+        let own = node.and_then(|node| caches.nodes[node].copy(line));
+        let owner = || caches.nodes.iter().find(|node| node.state(line).owns()).and_then(|node| node.copy(line));
+        match own.or_else(owner) {
             Some(copy) => text = copy,
             None => memory.peek(line, &mut text[..len]),
         }

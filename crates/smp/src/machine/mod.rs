@@ -17,6 +17,7 @@ mod memory;
 mod node;
 mod outcome;
 mod processor;
+mod region;
 mod report;
 mod schedule;
 mod sync;
@@ -35,7 +36,13 @@ use sync::{Effect, Sync};
 use transfers::{Line, Transfers};
 
 use crate::{
-    access::Source, attack::Attacker, config::Config, engine::Cycle, error::ConfigError, memory::Image, mosi::State,
+    access::{Kind, Source},
+    attack::Attacker,
+    config::Config,
+    engine::Cycle,
+    error::ConfigError,
+    memory::Image,
+    mosi::State,
 };
 
 /// A whole machine with what its processors run.
@@ -83,7 +90,7 @@ impl Machine {
     /// Compares every value read with the one written last, and checks the protocol's invariants after every transaction;
     /// slow.
     pub fn check_values(&mut self) {
-        self.context.checker = Some(Checker::new(self.memory.image(), self.config.bus.skew == 0));
+        self.context.checker = Some(Checker::new(self.memory.image(), self.config.stale()));
     }
 
     /// Lets an attacker tamper with the bus.
@@ -105,6 +112,11 @@ impl Machine {
         }
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
             let event = self.context.schedule.next_cycle();
+            let warm_up = self.config.machine.warm_up;
+            if warm_up > 0 && !self.context.region.begun() && self.context.counters.accesses() >= warm_up {
+                let now = self.context.schedule.now();
+                self.context.region.mark(true, now, &self.context.counters, self.transfers.scheme.counters());
+            }
             if !self.run_processors(event)? {
                 self.next_event()?;
             }
@@ -153,8 +165,8 @@ impl Machine {
             Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
             Event::Synchronise(node) => self.synchronise(node)?,
             Event::Timeout(node, request) => {
-                if self.coherence.waits(node, request) {
-                    self.transfers.timeout(node, request, &mut self.context);
+                if let Some(times) = self.coherence.timed_out(node, request) {
+                    self.transfers.timeout(node, request, times, &mut self.context);
                 }
             }
         }
@@ -165,6 +177,11 @@ impl Machine {
     fn access(&mut self, node: usize) -> Result<(), MachineError> {
         let access = self.processors.access(node);
         let time = self.processors.wait(node);
+        if let Kind::RegionBegin | Kind::RegionEnd = access.kind {
+            let begins = access.kind == Kind::RegionBegin;
+            self.context.region.mark(begins, time, &self.context.counters, self.transfers.scheme.counters());
+            return self.complete(Completion { node, at: time });
+        }
         if access.kind.synchronises() {
             self.context.schedule.at(time + self.config.machine.sync, Event::Synchronise(node));
             return Ok(());
@@ -226,6 +243,7 @@ impl Machine {
         let nodes = self.config.machine.processors;
         let attacker = self.transfers.attacker.as_mut();
         let blocked = attacker.and_then(|attacker| attacker.command(number, writes, request.node, nodes, shares));
+        let Some(request) = self.bus.order(index, number, blocked) else { return Ok(()) };
         if request.command == Command::PutX
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
@@ -236,11 +254,7 @@ impl Machine {
             return Ok(());
         }
         for node in 0..nodes {
-            let seen = blocked != Some(node);
-            self.transfers.command(node, seen, &mut self.context);
-            if seen {
-                self.snoop(node, request)?;
-            }
+            self.snoop(node, request)?;
         }
         self.snoop_memory(index, request);
         self.bus.forget(index);
@@ -263,6 +277,10 @@ impl Machine {
     }
 
     fn snoop(&mut self, node: usize, request: Request) -> Result<(), MachineError> {
+        if request.blocked == Some(node) {
+            return Ok(());
+        }
+        self.transfers.command(node, request.order, &mut self.context);
         let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
         if let Some(text) = snooped.sends {
             let at = self.context.schedule.now() + self.config.bus.response;
@@ -318,9 +336,9 @@ impl Machine {
         checker.map_or(Ok(()), |checker| invariants::everything(checker, &self.coherence.caches, &self.memory, now))
     }
 
-    /// The bytes at `address` as a processor would read them now: from the owner, else from memory. For looking at results
-    /// after a run.
-    pub fn read(&self, address: u64, out: &mut [u8]) {
-        invariants::read(address, out, &self.coherence.caches, &self.memory);
+    /// The bytes at `address` as processor `node` would load them now: from its own copy, else from the owner, else from
+    /// memory. For looking at results after a run.
+    pub fn read(&self, node: usize, address: u64, out: &mut [u8]) {
+        invariants::read(Some(node), address, out, &self.coherence.caches, &self.memory);
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Mshr {
     /// The request's number among the node's requests.
     pub(super) request: u64,
     pub(super) since: Cycle,
+    /// How often it has waited for the bus's timeout.
+    pub(super) timeouts: u32,
     /// Data that arrived before the node's own request was ordered.
     pub(super) saved: Option<Box<[u8; LONGEST_LINE]>>,
     /// Nodes that asked for the line meanwhile, with their requests' numbers.

@@ -223,7 +223,7 @@ impl Processors {
             if CHECKED && let Some(checker) = &mut checker {
                 match access.kind {
                     Kind::Load => checker.loaded(caches.text(At::Data, slot), access, shift, time),
-                    Kind::Store => checker.stored(access),
+                    Kind::Store => checker.stored(access, time),
                     _ => {}
                 }
             }

@@ -6,6 +6,7 @@ use super::{Machine, Outcome};
 use crate::{
     engine::Waits,
     mosi::{Event, State},
+    scheme::SchemeCounters,
     stats::{NodeCounters, Stats},
 };
 
@@ -40,12 +41,14 @@ impl Machine {
     /// Everything counted.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
-        let counters = &self.context.counters;
-        let cycles = if counters.cycles() == 0 { self.context.schedule.now() } else { counters.cycles() };
+        let all = &self.context.counters;
+        let end = if all.cycles() == 0 { self.context.schedule.now() } else { all.cycles() };
+        let (cycles, counters, scheme) = self.context.region.of(end, all, self.transfers.scheme.counters());
         let sum = |what: fn(&NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();
         let (accesses, stores, fetches) = (sum(|n| n.accesses), sum(|n| n.stores), sum(|n| n.fetches));
         let per_thousand = |count: u64| count as f64 * 1000.0 / cycles.max(1) as f64 / counters.nodes.len() as f64;
         stats.put("cycles", cycles);
+        stats.put("cycles_of_run", end);
         stats.put("references", accesses);
         stats.put("instructions", sum(|n| n.instructions));
         stats.put("loads", accesses - stores - fetches);
@@ -76,7 +79,7 @@ impl Machine {
         stats.put("transfers.per_thousand_cycles", per_thousand(counters.transfers));
         let mean = counters.transfer_cycles as f64 / counters.transfers.max(1) as f64;
         stats.put("transfers.mean_cycles", mean);
-        self.scheme_stats(&mut stats);
+        self.scheme_stats(&mut stats, scheme);
         let nodes: Vec<Value> = counters
             .nodes
             .iter()
@@ -89,9 +92,8 @@ impl Machine {
         stats
     }
 
-    fn scheme_stats(&self, stats: &mut Stats) {
+    fn scheme_stats(&self, stats: &mut Stats, counters: SchemeCounters) {
         let scheme = &self.transfers.scheme;
-        let counters = scheme.counters();
         let waits = |waits: &Waits| json!({ "uses": waits.uses, "waited": waits.waited, "cycles": waits.cycles, "ready_share": waits.ready_share() });
         stats.put("scheme.name", self.config.scheme.name.as_str());
         stats.put("scheme.send", waits(&counters.send));

@@ -97,7 +97,7 @@ impl Sync {
                 semaphore.value -= 1;
                 pass(None)
             }
-            Kind::Load | Kind::Store | Kind::Fetch => pass(None),
+            Kind::Load | Kind::Store | Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd => pass(None),
         }
     }
 

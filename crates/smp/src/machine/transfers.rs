@@ -10,6 +10,9 @@ use crate::{
     scheme::Scheme,
 };
 
+/// Timeouts of one request after which its node raises the alarm.
+const PATIENCE: u32 = 8;
+
 /// Lines between caches, and from memory to caches.
 pub(super) struct Transfers {
     config: Config,
@@ -194,35 +197,33 @@ impl Transfers {
         }
     }
 
-    /// A node did or did not see a command.
-    pub(super) fn command(&mut self, node: usize, seen: bool, context: &mut Context) {
+    /// A node sees a command, whose number among all commands is `number`.
+    pub(super) fn command(&mut self, node: usize, number: u64, context: &mut Context) {
         let unit = self.config.unit(node);
         // One unit a chip listens for all of its nodes
         if node > 0 && self.config.unit(node - 1) == unit {
             return;
         }
         if self.config.scheme.functional
-            && let Err(detector) = self.scheme.command(unit, seen)
+            && let Err(detector) = self.scheme.command(unit, number)
         {
             context.detected(detector, node);
         }
     }
 
-    /// A request still waits after the timeout: its peer encrypts and sends the line again, if it was lost on the bus.
-    pub(super) fn timeout(&mut self, node: usize, request: u64, context: &mut Context) {
+    /// A request has waited for the timeout, for the `times`-th time: its peer encrypts and sends the line again, if it was
+    /// lost on the bus. A node whose request still waits after many times raises the alarm, whatever the cause.
+    pub(super) fn timeout(&mut self, node: usize, request: u64, times: u32, context: &mut Context) {
         context.counters.timeouts += 1;
-        let timeout = self.config.bus.timeout;
-        match self.attacker.as_mut().map(|attacker| attacker.resend(node, request)) {
-            Some(Some(mut message)) => {
-                let now = context.schedule.now();
-                message.resent = true;
-                message.ready = now;
-                self.depart(message, now, context);
-                context.schedule.after(timeout, Event::Timeout(node, request));
-            }
-            Some(None) => context.detected(Detector::Timeout, node),
-            // Slow, but on its way
-            None => context.schedule.after(timeout, Event::Timeout(node, request)),
+        if times >= PATIENCE {
+            return context.detected(Detector::Timeout, node);
         }
+        if let Some(mut message) = self.attacker.as_mut().and_then(|attacker| attacker.resend(node, request)) {
+            let now = context.schedule.now();
+            message.resent = true;
+            message.ready = now;
+            self.depart(message, now, context);
+        }
+        context.schedule.after(self.config.bus.timeout, Event::Timeout(node, request));
     }
 }

@@ -2,25 +2,20 @@
 
 use crate::message::Detector;
 
-/// How many commands were ordered, and how many each unit saw.
+/// How many commands each unit saw.
 #[derive(Clone, Debug)]
 pub(super) struct Commands {
-    ordered: u64,
     seen: Vec<u64>,
 }
 
 impl Commands {
     pub(super) fn new(units: usize) -> Commands {
-        Commands { ordered: 0, seen: vec![0; units] }
+        Commands { seen: vec![0; units] }
     }
 
-    /// A command was ordered, and `unit` saw it or not; called for every unit in order, from 0.
-    pub(super) fn ordered(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
-        self.ordered += u64::from(unit == 0);
-        if !seen {
-            return Ok(());
-        }
+    /// `unit` sees the command of that number, the first being 1.
+    pub(super) fn seen(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
         self.seen[unit] += 1;
-        if self.seen[unit] == self.ordered { Ok(()) } else { Err(Detector::Command) }
+        if self.seen[unit] == number { Ok(()) } else { Err(Detector::Command) }
     }
 }

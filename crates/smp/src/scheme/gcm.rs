@@ -200,9 +200,9 @@ impl Scheme for Gcm {
         checked
     }
 
-    fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
+    fn command(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
         match &mut self.cipher {
-            Some(cipher) if self.parameters.commands => cipher.commands.ordered(unit, seen),
+            Some(cipher) if self.parameters.commands => cipher.commands.seen(unit, number),
             _ => Ok(()),
         }
     }

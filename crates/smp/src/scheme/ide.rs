@@ -92,7 +92,6 @@ struct End {
     lines: u64,
     /// What crossed in each epoch that was not verified yet.
     epochs: VecDeque<(u64, Vec<u8>)>,
-    commands: u64,
 }
 
 impl fmt::Debug for Ide {
@@ -181,9 +180,7 @@ impl Ciphers {
         iv[3] = unit as u8;
         iv[4..].copy_from_slice(&epoch.to_be_bytes());
         let text = end.epochs.iter().find(|(number, _)| *number == epoch).map(|(_, text)| text.as_slice());
-        let mut ad = text.unwrap_or_default().to_vec();
-        ad.extend_from_slice(&end.commands.to_be_bytes());
-        let tag = self.mac.seal_in_place(&iv, &ad, &mut []).expect("an epoch is a short text");
+        let tag = self.mac.seal_in_place(&iv, text.unwrap_or_default(), &mut []).expect("an epoch is a short text");
         tag.as_ref()[..MAC as usize].to_vec()
     }
 
@@ -311,11 +308,8 @@ impl Scheme for Ide {
         usable
     }
 
-    fn command(&mut self, unit: usize, seen: bool) -> Result<(), Detector> {
-        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
-        ciphers.hub[unit].commands += 1;
-        ciphers.node[unit].commands += u64::from(seen);
-        ciphers.commands.ordered(unit, seen)
+    fn command(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
+        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.commands.seen(unit, number))
     }
 
     /// Two key schedules and the hash key, counters both ways, and what a receiver holds back.

@@ -53,12 +53,12 @@ pub trait Scheme: fmt::Debug + Send {
     /// When a line that has crossed the bus at `now` may be used by its receiver.
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
 
-    /// A command was ordered on the address bus, and `unit` did or did not see it. Called only where lines are really
-    /// encrypted.
+    /// `unit` sees a command of the address bus, whose number among all commands is `number`. Called only where lines are
+    /// really encrypted.
     ///
     /// # Errors
     /// What detected that an earlier command was kept from it.
-    fn command(&mut self, _unit: usize, _seen: bool) -> Result<(), Detector> {
+    fn command(&mut self, _unit: usize, _number: u64) -> Result<(), Detector> {
         Ok(())
     }
 
@@ -84,6 +84,19 @@ pub struct SchemeCounters {
     pub nonces: Option<NonceAudit>,
     /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
     pub exchange_bytes: u64,
+}
+
+impl SchemeCounters {
+    /// What was counted since `before`. Nonces and the key exchange are those of the whole run.
+    pub(crate) fn since(self, before: &SchemeCounters) -> SchemeCounters {
+        SchemeCounters {
+            send: self.send.since(&before.send),
+            receive: self.receive.since(&before.receive),
+            authentication_cycles: self.authentication_cycles - before.authentication_cycles,
+            unauthenticated_cycles: self.unauthenticated_cycles - before.unauthenticated_cycles,
+            ..self
+        }
+    }
 }
 
 /// The machine that a scheme is built for.

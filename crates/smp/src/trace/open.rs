@@ -9,7 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 use super::{Drmemtrace, Smpt, SynchroTrace};
-use crate::access::Source;
+use crate::{access::Source, config::MOST_PROCESSORS};
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,14 @@ pub enum TraceError {
     /// No file has the prefix.
     #[error("no trace: {} does not exist, nor in another format", .0.display())]
     Missing(PathBuf),
+    /// A thread's file is missing among others.
+    #[error("{}: missing, though {} exists", .missing.display(), .last.display())]
+    Gap {
+        /// The first file that is missing.
+        missing: PathBuf,
+        /// The last one that exists.
+        last: PathBuf,
+    },
     /// There is one file only.
     #[error("{}: a trace of one thread; the machine has at least two", .0.display())]
     OneThread(PathBuf),
@@ -87,7 +95,11 @@ impl Trace {
         for (format, endings) in Format::ENDINGS {
             for ending in endings {
                 let files: Vec<_> =
-                    (0..64).map(|thread| name(thread, ending)).take_while(|file| file.is_file()).collect();
+                    (0..MOST_PROCESSORS).map(|thread| name(thread, ending)).filter(|file| file.is_file()).collect();
+                let expected = (0..files.len()).map(|thread| name(thread, ending));
+                if let Some((missing, _)) = expected.zip(&files).find(|(expected, file)| expected != *file) {
+                    return Err(TraceError::Gap { missing, last: files[files.len() - 1].clone() });
+                }
                 match files.len() {
                     0 => {}
                     1 => {
@@ -148,7 +160,9 @@ mod tests {
         for name in [
             "a.0.smpt.zst",
             "a.1.smpt.zst",
-            "a.3.smpt.zst",
+            "g.0.smpt.zst",
+            "g.1.smpt.zst",
+            "g.3.smpt.zst",
             "b.0.trace.gz",
             "b.1.trace.gz",
             "c.0.sigil",
@@ -157,9 +171,11 @@ mod tests {
             std::fs::write(prefix(name), []).unwrap();
         }
         let found = |name: &str| Trace::find(&prefix(name));
-        assert_eq!(found("a").unwrap().files.len(), 2, "up to the first that is missing");
+        assert_eq!(found("a").unwrap().files.len(), 2);
         assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
-        for (name, what) in [("c", "one thread"), ("d", "unzip -p"), ("e", "does not exist")] {
+        for (name, what) in
+            [("c", "one thread"), ("g", "g.2.smpt.zst: missing, though"), ("d", "unzip -p"), ("e", "does not exist")]
+        {
             let why = found(name).unwrap_err().to_string();
             assert!(why.contains(what), "{why}");
         }

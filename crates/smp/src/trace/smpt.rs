@@ -80,8 +80,10 @@ impl Smpt {
                     5 => Kind::Unlock,
                     9 => Kind::Post,
                     11 => Kind::Wait,
-                    // Ends of the above, threads made and joined, the region's bounds
-                    2 | 4 | 6 | 7 | 8 | 10 | 12..=15 => return Ok(()),
+                    14 => Kind::RegionBegin,
+                    15 => Kind::RegionEnd,
+                    // Ends of the above, threads made and joined
+                    2 | 4 | 6 | 7 | 8 | 10 | 12 | 13 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
                 let count = if kind == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };

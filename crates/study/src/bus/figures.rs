@@ -1,9 +1,10 @@
 //! The figures: mean losses by processors beside the thesis's bars.
 
 use sealwright_measure::Interval;
+use sealwright_smp::engine::Units;
 
 use super::{
-    grid::{Grid, POOL, PROCESSORS, Scheme},
+    grid::{Grid, POOL, PROCESSORS, Scheme, VARIANTS},
     printed::PAPER,
     tables::rows,
 };
@@ -29,7 +30,7 @@ fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printe
             series.push(Series::paper(format!("thesis, {name}"), column + 1, points));
         }
     }
-    for (number, (name, scheme, _)) in rows(interval).into_iter().enumerate() {
+    for (number, (name, scheme, _)) in rows(&[Units::Thesis], interval).into_iter().enumerate() {
         let points = PROCESSORS.into_iter().filter_map(|processors| {
             Some((word(processors), Interval::exact(grid.mean(processors, line, false, scheme)?)))
         });
@@ -50,9 +51,9 @@ fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printe
 }
 
 fn pool(grid: &Grid) -> Figure {
-    let line = |name: &str, colour, model| {
+    let line = |name: &str, colour, variant: usize| {
         let points = POOL.into_iter().filter_map(|pads| {
-            let loss = grid.mean(8, 64, false, Scheme::Gcm(model, 320, pads))?;
+            let loss = grid.mean(8, 64, false, Scheme::pads(VARIANTS[variant], 320, pads))?;
             Some((X::Number(pads as f64), Interval::exact(loss)))
         });
         Series::here(name, colour, points)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use sealwright_smp::{
     Config, ConfigError, Outcome,
-    engine::Model,
+    engine::{Model, Units},
     kernel::Kernel,
     matrix,
     run::{RunError, Simulation, Workload},
@@ -23,14 +23,47 @@ pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
 /// The programs.
 pub(super) const PROGRAMS: [&str; 4] = ["fft", "luc", "lunc", "radix"];
 
+/// What engines a node has, and how often its AES engine may begin a line. With as many engines as needed, the second
+/// makes no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) units: Units,
+    pub(super) model: Model,
+}
+
+/// Every variant, the thesis's first.
+pub(super) const VARIANTS: [Variant; 7] = [
+    Variant { units: Units::Thesis, model: Model::Window },
+    Variant { units: Units::Thesis, model: Model::Pipelined },
+    Variant { units: Units::Thesis, model: Model::Iterative },
+    Variant { units: Units::Equal, model: Model::Window },
+    Variant { units: Units::Equal, model: Model::Pipelined },
+    Variant { units: Units::Equal, model: Model::Iterative },
+    Variant { units: Units::Generous, model: Model::Window },
+];
+
+impl Variant {
+    /// The name that every result carries.
+    pub(super) fn name(self) -> String {
+        match self.units {
+            Units::Generous => "units generous".to_owned(),
+            units => format!("units {}, AES {}", units.name(), self.model.name()),
+        }
+    }
+
+    fn place(self) -> usize {
+        VARIANTS.iter().position(|variant| *variant == self).unwrap_or(0)
+    }
+}
+
 /// A scheme of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scheme {
     Clear,
-    /// By engine (an index of [`Model::ALL`]), latency and pads.
+    /// By variant (a place in [`VARIANTS`]), latency and pads.
     Gcm(usize, u64, usize),
-    /// By latency and lines to a MAC.
-    Cbc(u64, u64),
+    /// By variant, latency and lines to a MAC.
+    Cbc(usize, u64, u64),
     /// SENSS as published, with that many masks.
     Senss(usize),
     I2sems,
@@ -40,8 +73,18 @@ pub(super) enum Scheme {
 }
 
 impl Scheme {
-    pub(super) fn gcm(model: Model, latency: u64) -> Scheme {
-        Scheme::Gcm(Model::ALL.iter().position(|m| *m == model).unwrap_or(0), latency, 5)
+    /// GCM with five pads. The thesis gives it what `equal` gives everybody, so these are one run.
+    pub(super) fn gcm(variant: Variant, latency: u64) -> Scheme {
+        Scheme::pads(variant, latency, 5)
+    }
+
+    pub(super) fn pads(variant: Variant, latency: u64, pads: usize) -> Scheme {
+        let units = if variant.units == Units::Equal { Units::Thesis } else { variant.units };
+        Scheme::Gcm(Variant { units, ..variant }.place(), latency, pads)
+    }
+
+    pub(super) fn cbc(variant: Variant, latency: u64, authenticate: u64) -> Scheme {
+        Scheme::Cbc(variant.place(), latency, authenticate)
     }
 
     fn config(self, processors: usize, line: usize) -> Result<Config, ConfigError> {
@@ -49,31 +92,32 @@ impl Scheme {
         config.machine.processors = processors;
         // Only time is asked for; the attack matrix and the tests really encrypt
         config.scheme.functional = false;
-        let settings = match self {
-            Scheme::Clear => Vec::new(),
-            Scheme::Gcm(model, latency, pads) => vec![
-                "scheme.name=gcm".to_owned(),
-                format!("engines.model={}", Model::ALL[model].name()),
-                format!("engines.latency={latency}"),
-                format!("scheme.gcm.pads={pads}"),
-            ],
-            Scheme::Cbc(latency, authenticate) => vec![
-                "scheme.name=cbc".to_owned(),
-                format!("engines.latency={latency}"),
-                format!("scheme.cbc.authenticate={authenticate}"),
-            ],
-            Scheme::Senss(masks) => vec!["scheme.name=senss".to_owned(), format!("scheme.senss.masks={masks}")],
-            Scheme::I2sems => vec!["scheme.name=i2sems".to_owned()],
-            Scheme::CxlIde(skid) => vec![
-                "scheme.name=cxl-ide".to_owned(),
-                format!("scheme.cxl-ide.release={}", if skid { "skid" } else { "containment" }),
-            ],
-            Scheme::PcieIde => vec!["scheme.name=pcie-ide".to_owned()],
+        let engines = |variant: usize, latency: u64| {
+            let Variant { units, model } = VARIANTS[variant];
+            let (units, model) = (units.name(), model.name());
+            [
+                ("engines.units", units.to_owned()),
+                ("engines.model", model.to_owned()),
+                ("engines.latency", latency.to_string()),
+            ]
         };
-        for setting in settings {
-            config = config.set(&setting)?;
-        }
-        Ok(config)
+        let (name, settings): (&str, Vec<(&str, String)>) = match self {
+            Scheme::Clear => ("clear", Vec::new()),
+            Scheme::Gcm(variant, latency, pads) => {
+                ("gcm", [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat())
+            }
+            Scheme::Cbc(variant, latency, lines) => {
+                ("cbc", [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat())
+            }
+            Scheme::Senss(masks) => ("senss", vec![("scheme.senss.masks", masks.to_string())]),
+            Scheme::I2sems => ("i2sems", Vec::new()),
+            Scheme::CxlIde(skid) => {
+                ("cxl-ide", vec![("scheme.cxl-ide.release", if skid { "skid" } else { "containment" }.to_owned())])
+            }
+            Scheme::PcieIde => ("pcie-ide", Vec::new()),
+        };
+        config = config.set(&format!("scheme.name={name}"))?;
+        settings.iter().try_fold(config, |config, (name, value)| config.set(&format!("{name}={value}")))
     }
 }
 
@@ -153,12 +197,15 @@ pub(super) fn kernel(program: usize, quick: bool) -> Kernel {
     }
 }
 
-/// Schemes of the figures.
-fn schemes() -> Vec<Scheme> {
+/// Schemes of the figures, in the variants of these units.
+fn schemes(units: &[Units]) -> Vec<Scheme> {
     let mut all = vec![Scheme::Clear];
-    for latency in LATENCIES {
-        all.extend(Model::ALL.map(|model| Scheme::gcm(model, latency)));
-        all.extend([Scheme::Cbc(latency, 1), Scheme::Cbc(latency, 10)]);
+    let variants = VARIANTS.into_iter().filter(|variant| units.contains(&variant.units));
+    for variant in variants {
+        for latency in LATENCIES {
+            all.extend([Scheme::gcm(variant, latency), Scheme::cbc(variant, latency, 1)]);
+            all.push(Scheme::cbc(variant, latency, 10));
+        }
     }
     all
 }
@@ -173,10 +220,13 @@ fn runs() -> Vec<Run> {
     };
     for program in 0..PROGRAMS.len() {
         for processors in PROCESSORS {
-            for scheme in schemes() {
-                for (line, align) in [(64, false), (64, true), (128, false)] {
-                    add(program, processors, line, align, scheme);
-                }
+            for scheme in schemes(&Units::ALL) {
+                add(program, processors, 64, false, scheme);
+            }
+            // Aligned arrays and long lines with the thesis's units alone
+            for scheme in schemes(&[Units::Thesis]) {
+                add(program, processors, 64, true, scheme);
+                add(program, processors, 128, false, scheme);
             }
             for scheme in
                 [Scheme::Senss(8), Scheme::I2sems, Scheme::CxlIde(false), Scheme::CxlIde(true), Scheme::PcieIde]
@@ -185,8 +235,8 @@ fn runs() -> Vec<Run> {
             }
         }
         for pads in POOL {
-            for model in [1, 2] {
-                add(program, 8, 64, false, Scheme::Gcm(model, 320, pads));
+            for variant in &VARIANTS[1..3] {
+                add(program, 8, 64, false, Scheme::pads(*variant, 320, pads));
             }
         }
         for masks in MASKS {
@@ -236,7 +286,7 @@ mod tests {
     #[test]
     fn a_run_ends_right_and_the_masks_cost_time() {
         let run = |scheme| simulate(Run { program: 0, processors: 2, line: 64, align: false, scheme }, true).unwrap().1;
-        assert!(run(Scheme::Cbc(320, 1)).cycles > 1.05 * run(Scheme::Clear).cycles);
+        assert!(run(Scheme::cbc(VARIANTS[1], 320, 1)).cycles > 1.05 * run(Scheme::Clear).cycles);
     }
 
     #[test]

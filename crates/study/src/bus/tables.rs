@@ -1,10 +1,10 @@
 //! The tables: figures 5.1 to 5.3 with every engine and program, rates, storage, sweeps, other schemes, attacks.
 
 use sealwright_measure::{Cell, Column, Table};
-use sealwright_smp::{attack::Attack, engine::Model, matrix};
+use sealwright_smp::{attack::Attack, engine::Units, matrix};
 
 use super::{
-    grid::{Grid, LATENCIES, MASKS, POOL, PROCESSORS, PROGRAMS, Run, Scheme},
+    grid::{Grid, LATENCIES, MASKS, POOL, PROCESSORS, PROGRAMS, Run, Scheme, VARIANTS},
     printed::PAPER,
 };
 
@@ -38,15 +38,20 @@ pub(super) fn tables(grid: &Grid) -> Vec<Table> {
 }
 
 /// A row's name, its scheme, the thesis's column.
-pub(super) fn rows(interval: u64) -> Vec<(String, Scheme, usize)> {
+pub(super) fn rows(units: &[Units], interval: u64) -> Vec<(String, Scheme, usize)> {
+    let variants = || VARIANTS.into_iter().filter(|variant| units.contains(&variant.units));
     let mut rows = Vec::new();
     for (place, latency) in LATENCIES.into_iter().enumerate() {
-        for model in Model::ALL {
-            rows.push((format!("GCM, {latency} cycles, {}", model.name()), Scheme::gcm(model, latency), place));
+        // What GCM has is the same with the thesis's units and with equal ones
+        for variant in variants().filter(|variant| variant.units != Units::Equal || units.len() == 1) {
+            rows.push((format!("GCM, {latency} cycles, {}", variant.name()), Scheme::gcm(variant, latency), place));
         }
     }
     for (place, latency) in LATENCIES.into_iter().enumerate() {
-        rows.push((format!("CBC, {latency} cycles"), Scheme::Cbc(latency, interval), 2 + place));
+        for variant in variants() {
+            let name = format!("CBC, {latency} cycles, {}", variant.name());
+            rows.push((name, Scheme::cbc(variant, latency, interval), 2 + place));
+        }
     }
     rows
 }
@@ -62,7 +67,8 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
     let note = "Per cent of the execution time without a scheme. The thesis names no engine: its figure stands beside each. \
         Where it has none, its figure is an image and the text does not repeat the values.";
     let mut table = Table::new(title, heads.into_iter().chain(programs).chain(ends)).with_note(note);
-    for (name, scheme, column) in rows(interval) {
+    let units = if align || line == 128 { &Units::ALL[..1] } else { &Units::ALL[..] };
+    for (name, scheme, column) in rows(units, interval) {
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(&name), Cell::count(processors as u64)];
             row.extend(
@@ -123,7 +129,7 @@ fn pools(grid: &Grid) -> Table {
     let mut table =
         Table::new("Pads made ahead: GCM, 8 processors, 320 cycles a line", heads).with_note("Mean losses.");
     for pads in POOL {
-        let row = [1, 2].map(|model| loss(grid.mean(8, 64, false, Scheme::Gcm(model, 320, pads))));
+        let row = [1, 2].map(|at: usize| loss(grid.mean(8, 64, false, Scheme::pads(VARIANTS[at], 320, pads))));
         table.row(std::iter::once(Cell::count(pads as u64)).chain(row));
     }
     table

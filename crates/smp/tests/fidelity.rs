@@ -1,0 +1,182 @@
+//! What an architect may rely on: regions of interest, detection without an oracle, containment, checks under skew.
+#![allow(clippy::unwrap_used)]
+
+use sealwright_smp::{
+    Config, Image, Machine, Outcome,
+    access::{Access, Kind, Source, Steps},
+    attack::{Attack, Attacker},
+    message::Detector,
+    run::{Report, Simulation, Workload},
+};
+
+fn config(settings: &[&str]) -> Config {
+    settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap())
+}
+
+fn run(settings: &[&str], attacker: Option<Attacker>) -> Report {
+    let mut simulation = Simulation::new(config(settings), Workload::kernel("fft", 8, false).unwrap());
+    simulation.check = true;
+    simulation.attacker = attacker;
+    simulation.run(&mut |_| {}).unwrap()
+}
+
+fn access(kind: Kind, address: u64, gap: u32) -> Access {
+    Access { address, value: 7, gap, kind, size: if kind.synchronises() { 0 } else { 8 } }
+}
+
+#[test]
+fn what_happens_before_the_region_of_interest_is_not_counted() {
+    let region = vec![access(Kind::Load, 64, 0), access(Kind::Load, 64, 10)];
+    let whole = |begin: bool| {
+        let mut first = vec![access(Kind::Load, 4096, 1_000_000)];
+        if begin {
+            first.push(access(Kind::RegionBegin, 0, 0));
+        }
+        first.extend(region.clone());
+        if begin {
+            first.push(access(Kind::RegionEnd, 0, 0));
+        }
+        first.push(access(Kind::Load, 8192, 500_000));
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first)), Box::new(Steps(Vec::new()))];
+        let mut machine = Machine::new(&config(&["machine.processors=2"]), Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.stats()
+    };
+    let (all, region) = (whole(false), whole(true));
+    assert!(all.number("cycles") > 1_500_000.0);
+    assert!(region.number("cycles") < 1_000.0, "{}", region.text());
+    assert_eq!(region.number("cycles_of_run"), all.number("cycles"));
+    assert_eq!((all.number("cache.misses"), region.number("cache.misses")), (3.0, 1.0));
+}
+
+#[test]
+fn counting_begins_after_the_warm_up() {
+    let (all, warm) = (run(&[], None), run(&["machine.warm_up=30000"], None));
+    assert_eq!(all.stats.number("cycles"), warm.stats.number("cycles_of_run"));
+    assert!(warm.stats.number("cache.misses") < all.stats.number("cache.misses"));
+}
+
+#[test]
+fn an_attacker_who_never_strikes_is_never_detected() {
+    // A timeout shorter than a fill from memory fires often
+    let settings = ["scheme.name=gcm", "bus.timeout=100"];
+    let (alone, watched) = (run(&settings, None), run(&settings, Some(Attacker::new(Attack::Drop, u64::MAX))));
+    assert!(alone.stats.number("bus.timeouts") > 100.0);
+    assert_eq!((&watched.outcome, watched.struck), (&Outcome::Completed, None));
+    assert_eq!(alone.stats, watched.stats);
+}
+
+#[test]
+fn a_request_that_is_never_answered_raises_the_alarm_with_or_without_an_attacker() {
+    // Ten cycles are shorter than any transfer: the node gives up, whoever is on the bus
+    for attacker in [None, Some(Attacker::new(Attack::Drop, u64::MAX))] {
+        let report = run(&["scheme.name=gcm", "bus.timeout=10"], attacker);
+        let Outcome::Detected(detection) = report.outcome else { panic!("{:?}", report.outcome) };
+        assert_eq!(detection.detector, Detector::Timeout);
+    }
+}
+
+#[test]
+fn containment_lets_no_changed_line_through() {
+    for scheme in ["cxl-ide", "pcie-ide"] {
+        let settings = [
+            format!("scheme.name={scheme}"),
+            "scheme.cxl-ide.early=false".to_owned(),
+            "scheme.pcie-ide.aggregation=4".to_owned(),
+        ];
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        for at in (10..100).step_by(9) {
+            for attack in [Attack::Flip, Attack::Spoof, Attack::Replay, Attack::Drop] {
+                let report = run(&settings, Some(Attacker::new(attack, at)));
+                assert!(report.struck.is_some(), "{scheme} {attack} at {at}");
+                assert!(
+                    matches!(report.outcome, Outcome::Detected(_)),
+                    "{scheme} {attack} at {at}: {:?}",
+                    report.outcome
+                );
+                assert_eq!(report.wrong_reads, Some(0), "{scheme} {attack} at {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn epochs_and_aggregates_that_are_not_ended_early_cost_time() {
+    let cycles = |settings: &[&str]| run(settings, None).stats.number("cycles");
+    let clear = cycles(&[]);
+    let early = cycles(&["scheme.name=cxl-ide"]);
+    let full = cycles(&["scheme.name=cxl-ide", "scheme.cxl-ide.early=false"]);
+    let packet = cycles(&["scheme.name=pcie-ide"]);
+    let eight = cycles(&["scheme.name=pcie-ide", "scheme.pcie-ide.aggregation=8"]);
+    assert!(clear < early && early < full, "{clear} {early} {full}");
+    assert!(early < packet && packet < eight, "{early} {packet} {eight}");
+}
+
+#[test]
+fn a_result_is_not_called_right_when_loads_were_wrong() {
+    let report = run(&["scheme.name=clear"], Some(Attacker::new(Attack::Flip, 30)));
+    assert_eq!(report.outcome, Outcome::Completed);
+    assert!(report.wrong_reads.unwrap() > 0);
+    assert!(report.result.unwrap().is_err());
+}
+
+#[test]
+fn late_snoops_are_checked_and_commands_that_are_kept_from_a_node_are_noticed() {
+    let settings = ["bus.skew=30", "scheme.name=gcm", "scheme.gcm.commands=true"];
+    assert_eq!(run(&settings, None).outcome, Outcome::Completed);
+    let report = run(&settings, Some(Attacker::new(Attack::DropInvalidation, 100)));
+    let Outcome::Detected(detection) = &report.outcome else { panic!("{:?}", report.outcome) };
+    assert_eq!(detection.detector, Detector::Command);
+    // A changed line is a wrong read with late snoops too
+    let report = run(&["bus.skew=30"], Some(Attacker::new(Attack::Flip, 30)));
+    assert!(report.wrong_reads.unwrap() > 0);
+}
+
+#[test]
+fn tags_take_their_own_bytes_of_the_bus() {
+    let busy = |settings: &[&str]| {
+        let report = run(&[settings, &["bus.tags=true"]].concat(), None);
+        let number = |path| report.stats.number(path);
+        ((number("bus.data_busy") * number("cycles")).round(), number("transfers.count"), number("memory.fills"))
+    };
+    // 72 bytes of header and line take 8 cycles of 10 bytes, 88 with a tag take 9
+    let (cycles, transfers, fills) = busy(&["scheme.name=gcm"]);
+    assert_eq!(cycles, 9.0 * transfers + 8.0 * fills);
+    // A MAC of 8 bytes fits the eighth cycle; of 8 bytes' width it takes a tenth
+    let (cycles, transfers, fills) = busy(&["scheme.name=cbc"]);
+    assert_eq!(cycles, 8.0 * (transfers + fills));
+    let ten = ["scheme.name=cbc", "scheme.cbc.authenticate=10", "scheme.cbc.scope=group", "bus.width=8"];
+    let (cycles, transfers, fills) = busy(&ten);
+    assert_eq!(cycles, 9.0 * (transfers + fills) + (transfers / 10.0).floor());
+}
+
+#[test]
+fn a_wider_window_of_i2sems_is_ready_more_often() {
+    let ready = |window: &str| {
+        let report = run(&["scheme.name=i2sems", window, "engines.units=generous"], None);
+        report.stats.number("scheme.receive.ready_share")
+    };
+    let shares = ["scheme.i2sems.window=1", "scheme.i2sems.window=8", "scheme.i2sems.window=64"].map(ready);
+    assert!(shares[0] < shares[1] && shares[1] <= shares[2], "{shares:?}");
+}
+
+#[test]
+fn units_are_paid_by_the_same_rules() {
+    let cycles = |scheme: &str, units: &str, model: &str| {
+        let settings =
+            [format!("scheme.name={scheme}"), format!("engines.units={units}"), format!("engines.model={model}")];
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        run(&settings, None).stats.number("cycles")
+    };
+    for scheme in ["gcm", "cbc", "senss", "i2sems", "cxl-ide", "pcie-ide"] {
+        let generous = cycles(scheme, "generous", "iterative");
+        assert_eq!(generous, cycles(scheme, "generous", "window"), "{scheme}: nothing waits for an engine");
+        let equal = ["window", "pipelined", "iterative"].map(|model| cycles(scheme, "equal", model));
+        assert!(equal[0] <= equal[2], "{scheme}: {equal:?}");
+    }
+    // GCM has the same in both; CBC gets a second mask each way
+    for model in ["pipelined", "iterative"] {
+        assert_eq!(cycles("gcm", "thesis", model), cycles("gcm", "equal", model));
+        assert!(cycles("cbc", "thesis", model) > cycles("cbc", "equal", model));
+    }
+}
