@@ -13,13 +13,20 @@ use crate::{
     scheme::SchemeName,
 };
 
-/// What an attack against a scheme came to.
+/// What an attack against a scheme came to, over several strikes at different transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The attack.
     pub attack: Attack,
     /// The column's name.
     pub scheme: String,
+    /// Each strike, in a run of its own.
+    pub strikes: Vec<Strike>,
+}
+
+/// What one strike came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Strike {
     /// The transfer, or the command, that was tampered with; `None` if there was no chance.
     pub struck: Option<u64>,
     /// What detected it, if anything did.
@@ -33,17 +40,31 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// In a few words.
+    /// In a few words: how many strikes were detected, by what, how many transfers later, and the harm that others did.
     pub fn words(&self) -> String {
-        match (self.struck, self.detector, self.later) {
-            (None, ..) => "no chance".into(),
-            (_, Some(Detector::Timeout), _) => "timeout".into(),
-            (_, Some(how), Some(0)) => format!("at once ({how})"),
-            (_, Some(how), Some(later)) => format!("{later} later ({how})"),
-            _ if self.deadlocked > 0 => "never: a node waits for ever".into(),
-            _ if self.wrong_reads > 0 => format!("never: {} wrong reads", self.wrong_reads),
-            _ => "never: no harm here".into(),
+        let struck: Vec<&Strike> = self.strikes.iter().filter(|strike| strike.struck.is_some()).collect();
+        if struck.is_empty() {
+            return "no chance".into();
         }
+        let mut later: Vec<u64> = struck.iter().filter_map(|strike| strike.later).collect();
+        later.sort_unstable();
+        let missed: Vec<&&Strike> = struck.iter().filter(|strike| strike.detector.is_none()).collect();
+        let harm = match () {
+            () if missed.iter().any(|strike| strike.deadlocked > 0) => "a node waits for ever".to_owned(),
+            () if missed.iter().any(|strike| strike.wrong_reads > 0) => {
+                format!("up to {} wrong reads", missed.iter().map(|strike| strike.wrong_reads).max().unwrap_or(0))
+            }
+            () => "no harm here".to_owned(),
+        };
+        let Some(detector) = struck.iter().find_map(|strike| strike.detector) else { return format!("never: {harm}") };
+        let when = match (later.first(), later.last()) {
+            (Some(0), Some(0)) => "at once".to_owned(),
+            (Some(first), Some(last)) if first == last => format!("{first} later"),
+            (Some(first), Some(last)) => format!("{first} to {last} later, median {}", later[later.len() / 2]),
+            _ => String::new(),
+        };
+        let words = format!("{when} ({detector})");
+        if missed.is_empty() { words } else { format!("{} of {}: {words}; else {harm}", later.len(), struck.len()) }
     }
 }
 
@@ -83,16 +104,30 @@ pub fn columns(base: &Config) -> Vec<Column> {
     ]
 }
 
-/// Runs every attack against every column, each striking at the first chance from transfer `at` on, on all cores.
-/// Columns are the inner order.
+/// Transfers from one strike to the next: prime, so that strikes meet an interval of 10 or 100 lines at every place.
+const STEP: u64 = 13;
+
+/// Runs every attack against every column on all cores, with `strikes` strikes, each in a run of its own and at the first
+/// chance from a transfer on: `at`, and 13 transfers later each. Columns are the inner order. Where `base` names a scheme,
+/// only its columns are run.
 ///
 /// # Errors
 /// When a run fails.
-pub fn run(base: &Config, kernel: Kernel, at: u64) -> Result<Vec<Cell>, RunError> {
-    let columns = columns(base);
+pub fn run(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<Cell>, RunError> {
+    let mut columns = columns(base);
+    if base.scheme.name != SchemeName::CLEAR {
+        columns.retain(|column| column.config.scheme.name == base.scheme.name);
+    }
     let cells: Vec<_> =
         Attack::ALL.iter().flat_map(|attack| columns.iter().map(move |column| (*attack, column))).collect();
-    cells.into_par_iter().map(|(attack, column)| cell(attack, column, kernel, at)).collect()
+    cells
+        .into_par_iter()
+        .map(|(attack, column)| {
+            let strikes = (0..strikes).map(|n| strike(attack, column, kernel, at + n * STEP));
+            let strikes = strikes.collect::<Result<Vec<_>, RunError>>()?;
+            Ok(Cell { attack, scheme: column.name.clone(), strikes })
+        })
+        .collect()
 }
 
 /// The cells of a whole [`run`] as rows of words: each scheme, and what came of every attack in the order of
@@ -105,7 +140,7 @@ pub fn rows(cells: &[Cell]) -> impl Iterator<Item = (&str, impl Iterator<Item = 
     })
 }
 
-fn cell(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Cell, RunError> {
+fn strike(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Strike, RunError> {
     let mut config = column.config.clone();
     if attack == Attack::ReorderPair {
         // In order, a node waits for one line at a time: the pair's next one is the same line, asked for again
@@ -115,10 +150,10 @@ fn cell(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Cell
     simulation.check = true;
     simulation.attacker = Some(Attacker::new(attack, at));
     let report = simulation.run(&mut |_| {})?;
-    Ok(judge(attack, column, &report))
+    Ok(judge(attack, &report))
 }
 
-fn judge(attack: Attack, column: &Column, report: &Report) -> Cell {
+fn judge(attack: Attack, report: &Report) -> Strike {
     let Report { outcome, struck, wrong_reads, .. } = report;
     let (mut detector, mut later, mut deadlocked) = (None, None, 0);
     match outcome {
@@ -131,7 +166,7 @@ fn judge(attack: Attack, column: &Column, report: &Report) -> Cell {
         Outcome::Completed => {}
     }
     let wrong_reads = wrong_reads.unwrap_or(0);
-    Cell { attack, scheme: column.name.clone(), struck: *struck, detector, later, wrong_reads, deadlocked }
+    Strike { struck: *struck, detector, later, wrong_reads, deadlocked }
 }
 
 #[cfg(test)]
@@ -141,15 +176,13 @@ mod tests {
 
     #[test]
     fn the_matrix_is_as_the_schemes_promise() {
-        let cells = run(&Config::default(), Kernel::Fft { m: 8 }, 30).unwrap();
+        let cells = run(&Config::default(), Kernel::Fft { m: 8 }, 30, 1).unwrap();
         let cell = |attack, scheme: &str| {
-            cells
-                .iter()
-                .find(|cell| cell.attack == attack && cell.scheme == scheme)
-                .unwrap_or_else(|| panic!("{scheme}"))
+            let found = cells.iter().find(|cell| cell.attack == attack && cell.scheme == scheme);
+            &found.unwrap_or_else(|| panic!("{scheme}")).strikes[0]
         };
         for cell in &cells {
-            assert!(cell.struck.is_some(), "{cell:?}");
+            assert!(cell.strikes[0].struck.is_some(), "{cell:?}");
         }
         // In the clear nothing is ever seen, and a changed bit is read
         for attack in Attack::ALL {
@@ -163,7 +196,7 @@ mod tests {
                 let cell = cell(attack, scheme);
                 assert_eq!((cell.detector.is_some(), cell.later, cell.wrong_reads), (true, Some(0), 0), "{cell:?}");
             }
-            assert!(cell(attack, "cbc, MAC in 10").later.is_some_and(|later| later <= 10), "{attack}");
+            assert!(cell(attack, "cbc, MAC in 10").detector.is_some(), "{attack}");
         }
         assert_eq!(cell(Attack::ReorderPair, "gcm").detector, Some(Detector::Tag));
         assert_eq!(cell(Attack::ReorderOther, "gcm").detector, None, "pairs know nothing of each other");
@@ -172,5 +205,28 @@ mod tests {
         assert!(cell(Attack::Drop, "gcm, commands").detector.is_some());
         assert_eq!(cell(Attack::DropInvalidation, "gcm").detector, None, "commands carry no tag");
         assert_eq!(cell(Attack::DropInvalidation, "gcm, commands").detector, Some(Detector::Command));
+    }
+
+    #[test]
+    fn a_distribution_shows_what_one_strike_hides() {
+        let mut base = Config::default();
+        base.scheme.name = SchemeName::find("cbc").unwrap();
+        let cells = run(&base, Kernel::Fft { m: 8 }, 20, 12).unwrap();
+        assert!(cells.iter().all(|cell| cell.scheme.starts_with("cbc")), "the base's scheme alone");
+        let found = cells.iter().find(|cell| cell.attack == Attack::Flip && cell.scheme == "cbc, MAC in 10");
+        let later: Vec<u64> = found.unwrap().strikes.iter().filter_map(|strike| strike.later).collect();
+        assert!(later.len() > 8 && later.iter().max() > later.iter().min(), "{later:?}");
+        assert!(found.unwrap().words().contains(" to "), "{}", found.unwrap().words());
+    }
+
+    #[test]
+    fn a_mac_in_ten_lines_of_one_chain_detects_within_ten_transfers() {
+        let base = Config::default().merge("scheme.name = \"cbc\"\nscheme.cbc.scope = \"group\"\n").unwrap();
+        for cell in run(&base, Kernel::Fft { m: 8 }, 30, 6).unwrap() {
+            let changes = matches!(cell.attack, Attack::Flip | Attack::Spoof | Attack::Replay);
+            for strike in cell.strikes.iter().filter(|_| changes && cell.scheme == "cbc, MAC in 10") {
+                assert!(strike.later.is_some_and(|later| later <= 10), "{} {strike:?}", cell.attack);
+            }
+        }
     }
 }

@@ -51,15 +51,15 @@ fn what_happens_before_the_region_of_interest_is_not_counted() {
 
 #[test]
 fn counting_begins_after_the_warm_up() {
-    let (all, warm) = (run(&[], None), run(&["machine.warm_up=30000"], None));
+    let (all, warm) = (run(&[], None), run(&["machine.warm_up=3000"], None));
     assert_eq!(all.stats.number("cycles"), warm.stats.number("cycles_of_run"));
     assert!(warm.stats.number("cache.misses") < all.stats.number("cache.misses"));
 }
 
 #[test]
 fn an_attacker_who_never_strikes_is_never_detected() {
-    // A timeout shorter than a fill from memory fires often
-    let settings = ["scheme.name=gcm", "bus.timeout=100"];
+    // A timeout about as long as a fill from memory fires often
+    let settings = ["scheme.name=gcm", "bus.timeout=150"];
     let (alone, watched) = (run(&settings, None), run(&settings, Some(Attacker::new(Attack::Drop, u64::MAX))));
     assert!(alone.stats.number("bus.timeouts") > 100.0);
     assert_eq!((&watched.outcome, watched.struck), (&Outcome::Completed, None));
@@ -95,6 +95,22 @@ fn containment_lets_no_changed_line_through() {
                     report.outcome
                 );
                 assert_eq!(report.wrong_reads, Some(0), "{scheme} {attack} at {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_link_never_uses_a_line_out_of_its_place() {
+    for scheme in ["scheme.name=cxl-ide", "scheme.name=pcie-ide"] {
+        for attack in
+            [Attack::Flip, Attack::Spoof, Attack::Replay, Attack::ReorderPair, Attack::ReorderOther, Attack::Drop]
+        {
+            for at in (10..100).step_by(9) {
+                let report = run(&[scheme, "bus.timeout=2000"], Some(Attacker::new(attack, at)));
+                assert_eq!(report.wrong_reads, Some(0), "{scheme} {attack} at {at}: {:?}", report.outcome);
+                let passes = attack == Attack::ReorderOther && report.outcome == Outcome::Completed;
+                assert!(passes || matches!(report.outcome, Outcome::Detected(_)), "{scheme} {attack} at {at}");
             }
         }
     }

@@ -12,7 +12,7 @@ Example:
     sealwright-lab smp attack --processors 8
 
 The table says what detects an attack and when: at once, or after how many more transfers (for a dropped
-invalidation, commands).";
+invalidation, commands). With --scheme, it shows that scheme alone.";
 
 /// Run every attack against every scheme, and print what was detected and when
 #[derive(Args, Debug)]
@@ -21,8 +21,11 @@ pub(crate) struct AttackArgs {
     #[command(flatten)]
     machine: MachineArgs,
     /// Attack at the first opportunity from transfer N on
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 77)]
     at: u64,
+    /// Number of attacks, each in its own run, 13 transfers apart
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    strikes: u64,
     /// Kernel that runs during the attack
     #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES, default_value = "fft")]
     workload: String,
@@ -36,16 +39,19 @@ pub(crate) struct AttackArgs {
 
 pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
     let config = args.machine.config(None)?;
+    if !config.scheme.functional {
+        return Err(CommandError::usage("attacks need lines that are really encrypted").hint("leave --timing-only out"));
+    }
     let kernel =
         Kernel::by_name(&args.workload, Some(args.size)).ok_or_else(|| CommandError::usage("no such kernel"))?;
-    let cells = matrix::run(&config, kernel, args.at).map_err(failed)?;
+    let cells = matrix::run(&config, kernel, args.at, args.strikes).map_err(failed)?;
     if args.json {
         print(&(serde_json::to_string(&cells).map_err(CommandError::failed)? + "\n"))?;
         return Ok(Exit::Done);
     }
     // Schemes down, attacks across: names of schemes are long
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
-    let mut table = Table::new("What was seen, and when", heads);
+    let mut table = Table::new("What was detected, and when", heads);
     for (scheme, words) in matrix::rows(&cells) {
         table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use sealwright_smp::{
     Config,
     config::PRESETS,
-    engine::Model,
+    engine::{Model, Units},
     kernel::Kernel,
     run::Workload,
     scheme::SchemeName,
@@ -26,9 +26,12 @@ pub(crate) struct MachineArgs {
     /// Scheme that seals transfers on the bus
     #[arg(long, value_name = "SCHEME", value_parser = SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>(), help_heading = "Machine")]
     scheme: Option<String>,
-    /// How often the AES unit can start a line
+    /// How often an AES engine can start a line
     #[arg(long, value_name = "MODEL", value_parser = Model::ALL.map(Model::name), help_heading = "Machine")]
     engine: Option<String>,
+    /// How many engines a node has: thesis (what the thesis gives each scheme), equal or generous
+    #[arg(long, value_name = "UNITS", value_parser = Units::ALL.map(Units::name), help_heading = "Machine")]
+    units: Option<String>,
     /// Start from a table of the thesis
     #[arg(long, value_name = "NAME", value_parser = PRESETS, conflicts_with = "line", help_heading = "Machine")]
     preset: Option<String>,
@@ -100,7 +103,7 @@ impl MachineArgs {
             config =
                 config.merge(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))))?;
         }
-        let words = [("scheme.name", &self.scheme), ("engines.model", &self.engine)];
+        let words = [("scheme.name", &self.scheme), ("engines.model", &self.engine), ("engines.units", &self.units)];
         for (name, word) in words {
             if let Some(word) = word {
                 config = config.set(&format!("{name}={word}")).map_err(bad)?;

@@ -50,6 +50,10 @@ pub(crate) enum Shape {
 pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     let (workload, threads) = args.work.workload()?;
     let mut simulation = Simulation::new(args.machine.config(threads)?, workload);
+    if args.attack.is_some() && !simulation.config.scheme.functional {
+        let why = "--attack needs lines that are really encrypted";
+        return Err(CommandError::usage(why).hint("leave --timing-only out"));
+    }
     simulation.check = args.watch || args.attack.is_some();
     simulation.attacker = args.attack.as_deref().map(attacker).transpose()?;
     let status = Status::new(&args.progress);

@@ -208,6 +208,8 @@ impl End {
             self.epochs.push_back((message.counter, Vec::new()));
         }
         if let Some((_, text)) = self.epochs.back_mut() {
+            // Each end counts for itself: after a lost line they no longer agree
+            text.extend_from_slice(&self.lines.to_be_bytes());
             text.extend_from_slice(&message.line.to_be_bytes());
             text.extend_from_slice(message.text());
         }

@@ -1,8 +1,9 @@
 //! DynamoRIO's drmemtrace: packed entries of 12 bytes (type 2, size 2, address 8, little-endian), one file a thread.
 //!
-//! Read are loads, stores, instructions, and the markers of traced functions: with `-record_function` of
+//! Types are those of `trace_entry.h` of DynamoRIO, version 7 of the format. Read are loads, stores, instructions of every
+//! kind, and the markers of traced functions: with `-record_function` of
 //! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks
-//! and barriers are played. Everything else is passed over.
+//! and barriers are played. Everything else (encodings, prefetches, other markers) is passed over.
 
 use std::io::{self, Read};
 
@@ -11,14 +12,20 @@ use crate::access::{Access, Kind, Source, SourceError};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
-/// Instructions: from plain ones to returns, and those of a system call.
-const INSTRUCTIONS: std::ops::RangeInclusive<u16> = 10..=16;
-const NO_FETCH: u16 = 25;
-const HEADER: u16 = 19;
-const FOOTER: u16 = 20;
+const HEADER: u16 = 25;
+const FOOTER: u16 = 26;
 const MARKER: u16 = 28;
-/// The last type that version 5 and its followers know, with room for more.
+/// An instruction that repeats, and is not fetched again.
+const NO_FETCH: u16 = 29;
+/// The last type that this version knows, with room for those to come.
 const LAST: u16 = 63;
+
+/// Whether entries of a type are instructions: plain ones, jumps, calls and returns, a system call, conditional jumps that
+/// were taken or not.
+fn instruction(kind: u16) -> bool {
+    matches!(kind, 10..=16 | 31 | 48 | 49)
+}
+
 const FUNCTION: u16 = 4;
 const ARGUMENT: u16 = 6;
 
@@ -75,7 +82,7 @@ impl Drmemtrace {
                 let kind = if kind == READ { Kind::Load } else { Kind::Store };
                 self.stepper.reference(steps, kind, address, u64::from(size));
             }
-            kind if INSTRUCTIONS.contains(&kind) => {
+            kind if instruction(kind) => {
                 self.stepper.work(1);
                 // A fetch for each new line of instructions
                 let line = address / self.line;
@@ -141,7 +148,9 @@ mod tests {
         let bytes = [
             entry(HEADER, 0, 5),
             entry(10, 4, 0x40_0000),
-            entry(10, 4, 0x40_0004),
+            entry(47, 4, 0xf20f),
+            entry(48, 4, 0x40_0004),
+            entry(NO_FETCH, 4, 0x40_0004),
             entry(READ, 8, 0x1000),
             entry(MARKER, FUNCTION, 2),
             entry(MARKER, ARGUMENT, 0x6000),
@@ -154,7 +163,7 @@ mod tests {
             steps,
             [
                 (Kind::Fetch, 0x40_0000, 1, 1),
-                (Kind::Load, 0x1000, 8, 1),
+                (Kind::Load, 0x1000, 8, 2),
                 (Kind::Barrier, 0x6000, 0, 0),
                 (Kind::Store, 0x1030, 16, 0),
                 (Kind::Store, 0x1040, 16, 0),

@@ -3,6 +3,7 @@
 //! A reader turns records into steps; a reference that crosses a line becomes two. Traces hold no values: a store writes a
 //! number that follows from its processor and place, so that lines on the bus differ and can be checked.
 
+mod chunks;
 mod drmemtrace;
 mod open;
 mod smpt;

@@ -7,8 +7,9 @@ use std::{
 };
 
 use flate2::read::MultiGzDecoder;
+use lz4_flex::frame::FrameDecoder;
 
-use super::{Drmemtrace, Smpt, SynchroTrace};
+use super::{chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
 use crate::{access::Source, config::MOST_PROCESSORS};
 
 /// A format of traces.
@@ -16,21 +17,19 @@ use crate::{access::Source, config::MOST_PROCESSORS};
 pub enum Format {
     /// Ours: `PREFIX.T.smpt.zst` or `PREFIX.T.smpt`.
     Smpt,
-    /// DynamoRIO's final traces: `PREFIX.T.trace` or `PREFIX.T.trace.gz`.
+    /// DynamoRIO's final traces: `PREFIX.T.trace`, plain or with `.zip`, `.gz` or `.lz4`; or a folder as DynamoRIO writes
+    /// it, with one file a thread of any name that ends so.
     Drmemtrace,
     /// SynchroTraceGen's: `PREFIX.T.sigil` or `PREFIX.T.sigil.gz`.
     Synchro,
 }
 
-/// Other packings of drmemtrace, and what unpacks a file of theirs.
-const PACKED: [(&str, &str); 2] = [("trace.zip", "unzip -p"), ("trace.lz4", "lz4 -dc")];
-
 impl Format {
     /// Every format with its endings, plain and compressed.
-    const ENDINGS: [(Format, [&'static str; 2]); 3] = [
-        (Format::Smpt, ["smpt.zst", "smpt"]),
-        (Format::Drmemtrace, ["trace.gz", "trace"]),
-        (Format::Synchro, ["sigil.gz", "sigil"]),
+    const ENDINGS: [(Format, &'static [&'static str]); 3] = [
+        (Format::Smpt, &["smpt.zst", "smpt"]),
+        (Format::Drmemtrace, &["trace.zip", "trace.gz", "trace.lz4", "trace"]),
+        (Format::Synchro, &["sigil.gz", "sigil"]),
     ];
 }
 
@@ -51,16 +50,6 @@ pub enum TraceError {
     /// There is one file only.
     #[error("{}: a trace of one thread; the machine has at least two", .0.display())]
     OneThread(PathBuf),
-    /// The files are compressed in a way that is not read.
-    #[error("{}: this compression is not read: {how} {} > {}", .file.display(), .file.display(), .plain.display())]
-    Packed {
-        /// The file.
-        file: PathBuf,
-        /// What decompresses it.
-        how: &'static str,
-        /// Where that should go.
-        plain: PathBuf,
-    },
     /// A file cannot be opened.
     #[error("{}: {error}", .file.display())]
     Open {
@@ -87,6 +76,9 @@ impl Trace {
     /// # Errors
     /// When there are none, or but one.
     pub fn find(prefix: &Path) -> Result<Trace, TraceError> {
+        if prefix.is_dir() {
+            return Trace::folder(prefix);
+        }
         let name = |thread: usize, ending: &str| {
             let mut name = prefix.as_os_str().to_owned();
             name.push(format!(".{thread}.{ending}"));
@@ -109,13 +101,26 @@ impl Trace {
                 }
             }
         }
-        for (ending, how) in PACKED {
-            let file = name(0, ending);
-            if file.is_file() {
-                return Err(TraceError::Packed { file, how, plain: name(0, "trace") });
-            }
-        }
         Err(TraceError::Missing(name(0, "smpt.zst")))
+    }
+
+    /// Finds DynamoRIO's files in a folder, in the order of their names.
+    fn folder(folder: &Path) -> Result<Trace, TraceError> {
+        let open = |error| TraceError::Open { file: folder.to_owned(), error };
+        let (_, endings) = Format::ENDINGS[1];
+        let ends = |file: &PathBuf| {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            endings.iter().any(|ending| name.ends_with(&format!(".{ending}")))
+        };
+        let entries = std::fs::read_dir(folder).map_err(open)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut files: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(open)?;
+        files.retain(ends);
+        files.sort_unstable();
+        match files.len() {
+            0 => Err(TraceError::Missing(folder.join("*.trace.zip"))),
+            1 => Err(TraceError::OneThread(files.swap_remove(0))),
+            _ => Ok(Trace { format: Format::Drmemtrace, files }),
+        }
     }
 
     /// Opens every thread's file for lines of `line` bytes.
@@ -134,6 +139,8 @@ impl Trace {
         let plain: Box<dyn Read> = match ending {
             "zst" => Box::new(zstd::Decoder::new(file).map_err(fail)?),
             "gz" => Box::new(MultiGzDecoder::new(BufReader::new(file))),
+            "lz4" => Box::new(FrameDecoder::new(BufReader::new(file))),
+            "zip" => Box::new(Chunks::open(path).map_err(fail)?),
             _ => Box::new(file),
         };
         Ok(match self.format {
@@ -152,6 +159,7 @@ impl Trace {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::access::Kind;
 
     #[test]
     fn files_are_found_by_their_prefix_or_it_is_told_why_not() {
@@ -166,18 +174,85 @@ mod tests {
             "b.0.trace.gz",
             "b.1.trace.gz",
             "c.0.sigil",
-            "d.0.trace.zip",
         ] {
             std::fs::write(prefix(name), []).unwrap();
         }
         let found = |name: &str| Trace::find(&prefix(name));
         assert_eq!(found("a").unwrap().files.len(), 2);
         assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
-        for (name, what) in
-            [("c", "one thread"), ("g", "g.2.smpt.zst: missing, though"), ("d", "unzip -p"), ("e", "does not exist")]
-        {
+        for (name, what) in [("c", "one thread"), ("g", "g.2.smpt.zst: missing, though"), ("e", "does not exist")] {
             let why = found(name).unwrap_err().to_string();
             assert!(why.contains(what), "{why}");
         }
+    }
+
+    /// A thread of DynamoRIO's test `threadsig`, cut to 600 entries in two chunks (BSD licence).
+    const REAL: &[u8] = include_bytes!("../../tests/data/threadsig.0.trace.zip");
+
+    #[test]
+    fn drmemtrace_is_read_as_dynamorio_writes_it_in_every_compression() {
+        use std::io::Write;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for thread in 0..2 {
+            std::fs::write(path(&format!("zip.{thread}.trace.zip")), REAL).unwrap();
+        }
+        let mut plain = Vec::new();
+        Chunks::open(&path("zip.0.trace.zip")).unwrap().read_to_end(&mut plain).unwrap();
+        assert_eq!(plain.len(), 601 * 12, "both chunks");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        lz4.write_all(&plain).unwrap();
+        let lz4 = lz4.finish().unwrap();
+        std::fs::create_dir(path("dir")).unwrap();
+        for thread in 0..2 {
+            std::fs::write(path(&format!("gz.{thread}.trace.gz")), &gzip).unwrap();
+            std::fs::write(path(&format!("lz4.{thread}.trace.lz4")), &lz4).unwrap();
+            std::fs::write(path(&format!("plain.{thread}.trace")), &plain).unwrap();
+            std::fs::write(path(&format!("dir/drmemtrace.threadsig.87290{thread}.1041.trace.zip")), REAL).unwrap();
+        }
+        std::fs::write(path("dir/cpu_schedule.bin.zip"), [0; 4]).unwrap();
+        let steps = |name: &str| {
+            let trace = Trace::find(&path(name)).unwrap();
+            assert_eq!((trace.format, trace.files.len()), (Format::Drmemtrace, 2), "{name}");
+            let mut steps = Vec::new();
+            trace.open(64).unwrap()[1].fill(&mut steps).unwrap();
+            steps
+        };
+        let all = steps("zip");
+        let count = |kind| all.iter().filter(|step| step.kind == kind).count();
+        // 67 loads and 40 stores in the file, of which some cross a line
+        assert!((67..=75).contains(&count(Kind::Load)) && (40..=48).contains(&count(Kind::Store)), "{all:?}");
+        let instructions: u64 = all.iter().map(|step| u64::from(step.gap)).sum();
+        assert!(
+            (240..=248).contains(&instructions),
+            "{instructions} of 248 instructions, but for those after the last access"
+        );
+        for name in ["gz", "lz4", "plain", "dir"] {
+            assert_eq!(steps(name), all, "{name}");
+        }
+    }
+
+    #[test]
+    fn archives_that_are_damaged_are_refused_with_their_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |thread: usize| folder.path().join(format!("bad.{thread}.trace.zip"));
+        std::fs::write(path(0), &REAL[..REAL.len() / 2]).unwrap();
+        std::fs::write(path(1), REAL).unwrap();
+        let Err(error) = Trace::find(&folder.path().join("bad")).unwrap().open(64) else { panic!("half an archive") };
+        assert!(error.to_string().contains("bad.0.trace.zip"), "{error}");
+        let mut damaged = REAL.to_vec();
+        damaged[100..140].fill(0xff);
+        std::fs::write(path(0), damaged).unwrap();
+        let mut steps = Vec::new();
+        let read = Trace::find(&folder.path().join("bad")).unwrap().open(64).map(|mut all| all[0].fill(&mut steps));
+        let error = match read {
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+            Ok(Ok(())) => panic!("a damaged chunk was read"),
+        };
+        assert!(error.contains("bad.0.trace.zip"), "{error}");
     }
 }

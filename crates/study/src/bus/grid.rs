@@ -20,6 +20,8 @@ pub(super) const LATENCIES: [u64; 2] = [160, 320];
 /// Sizes of the pool of pads, and numbers of masks, that are swept.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
+/// Strikes of each attack, in runs of their own.
+pub(super) const STRIKES: u64 = 8;
 /// The programs.
 pub(super) const PROGRAMS: [&str; 4] = ["fft", "luc", "lunc", "radix"];
 
@@ -262,7 +264,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
         }
     }
     progress.step("attacks");
-    let matrix = matrix::run(&Config::default(), Kernel::Fft { m: 8 }, 50)?;
+    let matrix = matrix::run(&Config::default(), Kernel::Fft { m: 8 }, 50, STRIKES)?;
     Ok(Grid { quick, found, matrix, references, seconds: start.elapsed().as_secs_f64() })
 }
 

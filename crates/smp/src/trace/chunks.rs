@@ -1,0 +1,60 @@
+//! The chunks of an archive as one stream: DynamoRIO writes a thread's trace as `chunk.0000`, `chunk.0001` and so on.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Seek, SeekFrom},
+    path::{Path, PathBuf},
+};
+
+use flate2::read::DeflateDecoder;
+use zip::{CompressionMethod, ZipArchive};
+
+/// The files of an archive, one after the other in the order of the archive.
+pub(super) struct Chunks {
+    path: PathBuf,
+    archive: ZipArchive<BufReader<File>>,
+    next: usize,
+    current: Option<Box<dyn Read>>,
+}
+
+impl Chunks {
+    pub(super) fn open(path: &Path) -> io::Result<Chunks> {
+        let archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        Ok(Chunks { path: path.to_owned(), archive, next: 0, current: None })
+    }
+
+    /// The next file, decompressed as it is read: a chunk may be larger than memory.
+    fn chunk(&mut self) -> io::Result<Box<dyn Read>> {
+        let entry = self.archive.by_index_raw(self.next).map_err(io::Error::other)?;
+        let (start, size, method) = (entry.data_start(), entry.compressed_size(), entry.compression());
+        let start = start.ok_or_else(|| io::Error::other("a file of the archive has no place in it"))?;
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let data = BufReader::new(file.take(size));
+        match method {
+            CompressionMethod::Stored => Ok(Box::new(data)),
+            CompressionMethod::Deflated => Ok(Box::new(DeflateDecoder::new(data))),
+            other => Err(io::Error::other(format!("the archive's compression {other} is not read"))),
+        }
+    }
+}
+
+impl Read for Chunks {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.current.is_none() {
+                if self.next == self.archive.len() {
+                    return Ok(0);
+                }
+                self.current = Some(self.chunk()?);
+                self.next += 1;
+            }
+            if let Some(current) = &mut self.current {
+                match current.read(out)? {
+                    0 if !out.is_empty() => self.current = None,
+                    n => return Ok(n),
+                }
+            }
+        }
+    }
+}
