@@ -17,8 +17,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     let points = if size == Size::Small { 8 } else { 10 };
     let strikes = if size == Size::Small { 1 } else { 8 };
     let kernel = Kernel::by_name("fft", Some(points)).expect("FFT is one of the kernels");
-    let cells =
-        matrix::run(&Config::for_line(64), kernel, 100, strikes).map_err(|error| AttackError::Simulation(error.into()))?;
+    let cells = matrix::run(&Config::for_line(64), kernel, 100, strikes)
+        .map_err(|error| AttackError::Simulation(error.into()))?;
     for (scheme, target) in
         [("clear", Target::Weak), ("gcm", Target::Strong), ("cxl-ide", Target::Strong), ("senss", Target::Strong)]
     {
@@ -26,9 +26,10 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
             let Some(cell) = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme) else { continue };
             log.trial(target, format!("{scheme}, {tamper}"), |cost| {
                 (cost.queries, cost.steps, cost.step, cost.memory) = (strikes, strikes, "line changed", 64);
-                let succeeded = cell.strikes.iter().any(|strike| {
-                    strike.struck.is_some() && strike.detector.is_none() && strike.wrong_reads > 0
-                });
+                let succeeded = cell
+                    .strikes
+                    .iter()
+                    .any(|strike| strike.struck.is_some() && strike.detector.is_none() && strike.wrong_reads > 0);
                 Ok::<_, AttackError>((succeeded, cell.words()))
             })?;
         }
