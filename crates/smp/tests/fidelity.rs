@@ -174,6 +174,14 @@ fn a_wider_window_of_i2sems_is_ready_more_often() {
     };
     let shares = ["scheme.i2sems.window=1", "scheme.i2sems.window=8", "scheme.i2sems.window=64"].map(ready);
     assert!(shares[0] < shares[1] && shares[1] <= shares[2], "{shares:?}");
+    // What is made ahead does not keep lines waiting that were not foreseen; a few per cent are chance
+    let cycles = |window: &str| {
+        let report = run(&["scheme.name=i2sems", window, "machine.processors=8"], None);
+        report.stats.number("cycles")
+    };
+    let [one, eight, many] =
+        ["scheme.i2sems.window=1", "scheme.i2sems.window=8", "scheme.i2sems.window=64"].map(cycles);
+    assert!(eight < 1.06 * one && many < one, "{one} {eight} {many}");
 }
 
 #[test]

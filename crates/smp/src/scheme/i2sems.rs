@@ -42,6 +42,8 @@ struct I2sems {
     parameters: Parameters,
     /// Blocks of a keystream: those of a line, and the one that masks the tag.
     pad: u64,
+    /// The engine of each unit as lines that wait see it, and as keystream that is made ahead sees it: that gives way.
+    urgent: Vec<Engine>,
     engines: Vec<Engine>,
     ghash: Vec<Engine>,
     queues: Vec<Pool>,
@@ -116,6 +118,7 @@ impl I2sems {
             line,
             xor: platform.engines.xor,
             pad: platform.blocks() + 1,
+            urgent: platform.aes(LATENCY),
             engines: platform.aes(LATENCY),
             ghash: platform.ghash(),
             queues: vec![Pool::new(parameters.pads); units],
@@ -151,7 +154,8 @@ impl Scheme for I2sems {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         message.counter = self.senders[from].counter(self.parameters.range, &mut self.next_range);
-        let ready = self.queues[from].take(now, &mut self.engines[from], self.pad);
+        self.engines[from].work(now, self.pad);
+        let ready = self.queues[from].take(now, &mut self.urgent[from], self.pad);
         self.counters.send.note(now, ready) + self.xor
     }
 
@@ -197,7 +201,15 @@ impl Scheme for I2sems {
         let (counter, to) = (message.counter, message.to);
         let guess = &mut self.guesses[to * self.units + from];
         let engine = &mut self.engines[to];
-        let ready = guess.take(counter).unwrap_or_else(|| engine.work(now, self.pad));
+        let ready = match guess.take(counter) {
+            Some(ready) if ready <= now => now,
+            // Made to order where that is sooner than what was begun ahead
+            begun => {
+                engine.work(now, self.pad);
+                let made = self.urgent[to].work(now, self.pad);
+                begun.map_or(made, |begun| begun.min(made))
+            }
+        };
         // The window moves on: each keystream that enters it is ready when the engine has made it
         while (guess.ready.len() as u64) < self.parameters.window {
             guess.ready.push_back(engine.work(now, self.pad));

@@ -116,7 +116,7 @@ impl Keystream {
     }
 
     fn take(&mut self, place: usize, unit: usize, now: Cycle) -> Cycle {
-        let engine = if place % 3 == 0 { &mut self.nodes[unit] } else { &mut self.hub[unit] };
+        let engine = if matches!(place, 0 | 3) { &mut self.nodes[unit] } else { &mut self.hub[unit] };
         self.pools[place][unit].take(now, engine, self.blocks)
     }
 }
