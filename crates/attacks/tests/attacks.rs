@@ -50,11 +50,13 @@ fn every_attack_has_a_page_that_names_it() {
     }
 }
 
-/// Takes minutes: `cargo test --release -p sealwright-attacks -- --ignored`.
+/// Takes minutes: `cargo test --release -p sealwright-attacks -- --ignored --nocapture` prints what each costs.
 #[test]
 #[ignore = "full size"]
-fn gscm_keys_in_full() {
-    let report = by_name("gscm-keys").unwrap().run(Size::Full).unwrap();
-    println!("{report:#?}");
-    assert!(report.as_expected(), "{report:#?}");
+fn every_attack_in_full() {
+    for attack in ATTACKS {
+        let report = attack.run(Size::Full).unwrap();
+        println!("{report:#?}");
+        assert!(report.as_expected(), "{}", attack.name);
+    }
 }

@@ -11,7 +11,7 @@ fail. Exit code 1 if any did otherwise. docs/attacks/ explains each.
 
 Example:
     sealwright-lab attack gcm-nonce-reuse
-    sealwright-lab attack all --json";
+    sealwright-lab attack all --small    # in full it takes some minutes of two cores";
 
 /// Run attacks on broken schemes and misused modes
 #[derive(Args, Debug)]
