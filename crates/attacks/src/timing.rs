@@ -2,8 +2,8 @@
 //! code constant time?", 2017).
 //!
 //! Messages with fixed associated data and with random data are sealed in random order, and timed. Fixed data touches a few
-//! lines of the table; random data touches all of them, and the caches show. If the two kinds of times have different
-//! means, Welch's t grows with the number of samples.
+//! lines of the table, random data touches all of them, and the caches treat these differently. If the two kinds of times
+//! have different means, Welch's t grows with the number of samples.
 
 use std::{hint::black_box, time::Instant};
 
