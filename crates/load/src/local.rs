@@ -37,8 +37,8 @@ pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, L
             server.admit(slot, session, &material)?;
             clients.admit(slot, session, &material)?;
         }
-        // Beside each record the worker keeps the connection of the session
-        bytes += (server.memory().bytes_per_client() + 4.0) * f64::from(slots);
+        // Beside each record the worker keeps where the session can be reached
+        bytes += (server.memory().bytes_per_client() + Settings::default().session_bytes() as f64) * f64::from(slots);
         here.push(server);
         there.push(clients);
     }

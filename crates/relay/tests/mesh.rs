@@ -268,3 +268,83 @@ fn a_node_with_another_secret_is_not_heard() {
     assert_ne!(bob, stranger);
     assert_eq!(mesh.identity("alice", &[1]).find(&["bob"]).unwrap(), [Some(bob)]);
 }
+
+/// Somebody at NATS who listens and speaks, without the secret.
+struct Eavesdropper {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Eavesdropper {
+    fn at(port: u16) -> Eavesdropper {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        stream.write_all(b"CONNECT {\"verbose\":false,\"echo\":false}\r\nSUB sealwright.> 1\r\n").unwrap();
+        Eavesdropper { stream, received: Vec::new() }
+    }
+
+    /// What nodes say within this time: subjects and messages.
+    fn listen(&mut self, time: Duration) -> Vec<(String, Vec<u8>)> {
+        let start = Instant::now();
+        let mut buffer = [0; 4096];
+        while start.elapsed() < time {
+            if let Ok(length) = self.stream.read(&mut buffer) {
+                self.received.extend_from_slice(&buffer[..length]);
+            }
+        }
+        let (mut rest, mut messages) = (&self.received[..], Vec::new());
+        while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {
+            let line = String::from_utf8_lossy(&rest[..end]).into_owned();
+            rest = &rest[end + 2..];
+            let Some(line) = line.strip_prefix("MSG ") else { continue };
+            let words: Vec<&str> = line.split(' ').collect();
+            let length: usize = words.last().unwrap().parse().unwrap();
+            let Some(message) = rest.get(..length) else { break };
+            messages.push((words[0].to_owned(), message.to_vec()));
+            rest = &rest[length + 2..];
+        }
+        messages
+    }
+
+    fn say(&mut self, subject: &str, message: &[u8]) {
+        self.stream.write_all(format!("PUB {subject} {}\r\n", message.len()).as_bytes()).unwrap();
+        self.stream.write_all(&[message, b"\r\n"].concat()).unwrap();
+    }
+}
+
+#[test]
+fn forged_and_repeated_messages_change_nothing() {
+    let Some(mesh) = Mesh::start() else { return };
+    let bob = mesh.identity("bob", &[2]).open(&[]).unwrap().address;
+    let alice = mesh.identity("alice", &[1]);
+    until("news of bob", || alice.find(&["bob"]).unwrap() == [Some(bob)]);
+    let mut eavesdropper = Eavesdropper::at(mesh._nats.port);
+    let heard = eavesdropper.listen(Duration::from_secs(2));
+    assert!(heard.len() > 12, "hellos and heartbeats of three nodes");
+    assert!(!heard.iter().any(|(_, message)| message.windows(3).any(|three| three == b"bob")), "names are sealed");
+    let lines = mesh.log.bytes().len();
+    for round in 0..50u8 {
+        // The review's message that cut a node off, forged hellos, and everything that was heard
+        eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 16]].concat());
+        eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 32]].concat());
+        eavesdropper.say("sealwright.node.1", &[round; 80]);
+        for (subject, message) in &heard {
+            eavesdropper.say(subject, message);
+        }
+        assert_eq!(alice.find(&["bob"]).unwrap(), [Some(bob)]);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let refused = |node: usize| {
+        let text = mesh.metrics(node);
+        let line = text.lines().find_map(|line| {
+            line.strip_prefix("sealwright_mesh_messages_total{outcome=\"refused\"} ").map(str::to_owned)
+        });
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    until("refusals", || refused(1) >= 150);
+    for node in 1..=3 {
+        assert!(mesh.metrics(node).contains("sealwright_mesh_nodes 2\n"));
+    }
+    let log = String::from_utf8(mesh.log.bytes()[lines..].to_vec()).unwrap();
+    assert!(!log.contains("node-met") && !log.contains("node-lost") && !log.contains("moved"), "{log}");
+}

@@ -51,8 +51,8 @@ pub(crate) struct ConnectionId {
 pub(crate) struct Connection {
     pub(crate) stream: FrameStream,
     pub(crate) handle: Handle,
-    /// When it came to this worker.
-    pub(crate) since: Instant,
+    /// Since when it has been of no use: when it came, or when the last session was bound elsewhere.
+    pub(crate) idle_since: Instant,
     /// No frame came yet: it may still move to the worker of its first frame.
     pub(crate) may_move: bool,
     /// An authentic frame came over it.
@@ -76,7 +76,7 @@ impl Connection {
         Connection {
             stream,
             handle,
-            since: now,
+            idle_since: now,
             may_move,
             authentic: false,
             sessions: 0,
@@ -86,6 +86,11 @@ impl Connection {
             dirty: false,
             progress: now,
         }
+    }
+
+    /// Whether no session is reached over it: it proved nothing yet, or its clients went elsewhere.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sessions == 0
     }
 
     /// Reads once into `buffer`, behind the cut frame of the last read.

@@ -181,7 +181,7 @@ impl Forwarder {
             }
             opened += 1;
             let source = source(at);
-            self.bind(io, job.slot, source);
+            self.bind(ctx, io, job.slot, source);
             let frame = &mut buffer[job.start..job.end];
             let me = Address { session: job.session, generation: self.generations[job.slot as usize] };
             let Some(receiver) = frame[HEADER..].first_chunk_mut() else { continue };
@@ -255,7 +255,7 @@ impl Forwarder {
 
     /// From now on, frames for this session go where this one came from.
     #[inline]
-    fn bind(&mut self, io: &mut Io, slot: u32, source: Source) {
+    fn bind(&mut self, ctx: &Context, io: &mut Io, slot: u32, source: Source) {
         let before = self.bindings[slot as usize];
         let now = match (source, &mut io.udp) {
             (Source::Connection(handle), _) => Binding::connection(handle),
@@ -276,12 +276,12 @@ impl Forwarder {
         {
             connection.sessions += 1;
         }
-        release(io, before);
+        release(ctx, io, before);
         self.bindings[slot as usize] = now;
     }
 
-    fn unbind(&mut self, io: &mut Io, slot: usize) {
-        release(io, std::mem::take(&mut self.bindings[slot]));
+    fn unbind(&mut self, ctx: &Context, io: &mut Io, slot: usize) {
+        release(ctx, io, std::mem::take(&mut self.bindings[slot]));
     }
 
     /// Whether a session of this generation has a connection, or an address for datagrams.
@@ -297,10 +297,10 @@ impl Forwarder {
     }
 
     /// Changes the table. The sessions in these slots lose their bindings.
-    pub(crate) fn change(&mut self, io: &mut Io, slots: Range<u32>, change: Change) {
+    pub(crate) fn change(&mut self, ctx: &Context, io: &mut Io, slots: Range<u32>, change: Change) {
         let all = self.bindings.len();
         for slot in (slots.start as usize).min(all)..(slots.end as usize).min(all) {
-            self.unbind(io, slot);
+            self.unbind(ctx, io, slot);
         }
         change(&mut *self.sessions);
     }
@@ -311,6 +311,7 @@ impl Forwarder {
     /// [`SessionError::Stale`] if the number has had a later owner than this one.
     pub(crate) fn admit(
         &mut self,
+        ctx: &Context,
         io: &mut Io,
         slot: u32,
         address: Address,
@@ -322,7 +323,7 @@ impl Forwarder {
         }
         let grant = self.sessions.admit(slot, address.session, material)?;
         self.generations[slot as usize] = address.generation;
-        self.unbind(io, slot as usize);
+        self.unbind(ctx, io, slot as usize);
         Ok(grant)
     }
 
@@ -342,7 +343,7 @@ impl Forwarder {
         let others = if revoke { self.sessions.revoke(slot) } else { Vec::new() };
         self.sessions.remove(slot);
         let route = self.bindings[slot as usize].route();
-        self.unbind(io, slot as usize);
+        self.unbind(ctx, io, slot as usize);
         // A client that lost its session has no use for its connection, unless other sessions use it too
         if let Route::Connection(handle) = route
             && io.get_mut(handle).is_some_and(|connection| connection.sessions == 0)
@@ -366,11 +367,12 @@ impl Forwarder {
 }
 
 /// A session does not use this binding any more.
-fn release(io: &mut Io, binding: Binding) {
+fn release(ctx: &Context, io: &mut Io, binding: Binding) {
     match (binding.route(), &mut io.udp) {
         (Route::Connection(handle), _) => {
             if let Some(connection) = io.get_mut(handle) {
                 connection.sessions = connection.sessions.saturating_sub(1);
+                connection.idle_since = ctx.now;
             }
         }
         (Route::Peer(peer), Some(udp)) => udp.release(peer),

@@ -40,6 +40,8 @@ pub(crate) enum Message {
     Admit { slot: u32, address: Address, material: Material, reply: SyncSender<Result<Grant, SessionError>> },
     /// End a session. Who hears the reply learns the slots that lost their keys as well.
     Remove { slot: u32, only: Option<u32>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
+    /// Close a connection that is of no use, if there is one: another worker has no room.
+    CloseIdle,
     /// Accept no connections any more.
     Drain,
     /// Stop reading, write what is queued, end.

@@ -7,6 +7,7 @@ use mio::{
     event::Event,
     net::{TcpListener, TcpStream, UdpSocket},
 };
+use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::{
     data::{
@@ -28,6 +29,15 @@ const FIRST_CONNECTION: usize = 3;
 
 /// Connections accepted in one iteration: many new ones must not hold up those that are here.
 const ACCEPTS: usize = 64;
+
+/// Lets the system probe a peer of which nothing is heard, and break the connection when it does not respond.
+fn notice_dead_peers(stream: &TcpStream) {
+    // A system that has none of these only notices later
+    let _ = setsockopt(stream, sockopt::KeepAlive, &true);
+    let _ = setsockopt(stream, sockopt::TcpKeepIdle, &60);
+    let _ = setsockopt(stream, sockopt::TcpKeepInterval, &15);
+    let _ = setsockopt(stream, sockopt::TcpKeepCount, &4);
+}
 
 /// A worker's sockets.
 pub(crate) struct Io {
@@ -140,6 +150,7 @@ impl Io {
         if !std::mem::take(&mut self.accept_ready) {
             return;
         }
+        let mut idle = None;
         for accepted in 0.. {
             if accepted == ACCEPTS {
                 self.accept_ready = true;
@@ -149,7 +160,7 @@ impl Io {
             match listener.accept() {
                 Ok((stream, _)) => {
                     let others = ctx.shared.connections.fetch_add(1, Ordering::Relaxed);
-                    if others < ctx.settings().max_connections {
+                    if others < ctx.settings().max_connections || self.make_room(ctx, &mut idle) {
                         ctx.count(Count::Accepted);
                         self.add(ctx, stream, Vec::new());
                     } else {
@@ -165,6 +176,38 @@ impl Io {
                     break;
                 }
             }
+        }
+    }
+
+    /// Closes the connection that has been idle for longest, if there is one here; else asks the other workers to do so.
+    /// So those who connect and send nothing of use never keep others out. `idle` is kept for one iteration.
+    fn make_room(&mut self, ctx: &mut Context, idle: &mut Option<Vec<Handle>>) -> bool {
+        let idle = idle.get_or_insert_with(|| {
+            let mut idle: Vec<_> = self.connections.iter().filter(|connection| connection.is_idle()).collect();
+            // Taken from the end: the one that has been idle for longest
+            idle.sort_by_key(|connection| std::cmp::Reverse(connection.idle_since));
+            idle.iter().map(|connection| connection.handle).collect()
+        });
+        // Those that came in this iteration are not in the list
+        if let Some(handle) = idle.pop().or_else(|| self.oldest_idle()) {
+            self.expel(ctx, handle);
+            return true;
+        }
+        for worker in (0..ctx.shared.inboxes.len()).filter(|worker| *worker != ctx.worker) {
+            ctx.post(worker, Message::CloseIdle);
+        }
+        false
+    }
+
+    fn oldest_idle(&self) -> Option<Handle> {
+        let idle = self.connections.iter().filter(|connection| connection.is_idle());
+        idle.min_by_key(|connection| connection.idle_since).map(|connection| connection.handle)
+    }
+
+    /// Closes the connection that has been idle for longest, if there is one.
+    pub(crate) fn close_idle(&mut self, ctx: &mut Context) {
+        if let Some(handle) = self.oldest_idle() {
+            self.expel(ctx, handle);
         }
     }
 
@@ -185,6 +228,7 @@ impl Io {
     pub(crate) fn add(&mut self, ctx: &mut Context, stream: TcpStream, received: Vec<u8>) {
         // Otherwise small frames wait for acknowledgements; a stream that refuses is merely slower
         let _ = stream.set_nodelay(true);
+        notice_dead_peers(&stream);
         let may_move = received.is_empty();
         let mut stream = FrameStream::resumed(stream, received);
         let Some(handle) = self.connections.reserve() else {
@@ -312,7 +356,7 @@ impl Io {
         let (settings, now) = (&ctx.shared.settings, ctx.now);
         let (mut close, mut release) = (Vec::new(), Vec::new());
         for connection in self.connections.iter() {
-            let silent = !connection.authentic && now - connection.since > settings.first_frame;
+            let silent = connection.is_idle() && now - connection.idle_since > settings.first_frame;
             let stalled = connection.queued() > 0 && now - connection.progress > settings.stall;
             if silent || stalled {
                 close.push(connection.handle);

@@ -238,10 +238,15 @@ impl Relay {
 
     /// Accepts no connections and waits at most `grace` until all connections have ended. Returns whether they have.
     pub fn drained_within(&self, grace: Duration) -> bool {
+        self.drained_unless(grace, || false)
+    }
+
+    /// The same, but stops waiting as soon as `give_up` says so.
+    pub(crate) fn drained_unless(&self, grace: Duration, give_up: impl Fn() -> bool) -> bool {
         self.drain();
         let start = Instant::now();
         while self.connections() > 0 {
-            if start.elapsed() > grace {
+            if start.elapsed() > grace || give_up() {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use crate::{data::udp::Udp, frame_stream::READ_SIZE};
 
 /// The limits of the data plane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The longest frame accepted, in bytes, header and tag included.
     pub max_frame: usize,
@@ -57,9 +57,9 @@ impl Settings {
         (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
     }
 
-    /// The most memory that the binding of a session takes.
+    /// The most memory beside its record that a session takes: where it can be reached, and the generation of its number.
     pub fn session_bytes(&self) -> u64 {
-        (size_of::<u32>() + self.udp.map_or(0, |_| Udp::PEER)) as u64
+        (2 * size_of::<u32>() + self.udp.map_or(0, |_| Udp::PEER)) as u64
     }
 
     /// How many connections fit into `bytes` of memory, at most `max_connections`.

@@ -131,15 +131,16 @@ impl Worker {
             Message::Frames(frames) => self.forwarder.deliver(&mut self.ctx, &mut self.io, frames),
             Message::Pause(handle) => self.io.pause(&mut self.ctx, handle),
             Message::Resume(handle) => self.io.resume(handle),
-            Message::Change { slots, change } => self.forwarder.change(&mut self.io, slots, change),
+            Message::Change { slots, change } => self.forwarder.change(&self.ctx, &mut self.io, slots, change),
             Message::Admit { slot, address, material, reply } => {
                 // The caller may have given up
-                let _ = reply.send(self.forwarder.admit(&mut self.io, slot, address, &material));
+                let _ = reply.send(self.forwarder.admit(&self.ctx, &mut self.io, slot, address, &material));
             }
             Message::Remove { slot, only, revoke, reply } => {
                 let others = self.forwarder.remove(&mut self.ctx, &mut self.io, slot, (only, revoke));
                 reply.into_iter().for_each(|reply| drop(reply.send(others.clone())));
             }
+            Message::CloseIdle => self.io.close_idle(&mut self.ctx),
             Message::Drain => self.io.stop_accepting(),
             Message::Stop => {
                 self.io.stop_accepting();

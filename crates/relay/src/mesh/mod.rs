@@ -47,7 +47,7 @@ use crate::{
 };
 
 /// How a node takes part.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct MeshConfig {
     /// Servers of NATS, with commas between. The addresses may hold passwords.
     pub(crate) nats: String,

@@ -83,7 +83,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
         }
     }
     notify.say("STOPPING=1");
-    server.drain(config.drain);
+    server.drain_unless(config.drain, || matches!(signals.0.try_recv(), Ok(Signal::SIGTERM | Signal::SIGINT)));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sealwright_session::{Material, Memory, Plan, SessionError, table};
 use thiserror::Error;
 
@@ -26,6 +27,8 @@ use crate::{
     },
 };
 
+/// Descriptors that the relay needs beside those of its connections: listeners, the control plane, metrics, files.
+const OTHER_DESCRIPTORS: u64 = 256;
 /// How long the last lines of the log may take.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
@@ -67,6 +70,9 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
+    /// A reload changes something that needs a restart.
+    #[error("{0} cannot be changed while the relay runs; restart it")]
+    NeedsRestart(&'static str),
     /// Signals or the notification socket cannot be used.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
@@ -92,6 +98,8 @@ pub struct Server {
     relay: Arc<Relay>,
     draining: Arc<AtomicBool>,
     log: Arc<Log>,
+    /// The configuration that it was started with.
+    config: Config,
 }
 
 impl std::fmt::Debug for Server {
@@ -118,6 +126,7 @@ impl Server {
             tables.push(table);
         }
         let listen = |address: SocketAddr| move |error| ServeError::Listen { address, error };
+        let connections = connections.min(descriptors()?);
         let settings = Settings { max_connections: connections, ..config.settings.clone() };
         let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
         let relay = Arc::new(relay);
@@ -164,6 +173,7 @@ impl Server {
             relay,
             draining,
             log,
+            config: config.clone(),
         };
         server.log.say(
             "serving",
@@ -198,8 +208,11 @@ impl Server {
     /// Takes over names, certificates and limits of the control plane. The rest of a configuration needs a restart.
     ///
     /// # Errors
-    /// When the certificates cannot be used; everything then stays as it was.
+    /// When the certificates cannot be used, or something else is different; everything then stays as it was.
     pub fn reload(&self, config: &Config) -> Result<(), ServeError> {
+        if let Some(key) = self.config.needs_restart(config) {
+            return Err(ServeError::NeedsRestart(key));
+        }
         let tls = config.tls.server()?;
         if let Some(control) = &self.control {
             control.reload(tls, &config.allowed(), config.control_limits);
@@ -211,10 +224,15 @@ impl Server {
 
     /// Opens no sessions, accepts no connections, and lets open connections finish, at most for `grace`.
     pub fn drain(&mut self, grace: Duration) -> Counts {
+        self.drain_unless(grace, || false)
+    }
+
+    /// The same, but does not wait any longer as soon as `give_up` says so.
+    pub fn drain_unless(&mut self, grace: Duration, give_up: impl Fn() -> bool) -> Counts {
         self.draining.store(true, Ordering::Relaxed);
         self.log.say("draining", &[("connections", self.relay.connections().into())]);
         self.control = None;
-        let all_left = self.relay.drained_within(grace);
+        let all_left = self.relay.drained_unless(grace, give_up);
         #[cfg(feature = "nats")]
         {
             self.mesh = None;
@@ -233,6 +251,19 @@ impl Server {
     }
 }
 
+/// How many connections the system has descriptors for, after the limit was raised as far as it may be.
+fn descriptors() -> Result<usize, ServeError> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
+    if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_err() {
+        return Ok(for_connections(soft));
+    }
+    Ok(for_connections(hard))
+}
+
+fn for_connections(descriptors: u64) -> usize {
+    usize::try_from(descriptors.saturating_sub(OTHER_DESCRIPTORS).max(1)).unwrap_or(usize::MAX)
+}
+
 /// A random generation to begin with.
 fn random() -> Result<u32, SessionError> {
     let mut bytes = [0; 4];
@@ -241,6 +272,26 @@ fn random() -> Result<u32, SessionError> {
 }
 
 impl Config {
+    /// A key that another configuration changes although a running relay cannot take it over.
+    fn needs_restart(&self, other: &Config) -> Option<&'static str> {
+        let same = [
+            ("frames", self.frames == other.frames),
+            ("control", self.control == other.control),
+            ("metrics", self.metrics == other.metrics),
+            ("public", self.public == other.public),
+            ("scheme", self.scheme == other.scheme),
+            ("node", self.node == other.node),
+            ("sessions", self.sessions == other.sessions),
+            ("memory_mib", self.memory == other.memory),
+            ("threads", self.threads == other.threads),
+            ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
+            ("a limit of frames or connections, or udp,", self.settings == other.settings),
+            #[cfg(feature = "nats")]
+            ("mesh", self.mesh == other.mesh),
+        ];
+        same.into_iter().find(|(_, same)| !same).map(|(key, _)| key)
+    }
+
     /// How many connections there is memory for beside the records and the workers.
     fn connections(&self) -> Result<usize, ServeError> {
         let settings = &self.settings;

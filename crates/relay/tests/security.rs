@@ -1,0 +1,280 @@
+//! What attackers tried, and what must not happen any more.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::{
+    fs,
+    io::{Cursor, Read, Write},
+    net::TcpStream,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use common::{Client, counted, relay, until};
+use sealwright_relay::{
+    Address, Count, Log, Settings,
+    client::{ClientError, Identity, Pipe, Transferred},
+    serve::{Config, ServeError, Server, init},
+};
+use sealwright_session::{Material, frame::unsealed};
+
+/// A folder as `serve --init` makes it, for these clients; the configuration allows `allowed`.
+fn folder(clients: &[&str], allowed: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let names: Vec<String> = clients.iter().map(|&name| name.to_owned()).collect();
+    init(&directory.path().join("trial"), &[], &names).unwrap();
+    edit(directory.path(), |text| {
+        let text = ["7600", "7601", "7602"].iter().fold(text.to_owned(), |text, port| text.replace(port, "0"));
+        let (before, rest) = text.split_once("clients = ").unwrap();
+        format!("{before}clients = [{allowed}]\n{}", rest.split_once('\n').unwrap().1)
+    });
+    directory
+}
+
+fn edit(directory: &Path, change: impl Fn(&str) -> String) {
+    let path = directory.join("trial/relay.toml");
+    let text = change(&fs::read_to_string(&path).unwrap());
+    fs::write(&path, text).unwrap();
+}
+
+fn config(directory: &Path) -> Config {
+    Config::read(&directory.join("trial/relay.toml")).unwrap()
+}
+
+fn serve(directory: &Path) -> (Server, Shared) {
+    let log = Shared::default();
+    (Server::start(&config(directory), Arc::new(Log::to(log.clone()))).unwrap(), log)
+}
+
+fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
+    let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
+    identity.relay = format!("localhost:{}", server.addresses().control.port());
+    identity
+}
+
+/// An output that two threads see.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An input that takes its time.
+struct Slow(Cursor<Vec<u8>>);
+
+impl Read for Slow {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        std::thread::sleep(Duration::from_millis(5));
+        self.0.read(buffer)
+    }
+}
+
+#[test]
+fn a_frame_for_a_former_owner_of_a_number_reaches_nobody() {
+    for workers in [1, 2] {
+        let relay = relay(workers, 4, Settings::default());
+        let mut alice = Client::new(&relay, 0);
+        let bob = Client::new(&relay, 1);
+        let next = Address { session: bob.session, generation: 7 };
+        let grant = relay.admit(next, Material::random().unwrap()).unwrap();
+        let mut carol = sealwright_session::Client::new(&grant);
+        let mut stream = TcpStream::connect(relay.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let frame = carol.seal(next.session, &[&next.generation.to_be_bytes()[..], b"hello"].concat()).unwrap();
+        stream.write_all(&frame).unwrap();
+        let mut hello = vec![0; unsealed(0, b"....hello").len()];
+        stream.read_exact(&mut hello).unwrap();
+        assert_eq!(carol.open(&mut hello).unwrap().0, next.session);
+        // Frames for bob, then one for carol: only that one arrives
+        let before = relay.counts().of(Count::WrongDestination);
+        for _ in 0..10 {
+            alice.send(bob.session, b"for bob");
+        }
+        let frame = alice.sealed_for(next, b"carol");
+        alice.stream.write_all(&frame).unwrap();
+        let mut frame = vec![0; hello.len()];
+        stream.read_exact(&mut frame).unwrap();
+        assert_eq!(&carol.open(&mut frame).unwrap().1[4..], b"carol");
+        assert_eq!(relay.counts().of(Count::WrongDestination) - before, 10);
+        // The former owner cannot come back
+        let old = Address { generation: 6, ..next };
+        assert!(relay.admit(old, Material::random().unwrap()).is_err());
+        relay.remove(old);
+        let frame = alice.sealed_for(next, b"again");
+        alice.stream.write_all(&frame).unwrap();
+        let mut frame = vec![0; hello.len()];
+        stream.read_exact(&mut frame).unwrap();
+        assert_eq!(&carol.open(&mut frame).unwrap().1[4..], b"again");
+    }
+}
+
+fn run(me: &Identity, peer: &str, input: Vec<u8>, output: Shared, seconds: u64) -> Result<Transferred, ClientError> {
+    let wait = Duration::from_secs(seconds);
+    Pipe { identity: me, peer, datagrams: false, wait }.run(Slow(Cursor::new(input)), output, &|_| ())
+}
+
+#[test]
+fn a_stream_never_reaches_the_client_that_takes_over_a_number() {
+    let directory = folder(&["alice", "bob", "dave"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 2\nthreads = 1"));
+    let (server, _) = serve(directory.path());
+    let [alice, bob, dave] = ["alice", "bob", "dave"].map(|name| identity(directory.path(), &server, name));
+    let bobs = bob.open(&[]).unwrap().address;
+    let (at_bob, at_dave) = (Shared::default(), Shared::default());
+    std::thread::scope(|scope| {
+        let secret = vec![0x5a; 10_000_000];
+        let sender = scope.spawn(|| run(&alice, "bob", secret, Shared::default(), 6));
+        let receiver = scope.spawn(|| run(&bob, "alice", Vec::new(), at_bob.clone(), 3));
+        until("some bytes", || at_bob.0.lock().unwrap().len() > 100_000);
+        edit(directory.path(), |text| text.replace("\"bob\"", "\"dave\""));
+        server.reload(&config(directory.path())).unwrap();
+        let next = scope.spawn(|| run(&dave, "alice", Vec::new(), at_dave.clone(), 3));
+        assert!(matches!(next.join().unwrap(), Err(ClientError::NoAnswer(_))));
+        let refused = receiver.join().unwrap();
+        assert!(matches!(refused, Err(ClientError::Refused(_))), "bob's connection ended: {refused:?}");
+        assert!(sender.join().unwrap().is_err(), "alice learns that bob did not receive everything");
+    });
+    let daves = dave.open(&[]).unwrap().address;
+    assert_eq!((daves.session, daves.generation == bobs.generation), (bobs.session, false));
+    assert!(at_dave.0.lock().unwrap().is_empty(), "nothing of it reached dave");
+}
+
+#[test]
+fn looking_up_names_takes_no_numbers_and_needs_a_client() {
+    let directory = folder(&["alice", "mallory", "*.load.test"], "\"alice\", \"*.load.test\"");
+    edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 2\nthreads = 1"));
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let many: Vec<String> = (0..500).map(|number| format!("{number}.load.test")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert!(alice.find(&many).unwrap().iter().all(Option::is_none));
+    let mallory = identity(directory.path(), &server, "mallory");
+    assert!(matches!(mallory.find(&["alice"]), Err(ClientError::Refused(_))), "its name is not allowed");
+    let load = identity(directory.path(), &server, "load.test");
+    let session = load.open_many(&["7.load.test".to_owned()]).unwrap().remove(0);
+    assert_eq!(alice.find(&["7.load.test"]).unwrap(), [Some(session.address)]);
+}
+
+#[test]
+fn names_differ_in_more_than_their_case() {
+    let directory = folder(&["alice", "bob"], "\"Alice\", \"bob\"");
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let addresses: Vec<Address> = ["alice", "ALICE", "aLiCe"]
+        .map(|name| Identity { name: name.into(), ..alice.clone() }.open(&["BOB"]).unwrap().address)
+        .into();
+    assert!(addresses.iter().all(|address| *address == addresses[0]), "one certificate, one session");
+}
+
+#[test]
+fn keys_that_others_can_read_are_refused() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let open = |name: &str, mode: u32| {
+        fs::set_permissions(directory.path().join("trial").join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open("alice.key", 0o640);
+    let refused = alice.open(&[]).unwrap_err();
+    assert!(matches!(refused, ClientError::Tls(_)) && refused.to_string().contains("chmod 600"), "{refused}");
+    for mode in [0o666, 0o604, 0o620] {
+        open("relay.key", mode);
+        let refused = Server::start(&config(directory.path()), Arc::new(Log::to(std::io::sink()))).unwrap_err();
+        assert!(matches!(refused, ServeError::Tls(_)) && refused.to_string().contains("relay.key"), "{refused}");
+        assert!(server.reload(&config(directory.path())).is_err());
+    }
+}
+
+#[test]
+fn sessions_end_with_their_lifetime_and_with_their_authority() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let (server, log) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    alice.open(&[]).unwrap();
+    server.reload(&config(directory.path())).unwrap();
+    assert!(!log.text().contains("\"ended\""), "a reload alone ends nothing");
+    edit(directory.path(), |text| format!("{text}[limits]\nsession_hours = 0.000001\n"));
+    std::thread::sleep(Duration::from_millis(20));
+    server.reload(&config(directory.path())).unwrap();
+    until("the end of its lifetime", || log.text().contains("its lifetime is over"));
+    edit(directory.path(), |text| text.replace("0.000001", "1"));
+    server.reload(&config(directory.path())).unwrap();
+    alice.open(&[]).unwrap();
+    let other = folder(&[], "");
+    fs::copy(other.path().join("trial/authority.pem"), directory.path().join("trial/authority.pem")).unwrap();
+    server.reload(&config(directory.path())).unwrap();
+    until("the end of its certificate", || log.text().contains("its certificate is not valid any more"));
+    assert!(alice.open(&[]).is_err());
+}
+
+#[test]
+fn a_reload_that_needs_a_restart_is_refused_and_changes_nothing() {
+    let directory = folder(&["alice", "bob"], "\"alice\"");
+    let (server, _) = serve(directory.path());
+    edit(directory.path(), |text| {
+        text.replace("\"alice\"]", "\"bob\"]").replace("memory_mib = 1024", "memory_mib = 512")
+    });
+    let refused = server.reload(&config(directory.path())).unwrap_err();
+    assert!(refused.to_string().contains("memory_mib"), "{refused}");
+    identity(directory.path(), &server, "alice").open(&[]).unwrap();
+}
+
+#[test]
+fn connections_of_no_use_never_keep_others_out() {
+    let first_frame = Duration::from_secs(3600);
+    for workers in [1, 2] {
+        let relay = relay(workers, 20, Settings { max_connections: 12, first_frame, ..Settings::default() });
+        // Strangers that send nothing
+        let strangers: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
+        until("a full relay", || relay.connections() == 12);
+        for index in 0..4 {
+            let mut honest = Client::new(&relay, index);
+            honest.hello();
+        }
+        drop(strangers);
+        // A client that sends a frame over each of many connections has use for the last one alone
+        let mut greedy = Client::new(&relay, 4);
+        let mut kept = Vec::new();
+        for _ in 0..30 {
+            let mut stream = TcpStream::connect(relay.address()).unwrap();
+            let frame = greedy.sealed(greedy.session, b"hello");
+            // It may be closed in favour of the next one
+            let _ = stream.write_all(&frame);
+            kept.push(stream);
+        }
+        counted(&relay, Count::Expelled, 20);
+        // A relay without room asks its other workers to make some, so the first attempt may fail there
+        for index in 5..15 {
+            let mut honest = (0..50).find_map(|_| attempt(&relay, index)).expect("no room for an honest client");
+            honest.hello();
+        }
+    }
+}
+
+fn attempt(relay: &sealwright_relay::Relay, index: u32) -> Option<Client> {
+    let mut client = Client::stranger(relay, index);
+    let to = client.session;
+    for _ in 0..relay.counts().of(Count::Opened) {
+        // Another attempt has used the first numbers already
+        let _ = client.sealed(to, b"");
+    }
+    let frame = client.sealed(to, b"hello");
+    client.stream.write_all(&frame).ok()?;
+    client.try_receive().map(|_| client)
+}
