@@ -1,10 +1,10 @@
-//! Associated data: proven with the text, kept by the user.
+//! Associated data: authenticated with the text, but not stored in the file.
 
 use sealwright_terminal::CommandError;
 
 use crate::args::AdArgs;
 
-/// The bytes that were given, or none.
+/// The associated data, which is empty by default.
 pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {
     match (&args.ad, &args.ad_file) {
         (Some(text), _) => Ok(text.clone().into_bytes()),

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use sealwright_terminal::ProgressArgs;
 
-/// Where the key comes from. Never from the command line itself or the environment: other processes read both.
+/// The source of the key. It is never the command line or the environment, because other processes can read both.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct KeySourceArgs {
-    /// Read the key from FILE, made by `sealwright key new`; may be given several times
+    /// Read the key from FILE, made by `sealwright key new`; can be repeated
     #[arg(long, value_name = "FILE", help_heading = "Key")]
     pub(crate) key_file: Vec<PathBuf>,
     /// Read a key file from file descriptor N
@@ -18,48 +18,48 @@ pub(crate) struct KeySourceArgs {
     /// Ask for a passphrase on the terminal
     #[arg(short, long, help_heading = "Key")]
     pub(crate) passphrase: bool,
-    /// Read a passphrase, one line, from file descriptor N
+    /// Read the passphrase, one line, from file descriptor N
     #[arg(long, value_name = "N", help_heading = "Key")]
     pub(crate) passphrase_fd: Option<u32>,
-    /// Take the first line that CMD prints as the passphrase
+    /// Run CMD; the first line that it prints is the passphrase
     #[arg(long, value_name = "CMD", help_heading = "Key")]
     pub(crate) passphrase_command: Option<String>,
 }
 
-/// Data that is proven with the text but not kept in the file.
+/// Data that is authenticated with the text but not stored in the file.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct AdArgs {
     /// Bind the file to TEXT: it opens only with the same TEXT
     #[arg(long, value_name = "TEXT", help_heading = "Associated data")]
     pub(crate) ad: Option<String>,
-    /// Bind the file to the bytes of FILE
+    /// Bind the file to the content of FILE
     #[arg(long, value_name = "FILE", help_heading = "Associated data")]
     pub(crate) ad_file: Option<PathBuf>,
 }
 
-/// Which files go in and what becomes of them.
+/// The input files and their outputs.
 #[derive(Args, Debug)]
 pub(crate) struct FileArgs {
-    /// Files to read; `-` or nothing is standard input
+    /// Files to read; `-` or no file means standard input
     #[arg(value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Write to OUT; `-` is standard output, even when that is a terminal
+    /// Write to OUT; `-` means standard output, even if it is a terminal
     #[arg(short, long, value_name = "OUT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Write every output into DIR
+    /// Write all outputs into DIR
     #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) directory: Option<PathBuf>,
-    /// Go into directories, but not through symbolic links, and take each file by itself
+    /// Process directories recursively; do not follow symbolic links, and take each file by itself
     #[arg(long)]
     pub(crate) each: bool,
-    /// Replace outputs that exist
+    /// Replace existing outputs
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
-    /// Delete each input once its output is safely on disk
+    /// Delete each input after its output is safely on disk
     #[arg(long, help_heading = "Output")]
     pub(crate) remove: bool,
-    /// Do not wait for the disk; a power cut may then lose outputs
+    /// Do not wait for the disk; a power failure can then lose outputs
     #[arg(long, conflicts_with = "remove", help_heading = "Output")]
     pub(crate) no_sync: bool,
     /// Use N threads [default: one per core]

@@ -7,9 +7,9 @@ use sealwright_relay::client::{ClientError, Identity, Pipe};
 use sealwright_terminal::{CommandError, Exit, say};
 
 const EXAMPLES: &str = "\
-Standard input goes to the other client, and what it sends to standard output, until both have said all and
-know that it arrived. Connections that break are made again; when the relay forgot the session, a new one is
-opened. Nothing is lost, or the exit code says so.
+Standard input is sent to the other client, and data from the other client is written to standard output,
+until both sides have ended and all data is acknowledged. Broken connections are made again. If the relay has
+lost the session, a new one is opened. If data is lost, the exit code is not 0.
 
 Example:
     sealwright serve --init trial --client alice --client bob
@@ -17,23 +17,23 @@ Example:
     sealwright client trial/bob.toml --to alice > copy.txt < /dev/null &
     sealwright client trial/alice.toml --to bob < letter.txt";
 
-/// Speak with another client through a relay
+/// Exchange data with another client through a relay
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ClientArgs {
-    /// Who we are, and where the relay is
+    /// File that names this client and the relay
     #[arg(value_name = "CLIENT.TOML")]
     identity: PathBuf,
-    /// The other client
+    /// Name of the other client
     #[arg(long, value_name = "NAME")]
     to: String,
-    /// Send frames as datagrams, where the relay takes them
+    /// Send frames as datagrams, if the relay accepts them
     #[arg(long)]
     udp: bool,
-    /// Give up when nothing is heard for T seconds while something waits to be answered
+    /// Give up if an answer is due and nothing arrives for T seconds
     #[arg(long, value_name = "T", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     wait: u32,
-    /// Say what happens to the connection
+    /// Print the events of the connection
     #[arg(short, long)]
     verbose: bool,
 }
@@ -56,8 +56,10 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
 fn failure(error: ClientError) -> CommandError {
     let hint = match &error {
         ClientError::NoAnswer(name) => Some(format!("is {name} running? --wait waits longer")),
-        ClientError::Relay { .. } => Some("is the relay running, and its name in its certificate?".to_owned()),
-        ClientError::NoDatagrams => Some("`udp = ...` in its configuration says where it takes them".to_owned()),
+        ClientError::Relay { .. } => {
+            Some("is the relay running, and does its certificate contain this name?".to_owned())
+        }
+        ClientError::NoDatagrams => Some("set `udp = ...` in the configuration of the relay".to_owned()),
         _ => None,
     };
     hint.into_iter().fold(CommandError::failed(error), CommandError::hint)

@@ -1,4 +1,4 @@
-//! The command line: its verbs, and the help that is about all of them. Each verb has its arguments in its own file.
+//! The command line: its verbs, and the help of the program. The arguments of each verb are defined in its own file.
 
 use clap::{Parser, Subcommand};
 
@@ -11,12 +11,12 @@ use crate::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 const ABOUT_EXITS: &str = "\
 Exit codes:
     0  done
-    1  input, output or configuration failed
-    2  the command line makes no sense
+    1  an input, an output or the configuration failed
+    2  the command line is not valid
     3  not authentic: the sealed file was changed, cut or extended
     4  wrong key, passphrase or associated data
   130  interrupted
-Of several files the highest code wins.
+With several files, the highest code is returned.
 
 Example:
     sealwright key new -o my.key
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     pub(crate) verb: Verb,
 }
 
-/// What to do: one verb, one file of source.
+/// The verbs. Each is defined in a file of its own.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Seal(seal::SealArgs),

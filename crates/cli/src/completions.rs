@@ -1,4 +1,4 @@
-//! `sealwright completions`: what a shell needs to complete the program's words.
+//! `sealwright completions`: a completion script for a shell.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ const EXAMPLES: &str = "\
 Example:
     sealwright completions bash > sealwright.bash    # then: . ./sealwright.bash";
 
-/// Print a script that completes words in a shell
+/// Print a completion script for a shell
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {

@@ -1,4 +1,4 @@
-//! `sealwright enc`: the bytes of `openssl enc`, with its spelling.
+//! `sealwright enc`: the format and the options of `openssl enc`.
 
 use std::{
     ffi::OsString,
@@ -26,24 +26,24 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-Ciphers: -aes-{128,192,256}-{cbc,ctr} give and take the bytes of `openssl enc`. None of them notices
-changes; CBC tells a wrong key only sometimes, CTR never.
+Ciphers: -aes-{128,192,256}-{cbc,ctr} read and write the same format as `openssl enc`. None of them detects
+changes. CBC detects a wrong key only sometimes, CTR never.
 
--aes-{128,192,256}-gcm, which `openssl enc` refuses, is an extension: the ciphertext, then its 16-byte
-tag, under -K and a 12-byte -iv. It lacks what `seal` has: no passphrase and no key derivation, no
-commitment to the key, the nonce is yours to choose and must never serve twice under one key, and as it
-is not cut into chunks the text must fit into memory. Prefer `sealwright seal`.
+-aes-{128,192,256}-gcm is an extension, which `openssl enc` refuses: the ciphertext, then its 16-byte tag,
+under -K and a 12-byte -iv. Unlike `seal`, it has no passphrase, no key derivation and no commitment to the
+key. You choose the nonce, and must never use it twice under one key. The data is not divided into chunks, so
+it must fit into memory. Prefer `sealwright seal`.
 
-Passphrases: -pass file:PATH, fd:N or stdin, or asked on the terminal. -pass pass:... and -k are
-refused, because other users see them in the list of processes; env:... because children inherit it.
--K is such a word too: -keyfile FILE takes a key file instead. Keys of a wrong length, which openssl
-fills with zeros or cuts in silence, are refused, and outputs are not replaced without -force.
+Passphrases: -pass file:PATH, fd:N or stdin, or a prompt on the terminal. -pass pass:... and -k are refused,
+because other users can see them in the process list. -pass env:... is refused, because child processes
+inherit it. -K can be seen as well; -keyfile FILE reads a key file instead. Keys of a wrong length, which
+openssl pads with zeros or cuts without a message, are refused. Outputs are not replaced without -force.
 
 Example:
     sealwright enc -aes-256-cbc -pbkdf2 -a -pass file:secret -in letter.txt -out letter.b64
     openssl enc -d -aes-256-cbc -pbkdf2 -a -pass file:secret -in letter.b64";
 
-/// Encrypt or decrypt as `openssl enc` does, without authentication: prefer `seal`
+/// Encrypt or decrypt like `openssl enc`, without authentication; prefer `seal`
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "sealwright enc [-e|-d] -aes-256-cbc (-K HEX -iv HEX | [-pass SOURCE] -pbkdf2) [OPTIONS]")]
 pub(crate) struct EncArgs {
@@ -53,7 +53,7 @@ pub(crate) struct EncArgs {
     /// Decrypt
     #[arg(short)]
     decrypt: bool,
-    /// The cipher; OpenSSL's -aes-256-cbc means the same
+    /// The cipher; OpenSSL's form -aes-256-cbc works as well
     #[arg(long, value_name = "NAME")]
     cipher: String,
     /// Read from FILE instead of standard input
@@ -62,52 +62,52 @@ pub(crate) struct EncArgs {
     /// Write to FILE instead of standard output
     #[arg(long = "out", value_name = "FILE", allow_hyphen_values = true)]
     output: Option<PathBuf>,
-    /// The key in hexadecimal, all digits of it
+    /// The key, with all its hexadecimal digits
     #[arg(short = 'K', value_name = "HEX", requires = "iv", conflicts_with_all = ["pass", "kfile", "salt_hex"])]
     key: Option<String>,
-    /// Take the key from FILE, made by `sealwright key new`
+    /// Read the key from FILE, made by `sealwright key new`
     #[arg(long = "keyfile", alias = "key-file", value_name = "FILE", requires = "iv", conflicts_with_all = ["key", "pass", "kfile", "salt_hex"])]
     key_file: Option<PathBuf>,
-    /// The IV in hexadecimal, all digits of it
+    /// The IV, with all its hexadecimal digits
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
-    /// Take the passphrase from file:PATH, fd:N or stdin: the first line
+    /// Read the passphrase from the first line of file:PATH, fd:N or stdin
     #[arg(long, value_name = "SOURCE", allow_hyphen_values = true)]
     pass: Option<String>,
-    /// Take the passphrase from the first line of FILE
+    /// Read the passphrase from the first line of FILE
     #[arg(long, value_name = "FILE", conflicts_with = "pass", allow_hyphen_values = true)]
     kfile: Option<PathBuf>,
     /// Refused: a passphrase on the command line
     #[arg(short = 'k', value_name = "PASSPHRASE", hide = true, allow_hyphen_values = true)]
     typed: Option<String>,
-    /// Stretch the passphrase; without it, hash it once, as old files need
+    /// Derive the key with PBKDF2; without it, the passphrase is hashed once, as in old files
     #[arg(long)]
     pbkdf2: bool,
-    /// Rounds of PBKDF2 [default: 10000]
+    /// Iterations of PBKDF2 [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iter: Option<u32>,
-    /// The hash that stretches
+    /// The hash function of the key derivation
     #[arg(long, value_name = "NAME", default_value = "sha256")]
     md: String,
-    /// Put a random salt in front [default]
+    /// Write a random salt at the start [default]
     #[arg(long, conflicts_with = "nosalt")]
     salt: bool,
     /// Use no salt
     #[arg(long)]
     nosalt: bool,
-    /// Use this salt, 16 hexadecimal digits, and put none in front
+    /// Use this salt, 16 hexadecimal digits, and do not write it to the output
     #[arg(short = 'S', value_name = "HEX", conflicts_with_all = ["salt", "nosalt"])]
     salt_hex: Option<String>,
     /// The ciphertext is in base64
     #[arg(short = 'a', long)]
     base64: bool,
-    /// With -a: in one line
+    /// With -a: base64 in one line
     #[arg(short = 'A', requires = "base64")]
     one_line: bool,
     /// CBC without padding: whole blocks only
     #[arg(long)]
     nopad: bool,
-    /// Replace an output that exists
+    /// Replace an existing output
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `sealwright inspect`: what a sealed file tells without a key.
+//! `sealwright inspect`: describes a sealed file without a key.
 
 use std::path::{Path, PathBuf};
 
@@ -20,20 +20,20 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-Nothing of it is proven: only opening proves a file.
+The output is not authenticated. Only `open` verifies a file.
 
 Example:
     sealwright inspect letter.txt.seal
     sealwright inspect --json *.seal";
 
-/// Tell what a sealed file says of itself; needs no key
+/// Describe sealed files without opening them; needs no key
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
-    /// Sealed files; `-` or nothing is standard input
+    /// Sealed files; `-` or no file means standard input
     #[arg(value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// Print one JSON object a line for each file
+    /// Print one line of JSON for each file
     #[arg(long)]
     json: bool,
     /// List what is in a sealed directory; needs a key, and is proven
@@ -47,7 +47,7 @@ pub(crate) struct InspectArgs {
     ad: AdArgs,
 }
 
-/// Looks at each file; one that is no sealed file does not stop the rest.
+/// Describes each file. A file that is not a sealed file does not stop the rest.
 pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
     if args.list {
         return list(args);
@@ -64,8 +64,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
         let input = if name == path { Input::open(path) } else { Input::stdin() };
         match input.and_then(inspect) {
             Ok(found) => {
-                let told = if args.json { format!("{}\n", as_json(name, &found)) } else { as_text(name, &found) };
-                print(&told)?;
+                let text = if args.json { format!("{}\n", as_json(name, &found)) } else { as_text(name, &found) };
+                print(&text)?;
                 if let Some(Err(flaw)) = found.text {
                     complain(file_error(Error::NotAuthentic(flaw)).about(name));
                 }

@@ -15,8 +15,8 @@ use sealwright_terminal::{CommandError, Exit, os_message};
 use crate::{error::file_error, seal, stream};
 
 const EXAMPLES: &str = "\
-A key file holds the key in hexadecimal on one line, or its bare bytes with --raw, and only you may read
-it. Keep a copy somewhere safe: what is sealed with a lost key is lost.
+A key file contains the key in hexadecimal on one line, or its bytes with --raw. Only you can read it. Keep
+a copy in a safe place: if the key is lost, everything that was sealed with it is lost.
 
 Example:
     sealwright key new -o my.key                    # one key, to seal and to open
@@ -41,10 +41,10 @@ enum Verb {
 
 #[derive(Args, Debug)]
 struct NewArgs {
-    /// Write the key to FILE, which must not exist, instead of standard output
+    /// Write the key to the new file FILE instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The suite it is for
+    /// Suite in which the key will be used
     #[arg(long, default_value = "aes-256-gcm", value_parser = seal::suites())]
     suite: Suite,
     /// Make a key pair: FILE is its identity file, which opens; the public key, which seals, is printed
@@ -59,7 +59,7 @@ struct NewArgs {
     #[cfg(feature = "public-keys")]
     #[arg(long, value_name = "CMD", requires = "pair", conflicts_with = "passphrase")]
     passphrase_command: Option<String>,
-    /// Write the bare bytes instead of hexadecimal digits
+    /// Write raw bytes instead of hexadecimal digits
     #[arg(long)]
     raw: bool,
 }

@@ -13,7 +13,7 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// Write a page for each verb into DIR instead of printing the first
+    /// Write a page for each verb into DIR, instead of printing the page of the program
     #[arg(short = 'C', long, value_name = "DIR")]
     directory: Option<PathBuf>,
 }

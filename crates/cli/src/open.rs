@@ -1,4 +1,4 @@
-//! `sealwright open`: sealed files back into what they were.
+//! `sealwright open`: opens sealed files.
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,8 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-A file appears under its name only when all of it is proven. Standard output gets only bytes that are
-proven, but may end early: look at the exit code before you use them.
+A file appears under its name only when all of it is verified. Standard output receives only verified
+bytes, but may end early: check the exit code before you use them.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
@@ -48,10 +48,10 @@ pub(crate) struct OpenArgs {
     /// Open only the file at PATH in a sealed directory, without reading the others
     #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range"], help_heading = "Output")]
     entry: Option<PathBuf>,
-    /// Give outputs the sealed file's permission bits instead of 0600
+    /// Give outputs the permission bits of the sealed file instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
-    /// The most that a file may ask for to try a passphrase: memory, passes, lanes
+    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
     #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
     max_cost: Ceiling,
 }

@@ -11,10 +11,10 @@ use crate::{error::file_error, prompt};
 /// For whom files are sealed.
 #[derive(Args, Debug)]
 pub(crate) struct RecipientArgs {
-    /// Seal for the holder of the public KEY; may be given several times
+    /// Seal for the holder of the public KEY; can be repeated
     #[arg(short, long = "recipient", value_name = "KEY", help_heading = "Key")]
     recipients: Vec<String>,
-    /// Seal for every public key in FILE, one a line; may be given several times
+    /// Seal for every public key in FILE, one per line; can be repeated
     #[arg(short = 'R', long = "recipients-file", value_name = "FILE", help_heading = "Key")]
     recipients_files: Vec<PathBuf>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct RecipientArgs {
 /// Whose secret keys open files.
 #[derive(Args, Debug)]
 pub(crate) struct IdentityArgs {
-    /// Open with a secret key in FILE, made by `sealwright key new --pair`; may be given several times
+    /// Open with a secret key in FILE, made by `sealwright key new --pair`; can be repeated
     #[arg(short, long = "identity", value_name = "FILE", help_heading = "Key")]
     identities: Vec<PathBuf>,
 }

@@ -69,7 +69,7 @@ pub(crate) struct RekeyArgs {
     /// Remove all passphrases
     #[arg(long, help_heading = "Change")]
     remove_passphrases: bool,
-    /// The most that a file may ask for to try a passphrase: memory, passes, lanes
+    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
     #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
     max_cost: Ceiling,
     /// Print nothing but errors

@@ -1,4 +1,4 @@
-//! `sealwright seal`: files and streams into sealed files.
+//! `sealwright seal`: seals files and streams.
 
 use clap::{
     Args,
@@ -24,8 +24,8 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-Each output is written aside and gets its name, and its input's permission bits, when it is whole.
-Nothing is replaced without --force.
+Each output is written to a temporary file. When it is complete, it gets its name and the permission bits
+of its input. Nothing is replaced without --force.
 
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
@@ -35,7 +35,7 @@ Example:
     sealwright seal -R friends.pub letter.txt -o to-friends.seal    # each of their secret keys opens it
     sealwright seal --passphrase letter.txt";
 
-/// Seal files: nobody without the key can read them or change them unnoticed
+/// Seal files, so that nobody without the key can read them or change them unnoticed
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SealArgs {
@@ -53,7 +53,7 @@ pub(crate) struct SealArgs {
     /// Write text: base64 in lines, larger by a third
     #[arg(short, long)]
     armor: bool,
-    /// Memory that trying one passphrase shall take
+    /// Memory that is needed to try one passphrase
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Key")]
     cost: Size,
 }

@@ -10,12 +10,12 @@ use sealwright_relay::{
 use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
 const EXAMPLES: &str = "\
-Clients show a certificate that names them and get a session with fresh keys over TLS 1.3; their frames then
-travel sealed over TCP, are opened and sealed anew by the relay, and go to the client they are for. The relay
-itself can read them: it is trusted, the network is not.
+A client authenticates with a certificate that names it, and gets a session with fresh keys over TLS 1.3. It
+then sends sealed frames over TCP. The relay opens each frame, seals it again and sends it to its receiver.
+The relay can read all data: it is trusted, the network is not.
 
-SIGHUP reads the configuration again (clients, certificates, handshake limits), SIGTERM stops taking
-newcomers, lets those who are here finish and ends. Events go to standard error, one JSON object a line.
+SIGHUP reloads the configuration (clients, certificates, handshake limits). SIGTERM refuses new clients, lets
+the current ones finish, and then ends. Events go to standard error, one JSON object per line.
 
 Example:
     sealwright serve --init trial --client alice --client bob
@@ -27,21 +27,21 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// The configuration
+    /// Configuration file of the relay
     #[arg(value_name = "RELAY.TOML", required_unless_present = "init")]
     config: Option<PathBuf>,
-    /// Write a configuration to try, with certificates of its own authority, into the new folder DIR
+    /// Write a trial configuration, with its own certificate authority, into the new folder DIR
     #[arg(long, value_name = "DIR", conflicts_with = "config", help_heading = "Trial")]
     init: Option<PathBuf>,
-    /// A client for it; may be given several times
+    /// Name of a client in the trial configuration; can be repeated
     #[arg(long, value_name = "NAME", requires = "init", help_heading = "Trial")]
     client: Vec<String>,
-    /// A host name of the relay, where it is to be reached from elsewhere
+    /// Host name of the relay, if other machines connect to it; can be repeated
     #[arg(long, value_name = "HOST", requires = "init", help_heading = "Trial")]
     host: Vec<String>,
 }
 
-/// Makes a trial, or serves until told to end.
+/// Writes a trial configuration, or serves until a signal ends the program.
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     if let Some(folder) = &args.init {
         init(folder, &args.host, &args.client)
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
         print(&text)?;
         return Ok(Exit::Done);
     }
-    let Some(config) = &args.config else { return Err(CommandError::usage("which configuration?")) };
+    let Some(config) = &args.config else { return Err(CommandError::usage("no configuration file is given")) };
     let signals = Signals::take().map_err(|error| CommandError::failed(os_message(&error)))?;
     let log = Arc::new(Log::to(std::io::stderr()));
     serve(config, &signals, log).map_err(CommandError::failed)?;

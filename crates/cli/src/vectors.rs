@@ -1,4 +1,4 @@
-//! `sealwright vectors check`: does this build, on this machine, compute what the world has agreed on?
+//! `sealwright vectors check`: whether this build, on this machine, agrees with published test vectors.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use sealwright_terminal::{CommandError, Exit, print, printable, say};
 use sealwright_vectors::{FailedCase, Options, Report, VectorFileError, check_file};
 
 const EXAMPLES: &str = "\
-Reads Wycheproof JSON, and JSON Lines with one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
-comment} a line, bytes in hexadecimal and taglen in bits. Each vector runs in both directions.
-Algorithms that this build does not have are skipped and counted. Exit code 1 if a vector fails or a file
-cannot be read.
+Reads Wycheproof JSON, and JSON Lines: one object {alg, key, nonce, aad, msg, ct, tag, taglen, result,
+comment} per line, with bytes in hexadecimal and taglen in bits. Each vector runs in both directions.
+Algorithms that this build does not contain are skipped and counted. The exit code is 1 if a vector fails or
+a file cannot be read.
 
 Example:
     sealwright vectors check --isa all vectors/*.json";
@@ -25,7 +25,7 @@ pub(crate) struct VectorsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Run the vectors of files, print each failure and count
+    /// Run the vectors in files; print each failure, and the counts
     #[command(after_help = EXAMPLES)]
     Check(CheckArgs),
 }
@@ -35,7 +35,7 @@ struct CheckArgs {
     /// Files with vectors
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Level to run at: portable, sse, avx2, avx512, or all that this machine has [default: the best]
+    /// Instruction-set level: portable, sse, avx2, avx512, or all levels of this machine [default: the best]
     #[arg(long, value_name = "LEVEL")]
     isa: Option<String>,
 }

@@ -26,7 +26,7 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct VerifyArgs {
-    /// Sealed files; `-` or nothing is standard input
+    /// Sealed files; `-` or no file means standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(crate) struct VerifyArgs {
     identity: IdentityArgs,
     #[command(flatten)]
     ad: AdArgs,
-    /// The most that a file may ask for to try a passphrase: memory, passes, lanes
+    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
     #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
     max_cost: Ceiling,
     /// Print nothing but errors

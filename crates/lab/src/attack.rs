@@ -6,8 +6,8 @@ use sealwright_measure::{Cell, Column, Table};
 use sealwright_terminal::{CommandError, Exit, print, say};
 
 const EXAMPLES: &str = "\
-Each attack runs against something weak, where it must succeed, and against something strong, where it must
-fail. Exit code 1 if any did otherwise. docs/attacks/ explains each.
+Each attack runs against a weak target, where it must succeed, and against a strong target, where it must
+fail. The exit code is 1 if an attack does otherwise. docs/attacks explains each attack.
 
 Example:
     sealwright-lab attack gcm-nonce-reuse
@@ -17,13 +17,13 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AttackArgs {
-    /// An attack's name, or all [default: a list of them]
+    /// Name of an attack, or `all`; without it, print a list of the attacks
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Reduce the long ones, as the tests do
+    /// Reduce long attacks, as the tests do
     #[arg(long)]
     small: bool,
-    /// Print one JSON object on one line for each attack
+    /// Print one line of JSON for each attack
     #[arg(long)]
     json: bool,
 }
@@ -76,7 +76,7 @@ fn words(attack: &Attack, report: &Report) -> String {
         let outcome = if trial.succeeded { "broken" } else { "held" };
         text += &format!("  {}: {outcome}: {}\n", trial.against, trial.result);
         text += &format!(
-            "    {} messages or questions, {} {}, {} bytes, {:.3} s ({:.3} s of CPU time)\n",
+            "    {} messages or queries, {} {}, {} bytes, {:.3} s ({:.3} s of CPU time)\n",
             trial.queries, trial.steps, trial.step, trial.memory, trial.seconds, trial.cpu_seconds
         );
     }
@@ -87,8 +87,8 @@ fn summary(reports: &[Report]) -> Table {
     let heads = [
         Column::text("attack"),
         Column::text("against"),
-        Column::text("should"),
-        Column::text("did"),
+        Column::text("expected"),
+        Column::text("result"),
         Column::number("queries"),
         Column::number("steps"),
         Column::number("CPU time").unit("s"),
@@ -99,8 +99,8 @@ fn summary(reports: &[Report]) -> Table {
             table.row([
                 Cell::text(report.name),
                 Cell::text(&trial.against),
-                Cell::text(if trial.target == Target::Weak { "fall" } else { "hold" }),
-                Cell::text(if trial.succeeded { "fell" } else { "held" }),
+                Cell::text(if trial.target == Target::Weak { "broken" } else { "held" }),
+                Cell::text(if trial.succeeded { "broken" } else { "held" }),
                 Cell::count(trial.queries),
                 Cell::count(trial.steps),
                 Cell::number(trial.cpu_seconds, 3),

@@ -1,9 +1,10 @@
-//! Every command in README.md and docs/*.md does what the document says.
+//! Every command in the documents (`*.md` at the root and below `docs`) does what the document says.
 //!
-//! Commands stand in fenced blocks marked `console`: `$ ` starts one, the lines below are all that it prints, `[..]` being any
-//! part of a line. The blocks of a document follow each other in one directory, in which there is `vectors`; a comment `<!-- $ COMMAND -->` prepares
-//! it unseen. Words behind `console` say what a block cannot promise: `varies`, and only success counts; `long`, and
-//! it is not run; `needs=PROGRAM`, and it is run where that is there; `elsewhere=TEST`, which runs it.
+//! Commands are in fenced blocks marked `console`. `$ ` starts a command, and the lines below it are all that it prints; `[..]`
+//! stands for any part of a line. The blocks of a document run one after the other in one directory, which contains `vectors`. A
+//! comment `<!-- $ COMMAND -->` runs a command that readers do not see. Words after `console` limit what is checked: with
+//! `varies`, only success counts; with `long`, the block is not run; with `needs=PROGRAM`, it is run if that program is
+//! installed; `elsewhere=TEST` names the test that runs it.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -13,7 +14,7 @@ use std::{
 
 use sealwright_transcripts::{have, terminal};
 
-/// A block of commands, or one that prepares for them.
+/// A block of commands, or a command that readers do not see.
 #[derive(Debug, PartialEq)]
 struct Block<'a> {
     marks: &'a str,
@@ -26,7 +27,8 @@ fn every_command_of_every_document_does_what_it_says() {
     let mut wrong = String::new();
     let (mut run, mut skipped) = (0, 0);
     for path in documents(&root) {
-        let (text, name) = (fs::read_to_string(&path).unwrap(), path.file_name().unwrap().display().to_string());
+        let (text, name) =
+            (fs::read_to_string(&path).unwrap(), path.strip_prefix(&root).unwrap().display().to_string());
         wrong.extend(outside(&text).map(|line| format!("{name}: mark the block `console`: {line}\n")));
         let directory = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.join("vectors"), directory.path().join("vectors")).unwrap();
@@ -57,14 +59,20 @@ fn every_command_of_every_document_does_what_it_says() {
 }
 
 fn documents(root: &Path) -> Vec<PathBuf> {
-    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let mut all: Vec<_> = docs.chain([root.join("README.md")]).collect();
+    let inside = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let mut all = inside(root);
+    let mut folders = vec![root.join("docs")];
+    while let Some(folder) = folders.pop() {
+        let (more, files): (Vec<_>, Vec<_>) = inside(&folder).into_iter().partition(|path| path.is_dir());
+        folders.extend(more);
+        all.extend(files);
+    }
     all.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     all.sort();
     all
 }
 
-/// The blocks of commands, and the comments that prepare for them, in their order.
+/// The blocks of commands and the hidden commands, in order.
 fn blocks(document: &str) -> Vec<Block<'_>> {
     let mut found: Vec<Block<'_>> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -79,7 +87,6 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
             }
             (None, Some(marks)) if marks.starts_with("console") => {
                 let text = &mut found.last_mut().unwrap().text;
-                // A comment behind a command is for the reader alone
                 *text += &format!("{line}\n");
             }
             (None, None) => {
@@ -93,7 +100,7 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// Commands that stand where no test would find them.
+/// Commands that are not in a block marked `console`, so that the test would not run them.
 fn outside(document: &str) -> impl Iterator<Item = &str> {
     let mut fence: Option<&str> = None;
     document.lines().filter(move |line| {
@@ -101,7 +108,8 @@ fn outside(document: &str) -> impl Iterator<Item = &str> {
             fence = if fence.is_some() { None } else { Some(marks) };
             return false;
         }
-        let command = ["$ ", "sealwright ", "cargo "].iter().any(|begin| line.trim_start().starts_with(begin));
+        let command =
+            ["$ ", "sealwright ", "sealwright-lab ", "cargo "].iter().any(|begin| line.trim_start().starts_with(begin));
         let code = fence.is_some() || line.starts_with("    ");
         command && code && !fence.is_some_and(|marks| marks.starts_with("console"))
     })
