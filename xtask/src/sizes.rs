@@ -20,13 +20,26 @@ const MB: u64 = 1_000_000;
 const INSTALLS: &[Install] = &[
     Install { what: "library, default features", package: "sealwright", features: &[], crates: 8, bytes: None },
     Install {
-        what: "sealwright without the relay",
+        what: "sealwright, no features",
         package: "sealwright-cli",
         features: &["--no-default-features"],
         crates: 75,
         bytes: Some(6 * MB),
     },
-    Install { what: "sealwright", package: "sealwright-cli", features: &[], crates: 180, bytes: Some(14 * MB) },
+    Install {
+        what: "sealwright, public keys",
+        package: "sealwright-cli",
+        features: &["--no-default-features", "--features", "public-keys"],
+        crates: 140,
+        bytes: Some(9 * MB),
+    },
+    Install {
+        what: "sealwright, relay",
+        package: "sealwright-cli",
+        features: &["--no-default-features", "--features", "relay"],
+        crates: 180,
+        bytes: Some(14 * MB),
+    },
 ];
 
 /// Crates that only the laboratory may use: peers, plots, templates, formats of results.

@@ -3,15 +3,13 @@
 
 use std::{
     fs::{self, File},
-    io::{self, IoSlice, IoSliceMut},
-    mem::MaybeUninit,
-    os::fd::{AsRawFd, OwnedFd},
+    os::fd::OwnedFd,
     path::PathBuf,
 };
 
-use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType, recvmsg, socketpair,
+use rustix::{
+    io::Errno,
+    process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open},
 };
 use sealwright_terminal::CommandError;
 
@@ -27,10 +25,10 @@ pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
     if !is_inherited(number) {
         return Err(not_open());
     }
-    match sent_to_ourselves(raw) {
+    match duplicate_of(raw) {
         Ok(descriptor) => Ok(descriptor.into()),
-        Err(error) if error.raw_os_error() == Some(nix::libc::EBADF) => Err(not_open()),
-        Err(error) => Err(CommandError::io(&name(number), &error)),
+        Err(Errno::BADF) => Err(not_open()),
+        Err(error) => Err(CommandError::io(&name(number), &error.into())),
     }
 }
 
@@ -53,19 +51,9 @@ fn is_inherited(number: u32) -> bool {
     }
 }
 
-/// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when it is
-/// sent in a message, and a message to ourselves brings a duplicate back.
-fn sent_to_ourselves(raw: i32) -> io::Result<OwnedFd> {
-    let (here, there) = socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    let descriptors = [raw];
-    let rights = [ControlMessage::ScmRights(&descriptors)];
-    sendmsg::<()>(here.as_raw_fd(), &[IoSlice::new(&[0])], &rights, MsgFlags::empty(), None)?;
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(&there, &mut [IoSliceMut::new(&mut [0])], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    let descriptors = control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
-    });
-    descriptors.ok_or_else(|| io::ErrorKind::NotFound.into())
+/// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when this
+/// process asks for a duplicate as it would of another process (Linux 5.6).
+fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
+    let ourselves = pidfd_open(getpid(), PidfdFlags::empty())?;
+    pidfd_getfd(&ourselves, raw, PidfdGetfdFlags::empty())
 }

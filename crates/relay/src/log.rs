@@ -12,6 +12,7 @@ use std::{
 };
 
 use serde_json::{Map, Value};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// Lines that may wait for a slow reader of the log.
 const QUEUE: usize = 8192;
@@ -66,9 +67,15 @@ impl Log {
     }
 }
 
+/// Now: UTC, RFC 3339.
+fn now() -> String {
+    // A clock before the year 0 or after 9999 has no such form.
+    OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default()
+}
+
 fn line(event: &str, about: &[(&str, Value)]) -> String {
     let mut line = Map::new();
-    line.insert("time".into(), jiff::Timestamp::now().to_string().into());
+    line.insert("time".into(), now().into());
     line.insert("event".into(), event.into());
     line.extend(about.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     Value::Object(line).to_string()
