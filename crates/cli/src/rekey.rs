@@ -19,13 +19,13 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-The text is not sealed anew: its file gets a new header and replaces the old file in one step.
-What that cannot undo: whoever could open the file may have kept a copy of it, or of the file key,
-which stays the same. To keep later versions from them, seal those anew.
+The text is not sealed again: the file gets a new header and replaces the old file in one step. This cannot
+undo earlier access: somebody who could open the file may have kept a copy of it, or of the file key, which
+does not change. To exclude a person from later versions, seal those versions again.
 
 Example:
-    sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it too
-    sealwright rekey plan.seal -i my.id --remove-file bob.pub    # Bob can not any more
+    sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it as well
+    sealwright rekey plan.seal -i my.id --remove-file bob.pub    # Bob can no longer open it
     sealwright rekey plan.seal -p --remove-passphrases --add-passphrase";
 
 /// Change who can open files that were sealed for recipients
@@ -54,7 +54,7 @@ pub(crate) struct RekeyArgs {
     /// Let the first line that CMD prints open the files, as a passphrase
     #[arg(long, value_name = "CMD", conflicts_with = "add_passphrase", help_heading = "Change")]
     add_passphrase_command: Option<String>,
-    /// Memory that trying the new passphrase takes
+    /// Memory that is needed to try the new passphrase
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Change")]
     cost: Size,
     /// Remove the public KEY

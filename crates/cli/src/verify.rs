@@ -16,7 +16,7 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-Every byte is opened, and nothing of it written. The exit code is 0 only if every file is authentic and
+Every byte is opened, and nothing is written. The exit code is 0 only if every file is authentic and
 complete.
 
 Example:
