@@ -12,7 +12,7 @@
 //! # Ok::<(), sealwright::drbg::DrbgError>(())
 //! ```
 //!
-//! Entropy is the caller's: the standard's Get_entropy_input is whatever fills these slices.
+//! The caller supplies the entropy: these slices take the place of the standard's Get_entropy_input.
 
 use core::fmt;
 

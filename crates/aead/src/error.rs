@@ -1,4 +1,4 @@
-//! The errors of keys and messages. Nothing here tells anything of a key or a text.
+//! The errors of keys and messages. None of them contains a part of a key or of a text.
 
 use core::fmt;
 
@@ -14,6 +14,10 @@ pub enum SealError {
     AdTooLong,
     /// The text ends within a block, and the mode takes whole blocks of 16 bytes.
     PartialBlock,
+    /// The key has sealed as many messages as it may.
+    KeyExhausted,
+    /// The operating system gave no random bytes for a nonce.
+    NoRandomness,
 }
 
 impl fmt::Display for SealError {
@@ -23,6 +27,8 @@ impl fmt::Display for SealError {
             SealError::TextTooLong => "the text is longer than this mode may seal under one nonce",
             SealError::AdTooLong => "the associated data is longer than this mode may authenticate",
             SealError::PartialBlock => "the text ends within a block, and this mode takes whole blocks only",
+            SealError::KeyExhausted => "this key has sealed as many messages as it may; take a new key",
+            SealError::NoRandomness => "the operating system gave no random bytes for a nonce",
         })
     }
 }

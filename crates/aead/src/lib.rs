@@ -1,53 +1,25 @@
-//! Authenticated encryption, fast on every instruction set: one fused kernel per mode, written once.
-//!
-//! ```
-//! use sealwright::{Opener, Sealer, Suite};
-//!
-//! let key = [7; 32]; // from a key exchange, or `sealwright key new`
-//! let mut sealer = Sealer::new(Suite::Aes256Gcm, &key)?;
-//! let mut text = *b"attack at dawn";
-//! let tag = sealer.seal_in_place(b"header", &mut text)?;
-//!
-//! let mut opener = Opener::new(Suite::Aes256Gcm, &key)?;
-//! opener.open_in_place(b"header", &mut text, tag.as_ref())?;
-//! assert_eq!(&text, b"attack at dawn");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! * Names and lengths: [`Suite`]; keys that count their own nonces: [`Sealer`], [`Opener`]; the contract: [`Aead`].
-//! * Modes: [`mode`]; hash strategies: [`ghash`]; ciphers: [`block`]; instruction sets: [`Isa`], [`simd`].
-//! * Without authentication, for compatibility: [`raw`]; random bits from a seed: [`drbg`].
-//!
-//! # Features
-//!
-//! Each adds something and changes nothing; only `gcm` is on by default.
-//!
-//! | feature | adds |
-//! |---|---|
-//! | `gcm` | AES-GCM |
-//! | `ocb` | AES-OCB3 |
-//! | `serpent` | the cipher Serpent, in the modes that are on |
-//! | `cbc` | AES-CBC with HMAC-SHA-256 |
-//! | `raw` | ECB, CBC and CTR, which do not authenticate |
-//! | `drbg` | Hash_DRBG of SP 800-90A |
-//! | `sessions` | GCM for servers of very many clients: a key a packet, many packets side by side, GSCM-H |
-//! | `rustcrypto` | the traits of the crates `aead` and `cipher` |
-//! | `research` | **broken or slow on purpose, for studies**: RKC, GSCM as printed, GHASH bit by bit and by table |
-
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), no_std)]
 // What modes share looks unused where few of them are built; with all features nothing may.
 #![cfg_attr(
     not(all(
         feature = "gcm",
         feature = "ocb",
         feature = "serpent",
+        feature = "siv",
         feature = "cbc",
         feature = "raw",
+        feature = "random",
         feature = "sessions",
         feature = "rustcrypto",
         feature = "research"
     )),
     allow(dead_code, unused_imports, unused_macros)
 )]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 #[macro_use]
 mod wipe;
@@ -57,13 +29,16 @@ pub mod block;
 #[cfg(feature = "rustcrypto")]
 pub mod compat;
 #[cfg(any(feature = "gcm", feature = "ocb"))]
-mod counted;
+mod counter;
 #[cfg(feature = "drbg")]
 pub mod drbg;
 mod error;
 #[cfg(feature = "gcm")]
 pub mod ghash;
+mod key;
 pub mod mode;
+#[cfg(all(feature = "gcm", feature = "random"))]
+mod random_nonce;
 #[cfg(feature = "raw")]
 pub mod raw;
 mod sealed;
@@ -75,8 +50,13 @@ mod tag;
 
 pub use aead::Aead;
 #[cfg(any(feature = "gcm", feature = "ocb"))]
-pub use counted::{Opener, Sealer};
+pub use counter::{Opener, Sealer};
 pub use error::{KeyLengthError, OpenError, SealError};
+pub use key::Key;
+#[cfg(feature = "random")]
+pub use key::RandomError;
+#[cfg(all(feature = "gcm", feature = "random"))]
+pub use random_nonce::RandomNonceKey;
 pub use simd::{Block, Isa, UnknownIsaError};
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 pub use suite::{Suite, UnknownSuiteError};

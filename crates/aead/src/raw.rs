@@ -1,5 +1,7 @@
 //! Unauthenticated AES and Serpent by length of key: ECB, CBC and CTR as other tools have them. Material for
-//! compatibility and for studies; whoever protects data wants a [`Suite`](crate::Suite).
+//! compatibility and for studies. To protect data, take a suite.
+
+use alloc::boxed::Box;
 
 pub use crate::mode::{
     cbc::{PaddingError, pkcs7_pad, pkcs7_unpad},
@@ -18,9 +20,9 @@ use crate::{
 
 /// A block cipher under one key, in the modes that do not authenticate.
 pub trait Raw: Sealed + Send + Sync {
-    /// Encrypts each block by itself. Panics unless `text` is whole blocks.
+    /// Encrypts each block separately. Panics unless `text` is whole blocks.
     fn ecb_encrypt(&self, text: &mut [u8]);
-    /// Decrypts each block by itself. Panics unless `text` is whole blocks.
+    /// Decrypts each block separately. Panics unless `text` is whole blocks.
     fn ecb_decrypt(&self, text: &mut [u8]);
     /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
     /// blocks.
@@ -63,6 +65,7 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
 pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
     Ok(match Key::new(key)? {
         Key::Aes128(key) => Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key) }),
+        #[cfg(feature = "aes192")]
         Key::Aes192(key) => Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key) }),
         Key::Aes256(key) => Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) }),
     })

@@ -1,8 +1,17 @@
 //! Suites by name: cipher, mode and lengths under one word.
 
+use alloc::boxed::Box;
 use core::{fmt, str::FromStr};
 
-use crate::{aead::Aead, error::KeyLengthError, simd::Isa};
+#[cfg(feature = "serpent")]
+use crate::block::serpent::Serpent;
+use crate::{
+    aead::{Aead, release},
+    error::{KeyLengthError, OpenError, SealError},
+    sealed::Sealed,
+    simd::Isa,
+    tag::Tag,
+};
 #[cfg(feature = "ocb")]
 use crate::{
     block::aes::BothWays,
@@ -11,7 +20,8 @@ use crate::{
 #[cfg(feature = "gcm")]
 use crate::{
     block::aes::{Aes128, Aes256},
-    mode::gcm,
+    ghash::Clmul,
+    mode::gcm::{self, Gcm},
 };
 
 /// A named choice of cipher, mode and lengths.
@@ -126,7 +136,8 @@ impl Suite {
         16
     }
 
-    /// This suite under `key`, at the best level of this machine.
+    /// This suite under `key`, at the best level of this machine. It takes nonces of [`Suite::nonce_len`] bytes only; the
+    /// modes themselves ([`mode`](crate::mode)) take every length of their standards.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
@@ -142,18 +153,46 @@ impl Suite {
         // Only the ciphers that a suite names are mentioned here: a program pays for no other.
         Ok(match self {
             #[cfg(feature = "gcm")]
-            Suite::Aes128Gcm => Box::new(gcm::Aes128Gcm::new(isa, Aes128::new(isa, sized(key)?), gcm::TagLen::T16)),
+            Suite::Aes128Gcm => boxed(Gcm::<_, Clmul>::new(isa, Aes128::new(isa, sized(key)?), gcm::TagLen::T16)),
             #[cfg(feature = "gcm")]
-            Suite::Aes256Gcm => Box::new(gcm::Aes256Gcm::new(isa, Aes256::new(isa, sized(key)?), gcm::TagLen::T16)),
+            Suite::Aes256Gcm => boxed(Gcm::<_, Clmul>::new(isa, Aes256::new(isa, sized(key)?), gcm::TagLen::T16)),
             #[cfg(feature = "ocb")]
-            Suite::Aes128Ocb => Box::new(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)),
+            Suite::Aes128Ocb => boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)),
             #[cfg(feature = "ocb")]
-            Suite::Aes256Ocb => Box::new(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)),
+            Suite::Aes256Ocb => boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
-            Suite::Serpent256Gcm => gcm::serpent_by_key(isa, sized::<32>(key)?, gcm::TagLen::T16)?,
+            Suite::Serpent256Gcm => {
+                boxed(Gcm::<_, Clmul>::new(isa, Serpent::new(sized::<32>(key)?)?, gcm::TagLen::T16))
+            }
             #[cfg(all(feature = "serpent", feature = "ocb"))]
-            Suite::Serpent256Ocb => ocb::serpent_by_key(isa, sized::<32>(key)?, ocb::TagLen::T16)?,
+            Suite::Serpent256Ocb => boxed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16)),
         })
+    }
+}
+
+/// A mode that takes the suites' nonces of 12 bytes and no others.
+struct Fixed<A>(A);
+
+fn boxed<A: Aead + 'static>(aead: A) -> Box<dyn Aead> {
+    Box::new(Fixed(aead))
+}
+
+impl<A: Aead> Sealed for Fixed<A> {}
+impl<A: Aead> Aead for Fixed<A> {
+    fn tag_len(&self) -> usize {
+        self.0.tag_len()
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let nonce: &[u8; 12] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        self.0.seal_in_place(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        match <&[u8; 12]>::try_from(nonce) {
+            Ok(nonce) => self.0.open_in_place(nonce, ad, text, tag),
+            Err(_) => release(text, false),
+        }
     }
 }
 
@@ -209,6 +248,12 @@ mod tests {
             let aead = suite.aead(&vec![7; suite.key_len()]).unwrap();
             let tag = aead.seal_in_place(&vec![1; suite.nonce_len()], b"", &mut text).unwrap();
             assert_eq!((aead.tag_len(), tag.as_ref().len()), (suite.tag_len(), suite.tag_len()));
+            for len in [0, 1, 8, 11, 13, 16, 24] {
+                let mut text = *b"sixteen bytes..!";
+                assert_eq!(aead.seal_in_place(&vec![1; len], b"", &mut text), Err(SealError::NonceLength));
+                assert_eq!(&text, b"sixteen bytes..!");
+                assert!(aead.open_in_place(&vec![1; len], b"", &mut text, tag.as_ref()).is_err());
+            }
             for len in [0, 8, 15, 17, 24, 31, 33, 48 - suite.key_len()] {
                 let error = suite.aead(&vec![7; len]).err().unwrap();
                 assert_eq!((error.allowed(), error.given()), (&[suite.key_len()][..], len));

@@ -3,7 +3,7 @@
 //!
 //! Many clients share one schedule; each keeps 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is a type:
 //! `AsPrinted` (feature `research`) is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
-//! between two secret keys. `docs/GSCM.md` tells why.
+//! between two secret keys. `docs/GSCM.md` explains why.
 
 use core::{fmt, marker::PhantomData};
 
@@ -36,7 +36,7 @@ pub trait Place: Sealed + Copy + Send + Sync + 'static {
     fn of_second(rounds: usize) -> usize;
 }
 
-/// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. Whoever knows the schedule finds K1 and K2
+/// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. A client that knows the schedule finds K1 and K2
 /// behind 5 rounds from 256 blocks.
 #[cfg(feature = "research")]
 #[derive(Clone, Copy, Debug)]

@@ -11,20 +11,28 @@ pub mod serpent;
 
 pub use round_keys::{Expanded, InverseKeys, OnTheFly, RoundKeys};
 
-use crate::{sealed::Sealed, simd::Simd};
+use crate::{
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Reg, Simd},
+};
 
 /// Encrypts batches of 16-byte blocks.
 pub trait BlockCipher: Sealed + Send + Sync {
     /// Bytes of key material that a client of this cipher keeps.
     const STATE_BYTES: usize;
+    /// This cipher as a level without AES instructions runs it: one type for all sizes of key.
+    type Sliced: BlockCipher;
 
-    /// Encrypts every block of `blocks`, doing the steps of `beside` between the rounds, or as many as pay: the caller
-    /// does what is left.
+    /// Prepares the cipher for a message at a level without AES instructions.
+    fn sliced<S: Simd>(&self, simd: S) -> Self::Sliced;
+
+    /// Encrypts every block of `blocks`, doing the steps of `work` between the rounds, or as many as pay: the caller does
+    /// what is left.
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
-        beside: &mut B,
+        work: &mut B,
     );
 
     /// Encrypts every block of `blocks`.
@@ -44,6 +52,12 @@ pub trait BlockCipher: Sealed + Send + Sync {
 
 /// Decrypts batches of 16-byte blocks.
 pub trait Inverse: BlockCipher {
+    /// This cipher in both directions as a level without AES instructions runs it.
+    type SlicedBothWays: Inverse;
+
+    /// Prepares both directions for a message at a level without AES instructions.
+    fn sliced_both_ways<S: Simd>(&self, simd: S) -> Self::SlicedBothWays;
+
     /// Decrypts every block of `blocks`.
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]);
 
@@ -96,4 +110,20 @@ pub struct NoInterleave;
 impl<S: Simd> Interleave<S> for NoInterleave {
     #[inline(always)]
     fn step(&mut self, _: S, _: &mut [S::Reg], _: usize, _: usize) {}
+}
+
+/// The encryption of one block: the key of a hash, and what keys are derived from.
+pub(crate) fn encrypt_block<C: BlockCipher>(isa: Isa, cipher: &C, block: &Block) -> Block {
+    struct One<'a, C>(&'a C, &'a Block);
+    impl<C: BlockCipher> Kernel for One<'_, C> {
+        type Output = Block;
+
+        #[inline(always)]
+        fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+            let mut blocks = [simd.first(self.1)];
+            self.0.encrypt(simd, &mut blocks);
+            blocks[0].first_block()
+        }
+    }
+    isa.run(One(cipher, block))
 }

@@ -54,7 +54,10 @@ fn sub_last_words<S: Simd, const W: usize, const ROTATE: bool>(
     let constant = simd.splat_word(u32::from(constant));
     let constant = constant ^ constant.shift_up::<4>();
     let constant = constant ^ constant.shift_up::<8>();
-    words.map(|word| word ^ constant)
+    for word in &mut words {
+        *word = *word ^ constant;
+    }
+    words
 }
 
 /// All round keys of every lane, each in its place: of AES-128 (11) from the first half, of AES-256 (15) from both.

@@ -83,40 +83,42 @@ impl<const KEYS: usize> Expanded<KEYS> {
 
     /// Expands what `schedule` computes.
     pub(crate) fn new<K: RoundKeys>(isa: Isa, schedule: &K) -> Self {
-        struct Expand<'a, K, const KEYS: usize>(&'a K);
-        impl<K: RoundKeys, const KEYS: usize> Kernel for Expand<'_, K, KEYS> {
-            type Output = Expanded<KEYS>;
+        struct Expand<'a, K>(&'a K, &'a mut [Block]);
+        impl<K: RoundKeys> Kernel for Expand<'_, K> {
+            type Output = ();
             #[inline(always)]
-            fn run<S: Simd, const W: usize>(self, simd: S) -> Expanded<KEYS> {
-                let mut keys = Expanded([[0; 16]; KEYS]);
+            fn run<S: Simd, const W: usize>(self, simd: S) {
                 let mut carry = self.0.start(simd);
-                for (round, key) in keys.0.iter_mut().enumerate() {
+                for (round, key) in self.1.iter_mut().enumerate() {
                     *key = self.0.key(simd, round, &mut carry).first_block();
                 }
-                keys
             }
         }
-        isa.run(Expand(schedule))
+        let mut keys = Expanded([[0; 16]; KEYS]);
+        isa.run(Expand(schedule, &mut keys.0));
+        keys
     }
 }
 
 impl<const KEYS: usize> InverseKeys<KEYS> {
     /// The inverse cipher of `forward`.
     pub(crate) fn new(isa: Isa, forward: &Expanded<KEYS>) -> Self {
-        struct Invert<'a, const KEYS: usize>(&'a Expanded<KEYS>);
-        impl<const KEYS: usize> Kernel for Invert<'_, KEYS> {
-            type Output = InverseKeys<KEYS>;
+        /// One kernel for all sizes of key.
+        struct Invert<'a>(&'a [Block], &'a mut [Block]);
+        impl Kernel for Invert<'_> {
+            type Output = ();
             #[inline(always)]
-            fn run<S: Simd, const W: usize>(self, simd: S) -> InverseKeys<KEYS> {
-                let mut keys = InverseKeys([[0; 16]; KEYS]);
-                for (i, (key, forward)) in keys.0.iter_mut().zip(self.0.0.iter().rev()).enumerate() {
-                    let outer = i == 0 || i == KEYS - 1;
+            fn run<S: Simd, const W: usize>(self, simd: S) {
+                let last = self.0.len() - 1;
+                for (i, (key, forward)) in self.1.iter_mut().zip(self.0.iter().rev()).enumerate() {
+                    let outer = i == 0 || i == last;
                     *key = if outer { *forward } else { simd.splat(forward).aesimc().first_block() };
                 }
-                keys
             }
         }
-        isa.run(Invert(forward))
+        let mut keys = InverseKeys([[0; 16]; KEYS]);
+        isa.run(Invert(&forward.0, &mut keys.0));
+        keys
     }
 
     /// Key `round` of the inverse cipher, in every lane.

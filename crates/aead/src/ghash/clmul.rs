@@ -136,7 +136,8 @@ impl<S: Simd> Outlined<S> for Pair<'_, S> {
     #[inline(always)]
     fn run(self, simd: S) {
         let Pair { key, sum, at, pair } = self;
-        let [a, b] = pair.map(Reg::reverse_bytes);
+        // Not by `map`: a function passed to it may be compiled without the instruction set.
+        let (a, b) = (pair[0].reverse_bytes(), pair[1].reverse_bytes());
         let here = simd.load(key.powers[at..].as_flattened());
         let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
         let middle = simd.load(key.middles[at..].as_flattened());
@@ -171,6 +172,47 @@ impl<S: Simd> Outlined<S> for Single<'_, S> {
     }
 }
 
+/// Fills a table with the powers of `h`, twice as many each time, so that few products wait for each other.
+struct Fill<'a> {
+    h: Block,
+    powers: &'a mut [Block],
+    middles: &'a mut [Block],
+}
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        let Fill { h, powers, middles } = self;
+        let (lanes, end) = (S::Reg::BLOCKS, powers.len() - PAD);
+        powers[end - 1] = h;
+        let mut done = 1;
+        while done < end {
+            // h^1 to h^done, times h^done, are the next powers.
+            let stride = simd.splat(&powers[end - done]);
+            for i in (0..done.min(end - done)).step_by(lanes) {
+                let at = end - i - lanes;
+                let next = multiply(simd, simd.load(powers[at..].as_flattened()), stride);
+                if done >= lanes {
+                    next.store(powers[at - done..].as_flattened_mut());
+                } else {
+                    // Less than a register is there so far.
+                    let mut few = [[0; 16]; 4];
+                    next.store(few.as_flattened_mut());
+                    powers[end - 2 * done..end - done].copy_from_slice(&few[lanes - done..lanes]);
+                }
+            }
+            done += done.min(end - done);
+        }
+        for at in (0..end).step_by(lanes) {
+            let here = simd.load(powers[at..].as_flattened());
+            let next = simd.load(powers[at + lanes..].as_flattened());
+            (here.unpack_low(next) ^ here.unpack_high(next)).store(middles[at..].as_flattened_mut());
+        }
+    }
+}
+
 impl<const SLOTS: usize> Sealed for Clmul<SLOTS> {}
 impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     const STATE_BYTES: usize = size_of::<Self>();
@@ -180,41 +222,11 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     type Key<'a> = Powers<'a>;
 
     fn new(isa: Isa, h: &Block) -> Self {
-        struct Fill<const SLOTS: usize>(Block);
-        impl<const SLOTS: usize> Kernel for Fill<SLOTS> {
-            type Output = Clmul<SLOTS>;
-            #[inline(always)]
-            fn run<S: Simd, const W: usize>(self, simd: S) -> Clmul<SLOTS> {
-                let mut table = Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] };
-                let last = SLOTS - PAD - 1;
-                let h = simd.splat(&self.0);
-                let mut power = h;
-                table.powers[last] = self.0;
-                // One register of powers, then whole registers of them.
-                for i in 1..S::Reg::BLOCKS.min(last + 1) {
-                    power = multiply(simd, power, h);
-                    table.powers[last - i] = power.first_block();
-                }
-                let stride = simd.splat(&table.powers[SLOTS - PAD - S::Reg::BLOCKS.min(SLOTS - PAD)]);
-                let mut at = SLOTS - PAD - S::Reg::BLOCKS.min(SLOTS - PAD);
-                let mut register = simd.load(table.powers[at..].as_flattened());
-                while at > 0 {
-                    register = multiply(simd, register, stride);
-                    let mut bytes = [[0; 16]; 4];
-                    register.store(bytes.as_flattened_mut());
-                    let n = at.min(S::Reg::BLOCKS);
-                    table.powers[at - n..at].copy_from_slice(&bytes[S::Reg::BLOCKS - n..S::Reg::BLOCKS]);
-                    at -= n;
-                }
-                for i in 0..SLOTS - PAD {
-                    let here = simd.first(&table.powers[i]);
-                    let next = simd.first(&table.powers[i + S::Reg::BLOCKS]);
-                    table.middles[i] = (here.unpack_low(next) ^ here.unpack_high(next)).first_block();
-                }
-                table
-            }
-        }
-        isa.run(Fill(reversed(h)))
+        // Fewer powers than a batch has blocks would leave its first blocks without one.
+        const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };
+        let mut table = Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] };
+        isa.run(Fill { h: reversed(h), powers: &mut table.powers, middles: &mut table.middles });
+        table
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Tables of multiples of h, as software without carry-less multiplication uses them (Shoup 1996; the GCM
-//! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, hence the names.
+//! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, as the names say.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};

@@ -1,5 +1,6 @@
 //! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). No authentication: raw material.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use subtle::{ConstantTimeEq, ConstantTimeLess};
@@ -119,7 +120,7 @@ pub fn pkcs7_pad(text: &mut Vec<u8>) {
 /// The length of the text before its padding. Takes the same time for every padding of a length.
 ///
 /// # Errors
-/// [`PaddingError`]. Whoever lets a peer learn this without authentication has a padding oracle.
+/// [`PaddingError`]. To reveal this error to a peer without authentication makes a padding oracle.
 pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, PaddingError> {
     let Some(last) = text.last_chunk::<16>() else { return Err(PaddingError) };
     if !text.len().is_multiple_of(16) {

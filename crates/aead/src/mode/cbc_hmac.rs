@@ -1,15 +1,16 @@
-//! CBC with HMAC-SHA-256, encrypt-then-MAC, composed as RFC 7518, section 5.2, has it: what CBC must carry to be a peer of
+//! CBC with HMAC-SHA-256, encrypt-then-MAC, composed as in RFC 7518, section 5.2: what CBC needs to protect as much as
 //! GCM.
 //!
-//! The key is MAC key || encryption key. The text, padded by PKCS#7, is encrypted under an IV that nobody can foresee;
+//! The key is MAC key || encryption key. The text, padded by PKCS#7, is encrypted under an unpredictable IV;
 //! the tag is the first bytes of HMAC-SHA-256 over A || IV || C || AL, AL being the bits of A as 64 bits, big endian.
-//! A tag is held against the text before a byte is decrypted, so that padding tells nothing. See `docs/CBC_HMAC.md`.
+//! The tag is verified before a byte is decrypted, so that padding reveals nothing. See `docs/CBC_HMAC.md`.
 //!
 //! | key | cipher | tag | |
 //! |---|---|---|---|
 //! | 32 bytes, 16 of them for the MAC | AES-128 | 16 bytes | A128CBC-HS256 of RFC 7518, 5.2.3 |
 //! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition, whole hash; beside AES-256-GCM in studies |
 
+use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -27,7 +28,7 @@ use crate::{
 
 /// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
 ///
-/// As an [`Aead`] it takes whole blocks, padded by whoever calls; [`CbcHmac::seal`] and [`CbcHmac::open`] take any text
+/// As an [`Aead`] it takes whole blocks, padded by the caller; [`CbcHmac::seal`] and [`CbcHmac::open`] take any text
 /// and pad it as the standard asks. The nonce is the IV: 16 bytes, random.
 pub struct CbcHmac<const KEYS: usize> {
     isa: Isa,
@@ -120,6 +121,10 @@ impl<const KEYS: usize> Sealed for CbcHmac<KEYS> {}
 impl<const KEYS: usize> Aead for CbcHmac<KEYS> {
     fn tag_len(&self) -> usize {
         self.tag_len
+    }
+
+    fn nonce_len(&self) -> usize {
+        16
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {

@@ -12,6 +12,8 @@ pub(crate) struct Counter32<R> {
     next: R,
     /// The lowest byte of the first of them.
     low: u8,
+    /// Whether that byte may decide what is done: it is secret where a hash made the first counter block.
+    public: bool,
 }
 
 /// `n` in the last byte of a block.
@@ -22,19 +24,19 @@ const fn last_byte(n: usize) -> Block {
 }
 
 impl<R: Reg> Counter32<R> {
-    /// Counts from `first` + `skip`.
+    /// Counts from `first` + `skip`; `public` unless `first` is secret.
     #[inline(always)]
-    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, first: &Block, skip: u8) -> Self {
+    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, first: &Block, skip: u8, public: bool) -> Self {
         let lanes = simd.lane_numbers().add32(simd.splat_word(u32::from(skip)));
         let next = simd.splat(first).reverse_bytes().add32(lanes);
-        Counter32 { next, low: first[15].wrapping_add(skip) }
+        Counter32 { next, low: first[15].wrapping_add(skip), public }
     }
 
     /// The next counter blocks.
     #[inline(always)]
     pub(crate) fn take<S: Simd<Reg = R>, const W: usize>(&mut self, simd: S) -> [R; W] {
         let mut blocks = [self.next.reverse_bytes(); W];
-        if usize::from(self.low) + W * R::BLOCKS <= 256 {
+        if self.public && usize::from(self.low) + W * R::BLOCKS <= 256 {
             // No carry leaves the last byte: three of four batches do without a shuffle for each register.
             for (i, block) in blocks.iter_mut().enumerate().skip(1) {
                 *block = block.add32(simd.splat(&last_byte(i * R::BLOCKS)));
@@ -82,7 +84,7 @@ impl<C: BlockCipher> Kernel for Apply<'_, C> {
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) {
-        let mut counter = Counter32::new(simd, self.counter, 0);
+        let mut counter = Counter32::new(simd, self.counter, 0, true);
         let mut batches = self.text.chunks_exact_mut(W * S::Reg::BYTES);
         for batch in &mut batches {
             let mut keystream: [S::Reg; W] = counter.take(simd);

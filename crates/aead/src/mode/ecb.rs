@@ -1,4 +1,4 @@
-//! Each block by itself (SP 800-38A, 6.1): for test vectors; equal blocks show as equal.
+//! Electronic codebook (SP 800-38A, 6.1), each block separately: for test vectors. Equal blocks have equal ciphertexts.
 
 use crate::{
     block::{BlockCipher, Inverse},

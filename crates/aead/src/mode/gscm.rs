@@ -19,6 +19,7 @@
 //! # Ok::<(), sealwright::SealError>(())
 //! ```
 
+use alloc::boxed::Box;
 use core::{fmt, ops::Deref};
 
 use zeroize::ZeroizeOnDrop;
@@ -158,7 +159,7 @@ pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead
 /// **Research only: broken against members of the cluster.** GSCM as the paper has it, likewise.
 ///
 /// # Errors
-/// [`KeyLengthError`] unless the key has 16, 24 or 32 bytes.
+/// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
 #[cfg(feature = "research")]
 pub fn research_only_by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
     alone::<AsPrinted>(isa, key, keys)
@@ -178,6 +179,7 @@ fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<
     }
     Ok(match Key::new(key)? {
         Key::Aes128(key) => client::<_, P>(isa, &Aes128::new(isa, key), keys),
+        #[cfg(feature = "aes192")]
         Key::Aes192(key) => client::<_, P>(isa, &Aes192::new(isa, key), keys),
         Key::Aes256(key) => client::<_, P>(isa, &Aes256::new(isa, key), keys),
     })

@@ -8,6 +8,8 @@ pub mod ctr;
 pub mod ecb;
 #[cfg(feature = "gcm")]
 pub mod gcm;
+#[cfg(feature = "siv")]
+pub mod gcm_siv;
 #[cfg(feature = "sessions")]
 pub mod gscm;
 #[cfg(feature = "sessions")]
@@ -18,3 +20,5 @@ pub mod multi_key;
 pub mod ocb;
 #[cfg(feature = "research")]
 pub mod rkc;
+#[cfg(feature = "gcm")]
+pub mod xaes;

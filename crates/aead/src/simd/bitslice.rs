@@ -48,8 +48,11 @@ fn transpose(words: &mut [u64; 8]) {
 }
 
 impl Key {
+    /// The slices of the zero block.
+    pub(crate) const ZERO: Key = Key([0; 8]);
+
     /// The slices of this block.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn new(block: &[u8; 16]) -> Self {
         let block = u128::from_le_bytes(*block);
         let column = |c: u32| (block >> (32 * c)) as u32;

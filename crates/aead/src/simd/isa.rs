@@ -1,7 +1,7 @@
-//! Which instructions this machine has, and the door to them.
+//! The instruction-set levels: which of them this machine has, and how a kernel runs at one.
 
+use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
-use std::sync::OnceLock;
 
 #[cfg(feature = "research")]
 use super::sha::{self, Hashing};
@@ -29,6 +29,19 @@ const LEVELS: &[Level] = &[Level::Portable, Level::Sse, Level::Avx2, Level::Avx5
 #[cfg(not(target_arch = "x86_64"))]
 const LEVELS: &[Level] = &[Level::Portable];
 
+/// Whether the machine has all these instruction sets: asked when the program runs, or without `std` known from its
+/// compilation.
+#[cfg(target_arch = "x86_64")]
+macro_rules! has {
+    ($($feature:tt),*) => {{
+        #[cfg(feature = "std")]
+        let all = true $(&& std::is_x86_feature_detected!($feature))*;
+        #[cfg(not(feature = "std"))]
+        let all = true $(&& cfg!(target_feature = $feature))*;
+        all
+    }};
+}
+
 impl Level {
     fn name(self) -> &'static str {
         match self {
@@ -47,46 +60,40 @@ impl Level {
         match self {
             Level::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            Level::Sse => {
-                is_x86_feature_detected!("aes")
-                    && is_x86_feature_detected!("pclmulqdq")
-                    && is_x86_feature_detected!("ssse3")
-                    && is_x86_feature_detected!("sse4.1")
-            }
+            Level::Sse => has!("aes", "pclmulqdq", "ssse3", "sse4.1"),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => {
-                Level::Sse.detected()
-                    && is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("vaes")
-                    && is_x86_feature_detected!("vpclmulqdq")
-            }
+            Level::Avx2 => Level::Sse.detected() && has!("avx2", "vaes", "vpclmulqdq"),
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => {
-                Level::Avx2.detected()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
+                Level::Avx2.detected() && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi1", "bmi2")
             }
         }
     }
+}
+
+/// The best level of this machine.
+fn detect() -> Level {
+    LEVELS.iter().copied().filter(|level| level.detected()).max().unwrap_or(Level::Portable)
 }
 
 impl Isa {
     /// The names of all levels, those of other machines too.
     pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512"];
 
-    /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing.
+    /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing. Without the
+    /// feature `std`: the best level that the program was compiled for.
     pub fn best() -> Isa {
-        static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| {
-            let best = LEVELS.iter().copied().filter(|level| level.detected()).max().unwrap_or(Level::Portable);
-            let asked = std::env::var("SEALWRIGHT_ISA").ok();
-            let asked = LEVELS.iter().copied().find(|level| Some(level.name()) == asked.as_deref());
-            Isa(asked.map_or(best, |level| level.min(best)))
-        })
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Isa> = std::sync::OnceLock::new();
+            *BEST.get_or_init(|| {
+                let asked = std::env::var("SEALWRIGHT_ISA").ok();
+                let asked = LEVELS.iter().copied().find(|level| Some(level.name()) == asked.as_deref());
+                Isa(asked.map_or(detect(), |level| level.min(detect())))
+            })
+        }
+        #[cfg(not(feature = "std"))]
+        Isa(detect())
     }
 
     /// Every level from the slowest to [`Isa::best`].
@@ -123,7 +130,7 @@ impl Isa {
     #[inline]
     pub(crate) fn hash<K: Hashing>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
-        if self.0 >= Level::Sse && is_x86_feature_detected!("sha") {
+        if self.0 >= Level::Sse && has!("sha") {
             // SAFETY: SHA was just detected, the rest with the level.
             return unsafe { sha::by_instructions(kernel) };
         }

@@ -1,14 +1,14 @@
-//! Registers of 128-bit blocks, and the door that opens on one instruction set. **The only room with `unsafe`.**
+//! Registers of 128-bit blocks, and the entry into each instruction-set level. **The only module with `unsafe`.**
 //!
 //! A computation is written once as a [`Kernel`] over the traits [`Simd`] and [`Reg`]; [`Isa::run`] specialises it for
 //! the instruction set of this machine. Kernels are safe code:
 //!
-//! * A [`Simd`] token can be made only in here, after the instructions were detected ([`Isa`] is opaque, and
-//!   `Isa::run` opens each level only through an `Isa` that detection made).
+//! * A [`Simd`] token is made only in this module, after the instructions were detected: [`Isa`] is opaque, and `Isa::run`
+//!   enters a level only with an `Isa` that detection returned.
 //! * A register can be made only from a token.
-//! * So whoever holds either has proof that the instructions exist, and every method is safe to call.
+//! * So the holder of a token or of a register has proof that the instructions exist, and every method is safe to call.
 //!
-//! What stays to be checked in this room is what the intrinsics themselves ask: pointers in bounds. Every load and
+//! What remains to be checked here is what the intrinsics themselves require: pointers in bounds. Every load and
 //! store asserts the length of its slice first; in kernels those lengths are constants and the checks vanish.
 //!
 //! Rules for kernels: everything in [`Reg`] is `#[inline(always)]`, and kernels take **values, never closures**. A
@@ -93,10 +93,11 @@ pub trait Simd: Sealed + Copy {
     /// Whether this level has AES rounds as instructions. Without, a whole cipher in bit slices is faster than rounds.
     const AES: bool;
 
-    /// Leaves the registers as they are, at one place in the order of instructions: what makes them comes before it,
-    /// what takes them after. Compilers else put all of a cipher before all of what was written between its rounds.
+    /// A barrier in the order of instructions that changes nothing: what computes these registers stays before it, what
+    /// reads them stays after it. Without it compilers move a whole cipher before the work that was written between its
+    /// rounds.
     fn order_barrier(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
-    /// Runs a part of a kernel as a function of its own, for large parts that many kernels share.
+    /// Runs a part of a kernel as a function that is not inlined: for large parts that many kernels share.
     fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output;
     /// Every bit zero.
     fn zero(self) -> Self::Reg;

@@ -155,7 +155,7 @@ impl Not for P4 {
 }
 
 /// The carry-less product of two words. Integer products of every fourth bit leave three bits of room for carries, which
-/// the masks then drop: room enough for 15 terms, so the last four bits of `x` are added by themselves.
+/// the masks then drop. That is enough for 15 terms, so the last four bits of `x` are added separately.
 #[inline(always)]
 fn clmul(x: u64, y: u64) -> [u64; 2] {
     const EVERY_FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;

@@ -2,7 +2,7 @@
 
 use zeroize::ZeroizeOnDrop;
 
-use super::{Aes, pack, rounds, sliced, unpack};
+use super::{Aes, rounds, sliced::SlicedAes};
 use crate::{
     block::{BlockCipher, Expanded, Interleave, Inverse, InverseKeys, Masks, NoMask, mask},
     sealed::Sealed,
@@ -37,15 +37,20 @@ key_sizes!(16 11, 24 13, 32 15);
 impl<const KEYS: usize> Sealed for BothWays<KEYS> {}
 impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
     const STATE_BYTES: usize = 2 * 16 * KEYS;
+    type Sliced = SlicedAes;
+
+    fn sliced<S: Simd>(&self, simd: S) -> SlicedAes {
+        self.forward.sliced(simd)
+    }
 
     #[inline(always)]
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
-        beside: &mut B,
+        work: &mut B,
     ) {
-        self.forward.encrypt_interleaved(simd, blocks, beside);
+        self.forward.encrypt_interleaved(simd, blocks, work);
     }
 
     #[inline(always)]
@@ -55,6 +60,12 @@ impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
 }
 
 impl<const KEYS: usize> Inverse for BothWays<KEYS> {
+    type SlicedBothWays = SlicedBothWays;
+
+    fn sliced_both_ways<S: Simd>(&self, simd: S) -> SlicedBothWays {
+        SlicedBothWays { forward: self.forward.sliced(simd), inverse: self.sliced_inverse(simd) }
+    }
+
     #[inline(always)]
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
         self.inverse_rounds(simd, blocks, &NoMask);
@@ -66,13 +77,62 @@ impl<const KEYS: usize> Inverse for BothWays<KEYS> {
     }
 }
 
+/// AES in bit slices, in both directions.
+#[derive(Clone, Debug)]
+pub struct SlicedBothWays {
+    forward: SlicedAes,
+    inverse: SlicedAes,
+}
+
+impl Sealed for SlicedBothWays {}
+impl BlockCipher for SlicedBothWays {
+    const STATE_BYTES: usize = size_of::<Self>();
+    type Sliced = SlicedAes;
+
+    fn sliced<S: Simd>(&self, _: S) -> SlicedAes {
+        self.forward.clone()
+    }
+
+    #[inline(always)]
+    fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
+        &self,
+        simd: S,
+        blocks: &mut [S::Reg; W],
+        work: &mut B,
+    ) {
+        self.forward.encrypt_interleaved(simd, blocks, work);
+    }
+}
+
+impl Inverse for SlicedBothWays {
+    type SlicedBothWays = SlicedBothWays;
+
+    fn sliced_both_ways<S: Simd>(&self, _: S) -> SlicedBothWays {
+        self.clone()
+    }
+
+    #[inline(always)]
+    fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
+        self.inverse.decrypt(simd, blocks);
+    }
+}
+
 impl<const KEYS: usize> BothWays<KEYS> {
+    #[inline(never)]
+    fn sliced_inverse<S: Simd>(&self, simd: S) -> SlicedAes {
+        let mut sliced = SlicedAes::empty();
+        for round in 0..KEYS {
+            sliced.push(self.inverse.key(simd, round));
+        }
+        sliced
+    }
+
     /// The whole inverse cipher.
     #[inline(always)]
     fn inverse_rounds<S: Simd, const W: usize, M: Masks<S>>(&self, simd: S, blocks: &mut [S::Reg; W], masks: &M) {
         if !S::AES {
             mask(simd, blocks, masks);
-            self.decrypt_sliced(simd, blocks);
+            self.sliced_inverse(simd).decrypt(simd, blocks);
             return mask(simd, blocks, masks);
         }
         let key = self.inverse.key(simd, 0);
@@ -89,17 +149,5 @@ impl<const KEYS: usize> BothWays<KEYS> {
         for (i, x) in blocks.iter_mut().enumerate() {
             *x = x.aesdeclast(masks.with(simd, i, key));
         }
-    }
-
-    /// The whole inverse cipher in bit slices.
-    #[inline(always)]
-    fn decrypt_sliced<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
-        let mut state = pack(blocks);
-        state.add_key(&sliced(self.inverse.key(simd, 0)));
-        for round in 1..KEYS - 1 {
-            state.inverse_round(&sliced(self.inverse.key(simd, round)));
-        }
-        state.inverse_last_round(&sliced(self.inverse.key(simd, KEYS - 1)));
-        unpack(simd, &state, blocks);
     }
 }

@@ -6,14 +6,16 @@ use crate::sealed::Sealed;
 
 #[cfg(any(feature = "ocb", feature = "raw", feature = "cbc", feature = "rustcrypto"))]
 mod inverse;
+mod sliced;
+
+use sliced::SlicedAes;
+#[cfg(feature = "sessions")]
+pub(in crate::block) use sliced::{pack, unpack};
 
 use super::{BlockCipher, Expanded, Interleave, Masks, NoInterleave, NoMask, OnTheFly, RoundKeys, mask};
 use crate::{
     error::KeyLengthError,
-    simd::{
-        Isa, Reg, Simd,
-        bitslice::{self, Slices},
-    },
+    simd::{Isa, Reg, Simd},
 };
 
 /// AES with the round keys `K`.
@@ -45,23 +47,28 @@ pub use inverse::BothWays;
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Aes128(&'a [u8; 16]),
+    #[cfg(feature = "aes192")]
     Aes192(&'a [u8; 24]),
     Aes256(&'a [u8; 32]),
 }
 
 impl<'a> Key<'a> {
+    /// The key lengths that are built in.
+    const LENGTHS: &'static [usize] = if cfg!(feature = "aes192") { &[16, 24, 32] } else { &[16, 32] };
+
     /// The one place where the length of an AES key is looked at.
     ///
     /// # Errors
-    /// [`KeyLengthError`] unless `key` has 16, 24 or 32 bytes.
+    /// [`KeyLengthError`] unless `key` has 16 or 32 bytes, or 24 with the feature `aes192`.
     pub(crate) fn new(key: &'a [u8]) -> Result<Self, KeyLengthError> {
         if let Ok(key) = key.try_into() {
             return Ok(Key::Aes128(key));
         }
+        #[cfg(feature = "aes192")]
         if let Ok(key) = key.try_into() {
             return Ok(Key::Aes192(key));
         }
-        key.try_into().map(Key::Aes256).map_err(|_| KeyLengthError::new(&[16, 24, 32], key.len()))
+        key.try_into().map(Key::Aes256).map_err(|_| KeyLengthError::new(Self::LENGTHS, key.len()))
     }
 }
 
@@ -85,11 +92,11 @@ macro_rules! key_sizes {
 }
 key_sizes!(16 11, 24 13, 32 15);
 
-/// The body once for each round from 1 to before `$end`, so that round numbers are constants whatever the optimiser
-/// thinks of the loop.
+/// The body once for each round from 1 to before `$end`, so that round numbers are constants, however the optimiser
+/// treats the loop.
 macro_rules! rounds {
     ($round:ident < $end:expr => $body:block) => {
-        rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13)
+        rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
     };
     ($round:ident < $end:expr => $body:block; $($n:literal)*) => {
         $(
@@ -105,15 +112,26 @@ pub(super) use rounds;
 impl<K: RoundKeys> Sealed for Aes<K> {}
 impl<K: RoundKeys> BlockCipher for Aes<K> {
     const STATE_BYTES: usize = K::STATE_BYTES;
+    type Sliced = SlicedAes;
+
+    #[inline(never)]
+    fn sliced<S: Simd>(&self, simd: S) -> SlicedAes {
+        let mut sliced = SlicedAes::empty();
+        let mut carry = self.keys.start(simd);
+        // Round numbers are constants for the schedules that are computed on the fly.
+        sliced.push(self.keys.key(simd, 0, &mut carry));
+        rounds!(round < K::ROUNDS + 1 => { sliced.push(self.keys.key(simd, round, &mut carry)); });
+        sliced
+    }
 
     #[inline(always)]
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
-        beside: &mut B,
+        work: &mut B,
     ) {
-        self.rounds(simd, blocks, beside, &NoMask);
+        self.rounds(simd, blocks, work, &NoMask);
     }
 
     #[inline(always)]
@@ -147,12 +165,12 @@ impl<K: RoundKeys> Aes<K> {
         &self,
         simd: S,
         blocks: &mut [S::Reg; W],
-        beside: &mut B,
+        work: &mut B,
         masks: &M,
     ) {
         if !S::AES {
             mask(simd, blocks, masks);
-            self.encrypt_sliced(simd, blocks, beside);
+            self.sliced(simd).encrypt(simd, blocks);
             return mask(simd, blocks, masks);
         }
         let mut carry = self.keys.start(simd);
@@ -165,67 +183,11 @@ impl<K: RoundKeys> Aes<K> {
             for x in blocks.iter_mut() {
                 *x = x.aesenc(key);
             }
-            beside.step(simd, blocks, round, K::ROUNDS - 1);
+            work.step(simd, blocks, round, K::ROUNDS - 1);
         });
         let key = self.keys.key(simd, K::ROUNDS, &mut carry);
         for (i, x) in blocks.iter_mut().enumerate() {
             *x = x.aesenclast(masks.with(simd, i, key));
         }
-    }
-
-    /// The whole cipher in bit slices.
-    #[inline(always)]
-    fn encrypt_sliced<S: Simd, const W: usize, B: Interleave<S>>(
-        &self,
-        simd: S,
-        blocks: &mut [S::Reg; W],
-        beside: &mut B,
-    ) {
-        let mut state = pack(blocks);
-        let mut carry = self.keys.start(simd);
-        state.add_key(&sliced(self.keys.key(simd, 0, &mut carry)));
-        for round in 1..K::ROUNDS {
-            state.round(&sliced(self.keys.key(simd, round, &mut carry)));
-            beside.step(simd, blocks, round, K::ROUNDS - 1);
-        }
-        state.last_round(&sliced(self.keys.key(simd, K::ROUNDS, &mut carry)));
-        unpack(simd, &state, blocks);
-    }
-}
-
-/// The four blocks of a register, as halves.
-#[inline(always)]
-fn group<R: Reg>(register: R) -> [[u64; 2]; 4] {
-    const { assert!(R::BLOCKS <= 4, "bit slices take four blocks a group") };
-    let mut bytes = [0; 64];
-    register.store(&mut bytes);
-    let mut halves = [[0; 2]; 4];
-    for (half, bytes) in halves.as_flattened_mut().iter_mut().zip(bytes.chunks_exact(8)) {
-        let mut word = [0; 8];
-        word.copy_from_slice(bytes);
-        *half = u64::from_le_bytes(word);
-    }
-    halves
-}
-
-#[inline(always)]
-pub(super) fn pack<R: Reg, const W: usize>(blocks: &[R; W]) -> Slices<W> {
-    Slices::pack(&blocks.map(group))
-}
-
-/// The slices of a round key, which is the same in every lane.
-#[inline(always)]
-fn sliced<R: Reg>(key: R) -> bitslice::Key {
-    bitslice::Key::new(&key.first_block())
-}
-
-#[inline(always)]
-pub(super) fn unpack<S: Simd, const W: usize>(simd: S, state: &Slices<W>, blocks: &mut [S::Reg; W]) {
-    for (x, halves) in blocks.iter_mut().zip(state.unpack()) {
-        let mut bytes = [0; 64];
-        for (bytes, half) in bytes.chunks_exact_mut(8).zip(halves.as_flattened()) {
-            bytes.copy_from_slice(&half.to_le_bytes());
-        }
-        *x = simd.load(&bytes);
     }
 }

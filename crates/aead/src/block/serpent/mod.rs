@@ -105,9 +105,14 @@ impl Serpent {
 impl Sealed for Serpent {}
 impl BlockCipher for Serpent {
     const STATE_BYTES: usize = size_of::<Serpent>();
+    type Sliced = Serpent;
 
-    /// Leaves all of `beside` to the caller: the rounds fill the registers and every port, so that anything between them
-    /// would only make room for itself.
+    fn sliced<S: Simd>(&self, _: S) -> Serpent {
+        self.clone()
+    }
+
+    /// Leaves all work to the caller: the rounds fill the registers and every port, so that nothing fits between
+    /// them.
     #[inline(always)]
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
@@ -120,6 +125,12 @@ impl BlockCipher for Serpent {
 }
 
 impl Inverse for Serpent {
+    type SlicedBothWays = Serpent;
+
+    fn sliced_both_ways<S: Simd>(&self, _: S) -> Serpent {
+        self.clone()
+    }
+
     #[inline(always)]
     fn decrypt<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]) {
         self.batch::<S, W, false>(simd, blocks);

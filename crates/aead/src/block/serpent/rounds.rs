@@ -10,7 +10,7 @@ pub(super) struct Rounds<'a, S: Simd, const G: usize, const FORWARD: bool> {
     pub(super) groups: &'a mut [[S::Reg; 4]; G],
 }
 
-/// The body once for each group, whatever the optimiser thinks of loops this large.
+/// The body once for each group: the optimiser does not unroll loops this large.
 macro_rules! each {
     ($g:ident < $end:ident => $body:block) => { each!($g < $end => $body; 0 1 2 3 4) };
     ($g:ident < $end:ident => $body:block; $($n:literal)*) => {

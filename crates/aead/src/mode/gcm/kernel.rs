@@ -5,11 +5,12 @@
 //! through one last batch of just enough registers, hashed together with the lengths, and in a short text with the
 //! associated data too, so that GHASH reduces once for a short packet.
 
+use super::hash::Hash;
 use crate::{
     block::{BlockCipher, Interleave},
     ghash::Ghash,
     mode::ctr::Counter32,
-    simd::{Block, Kernel, Reg, Simd},
+    simd::{Block, Kernel, Outlined, Reg, Simd},
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -26,6 +27,33 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        if S::AES {
+            return self.sized::<S, W>(simd);
+        }
+        // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
+        // of key took most of the time.
+        let cipher = self.cipher.sliced(simd);
+        let Fused { ghash, nonce, ad, text, .. } = self;
+        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text }))
+    }
+}
+
+/// The kernel as a function of its own.
+struct Sliced<'a, C, G, const SEAL: bool>(Fused<'a, C, G, SEAL>);
+
+impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for Sliced<'_, C, G, SEAL> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> Block {
+        self.0.sized::<S, 8>(simd)
+    }
+}
+
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
+    /// The whole text, in batches of `W` registers or fewer.
+    #[inline(always)]
+    fn sized<S: Simd, const W: usize>(self, simd: S) -> Block {
         // No batch may be longer than a group: few powers of h want short ones.
         if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.whole::<S, W>(simd) } else { self.whole::<S, 8>(simd) }
     }
@@ -44,7 +72,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if S::AES {
             self.cipher.encrypt(simd, &mut mask);
         }
-        let mut counter = Counter32::new(simd, &first, 1);
+        let mut counter = Counter32::new(simd, &first, 1, self.nonce.len() == 12);
         let short = self.text.len() < W * S::Reg::BYTES && ad_blocks + blocks <= G::GROUP;
         let bulk = if short {
             // One group for everything.
@@ -56,14 +84,23 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             self.bulk::<S, W>(simd, &mut hash, &mut counter)
         };
         let last = Last { fused: self, simd, hash, counter, at: bulk, lengths: &lengths, mask: mask[0] };
-        let tag = match (last.fused.text.len() - bulk).div_ceil(S::Reg::BYTES) {
-            0 | 1 => last.batch::<1, 2>(),
-            2 => last.batch::<2, 3>(),
-            _ if W <= 4 => last.batch::<4, 5>(),
-            3 | 4 => last.batch::<4, 5>(),
-            _ if W <= 8 => last.batch::<8, 9>(),
-            5..=8 => last.batch::<8, 9>(),
-            _ => last.batch::<16, 17>(),
+        // Conditions that are constants keep batches wider than the level's from being compiled; hence equal branches.
+        let registers = (last.fused.text.len() - bulk).div_ceil(S::Reg::BYTES);
+        #[allow(clippy::if_same_then_else)]
+        let tag = if registers <= 1 {
+            last.batch::<1, 2>()
+        } else if registers == 2 {
+            last.batch::<2, 3>()
+        } else if const { W <= 4 } {
+            last.batch::<4, 5>()
+        } else if registers <= 4 {
+            last.batch::<4, 5>()
+        } else if const { W <= 8 } {
+            last.batch::<8, 9>()
+        } else if registers <= 8 {
+            last.batch::<8, 9>()
+        } else {
+            last.batch::<16, 17>()
         };
         tag.first_block()
     }
@@ -90,93 +127,6 @@ fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
 #[inline(always)]
 fn lengths(ad: usize, text: usize) -> Block {
     ((ad as u128 * 8) << 64 | (text as u128 * 8)).to_be_bytes()
-}
-
-/// GHASH under way.
-struct Hash<'a, G: Ghash, S: Simd> {
-    simd: S,
-    ghash: &'a G,
-    sum: G::Sum<S::Reg>,
-    /// Blocks of the group.
-    group: usize,
-    /// Blocks to come before it closes.
-    left: usize,
-}
-
-impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
-    #[inline(always)]
-    fn new(simd: S, ghash: &'a G) -> Self {
-        Hash { simd, ghash, sum: ghash.start(simd), group: 0, left: 0 }
-    }
-
-    /// Opens a group of `blocks` blocks.
-    #[inline(always)]
-    fn open(&mut self, blocks: usize) {
-        (self.group, self.left) = (blocks, blocks);
-    }
-
-    /// Closes the group.
-    #[inline(always)]
-    fn close(&mut self) {
-        self.ghash.close(self.simd, &mut self.sum, self.group);
-    }
-
-    /// Adds two registers, of which the first `count` blocks count.
-    #[inline(always)]
-    fn pair(&mut self, pair: [S::Reg; 2], count: usize) {
-        G::pair(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, pair, count);
-        self.left -= count;
-    }
-
-    /// Adds the first `count` blocks of one register.
-    #[inline(always)]
-    fn single(&mut self, register: S::Reg, count: usize) {
-        G::single(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, register, count);
-        self.left -= count;
-    }
-
-    /// Adds bytes within a group, the last block filled up with zero.
-    #[inline(always)]
-    fn bytes(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while rest.len() > S::Reg::BYTES {
-            let (now, later) = rest.split_at(rest.len().min(2 * S::Reg::BYTES));
-            let (low, high) = now.split_at(S::Reg::BYTES);
-            self.pair([self.simd.load(low), self.simd.load_partial(high)], now.len().div_ceil(16));
-            rest = later;
-        }
-        if !rest.is_empty() {
-            self.single(self.simd.load_partial(rest), rest.len().div_ceil(16));
-        }
-    }
-
-    /// Opens a group before a batch, if none is open: `to_hash` blocks are still to come, this batch among them. The
-    /// last group takes all there is; the others end with a batch.
-    #[inline(always)]
-    fn enter<const W: usize>(&mut self, to_hash: usize) {
-        if self.left == 0 {
-            let batch = W * S::Reg::BLOCKS;
-            self.open(if to_hash <= G::GROUP { to_hash } else { (G::GROUP - 3) / batch * batch });
-        }
-    }
-
-    /// Closes the group after a batch, if it is complete.
-    #[inline(always)]
-    fn leave(&mut self) {
-        if self.left == 0 {
-            self.close();
-        }
-    }
-
-    /// Adds bytes in groups of their own.
-    #[inline(always)]
-    fn all(&mut self, bytes: &[u8]) {
-        for group in bytes.chunks(G::GROUP.saturating_mul(16).min(bytes.len().max(1))) {
-            self.open(group.len().div_ceil(16));
-            self.bytes(group);
-            self.close();
-        }
-    }
 }
 
 /// A batch hashed between the rounds of a cipher.
@@ -208,7 +158,7 @@ impl<'a, 'b, G: Ghash, S: Simd> Hashing<'a, 'b, G, S> {
         self.done += 1;
     }
 
-    /// What no round had beside it.
+    /// The pairs that were not hashed between rounds.
     #[inline(always)]
     fn rest(mut self) {
         while self.done < self.pairs {
@@ -254,9 +204,9 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let now = &mut now[..batch];
             hash.enter::<W>(to_hash);
             let known = if SEAL { &before[at - batch..] } else { &*now };
-            let mut beside = Hashing::new::<W>(hash, known);
-            self.cipher.encrypt_interleaved(simd, &mut keystream, &mut beside);
-            beside.rest();
+            let mut work = Hashing::new::<W>(hash, known);
+            self.cipher.encrypt_interleaved(simd, &mut keystream, &mut work);
+            work.rest();
             hash.leave();
             apply(simd, &keystream, now);
             to_hash -= W * S::Reg::BLOCKS;
@@ -280,7 +230,7 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut 
 }
 
 /// The text from `at` on, less than a batch of it, and the lengths. `mask` is the encryption of the first counter; in bit
-/// slices it is still to be encrypted, because there one more register costs less than one by itself.
+/// slices it is still to be encrypted, because there one more register costs less than a batch of one.
 struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     fused: Fused<'a, C, G, SEAL>,
     simd: S,

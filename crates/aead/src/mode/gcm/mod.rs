@@ -1,7 +1,9 @@
 //! Galois/Counter Mode (SP 800-38D).
 
+pub(in crate::mode) mod hash;
 mod kernel;
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use kernel::Fused;
@@ -12,11 +14,12 @@ use crate::{
     block::{
         BlockCipher,
         aes::{Aes128, Aes192, Aes256, Key},
+        encrypt_block,
     },
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
     sealed::Sealed,
-    simd::{Block, Isa, Kernel, Reg, Simd},
+    simd::{Block, Isa},
     tag::Tag,
 };
 
@@ -149,18 +152,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.
 pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
-    struct Zero<'a, C>(&'a C);
-    impl<C: BlockCipher> Kernel for Zero<'_, C> {
-        type Output = Block;
-
-        #[inline(always)]
-        fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-            let mut zero = [simd.zero()];
-            self.0.encrypt(simd, &mut zero);
-            zero[0].first_block()
-        }
-    }
-    let mut h = isa.run(Zero(cipher));
+    let mut h = encrypt_block(isa, cipher, &[0; 16]);
     let ghash = G::new(isa, &h);
     h.zeroize();
     ghash
@@ -177,7 +169,7 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 /// AES-GCM with short tags by length of key; see [`ShortTagLen`] before using it.
 ///
 /// # Errors
-/// [`KeyLengthError`] unless the key has 16, 24 or 32 bytes.
+/// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
 pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     with_tag_bytes(isa, key, tag_len as usize)
 }
@@ -194,6 +186,7 @@ pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn A
 fn with_tag_bytes(isa: Isa, key: &[u8], tag_len: usize) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
         Key::Aes128(key) => Box::new(Aes128Gcm::with_tag_bytes(isa, Aes128::new(isa, key), tag_len)),
+        #[cfg(feature = "aes192")]
         Key::Aes192(key) => Box::new(Aes192Gcm::with_tag_bytes(isa, Aes192::new(isa, key), tag_len)),
         Key::Aes256(key) => Box::new(Aes256Gcm::with_tag_bytes(isa, Aes256::new(isa, key), tag_len)),
     })

@@ -7,7 +7,7 @@ use crate::{
     simd::{Block, Kernel, Reg, Simd},
 };
 
-/// [`Keys`](super::Keys), whatever the number of round keys.
+/// [`Keys`](super::Keys), for either number of round keys.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     Own,

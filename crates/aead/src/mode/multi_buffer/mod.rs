@@ -2,12 +2,13 @@
 //!
 //! Packet `p` has place `p` of every row, so that a register loaded from a row holds as many packets' keys. Texts stay
 //! where they are: row `r` of the texts is block `r` of every packet, block 0 being the associated data. A text ends with
-//! the last row, whatever its length; before a shorter packet's associated data is zero, which leaves a hash of nothing
+//! the last row; before a shorter packet's associated data is zero, which leaves a hash of nothing
 //! as it is. So lanes of different lengths need no different steps.
 
 mod kernel;
 mod row;
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use kernel::{Run, Source};

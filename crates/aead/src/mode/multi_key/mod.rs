@@ -102,7 +102,7 @@ impl Schedule {
         self
     }
 
-    /// Encrypts each block by itself.
+    /// Encrypts each block separately (ECB).
     pub fn encrypt(&self, isa: Isa, blocks: &mut [Block]) {
         either!(self, cipher => ecb::encrypt(isa, cipher, blocks.as_flattened_mut()))
     }

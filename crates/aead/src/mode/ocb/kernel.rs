@@ -7,7 +7,7 @@
 use super::offsets::{Offsets, Walk};
 use crate::{
     block::{BlockCipher, Inverse, Masks},
-    simd::{Block, Kernel, Reg, Simd},
+    simd::{Block, Kernel, Outlined, Reg, Simd},
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -24,18 +24,51 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Kernel for Fused<'_, C, SEAL> {
     type Output = Block;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(mut self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        if S::AES {
+            return self.whole::<S, W>(simd);
+        }
+        // One function for all ciphers of a kind, as GCM has it.
+        let cipher = self.cipher.sliced_both_ways(simd);
+        let Fused { offsets, nonce, ad, text, .. } = self;
+        simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text }))
+    }
+}
+
+/// The kernel as a function of its own.
+struct Sliced<'a, C, const SEAL: bool>(Fused<'a, C, SEAL>);
+
+impl<S: Simd, C: BlockCipher + Inverse, const SEAL: bool> Outlined<S> for Sliced<'_, C, SEAL> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> Block {
+        self.0.whole::<S, 8>(simd)
+    }
+}
+
+impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
+    /// The whole text, in batches of `W` registers.
+    #[inline(always)]
+    fn whole<S: Simd, const W: usize>(mut self, simd: S) -> Block {
         let (hash, first) = self.start::<S, W>(simd);
         let mut walk = Walk::new(simd, self.offsets, simd.splat(&first));
         let (checksum, at) = self.bulk::<S, W>(simd, &mut walk);
         let last = Last { fused: self, simd, walk, checksum, at };
-        let tag = match (last.fused.text.len() - at).div_ceil(S::Reg::BYTES) {
-            0..=2 => last.batch::<2, 4>(),
-            _ if W <= 4 => last.batch::<4, 6>(),
-            3..=6 => last.batch::<6, 8>(),
-            _ if W <= 8 => last.batch::<8, 10>(),
-            7..=10 => last.batch::<10, 12>(),
-            _ => last.batch::<16, 18>(),
+        // Conditions that are constants keep batches wider than the level's from being compiled.
+        let registers = (last.fused.text.len() - at).div_ceil(S::Reg::BYTES);
+        let tag = if registers <= 2 {
+            last.batch::<2, 4>()
+        } else if const { W <= 4 } {
+            last.batch::<4, 6>()
+        } else if registers <= 6 {
+            last.batch::<6, 8>()
+        } else if const { W <= 8 } {
+            last.batch::<8, 10>()
+        } else if registers <= 10 {
+            last.batch::<10, 12>()
+        } else {
+            last.batch::<16, 18>()
         };
         (tag ^ hash.fold()).first_block()
     }

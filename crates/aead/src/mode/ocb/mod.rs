@@ -1,7 +1,7 @@
 //! OCB3, the offset codebook mode of RFC 7253: authenticated encryption in one call of the cipher a block.
 //!
 //! A text may have any length, a nonce 1 to 15 bytes. A nonce that serves twice under a key shows which blocks of the
-//! two texts are equal and lets them be spliced into forgeries; about 2^64 blocks under one key, whatever the nonces,
+//! two texts are equal and lets them be spliced into forgeries; about 2^64 blocks under one key, with any nonces,
 //! do the same (RFC 7253, 5): so count nonces, and change keys long before. Nonces shorter than 6 bits, which the RFC
 //! allows and which break everything (Liénardy and Lafitte, 2023), cannot be said in bytes.
 //!
@@ -11,6 +11,7 @@
 mod kernel;
 mod offsets;
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use kernel::Fused;
@@ -123,6 +124,7 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
         Key::Aes128(key) => Box::new(Ocb::new(isa, BothWays::<11>::new(isa, key), tag_len)),
+        #[cfg(feature = "aes192")]
         Key::Aes192(key) => Box::new(Ocb::new(isa, BothWays::<13>::new(isa, key), tag_len)),
         Key::Aes256(key) => Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len)),
     })

@@ -2,13 +2,13 @@
 //!
 //! Block i of a text has the offset before it xor L_ntz(i), where ntz counts the zero bits at the end of i: so offsets
 //! follow the Gray code. After a multiple of 64 blocks the next 63 offsets differ from the one reached by the same
-//! values each time. [`Offsets`] keeps these values, hence a whole register of offsets costs one xor.
+//! values each time. [`Offsets`] keeps these values, so that a whole register of offsets costs one xor.
 
 use core::fmt;
 
 use crate::{
-    block::{BlockCipher, Masks},
-    simd::{Block, Isa, Kernel, Reg, Simd},
+    block::{BlockCipher, Masks, encrypt_block},
+    simd::{Block, Isa, Reg, Simd},
 };
 
 /// What a key's offsets are made of (RFC 7253, 4.1).
@@ -46,17 +46,7 @@ fn xor(x: &Block, y: &Block) -> Block {
 impl Offsets {
     /// Those of the key of `cipher`.
     pub(super) fn new<C: BlockCipher>(isa: Isa, cipher: &C) -> Self {
-        struct Zero<'a, C>(&'a C);
-        impl<C: BlockCipher> Kernel for Zero<'_, C> {
-            type Output = Block;
-            #[inline(always)]
-            fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-                let mut zero = [simd.zero()];
-                self.0.encrypt(simd, &mut zero);
-                zero[0].first_block()
-            }
-        }
-        let star = isa.run(Zero(cipher));
+        let star = encrypt_block(isa, cipher, &[0; 16]);
         let dollar = double(&star);
         let mut offsets = Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star, dollar };
         let mut l = dollar;

@@ -1,7 +1,7 @@
 //! Hash_DRBG's outputs for one message, on numbers of 440 bits.
 //!
 //! Between requests V becomes V + H(0x03 || V) + C + counter, two compressions that wait for each other and for the
-//! request before: that chain is what RKC-R costs. Whatever else is to be hashed goes side by side with it: V itself,
+//! request before: that chain is what RKC-R costs. All other hashing is interleaved with it: V itself,
 //! whose hash is the output, with the first compression, and a block of the tag with the second.
 
 use super::{
@@ -136,7 +136,7 @@ impl Chain {
         Chain { v, c, counter: 1, offset: [0; 4], per_request, taken: 0, left: blocks }
     }
 
-    /// The next offsets, with blocks of the tag beside.
+    /// The next offsets, with blocks of the tag interleaved.
     #[inline(always)]
     pub(super) fn next<H: Sha256>(&mut self, sha: H, offsets: &mut [Digest], tag: &mut TagHash<H>) {
         if self.per_request == 1 {
@@ -181,13 +181,13 @@ impl Chain {
         self.add(sha.digest(states[1]))
     }
 
-    /// The second half of the update, with a block of the tag beside if one waits.
+    /// The second half of the update, interleaved with a block of the tag if one waits.
     #[inline(always)]
     fn finish_update<H: Sha256>(&mut self, sha: H, half: H::State, tag: &mut TagHash<H>) {
         // All of the sum but the hash is there while the hash is not.
         let rest = sum(&sum(&self.v, &self.c), &[self.counter, 0, 0, 0, 0, 0, 0]);
         self.counter += 1;
-        let hash = tag.beside(sha, half, &AFTER_UPDATE);
+        let hash = tag.interleave(sha, half, &AFTER_UPDATE);
         self.v = sum(&rest, &widened(sha.digest(hash)));
     }
 

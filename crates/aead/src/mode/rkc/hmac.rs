@@ -1,11 +1,12 @@
 //! RKC with a tag that deserves the name: 10* padding, then HMAC-SHA-256 over everything, under a key of its own.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use ::hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::{Reading, Rkc, Seed, Source, as_seed, whole_blocks};
+use super::{Reading, Rkc, SEED_BYTES, Seed, Source, as_seed, whole_blocks};
 use crate::{
     aead::{Aead, release},
     error::{OpenError, SealError},
@@ -77,6 +78,10 @@ impl Sealed for RkcHmac {}
 impl Aead for RkcHmac {
     fn tag_len(&self) -> usize {
         32
+    }
+
+    fn nonce_len(&self) -> usize {
+        SEED_BYTES
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {

@@ -7,7 +7,7 @@
 //! T = SHA-256(X_1 || X_2 || … || X_n)              wire: S || C || T
 //! ```
 //!
-//! Why nobody may protect anything with it: T is a hash of public things and of the plaintext, without a key. Who knows
+//! Why it protects nothing: T is a hash of public values and of the plaintext, without a key. Whoever knows
 //! the plaintext of one message forges its every prefix; who guesses a plaintext sees whether it is right. S travels in
 //! the open, so that all R_i are public and any one K_i gives all others; two messages with one S encrypt equal blocks
 //! at equal places alike. [`RkcHmac`] mends the tag and nothing else. For real use there is [`Suite`](crate::Suite).
@@ -27,6 +27,7 @@ mod reading;
 mod tag;
 mod wire;
 
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use blocks::{Batch, Blocks};
@@ -228,6 +229,10 @@ impl Sealed for Rkc {}
 impl Aead for Rkc {
     fn tag_len(&self) -> usize {
         32
+    }
+
+    fn nonce_len(&self) -> usize {
+        SEED_BYTES
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {

@@ -1,4 +1,4 @@
-//! T = SHA-256(X_1 || X_2 || …), taken in as other hashing leaves room beside it.
+//! T = SHA-256(X_1 || X_2 || …), interleaved with the other hashing.
 
 use super::reading::BATCH;
 use crate::simd::sha::{Digest, Message, Sha256};
@@ -28,9 +28,9 @@ impl<H: Sha256> TagHash<H> {
         TagHash { state: sha.start(), waiting, next: 0, end: 0, tail: [0; 64], tail_len: 0, bytes: 0 }
     }
 
-    /// Compresses `message` into another chain, and a waiting hash block into this one beside it.
+    /// Compresses `message` into another chain, and a waiting hash block into this one, interleaved.
     #[inline(always)]
-    pub(super) fn beside(&mut self, sha: H, other: H::State, message: &Message) -> H::State {
+    pub(super) fn interleave(&mut self, sha: H, other: H::State, message: &Message) -> H::State {
         if self.next == self.end {
             let mut states = [other];
             sha.compress(&mut states, &[*message]);

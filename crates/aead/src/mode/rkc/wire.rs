@@ -1,5 +1,7 @@
 //! A whole message as it travels: S || C || T.
 
+use alloc::vec::Vec;
+
 use super::{Rkc, SEED_BYTES, Seed};
 use crate::error::{OpenError, SealError};
 

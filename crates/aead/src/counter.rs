@@ -1,0 +1,192 @@
+//! A key bound to a counter of nonces: messages are sealed and opened in order without choosing a nonce.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use crate::{
+    aead::{Aead, release},
+    error::{KeyLengthError, OpenError, SealError},
+    suite::Suite,
+    tag::Tag,
+};
+
+/// Nonces of 96 bits: an IV, the low 64 bits of it xored with a counter (RFC 8446, section 5.3). None comes twice.
+struct Nonces {
+    iv: [u8; 12],
+    /// Messages so far, where counting began at 0.
+    count: u64,
+}
+
+impl Nonces {
+    /// The nonce of the next message, unless the counter is at its end.
+    #[inline]
+    fn current(&self) -> Option<[u8; 12]> {
+        if self.count == u64::MAX {
+            return None;
+        }
+        let [a, b, c, d, low @ ..] = self.iv;
+        let low = u64::from_be_bytes(low) ^ self.count;
+        let mut nonce = [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
+        nonce[4..].copy_from_slice(&low.to_be_bytes());
+        Some(nonce)
+    }
+}
+
+/// Seals messages under one key, each with the next nonce.
+///
+/// **The key must serve one `Sealer` only, once**: two sealers that count from 0 under one key use every nonce twice, which
+/// reveals the xor of their texts and lets others forge. For a key that is stored take
+/// [`RandomNonceKey`](crate::RandomNonceKey), or keep the counter with the key and go on from it
+/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice.
+///
+/// ```
+/// use sealwright::{Opener, Sealer, Suite};
+///
+/// // Key and IV of one connection, as a handshake makes them: nonces are those of TLS 1.3 and QUIC.
+/// let (key, iv) = ([7; 32], [9; 12]);
+/// let mut sealer = Sealer::with_iv(Suite::Aes256Gcm, &key, &iv)?;
+/// let mut opener = Opener::with_iv(Suite::Aes256Gcm, &key, &iv)?;
+/// let mut text = *b"attack at dawn";
+/// let tag = sealer.seal_in_place(b"header", &mut text)?;
+/// opener.open_in_place(b"header", &mut text, tag.as_ref())?;
+/// assert_eq!((&text, sealer.count()), (b"attack at dawn", 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Sealer {
+    aead: Box<dyn Aead>,
+    nonces: Nonces,
+}
+
+/// Opens, in the order in which they were sealed, the messages of a [`Sealer`].
+pub struct Opener {
+    aead: Box<dyn Aead>,
+    nonces: Nonces,
+}
+
+macro_rules! constructors {
+    ($type:ident) => {
+        impl $type {
+            /// Counts from 0; the counter is the nonce.
+            ///
+            /// # Errors
+            /// [`KeyLengthError`] unless the key is the suite's.
+            pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
+                Self::with_iv(suite, key, &[0; 12])
+            }
+
+            /// Counts from 0; nonces are `iv` xor the counter, as TLS 1.3 (RFC 8446, section 5.3) and QUIC (RFC 9001,
+            /// section 5.3) make them.
+            ///
+            /// # Errors
+            /// [`KeyLengthError`] unless the key is the suite's.
+            pub fn with_iv(suite: Suite, key: &[u8], iv: &[u8; 12]) -> Result<Self, KeyLengthError> {
+                Ok($type { aead: suite.aead(key)?, nonces: Nonces { iv: *iv, count: 0 } })
+            }
+
+            /// Goes on from a counter that the caller kept: the number of the next message, from 0. A counter that goes
+            /// back repeats nonces, so store a higher one **before** its messages leave.
+            #[must_use]
+            pub fn starting_at(mut self, count: u64) -> Self {
+                self.nonces.count = count;
+                self
+            }
+
+            /// The number of the next message, from 0.
+            pub fn count(&self) -> u64 {
+                self.nonces.count
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).field("count", &self.nonces.count).finish_non_exhaustive()
+            }
+        }
+    };
+}
+constructors!(Sealer);
+constructors!(Opener);
+
+impl Sealer {
+    /// Encrypts `text` in place and returns the tag over it and `ad`. A message that is refused uses up no nonce.
+    ///
+    /// # Errors
+    /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] after
+    /// 2^64 - 1 messages. `text` is then as it was.
+    pub fn seal_in_place(&mut self, ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let nonce = self.nonces.current().ok_or(SealError::KeyExhausted)?;
+        // Counted first: if sealing stops half way, by a panic, the nonce is not used again.
+        self.nonces.count += 1;
+        let sealed = self.aead.seal_in_place(&nonce, ad, text);
+        if sealed.is_err() {
+            self.nonces.count -= 1;
+        }
+        sealed
+    }
+}
+
+impl Opener {
+    /// Decrypts `text` in place if it is the next message. A message that is not authentic uses up no nonce.
+    ///
+    /// # Errors
+    /// [`OpenError`], with `text` wiped; after 2^64 - 1 messages always.
+    pub fn open_in_place(&mut self, ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        let Some(nonce) = self.nonces.current() else { return release(text, false) };
+        self.aead.open_in_place(&nonce, ad, text, tag)?;
+        self.nonces.count += 1;
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "gcm"))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::sealed::Sealed;
+
+    #[test]
+    fn no_nonce_comes_twice_at_the_end() {
+        let mut sealer = Sealer::new(Suite::Aes256Gcm, &[1; 32]).unwrap().starting_at(u64::MAX - 1);
+        let mut opener = Opener::new(Suite::Aes256Gcm, &[1; 32]).unwrap().starting_at(u64::MAX - 1);
+        let mut text = *b"the last";
+        let tag = sealer.seal_in_place(b"", &mut text).unwrap();
+        opener.open_in_place(b"", &mut text, tag.as_ref()).unwrap();
+        assert_eq!(&text, b"the last");
+        assert_eq!(sealer.seal_in_place(b"", &mut text), Err(SealError::KeyExhausted));
+        assert_eq!((&text, sealer.count()), (b"the last", u64::MAX));
+        assert!(opener.open_in_place(b"", &mut text, tag.as_ref()).is_err());
+        assert_eq!(text, [0; 8]);
+    }
+
+    /// RFC 9001, appendix A.5: `iv` and packet number of a QUIC packet, and the nonce they make.
+    #[test]
+    fn an_iv_is_xored_as_quic_does() {
+        let iv = [0xe0, 0x45, 0x9b, 0x34, 0x74, 0xbd, 0xd0, 0xe4, 0x4a, 0x41, 0xc1, 0x44];
+        let nonces = Nonces { iv, count: 654_360_564 };
+        let nonce = [0xe0, 0x45, 0x9b, 0x34, 0x74, 0xbd, 0xd0, 0xe4, 0x6d, 0x41, 0x7e, 0xb0];
+        assert_eq!(nonces.current(), Some(nonce));
+    }
+
+    /// Refuses texts longer than eight bytes; the tag is the nonce.
+    struct Short;
+    impl Sealed for Short {}
+    impl Aead for Short {
+        fn tag_len(&self) -> usize {
+            12
+        }
+        fn seal_in_place(&self, nonce: &[u8], _: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+            if text.len() > 8 { Err(SealError::TextTooLong) } else { Ok(Tag::new(nonce)) }
+        }
+        fn open_in_place(&self, _: &[u8], _: &[u8], _: &mut [u8], _: &[u8]) -> Result<(), OpenError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_refused_message_uses_up_no_nonce() {
+        let mut sealer = Sealer { aead: Box::new(Short), nonces: Nonces { iv: [0; 12], count: 5 } };
+        assert_eq!(sealer.seal_in_place(b"", &mut [0; 9]), Err(SealError::TextTooLong));
+        let tag = sealer.seal_in_place(b"", &mut [0; 8]).unwrap();
+        assert_eq!((tag.as_ref(), sealer.count()), (&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5][..], 6));
+    }
+}

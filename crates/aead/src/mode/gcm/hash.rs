@@ -1,0 +1,93 @@
+//! GHASH in groups, as the kernels of GCM and of GCM-SIV drive it.
+
+use crate::{
+    ghash::Ghash,
+    simd::{Reg, Simd},
+};
+
+/// GHASH in progress.
+pub(in crate::mode) struct Hash<'a, G: Ghash, S: Simd> {
+    pub(super) simd: S,
+    pub(super) ghash: &'a G,
+    pub(in crate::mode) sum: G::Sum<S::Reg>,
+    /// Blocks of the group.
+    group: usize,
+    /// Blocks that are still to come before it closes.
+    pub(super) left: usize,
+}
+
+impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
+    #[inline(always)]
+    pub(in crate::mode) fn new(simd: S, ghash: &'a G) -> Self {
+        Hash { simd, ghash, sum: ghash.start(simd), group: 0, left: 0 }
+    }
+
+    /// Opens a group of `blocks` blocks.
+    #[inline(always)]
+    pub(in crate::mode) fn open(&mut self, blocks: usize) {
+        (self.group, self.left) = (blocks, blocks);
+    }
+
+    /// Closes the group.
+    #[inline(always)]
+    pub(in crate::mode) fn close(&mut self) {
+        self.ghash.close(self.simd, &mut self.sum, self.group);
+    }
+
+    /// Adds two registers, of which the first `count` blocks count.
+    #[inline(always)]
+    pub(in crate::mode) fn pair(&mut self, pair: [S::Reg; 2], count: usize) {
+        G::pair(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, pair, count);
+        self.left -= count;
+    }
+
+    /// Adds the first `count` blocks of one register.
+    #[inline(always)]
+    pub(in crate::mode) fn single(&mut self, register: S::Reg, count: usize) {
+        G::single(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, register, count);
+        self.left -= count;
+    }
+
+    /// Adds bytes within a group, the last block filled up with zero.
+    #[inline(always)]
+    pub(in crate::mode) fn bytes(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while rest.len() > S::Reg::BYTES {
+            let (now, later) = rest.split_at(rest.len().min(2 * S::Reg::BYTES));
+            let (low, high) = now.split_at(S::Reg::BYTES);
+            self.pair([self.simd.load(low), self.simd.load_partial(high)], now.len().div_ceil(16));
+            rest = later;
+        }
+        if !rest.is_empty() {
+            self.single(self.simd.load_partial(rest), rest.len().div_ceil(16));
+        }
+    }
+
+    /// Opens a group before a batch, if none is open: `to_hash` blocks are still to come, this batch among them. The
+    /// last group takes all there is; the others end with a batch.
+    #[inline(always)]
+    pub(in crate::mode) fn enter<const W: usize>(&mut self, to_hash: usize) {
+        if self.left == 0 {
+            let batch = W * S::Reg::BLOCKS;
+            self.open(if to_hash <= G::GROUP { to_hash } else { (G::GROUP - 3) / batch * batch });
+        }
+    }
+
+    /// Closes the group after a batch, if it is complete.
+    #[inline(always)]
+    pub(in crate::mode) fn leave(&mut self) {
+        if self.left == 0 {
+            self.close();
+        }
+    }
+
+    /// Adds bytes in groups of their own.
+    #[inline(always)]
+    pub(in crate::mode) fn all(&mut self, bytes: &[u8]) {
+        for group in bytes.chunks(G::GROUP.saturating_mul(16).min(bytes.len().max(1))) {
+            self.open(group.len().div_ceil(16));
+            self.bytes(group);
+            self.close();
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! AES-GCM-SIV (RFC 8452): authenticated encryption that survives a nonce that is used twice.
+//!
+//! The tag is computed from the text and is the start of the counter, so that two messages under one nonce reveal only
+//! whether they are equal. Sealing therefore passes over the text twice. Each nonce has its own keys for hash and cipher,
+//! derived from the key (section 4). The hash is POLYVAL: GHASH with the bytes of blocks reversed and a key times x
+//! (appendix A). Random nonces are fine for 2^32 messages and more, by the bounds of section 9.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::gcm::hash::Hash;
+use crate::{
+    aead::{Aead, release},
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes256},
+        encrypt_block,
+    },
+    error::{KeyLengthError, OpenError, SealError},
+    ghash::{Clmul, Ghash},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Reg, Simd},
+    tag::Tag,
+};
+
+/// The longest text and the longest associated data, in bytes (RFC 8452, section 6).
+pub const MAX_BYTES: u64 = 1 << 36;
+/// Bytes of a nonce.
+pub const NONCE: usize = 12;
+
+/// GCM-SIV over the cipher `C`.
+///
+/// ```
+/// use sealwright::{Aead, Isa, mode::gcm_siv};
+///
+/// let aead = gcm_siv::by_key(Isa::best(), &[7; 32])?;
+/// let mut message = b"attack at dawn".to_vec();
+/// aead.seal_vec(&[1; 12], b"header", &mut message)?;
+/// aead.open_vec(&[1; 12], b"header", &mut message)?;
+/// assert_eq!(message, b"attack at dawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct GcmSiv<C> {
+    isa: Isa,
+    /// Derives the keys of a message.
+    generator: C,
+}
+
+/// AEAD_AES_128_GCM_SIV.
+pub type Aes128GcmSiv = GcmSiv<Aes128>;
+/// AEAD_AES_256_GCM_SIV.
+pub type Aes256GcmSiv = GcmSiv<Aes256>;
+
+impl Aes128GcmSiv {
+    /// Under a key of 16 bytes.
+    pub fn new(isa: Isa, key: &[u8; 16]) -> Self {
+        GcmSiv { isa, generator: Aes128::new(isa, key) }
+    }
+}
+
+impl Aes256GcmSiv {
+    /// Under a key of 32 bytes.
+    pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
+        GcmSiv { isa, generator: Aes256::new(isa, key) }
+    }
+}
+
+/// AES-GCM-SIV by length of key: 16 or 32 bytes.
+///
+/// # Errors
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Aes128GcmSiv::new(isa, key)));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Aes256GcmSiv::new(isa, key))),
+        Err(_) => Err(KeyLengthError::new(&[16, 32], key.len())),
+    }
+}
+
+/// A cipher whose key is derived for each message.
+trait Derived: BlockCipher + Sized {
+    /// Blocks that a key is derived from, eight bytes of each.
+    const BLOCKS: usize;
+    fn expand(isa: Isa, key: &[u8; 32]) -> Self;
+}
+
+impl Derived for Aes128 {
+    const BLOCKS: usize = 2;
+    fn expand(isa: Isa, [first @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: &[u8; 32]) -> Self {
+        Aes128::new(isa, first)
+    }
+}
+
+impl Derived for Aes256 {
+    const BLOCKS: usize = 4;
+    fn expand(isa: Isa, key: &[u8; 32]) -> Self {
+        Aes256::new(isa, key)
+    }
+}
+
+/// The keys of one message.
+struct Keys<C> {
+    hash: Clmul,
+    cipher: C,
+}
+
+#[allow(private_bounds, reason = "only the two types above exist")]
+impl<C: Derived> GcmSiv<C> {
+    /// Keys for hash and cipher (RFC 8452, section 4).
+    fn keys(&self, nonce: &[u8; NONCE]) -> Keys<C> {
+        let mut halves = [[0; 8]; 6];
+        for (i, half) in halves.iter_mut().take(2 + C::BLOCKS).enumerate() {
+            let mut block: Block = [i as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            block[4..].copy_from_slice(nonce);
+            half.copy_from_slice(&encrypt_block(self.isa, &self.generator, &block)[..8]);
+        }
+        let (mut hash, mut key) = ([0; 16], [0; 32]);
+        hash.copy_from_slice(halves[..2].as_flattened());
+        key.copy_from_slice(halves[2..].as_flattened());
+        // POLYVAL's key for GHASH: bytes reversed, times x in GHASH's order of bits.
+        let h = u128::from_le_bytes(hash);
+        let h = (h >> 1) ^ (0u128.wrapping_sub(h & 1) & (0xe1 << 120));
+        let keys = Keys { hash: Clmul::new(self.isa, &h.to_be_bytes()), cipher: C::expand(self.isa, &key) };
+        halves.zeroize();
+        hash.zeroize();
+        key.zeroize();
+        keys
+    }
+
+    /// The tag of a plaintext.
+    fn tag(&self, keys: &Keys<C>, nonce: &[u8; NONCE], ad: &[u8], text: &[u8]) -> Block {
+        let mut sum = self.isa.run(Polyval { hash: &keys.hash, ad, text });
+        for (sum, nonce) in sum.iter_mut().zip(nonce) {
+            *sum ^= nonce;
+        }
+        sum[15] &= 0x7f;
+        encrypt_block(self.isa, &keys.cipher, &sum)
+    }
+
+    /// Encrypts or decrypts `text`, counting from `tag`.
+    fn ctr(&self, keys: &Keys<C>, tag: &Block, text: &mut [u8]) {
+        let mut counter = *tag;
+        counter[15] |= 0x80;
+        self.isa.run(Ctr { cipher: &keys.cipher, counter: &counter, text });
+    }
+}
+
+// The cipher wipes itself.
+impl<C: ZeroizeOnDrop> ZeroizeOnDrop for GcmSiv<C> {}
+
+impl<C> fmt::Debug for GcmSiv<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcmSiv").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
+
+impl<C> Sealed for GcmSiv<C> {}
+impl<C: Derived> Aead for GcmSiv<C> {
+    fn tag_len(&self) -> usize {
+        16
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(SealError::TextTooLong);
+        }
+        if ad.len() as u64 > MAX_BYTES {
+            return Err(SealError::AdTooLong);
+        }
+        let keys = self.keys(nonce);
+        let tag = self.tag(&keys, nonce, ad, text);
+        self.ctr(&keys, &tag, text);
+        Ok(Tag::of_block(&tag, 16))
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        let (Ok(nonce), Ok(tag)) = (nonce.try_into(), <&Block>::try_from(tag)) else { return release(text, false) };
+        if text.len() as u64 > MAX_BYTES || ad.len() as u64 > MAX_BYTES {
+            return release(text, false);
+        }
+        let keys = self.keys(nonce);
+        self.ctr(&keys, tag, text);
+        let genuine = Tag::of_block(&self.tag(&keys, nonce, ad, text), 16).matches(tag);
+        release(text, genuine)
+    }
+}
+
+/// POLYVAL of associated data, text and both lengths, each filled up with zero to whole blocks.
+struct Polyval<'a> {
+    hash: &'a Clmul,
+    ad: &'a [u8],
+    text: &'a [u8],
+}
+
+impl Kernel for Polyval<'_> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        let mut hash = Hash::new(simd, self.hash);
+        for part in [self.ad, self.text] {
+            for group in part.chunks(64 * 16) {
+                hash.open(group.len().div_ceil(16));
+                // GHASH reverses the bytes of each block; POLYVAL takes them as they are.
+                for pair in group.chunks(2 * S::Reg::BYTES) {
+                    let (low, high) = pair.split_at(pair.len().min(S::Reg::BYTES));
+                    let low = simd.load_partial(low).reverse_bytes();
+                    if high.is_empty() {
+                        hash.single(low, pair.len().div_ceil(16));
+                    } else {
+                        hash.pair([low, simd.load_partial(high).reverse_bytes()], pair.len().div_ceil(16));
+                    }
+                }
+                hash.close();
+            }
+        }
+        let bits = |part: &[u8]| 8 * part.len() as u128;
+        let lengths = (bits(self.ad) | bits(self.text) << 64).to_le_bytes();
+        hash.open(1);
+        hash.single(simd.first(&lengths).reverse_bytes(), 1);
+        hash.close();
+        self.hash.finish(simd, &hash.sum).reverse_bytes().first_block()
+    }
+}
+
+/// Counter mode whose first 32 bits count, little endian, and wrap.
+struct Ctr<'a, C> {
+    cipher: &'a C,
+    counter: &'a Block,
+    text: &'a mut [u8],
+}
+
+impl<C: BlockCipher> Kernel for Ctr<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        let mut counter = simd.splat(self.counter).add32(simd.lane_numbers());
+        let mut batches = self.text.chunks_exact_mut(W * S::Reg::BYTES);
+        for batch in &mut batches {
+            let keystream: [S::Reg; W] = take(simd, self.cipher, &mut counter);
+            for (key, text) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)) {
+                (*key ^ simd.load(text)).store(text);
+            }
+        }
+        for few in batches.into_remainder().chunks_mut(4 * S::Reg::BYTES) {
+            let keystream: [S::Reg; 4] = take(simd, self.cipher, &mut counter);
+            for (key, text) in keystream.iter().zip(few.chunks_mut(S::Reg::BYTES)) {
+                (*key ^ simd.load_partial(text)).store_partial(text);
+            }
+        }
+    }
+}
+
+/// The next `N` registers of keystream.
+#[inline(always)]
+fn take<S: Simd, C: BlockCipher, const N: usize>(simd: S, cipher: &C, counter: &mut S::Reg) -> [S::Reg; N] {
+    let mut blocks = [*counter; N];
+    for (i, block) in blocks.iter_mut().enumerate() {
+        *block = block.add32(simd.splat_word((i * S::Reg::BLOCKS) as u32));
+    }
+    *counter = counter.add32(simd.splat_word((N * S::Reg::BLOCKS) as u32));
+    cipher.encrypt(simd, &mut blocks);
+    blocks
+}

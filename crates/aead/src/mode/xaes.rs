@@ -1,0 +1,103 @@
+//! XAES-256-GCM (C2SP): AES-256-GCM under a key derived for each nonce of 192 bits, so that nonces may be random.
+//!
+//! The first half of the nonce and the key give a message's key, by CMAC-AES-256 as the pseudorandom function of SP
+//! 800-108r1; the second half is the nonce of AES-256-GCM. Specification: <https://c2sp.org/XAES-256-GCM>. 2^80 messages
+//! with random nonces have a collision with a probability of 2^-32. Not resistant to a nonce that is used twice, and not
+//! key-committing.
+
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::gcm::{Aes256Gcm, TagLen};
+use crate::{
+    aead::{Aead, release},
+    block::{aes::Aes256, encrypt_block},
+    error::{OpenError, SealError},
+    sealed::Sealed,
+    simd::{Block, Isa},
+    tag::Tag,
+};
+
+/// Bytes of a nonce.
+pub const NONCE: usize = 24;
+
+/// XAES-256-GCM under one key.
+///
+/// ```
+/// use sealwright::{Aead, Isa, mode::xaes::Xaes256Gcm};
+///
+/// let aead = Xaes256Gcm::new(Isa::best(), &[7; 32]);
+/// let nonce = [1; 24]; // random, fresh for every message: `RandomNonceKey` sees to it
+/// let mut text = *b"attack at dawn";
+/// let tag = aead.seal_in_place(&nonce, b"header", &mut text)?;
+/// aead.open_in_place(&nonce, b"header", &mut text, tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Xaes256Gcm {
+    isa: Isa,
+    cipher: Aes256,
+    /// The subkey K1 of CMAC (SP 800-38B, 6.1).
+    subkey: Subkey,
+}
+
+#[derive(Clone)]
+struct Subkey(u128);
+wipe_on_drop!(Subkey { 0: 0 });
+
+// Cipher and subkey wipe themselves.
+impl ZeroizeOnDrop for Xaes256Gcm {}
+
+impl Xaes256Gcm {
+    /// Prepares `key`.
+    pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
+        let cipher = Aes256::new(isa, key);
+        let l = u128::from_be_bytes(encrypt_block(isa, &cipher, &[0; 16]));
+        let carry = 0u128.wrapping_sub(l >> 127);
+        Xaes256Gcm { isa, cipher, subkey: Subkey((l << 1) ^ (carry & 0x87)) }
+    }
+
+    /// AES-256-GCM under the key of a message, and the nonce for it.
+    fn derive<'a>(&self, nonce: &'a [u8; NONCE]) -> (Aes256Gcm, &'a [u8]) {
+        let (context, nonce) = nonce.split_at(12);
+        let mut key = [0; 32];
+        for (half, counter) in key.as_chunks_mut::<16>().0.iter_mut().zip(1..) {
+            let mut message: Block = [0, counter, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            message[4..].copy_from_slice(context);
+            let masked = u128::from_be_bytes(message) ^ self.subkey.0;
+            *half = encrypt_block(self.isa, &self.cipher, &masked.to_be_bytes());
+        }
+        let gcm = Aes256Gcm::new(self.isa, Aes256::new(self.isa, &key), TagLen::T16);
+        key.zeroize();
+        (gcm, nonce)
+    }
+}
+
+impl Sealed for Xaes256Gcm {}
+impl Aead for Xaes256Gcm {
+    fn tag_len(&self) -> usize {
+        16
+    }
+
+    fn nonce_len(&self) -> usize {
+        NONCE
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let (gcm, nonce) = self.derive(nonce.try_into().map_err(|_| SealError::NonceLength)?);
+        gcm.seal_in_place(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        let Ok(nonce) = nonce.try_into() else { return release(text, false) };
+        let (gcm, nonce) = self.derive(nonce);
+        gcm.open_in_place(nonce, ad, text, tag)
+    }
+}
+
+impl fmt::Debug for Xaes256Gcm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Xaes256Gcm").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
