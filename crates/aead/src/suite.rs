@@ -173,6 +173,7 @@ impl Suite {
 /// A mode that takes the suites' nonces of 12 bytes and no others.
 struct Fixed<A>(A);
 
+#[inline(always)]
 fn boxed<A: Aead + 'static>(aead: A) -> Box<dyn Aead> {
     Box::new(Fixed(aead))
 }

@@ -221,6 +221,8 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     type Sum<R: Reg> = Products<R>;
     type Key<'a> = Powers<'a>;
 
+    // Inlined, like everything up to the box that a suite returns: a call that is not moves the table once more.
+    #[inline(always)]
     fn new(isa: Isa, h: &Block) -> Self {
         // Fewer powers than a batch has blocks would leave its first blocks without one.
         const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };

@@ -6,6 +6,7 @@ mod compare;
 mod contract;
 mod drbg;
 mod gcm;
+mod gcm_variants;
 #[cfg(feature = "research")]
 mod gscm;
 mod ocb;
@@ -18,6 +19,7 @@ pub use contract::{Family, Outcome};
 /// Every family.
 const FAMILIES: &[&dyn Family] = &[
     &gcm::Gcm,
+    &gcm_variants::GcmVariants,
     #[cfg(feature = "research")]
     &gscm::Gscm,
     &ocb::Ocb,

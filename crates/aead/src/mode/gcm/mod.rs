@@ -77,6 +77,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     pub const STATE_BYTES: usize = C::STATE_BYTES + G::STATE_BYTES;
 
     /// GCM with tags of `tag_len`.
+    #[inline(always)]
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
@@ -86,6 +87,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
 
+    #[inline(always)]
     fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
         Gcm { isa, cipher, ghash, tag_len }
@@ -151,6 +153,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
 }
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.
+#[inline(always)]
 pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
     let mut h = encrypt_block(isa, cipher, &[0; 16]);
     let ghash = G::new(isa, &h);
