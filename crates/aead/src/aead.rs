@@ -28,12 +28,14 @@ pub trait Aead: Sealed + Send + Sync {
     ///
     /// # Errors
     /// Refuses a nonce or a length that the mode does not take; `text` is then as it was.
+    #[doc(alias("encrypt", "aad", "associated data", "plaintext"))]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError>;
 
     /// Decrypts `text` in place if `tag` holds for it, `nonce` and `ad`.
     ///
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero, so that nothing unverified can be used.
+    #[doc(alias("decrypt", "aad", "associated data", "ciphertext"))]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError>;
 
     /// Encrypts `text` in place and appends the tag.

@@ -19,8 +19,10 @@ use crate::{
 };
 #[cfg(feature = "gcm")]
 use crate::{
-    block::aes::{Aes128, Aes256},
-    ghash::Clmul,
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes256},
+    },
     mode::gcm::{self, Gcm},
 };
 
@@ -153,17 +155,15 @@ impl Suite {
         // Only the ciphers that a suite names are mentioned here: a program pays for no other.
         Ok(match self {
             #[cfg(feature = "gcm")]
-            Suite::Aes128Gcm => boxed(Gcm::<_, Clmul>::new(isa, Aes128::new(isa, sized(key)?), gcm::TagLen::T16)),
+            Suite::Aes128Gcm => boxed_gcm(isa, Aes128::new(isa, sized(key)?)),
             #[cfg(feature = "gcm")]
-            Suite::Aes256Gcm => boxed(Gcm::<_, Clmul>::new(isa, Aes256::new(isa, sized(key)?), gcm::TagLen::T16)),
+            Suite::Aes256Gcm => boxed_gcm(isa, Aes256::new(isa, sized(key)?)),
             #[cfg(feature = "ocb")]
             Suite::Aes128Ocb => boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)),
             #[cfg(feature = "ocb")]
             Suite::Aes256Ocb => boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
-            Suite::Serpent256Gcm => {
-                boxed(Gcm::<_, Clmul>::new(isa, Serpent::new(sized::<32>(key)?)?, gcm::TagLen::T16))
-            }
+            Suite::Serpent256Gcm => boxed_gcm(isa, Serpent::new(sized::<32>(key)?)?),
             #[cfg(all(feature = "serpent", feature = "ocb"))]
             Suite::Serpent256Ocb => boxed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16)),
         })
@@ -173,9 +173,16 @@ impl Suite {
 /// A mode that takes the suites' nonces of 12 bytes and no others.
 struct Fixed<A>(A);
 
-#[inline(always)]
+#[cfg(feature = "ocb")]
 fn boxed<A: Aead + 'static>(aead: A) -> Box<dyn Aead> {
     Box::new(Fixed(aead))
+}
+
+#[cfg(feature = "gcm")]
+fn boxed_gcm<C: BlockCipher + 'static>(isa: Isa, cipher: C) -> Box<dyn Aead> {
+    let mut boxed = Box::new(Fixed(Gcm::unfilled(isa, cipher, gcm::TagLen::T16)));
+    boxed.0.fill();
+    boxed
 }
 
 impl<A: Aead> Sealed for Fixed<A> {}

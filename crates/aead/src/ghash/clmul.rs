@@ -213,6 +213,22 @@ impl Kernel for Fill<'_> {
     }
 }
 
+impl<const SLOTS: usize> Clmul<SLOTS> {
+    /// A table of zeros.
+    #[inline(always)]
+    pub(crate) fn empty() -> Self {
+        // Fewer powers than a batch has blocks would leave its first blocks without one.
+        const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };
+        Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
+    }
+
+    /// Fills the table for the key `h`.
+    #[inline]
+    pub(crate) fn fill(&mut self, isa: Isa, h: &Block) {
+        isa.run(Fill { h: reversed(h), powers: &mut self.powers, middles: &mut self.middles });
+    }
+}
+
 impl<const SLOTS: usize> Sealed for Clmul<SLOTS> {}
 impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     const STATE_BYTES: usize = size_of::<Self>();
@@ -221,13 +237,9 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     type Sum<R: Reg> = Products<R>;
     type Key<'a> = Powers<'a>;
 
-    // Inlined, like everything up to the box that a suite returns: a call that is not moves the table once more.
-    #[inline(always)]
     fn new(isa: Isa, h: &Block) -> Self {
-        // Fewer powers than a batch has blocks would leave its first blocks without one.
-        const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };
-        let mut table = Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] };
-        isa.run(Fill { h: reversed(h), powers: &mut table.powers, middles: &mut table.middles });
+        let mut table = Self::empty();
+        table.fill(isa, h);
         table
     }
 

@@ -77,7 +77,6 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     pub const STATE_BYTES: usize = C::STATE_BYTES + G::STATE_BYTES;
 
     /// GCM with tags of `tag_len`.
-    #[inline(always)]
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
@@ -87,16 +86,34 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
 
-    #[inline(always)]
     fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
         Gcm { isa, cipher, ghash, tag_len }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        let tag = fused::<C, G, SEAL>(self.isa, &self.cipher, &self.ghash, nonce, ad, text)?;
+        limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
+        let Gcm { cipher, ghash, .. } = self;
+        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
         Ok(Tag::of_block(&tag, self.tag_len))
+    }
+}
+
+impl<C: BlockCipher> Gcm<C, Clmul> {
+    /// Without the powers of h, which [`Gcm::fill`] computes once the key is where it stays: moving the table takes as long
+    /// as computing half of it.
+    #[inline]
+    pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
+        Gcm { isa, cipher, ghash: Clmul::empty(), tag_len: tag_len as usize }
+    }
+
+    /// Computes the powers of h in place.
+    #[inline]
+    pub(crate) fn fill(&mut self) {
+        let mut h = encrypt_block(self.isa, &self.cipher, &[0; 16]);
+        self.ghash.fill(self.isa, &h);
+        h.zeroize();
     }
 }
 
@@ -115,10 +132,12 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
         self.tag_len
     }
 
+    #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         self.fused::<true>(nonce, ad, text)
     }
 
+    #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
@@ -153,7 +172,6 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
 }
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.
-#[inline(always)]
 pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
     let mut h = encrypt_block(isa, cipher, &[0; 16]);
     let ghash = G::new(isa, &h);

@@ -107,10 +107,12 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
         self.tag_len as usize
     }
 
+    #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         self.fused::<true>(nonce, ad, text)
     }
 
+    #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
