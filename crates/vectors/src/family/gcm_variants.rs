@@ -37,7 +37,7 @@ impl Family for GcmVariants {
         match made {
             Ok(mode) => judge(aead(case, &*mode)),
             Err(_) if refused => Outcome::Passed,
-            Err(error) => Outcome::Failed(error),
+            Err(error) => Outcome::Failed(error.into()),
         }
     }
 }
