@@ -85,8 +85,11 @@ fn a_tree_without_output_is_worked_on_in_place() {
     assert_eq!(pairs(&tree, &sealed), owned(&[("d/a", "d/a.seal"), ("d/sub/c", "d/sub/c.seal")]));
     let opened = plan(Direction::Open, &["--each", d.to_str().unwrap()]).unwrap();
     assert_eq!(pairs(&tree, &opened), owned(&[("d/b.seal", "d/b")]));
-    let flat = plan(Direction::Seal, &[d.to_str().unwrap()]).unwrap();
-    assert_eq!(flat.failures.len(), 1);
+    // Without --each the directory becomes one sealed file, and is not opened.
+    let whole = plan(Direction::Seal, &[d.to_str().unwrap()]).unwrap();
+    assert_eq!(pairs(&tree, &whole), owned(&[("d", "d.seal")]));
+    let unopened = plan(Direction::Open, &[d.to_str().unwrap()]).unwrap();
+    assert_eq!((unopened.tasks.len(), unopened.failures.len()), (0, 1));
 }
 
 #[test]
