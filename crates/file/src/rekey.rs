@@ -157,6 +157,7 @@ impl Rekeying<'_> {
     }
 
     /// Whether `removal` means this slot.
+    #[cfg_attr(not(feature = "public-keys"), expect(unused_variables, reason = "only marks of public keys need it"))]
     fn is_meant(&self, removal: &Removal, slot: &Slot, file_key: &Secret, fixed: &Fixed) -> Result<bool, Error> {
         Ok(match (removal, slot.kind()) {
             (Removal::Passphrases, kind) => matches!(kind, SlotKind::Passphrase { .. }),

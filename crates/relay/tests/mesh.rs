@@ -4,6 +4,9 @@
 //! were skipped.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/output.rs"]
+mod output;
+
 use std::{
     fs,
     io::{Cursor, Read, Write},
@@ -11,10 +14,11 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use output::Shared;
 use sealwright_relay::{
     Count, Log,
     client::{Identity, Pipe},
@@ -149,29 +153,6 @@ impl Mesh {
         let address = |&node: &usize| format!("localhost:{}", self.node(node).addresses().control.port());
         identity.relay = nodes.iter().map(address).collect::<Vec<_>>().join(", ");
         identity
-    }
-}
-
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Shared {
-    fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

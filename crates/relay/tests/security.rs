@@ -3,17 +3,21 @@
 
 mod common;
 
+#[path = "common/output.rs"]
+mod output;
+
 use std::{
     fs,
     io::{Cursor, Read, Write},
     net::TcpStream,
     os::unix::fs::PermissionsExt,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
 use common::{Client, counted, relay, until};
+use output::Shared;
 use sealwright_relay::{
     Address, Count, Log, Settings,
     client::{ClientError, Identity, Pipe, Transferred},
@@ -53,26 +57,6 @@ fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
     let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
     identity.relay = format!("localhost:{}", server.addresses().control.port());
     identity
-}
-
-/// An output that two threads see.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Shared {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// An input that takes its time.

@@ -1,6 +1,8 @@
 //! The relay as a service: sessions over TLS, files between clients whatever is done to the line, reloads, metrics.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/output.rs"]
+mod output;
 #[path = "common/proxy.rs"]
 mod proxy;
 
@@ -9,10 +11,11 @@ use std::{
     io::{Cursor, Read, Write},
     net::TcpStream,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use output::{Shared, bytes};
 use proxy::Proxy;
 use sealwright_relay::{
     Address, Count, Log, Relay,
@@ -51,29 +54,6 @@ fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
     let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
     identity.relay = format!("localhost:{}", server.addresses().control.port());
     identity
-}
-
-fn bytes(length: usize, salt: u32) -> Vec<u8> {
-    let mut state = salt;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    };
-    (0..length).map(|_| next()).collect()
-}
-
-/// An output that two threads see.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Pipes between two clients until both are done; what each received.

@@ -259,6 +259,7 @@ pub(crate) fn input_key(file_key: &Secret, suite: Suite) -> Secret {
 }
 
 /// What tells the holder of `file_key` that a slot is for `public_key`.
+#[cfg(feature = "public-keys")]
 pub(crate) fn mark(file_key: &Secret, public_key: &[u8]) -> [u8; MARK] {
     let mut mark = [0; MARK];
     hkdf_expand(file_key, &[b"SEALWRIGHT recipient v1", public_key], &mut mark);

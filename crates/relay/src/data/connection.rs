@@ -2,6 +2,9 @@
 
 use std::{io, time::Instant};
 
+use mio::net::TcpStream;
+use nix::sys::socket::{setsockopt, sockopt};
+
 use crate::frame_stream::{FrameStream, READ_SIZE, ReadOutcome};
 
 const SLOT_BITS: u32 = 18;
@@ -183,6 +186,15 @@ impl Connections {
     pub(crate) fn len(&self) -> usize {
         self.live
     }
+}
+
+/// Lets the system probe a peer of which nothing is heard, and break the connection when it does not respond.
+pub(super) fn notice_dead_peers(stream: &TcpStream) {
+    // A system that has none of these only notices later
+    let _ = setsockopt(stream, sockopt::KeepAlive, &true);
+    let _ = setsockopt(stream, sockopt::TcpKeepIdle, &60);
+    let _ = setsockopt(stream, sockopt::TcpKeepInterval, &15);
+    let _ = setsockopt(stream, sockopt::TcpKeepCount, &4);
 }
 
 #[cfg(test)]

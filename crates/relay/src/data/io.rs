@@ -7,12 +7,11 @@ use mio::{
     event::Event,
     net::{TcpListener, TcpStream, UdpSocket},
 };
-use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::{
     data::{
         backpressure::Backpressure,
-        connection::{Connection, ConnectionId, Connections, Handle},
+        connection::{Connection, ConnectionId, Connections, Handle, notice_dead_peers},
         context::Context,
         count::Count,
         inbox::Message,
@@ -29,15 +28,6 @@ const FIRST_CONNECTION: usize = 3;
 
 /// Connections accepted in one iteration: many new ones must not hold up those that are here.
 const ACCEPTS: usize = 64;
-
-/// Lets the system probe a peer of which nothing is heard, and break the connection when it does not respond.
-fn notice_dead_peers(stream: &TcpStream) {
-    // A system that has none of these only notices later
-    let _ = setsockopt(stream, sockopt::KeepAlive, &true);
-    let _ = setsockopt(stream, sockopt::TcpKeepIdle, &60);
-    let _ = setsockopt(stream, sockopt::TcpKeepInterval, &15);
-    let _ = setsockopt(stream, sockopt::TcpKeepCount, &4);
-}
 
 /// A worker's sockets.
 pub(crate) struct Io {
