@@ -1,4 +1,5 @@
 //! Checks that modules of a crate do not depend on each other in a circle, with the paths that the compiler resolves.
+//! A module and its own parts count as one here.
 //!
 //! `cargo check` calls this program as a wrapper of the compiler for the crates of the workspace. The program compiles the crate.
 //! Then it asks the compiler to print the crate as a tree in which every path is resolved (`-Zunpretty=hir-tree`, an unstable
@@ -208,10 +209,16 @@ impl Tree {
             let from = self.module(from);
             let to = uses.entry(from.to_owned()).or_default();
             to.extend(named.iter().filter(|path| counts(path)).map(|path| self.module(path).to_owned()));
-            to.remove(from);
+            // A module and a part of it may use each other.
+            to.retain(|to| !contains(from, to) && !contains(to, from));
         }
         uses
     }
+}
+
+/// Whether `inner` is `outer` or a part of it. The root holds everything, so it counts as a module like others.
+fn contains(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 /// The definitions of this crate in a line: `DefId(0:7 ~ name[hash]::module::item)`.

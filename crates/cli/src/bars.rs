@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::progress::Counts;
+use crate::counts::Counts;
 
 const KNOWN: &str = "{prefix}[{bar:30}] {binary_bytes} of {binary_total_bytes}{msg}";
 const UNKNOWN: &str = "{spinner} {binary_bytes}{msg}";

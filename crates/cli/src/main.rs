@@ -11,6 +11,7 @@ mod ceiling;
 mod client;
 mod command;
 mod completions;
+mod counts;
 mod descriptor;
 mod enc;
 mod error;

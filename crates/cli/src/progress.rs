@@ -5,7 +5,7 @@
 use std::{
     io::{IsTerminal, Write},
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
@@ -14,7 +14,10 @@ use std::{
 
 use sealwright_terminal::{ProgressArgs, ProgressFormat};
 
-use crate::bars::Bars;
+use crate::{
+    bars::Bars,
+    counts::{Counts, Current, lock},
+};
 
 /// Bars wait this long: most jobs are done by then and leave the terminal alone.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -33,24 +36,6 @@ struct Shared {
     wake: Condvar,
     /// Held while anything is written to the terminal, so that messages and bars do not mix.
     bars: Mutex<Option<Bars>>,
-}
-
-/// The numbers, as the workers count them.
-pub(crate) struct Counts {
-    started: Instant,
-    bytes: AtomicU64,
-    files: AtomicUsize,
-    /// Bytes in all inputs, unless one is a pipe.
-    pub(crate) total_bytes: Option<u64>,
-    pub(crate) total_files: usize,
-    running: Mutex<Vec<Arc<Current>>>,
-}
-
-/// A file that is being worked on.
-pub(crate) struct Current {
-    pub(crate) name: String,
-    pub(crate) total: Option<u64>,
-    bytes: AtomicU64,
 }
 
 /// A worker's end of it: one file.
@@ -128,45 +113,6 @@ impl Drop for Watch {
     }
 }
 
-impl Current {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-}
-
-impl Counts {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    pub(crate) fn files(&self) -> usize {
-        self.files.load(Ordering::Relaxed)
-    }
-
-    /// The file that was begun last and is not done.
-    pub(crate) fn current(&self) -> Option<Arc<Current>> {
-        lock(&self.running).last().cloned()
-    }
-
-    fn json(&self, finished: bool) -> serde_json::Value {
-        let seconds = self.elapsed().as_secs_f64();
-        serde_json::json!({
-            "seconds": (seconds * 1000.0).round() / 1000.0,
-            "files": self.files(),
-            "total_files": self.total_files,
-            "bytes": self.bytes(),
-            "total_bytes": self.total_bytes,
-            "bytes_per_second": (self.bytes() as f64 / seconds.max(1e-9)).round() as u64,
-            "current": self.current().map(|current| current.name.clone()),
-            "finished": finished,
-        })
-    }
-}
-
 impl Shared {
     /// Sleeps for `time` and says whether all is done.
     fn finished_within(&self, time: Duration) -> bool {
@@ -199,8 +145,4 @@ fn print_json(shared: &Shared) {
             return;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,12 @@
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
-#[cfg(feature = "research")]
-use super::sha::{self, Hashing};
 use super::{Kernel, portable::Portable};
+#[cfg(feature = "research")]
+use super::{
+    sha::{self, Hashing},
+    sha_plain,
+};
 
 /// An instruction-set level that this machine has.
 ///
@@ -134,7 +137,7 @@ impl Isa {
             // SAFETY: SHA was just detected, the rest with the level.
             return unsafe { sha::by_instructions(kernel) };
         }
-        sha::plain(kernel)
+        sha_plain::run(kernel)
     }
 }
 

@@ -4,8 +4,6 @@
 //! cycle and answer after four, so that two messages together take hardly longer than one. That gain needs both in one
 //! stream of instructions; a core does not find it across two calls.
 
-use super::sha_plain::Plain;
-
 /// A message block: sixteen big-endian words, two in each.
 pub(crate) type Message = [u64; 8];
 /// A hash: eight words, two in each.
@@ -46,11 +44,6 @@ pub(crate) trait Sha256: Copy {
     fn compress<const N: usize>(self, states: &mut [Self::State; N], messages: &[Message; N]);
     /// The state as a hash.
     fn digest(self, state: Self::State) -> Digest;
-}
-
-/// Runs `kernel` in plain Rust.
-pub(super) fn plain<K: Hashing>(kernel: K) -> K::Output {
-    kernel.run(Plain)
 }
 
 #[cfg(target_arch = "x86_64")]

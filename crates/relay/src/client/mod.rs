@@ -4,6 +4,7 @@
 mod channel;
 mod control_client;
 mod identity;
+mod opening;
 mod pipe;
 mod reliable;
 mod transport;

@@ -12,7 +12,7 @@ use crate::{
     data::{
         count::{Count, Counts, Published},
         inbox::{Inbox, Message},
-        remote::RemoteNodes,
+        remote_nodes::RemoteNodes,
         settings::Settings,
     },
     layout::NodeLayout,

@@ -17,11 +17,13 @@ mod inbox;
 mod io;
 mod parse;
 mod remote;
+mod remote_nodes;
 mod udp;
 mod worker;
 
 pub use count::{Count, Counts};
 pub use relay::{AdmitError, Relay, Stopped};
-pub(crate) use remote::{Frames, MAX_BATCH, RemoteNodes};
+pub(crate) use remote::{Frames, MAX_BATCH};
+pub(crate) use remote_nodes::RemoteNodes;
 pub(crate) use settings::INBOX_BYTES;
 pub use settings::Settings;

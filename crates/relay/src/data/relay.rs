@@ -27,7 +27,7 @@ use crate::{
         count::{Counts, Published},
         inbox::{Inbox, Message, OpenedFrames},
         io::WAKER,
-        remote::RemoteNodes,
+        remote_nodes::RemoteNodes,
         settings::Settings,
         worker::Worker,
     },

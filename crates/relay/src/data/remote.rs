@@ -11,13 +11,6 @@ pub(crate) const MAX_BATCH: usize = 60 << 10;
 /// Bytes of a frame in a batch beside its data.
 const FRAME: usize = 2 * Address::LEN + 2;
 
-/// What carries opened frames to other nodes. A batch has frames as the receiver's address (8 bytes), the sender's (8),
-/// length (2) and data; numbers are big endian.
-pub(crate) trait RemoteNodes: Send + Sync {
-    /// Sends a batch to a node, without waiting. Returns whether there was room.
-    fn send(&self, node: u32, batch: Vec<u8>) -> bool;
-}
-
 /// The frames of a batch: receiver, sender, data. A frame that is cut ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frames<'a>(pub(crate) &'a [u8]);

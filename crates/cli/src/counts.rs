@@ -1,0 +1,72 @@
+//! What workers count while they seal and open.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// The numbers, as the workers count them.
+pub(crate) struct Counts {
+    pub(crate) started: Instant,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) files: AtomicUsize,
+    /// Bytes in all inputs, unless one is a pipe.
+    pub(crate) total_bytes: Option<u64>,
+    pub(crate) total_files: usize,
+    pub(crate) running: Mutex<Vec<Arc<Current>>>,
+}
+
+/// A file that is being worked on.
+pub(crate) struct Current {
+    pub(crate) name: String,
+    pub(crate) total: Option<u64>,
+    pub(crate) bytes: AtomicU64,
+}
+
+impl Current {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Counts {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn files(&self) -> usize {
+        self.files.load(Ordering::Relaxed)
+    }
+
+    /// The file that was begun last and is not done.
+    pub(crate) fn current(&self) -> Option<Arc<Current>> {
+        lock(&self.running).last().cloned()
+    }
+
+    /// The numbers for programs.
+    pub(crate) fn json(&self, finished: bool) -> serde_json::Value {
+        let seconds = self.elapsed().as_secs_f64();
+        serde_json::json!({
+            "seconds": (seconds * 1000.0).round() / 1000.0,
+            "files": self.files(),
+            "total_files": self.total_files,
+            "bytes": self.bytes(),
+            "total_bytes": self.total_bytes,
+            "bytes_per_second": (self.bytes() as f64 / seconds.max(1e-9)).round() as u64,
+            "current": self.current().map(|current| current.name.clone()),
+            "finished": finished,
+        })
+    }
+}
+
+/// Locks, whether or not another thread has panicked meanwhile: the numbers stay numbers.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

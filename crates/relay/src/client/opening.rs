@@ -1,0 +1,47 @@
+//! How a client gets its session, and finds others.
+
+use crate::{
+    address::Address,
+    client::{
+        control_client::ControlClient,
+        identity::{ClientError, Identity, Session},
+    },
+};
+
+impl Identity {
+    /// Opens the session of this name, with fresh keys, and looks up the addresses of others.
+    ///
+    /// # Errors
+    /// When the relay cannot be reached or refuses.
+    pub fn open(&self, others: &[&str]) -> Result<Session, ClientError> {
+        let mut control = ControlClient::connect(self, 1 + others.len())?;
+        let mut session = control.open(&self.name)?;
+        for other in others {
+            session.found.push(control.find(other)?);
+        }
+        control.close();
+        Ok(session)
+    }
+
+    /// Looks up the addresses of others; none for a client that has no session now.
+    ///
+    /// # Errors
+    /// When the relay cannot be reached or does not know one of them.
+    pub fn find(&self, others: &[&str]) -> Result<Vec<Option<Address>>, ClientError> {
+        let mut control = ControlClient::connect(self, others.len())?;
+        let found = others.iter().map(|other| control.find(other)).collect::<Result<_, _>>()?;
+        control.close();
+        Ok(found)
+    }
+
+    /// Opens sessions of all these names over one connection. The certificate must name them all.
+    ///
+    /// # Errors
+    /// When the relay cannot be reached or refuses one of them.
+    pub fn open_many(&self, names: &[String]) -> Result<Vec<Session>, ClientError> {
+        let mut control = ControlClient::connect(self, names.len())?;
+        let sessions = names.iter().map(|name| control.open(name)).collect::<Result<_, _>>()?;
+        control.close();
+        Ok(sessions)
+    }
+}
