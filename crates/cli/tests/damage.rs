@@ -70,7 +70,7 @@ fn files_that_never_were_sealed() {
     let (sandbox, bytes) = sealed(1);
     refused(&sandbox, b"just text that somebody named .seal", 3, "text");
     for (at, value, word) in
-        [(8, 9, "version 9"), (9, 200, "suite number 200"), (10, 7, "key source 7"), (11, 1, "reserved")]
+        [(8, 9, "version 9"), (9, 200, "suite number 200"), (10, 7, "key source 7"), (11, 9, "content of kind 9")]
     {
         let mut odd = bytes.clone();
         odd[at] = value;

@@ -83,6 +83,8 @@ impl<'a> Opening<'a> {
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
     /// stays as it was.
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
+        // Before the input is read: it may be neither sealed nor to be overwritten.
+        output.differs_from(input.identity())?;
         match input.preamble()?.content {
             Content::Bytes => self.open_bytes(input, output),
             Content::Tree => Err(Error::IsATree),
