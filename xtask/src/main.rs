@@ -2,6 +2,7 @@
 
 mod circles;
 mod files;
+mod growth;
 mod lab;
 mod layers;
 mod levels;
@@ -33,6 +34,7 @@ cargo xtask COMMAND
   release    builds the release binaries
   symbols    the release binaries contain no intrinsic that was compiled as a function
   sizes      number of crates and size of the program for each way to install; both have limits
+  growth     how much a program grows that seals with AES-256-GCM; it has a limit
   vectors    the release binary checks every file in vectors/ at every level
   referees   compares the release binary with implementations in Python (in .venv)
   browser    runs every study with --quick, and tests the report in Chromium
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "release", "symbols", "sizes",
-        "vectors", "referees", "browser", "rtl",
+        "growth", "vectors", "referees", "browser", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
                 }
             }
             "sizes" => steps.check("sizes", sizes::check),
+            "growth" => steps.check("growth", growth::check),
             "packages" => steps.check("packages", packages::check),
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),

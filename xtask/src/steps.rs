@@ -133,18 +133,18 @@ impl Steps {
 }
 
 /// The time that a step takes, by the clock and of all processors.
-struct Cost {
+pub(crate) struct Cost {
     start: Instant,
     cpu: f64,
 }
 
 impl Cost {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Cost { start: Instant::now(), cpu: children() }
     }
 
     /// CPU seconds and seconds since the beginning.
-    fn end(self) -> (f64, f64) {
+    pub(crate) fn end(self) -> (f64, f64) {
         (children() - self.cpu, self.start.elapsed().as_secs_f64())
     }
 }
