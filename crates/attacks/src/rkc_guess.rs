@@ -1,17 +1,11 @@
 //! RKC: the tag tells whether a guess of the plaintext is right.
 
-use sealwright::{
-    Aead, Isa,
-    mode::{
-        gcm::{TagLen, by_key},
-        rkc::{Rkc, RkcHmac},
-    },
-};
+use sealwright::Aead;
 use sha2::{Digest, Sha256};
 
 use crate::{
     attack::{Attack, AttackError, Cost, Log, Size, Target},
-    tools::xor,
+    tools::{rkc::candidates, xor},
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -24,17 +18,14 @@ pub(crate) const ATTACK: Attack = Attack {
 };
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
-    let (isa, key) = (Isa::best(), [3; 32]);
     let digits = if size == Size::Small { 4 } else { 6 };
     if size == Size::Small {
         log.reduced = Some("four digits instead of six");
     }
-    let rkc = Rkc::research_only(isa, &key);
-    log.trial(Target::Weak, "RKC", |cost| guess(&rkc, 55, digits, cost))?;
-    let hmac = RkcHmac::research_only(isa, &key, &[4; 32]);
-    log.trial(Target::Strong, "RKC with HMAC", |cost| guess(&hmac, 55, digits, cost))?;
-    let gcm = by_key(isa, &key, TagLen::T16)?;
-    log.trial(Target::Strong, "AES-256-GCM", |cost| guess(&*gcm, 12, digits, cost))
+    for (target, name, victim, nonce) in candidates()? {
+        log.trial(target, name, |cost| guess(&*victim, nonce, digits, cost))?;
+    }
+    Ok(())
 }
 
 /// The text with a number.

@@ -1,17 +1,11 @@
 //! RKC: the tag is a hash without a key, so whoever knows a plaintext computes the tag of every prefix.
 
-use sealwright::{
-    Aead, Isa,
-    mode::{
-        gcm::{TagLen, by_key},
-        rkc::{Rkc, RkcHmac},
-    },
-};
+use sealwright::Aead;
 use sha2::{Digest, Sha256};
 
 use crate::{
     attack::{Attack, AttackError, Cost, Log, Size, Target},
-    tools::xor,
+    tools::{rkc::candidates, xor},
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -28,11 +22,10 @@ const TEXT: &[u8; 48] = b"pay 100 to alice; but only after she delivers.. ";
 const CUT: usize = 16;
 
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
-    let (isa, key) = (Isa::best(), [3; 32]);
-    log.trial(Target::Weak, "RKC", |cost| cut(&Rkc::research_only(isa, &key), 55, cost))?;
-    log.trial(Target::Strong, "RKC with HMAC", |cost| cut(&RkcHmac::research_only(isa, &key, &[4; 32]), 55, cost))?;
-    let gcm = by_key(isa, &key, TagLen::T16)?;
-    log.trial(Target::Strong, "AES-256-GCM", |cost| cut(&*gcm, 12, cost))
+    for (target, name, victim, nonce) in candidates()? {
+        log.trial(target, name, |cost| cut(&*victim, nonce, cost))?;
+    }
+    Ok(())
 }
 
 fn cut(victim: &dyn Aead, nonce: usize, cost: &mut Cost) -> Result<(bool, String), AttackError> {

@@ -7,6 +7,7 @@ pub(crate) mod column;
 pub(crate) mod enc;
 pub(crate) mod ghash;
 pub(crate) mod poly;
+pub(crate) mod rkc;
 pub(crate) mod sealed;
 
 /// Bytewise xor, as long as the shorter.
