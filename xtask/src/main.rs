@@ -31,10 +31,10 @@ cargo xtask COMMAND
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
-  release    builds the release binaries
-  symbols    the release binaries contain no intrinsic that was compiled as a function
   sizes      number of crates and size of the program for each way to install; both have limits
   growth     how much a program grows that seals with AES-256-GCM; it has a limit
+  release    builds the release binaries
+  symbols    the release binaries contain no intrinsic that was compiled as a function
   vectors    the release binary checks every file in vectors/ at every level
   referees   compares the release binary with implementations in Python (in .venv)
   browser    runs every study with --quick, and tests the report in Chromium
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "release", "symbols", "sizes",
-        "growth", "vectors", "referees", "browser", "rtl",
+        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "sizes", "growth", "release",
+        "symbols", "vectors", "referees", "browser", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
                 steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
             }
             "unit" => {
-                steps.cargo("tests", &["test", "--workspace", "--all-features"], &[]);
+                steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
             "release" => {

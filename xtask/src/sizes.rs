@@ -110,14 +110,18 @@ fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> 
     Ok(names)
 }
 
-/// The size in bytes of the program, built in the profile `dist`.
+/// The size in bytes of the program as `cargo install` builds it, stripped.
 fn program(steps: &Steps, install: &Install) -> Result<u64, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let words = ["build", "--quiet", "--profile", "dist", "--package", install.package];
+    let words = ["build", "--quiet", "--release", "--package", install.package];
     let built = Command::new(cargo).args(words).args(install.features).current_dir(steps.root()).status();
     if !built.is_ok_and(|status| status.success()) {
         return Err(format!("{} does not build", install.what));
     }
-    let path = steps.target().join("dist/sealwright");
-    fs::metadata(&path).map(|about| about.len()).map_err(|error| format!("{}: {error}", path.display()))
+    let stripped = steps.target().join("stripped");
+    let status = Command::new("strip").arg("-o").arg(&stripped).arg(steps.release("sealwright")).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return Err("strip, which comes with gcc, does not run".into());
+    }
+    fs::metadata(&stripped).map(|about| about.len()).map_err(|error| format!("{}: {error}", stripped.display()))
 }

@@ -117,6 +117,9 @@ pub enum AttackError {
     /// The simulator could not run.
     #[error("the simulator: {0}")]
     Simulation(#[source] Box<dyn core::error::Error + Send + Sync>),
+    /// The relay could not run, or refused an honest client.
+    #[error("the relay: {0}")]
+    Relay(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// `enc` could not work.
     #[error("the file under attack: {0}")]
     Enc(#[from] sealwright_file::enc::EncError),

@@ -7,7 +7,10 @@ use std::collections::HashMap;
 
 use sealwright_measure::random::Random;
 
-use crate::attack::{Attack, AttackError, Cost, Log, Size, Target};
+use crate::{
+    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    tools::permutation::{EvenMansour, Permutation},
+};
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "even-mansour",
@@ -31,33 +34,12 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     })
 }
 
-/// A permutation of so many bits, chosen by a key.
-#[derive(Clone, Copy)]
-struct Permutation {
-    bits: u32,
-    key: u32,
-}
-
-impl Permutation {
-    fn of(self, mut x: u32) -> u32 {
-        let mask = u32::MAX >> (32 - self.bits);
-        for round in 0..8 {
-            x = (x ^ self.key.wrapping_mul(2 * round + 1)).wrapping_mul(0x9e37_79b1) & mask;
-            x ^= x >> (self.bits / 2 + 1);
-            x = x.wrapping_mul(0x85eb_ca6b) & mask;
-            x ^= x >> (self.bits / 2 - 1);
-        }
-        x
-    }
-}
-
 /// Daemen's attack: for inputs that differ in the last bit, the difference of the outputs does not depend on the second key.
 fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String) {
-    let mask = u32::MAX >> (32 - bits);
-    let (victim, known) = (Permutation { bits, key: theirs }, Permutation { bits, key: ours });
+    let known = Permutation { bits, key: ours };
     let mut random = Random::new(3);
-    let keys: [u32; 2] = core::array::from_fn(|_| random.bits() as u32 & mask);
-    let encrypt = |block: u32| victim.of(block ^ keys[0]) ^ keys[1];
+    let victim = EvenMansour::new(Permutation { bits, key: theirs }, &mut random);
+    let encrypt = |block: u32| victim.encrypt(block);
     let pairs = 1u32 << (bits / 2 - 1);
     let seen: HashMap<u32, (u32, u32)> =
         (0..pairs).map(|i| (2 * i, encrypt(2 * i))).map(|(p, c)| (c ^ encrypt(p ^ 1), (p, c))).collect();
@@ -65,15 +47,15 @@ fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String)
     cost.memory = 16 * u64::from(pairs);
     // Eight times what is needed on average.
     while cost.steps < 16 << (bits / 2) {
-        let x = random.bits() as u32 & mask;
+        let x = known.block(&mut random);
         let y = known.of(x);
         cost.steps += 2;
         if let Some(&(plain, cipher)) = seen.get(&(y ^ known.of(x ^ 1))) {
             for (first, y) in [(plain ^ x, y), (plain ^ x ^ 1, known.of(x ^ 1))] {
                 let second = cipher ^ y;
-                if (0..8).all(|block| known.of(block ^ first) ^ second == encrypt(block)) {
+                if victim.fits(known, [first, second]) {
                     let steps = (cost.steps as f64).log2();
-                    return ([first, second] == keys, format!("both keys found after 2^{steps:.1} steps"));
+                    return ([first, second] == victim.keys, format!("both keys found after 2^{steps:.1} steps"));
                 }
             }
         }

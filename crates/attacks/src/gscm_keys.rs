@@ -7,13 +7,12 @@
 
 use rayon::prelude::*;
 use sealwright::{Block, Isa};
-use sealwright_session::frame;
 
 use crate::{
     attack::{Attack, AttackError, Cost, Log, Size, Target},
     tools::{
         aes::{Rounds, mixed, shifted, unmix},
-        cluster::{Cluster, Seen},
+        cluster::{Capture, Cluster, Seen},
         column::{Column, Guess},
     },
 };
@@ -31,41 +30,33 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     if size == Size::Small {
         log.reduced = Some("the attacker is told 8 of the 16 bytes of K2: 2^16 guesses a column instead of 2^32");
     }
-    log.trial(Target::Weak, "gscm(clmul)", |cost| recover("gscm(clmul)", 5, size, cost))?;
+    let mut attempt = |target, scheme: &str, x, size| {
+        log.trial(target, scheme, |cost| {
+            let capture = Cluster::new(scheme, 0x77)?.capture(cost)?;
+            Ok::<_, AttackError>(recover(&capture, x, size, cost))
+        })
+    };
+    attempt(Target::Weak, "gscm(clmul)", 5, size)?;
     // A strong target is searched with the same hints, else it would take as long as the weak one and find nothing.
     for (scheme, x) in [("gscm(clmul)-256", 9), ("gscm-h", 5), ("gcm-on64", 5)] {
-        log.trial(Target::Strong, scheme, |cost| recover(scheme, x, Size::Small, cost))?;
+        attempt(Target::Strong, scheme, x, Size::Small)?;
     }
     Ok(())
 }
 
-/// With K2 in the place of round key `x`, as far as the attacker knows.
-fn recover(scheme: &str, x: usize, size: Size, cost: &mut Cost) -> Result<(bool, String), AttackError> {
-    let mut cluster = Cluster::new(scheme, 0x77)?;
-    // Packets until 256 in a row differ in the last byte of the IV alone.
-    let (mut seen, mut texts): (Vec<Seen>, Vec<Vec<u8>>) = Default::default();
-    while seen.len() < 256 {
-        let data = format!("secret number {}", cost.queries).into_bytes();
-        let packet = Seen::of(&cluster.victim.seal(9, &data)?);
-        cost.queries += 1;
-        if !seen.is_empty() || packet.number().is_multiple_of(256) {
-            // The texts are looked at in the end, to see whether the attacker reads them.
-            texts.push(frame::payload(&frame::unsealed(9, &data)).to_vec());
-            seen.push(packet);
-        }
-    }
-    let h = cluster.h();
-    let masks: Vec<Block> = seen.iter().map(|packet| cluster.mask(h, packet).to_be_bytes()).collect();
-    let known = cluster.rounds();
-    let hint = (size == Size::Small).then(|| cluster.secret_column_keys(x));
+/// Looks for the keys with K2 in the place of round key `x`, as far as the attacker knows, and reads the packets with them.
+pub(crate) fn recover(capture: &Capture, x: usize, size: Size, cost: &mut Cost) -> (bool, String) {
+    let Capture { seen, texts, .. } = capture;
+    let (masks, known) = (capture.masks(), capture.rounds());
+    let hint = (size == Size::Small).then(|| capture.secret_column_keys(x));
     (cost.step, cost.memory) = ("guesses of four bytes", 1 << 20);
     let candidates = second_keys(&known, x, &masks, hint, cost);
-    let keys = candidates.iter().find_map(|k2| complete(&known, x, *k2, &seen, &masks));
+    let keys = candidates.iter().find_map(|k2| complete(&known, x, *k2, seen, &masks));
     let Some(keys) = keys else {
-        return Ok((false, format!("{} candidates for K2, none of them right", candidates.len())));
+        return (false, format!("{} candidates for K2, none of them right", candidates.len()));
     };
-    let read = seen.iter().zip(&texts).filter(|(packet, text)| packet.decrypt(&keys) == **text).count();
-    Ok((read == 256, format!("K2 and K1 found; {read} of 256 packets decrypted")))
+    let read = seen.iter().zip(texts).filter(|(packet, text)| packet.decrypt(&keys) == **text).count();
+    (read == 256, format!("K2 and K1 found; {read} of 256 packets decrypted"))
 }
 
 /// What K2 may be, judged by the sums of one set of 256 blocks.

@@ -4,7 +4,7 @@ use sealwright::Aead;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Cost, Log, Size},
     tools::{rkc::candidates, xor},
 };
 

@@ -1,17 +1,19 @@
 //! The table of attacks.
 
 use crate::{
-    attack::Attack, bus_tamper, cbc_flip, cbc_padding, even_mansour, gcm_nonce_reuse, gcm_partition, gcm_short_tag,
-    gcm_two_keys, gscm_forgery, gscm_keys, gscm_second_key, ocb_nonce_reuse, ocb2, rkc_guess, rkc_splice,
-    rkc_truncation, timing,
+    attack::Attack, bus_tamper, cbc_flip, cbc_padding, even_mansour, even_mansour_slide, gcm_nonce_reuse,
+    gcm_partition, gcm_short_tag, gcm_two_keys, gscm_forgery, gscm_keys, gscm_relay, gscm_second_key, ocb_nonce_reuse,
+    ocb2, rkc_guess, rkc_splice, rkc_truncation, timing,
 };
 
 /// Every attack, in the order in which they are run.
 pub const ATTACKS: &[Attack] = &[
     gscm_forgery::ATTACK,
     gscm_keys::ATTACK,
+    gscm_relay::ATTACK,
     gscm_second_key::ATTACK,
     even_mansour::ATTACK,
+    even_mansour_slide::ATTACK,
     rkc_truncation::ATTACK,
     rkc_guess::ATTACK,
     rkc_splice::ATTACK,

@@ -24,8 +24,10 @@ macro_rules! attacks {
 attacks! {
     gscm_forgery: "gscm-forgery";
     gscm_keys: "gscm-keys";
+    gscm_relay: "gscm-relay";
     gscm_second_key: "gscm-second-key";
     even_mansour: "even-mansour";
+    even_mansour_slide: "even-mansour-slide";
     rkc_truncation: "rkc-truncation";
     rkc_guess: "rkc-guess";
     rkc_splice: "rkc-splice";

@@ -36,8 +36,8 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
         sandbox.write("a", text(5_000_000));
         sandbox.ok("seal --key-file k a");
         let input = sandbox.read(if verb == "seal" { "a" } else { "a.seal" });
-        let mut child =
-            sandbox.command().args([verb, "--key-file", "k", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut command = sandbox.heeding_signals("sealwright");
+        let mut child = command.args([verb, "--key-file", "k", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
         // Halfway, and then a pipe that stays open and silent
         let mut pipe = child.stdin.take().unwrap();
         // A pipe holds little: when this returns, most of it was read.
@@ -52,8 +52,8 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
 fn a_file_that_was_there_before_stays() {
     let sandbox = Sandbox::new();
     sandbox.write("out", "precious");
-    let mut child =
-        sandbox.command().args(["seal", "--key-file", "k", "-f", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut command = sandbox.heeding_signals("sealwright");
+    let mut child = command.args(["seal", "--key-file", "k", "-f", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(&text(5_000_000)).unwrap();
     signal(&child, "INT");
@@ -88,7 +88,7 @@ fn signals_and_codes_do_not_need_standard_error() {
     let sandbox = Sandbox::new();
     let (read, write) = std::io::pipe().unwrap();
     let mut child = sandbox
-        .command()
+        .heeding_signals("sealwright")
         .args(["seal", "--key-file", "k", "-o", "out"])
         .stdin(Stdio::piped())
         .stderr(write)

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use sealwright_transcripts::{Sandbox, binaries};
+use sealwright_transcripts::Sandbox;
 
 #[test]
 fn measuring_can_be_interrupted() {
     let sandbox = Sandbox::new();
-    let mut child = Command::new(binaries().join("sealwright-lab"))
+    let mut child = sandbox
+        .heeding_signals("sealwright-lab")
         .args(["bench", "--json", "--bytes", "64"])
-        .current_dir(sandbox.path(""))
         .stdout(Stdio::null())
         .spawn()
         .unwrap();

@@ -64,6 +64,15 @@ impl Sandbox {
         command
     }
 
+    /// The same for a test that sends signals: the program heeds them even if this test was started with signals ignored, as
+    /// by `nohup` or in the background of a script.
+    pub fn heeding_signals(&self, program: &str) -> Command {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP,INT,TERM").arg(binaries().join(program));
+        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        command
+    }
+
     /// Runs `sealwright` with the arguments in `line`.
     pub fn run(&self, line: &str) -> Finished {
         finished(self.command().args(line.split_whitespace()).output().unwrap())

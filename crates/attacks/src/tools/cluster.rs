@@ -1,12 +1,13 @@
 //! A server with one cluster of clients: an honest one, and an insider who is the attacker.
 
 use sealwright::Block;
-use sealwright_session::{Client, Material, Plan, SessionError, Sessions, Spec, frame, table};
+use sealwright_session::{Client, Grant, Material, Plan, SessionError, Sessions, Spec, frame, table};
 
 use super::{
     aes::{Rounds, unmix},
     ghash::{ghash, number},
 };
+use crate::attack::Cost;
 
 /// The slots of the honest client and of the insider.
 const VICTIM: u32 = 3;
@@ -21,6 +22,51 @@ pub(crate) struct Cluster {
     /// The victim's K2, for reduced runs.
     secret: Option<Block>,
     first: Block,
+}
+
+/// What an insider has: its own keys, and frames of the victim.
+pub(crate) struct Capture {
+    /// The main key of the way up, as the insider's own grant tells it: under GSCM the whole cluster's.
+    pub(crate) main_key: Vec<u8>,
+    /// Frames of the victim, one number after the other.
+    pub(crate) seen: Vec<Seen>,
+    /// What the victim sealed in each. They are looked at in the end, to see whether the attacker reads them.
+    pub(crate) texts: Vec<Vec<u8>>,
+    /// For reduced runs only: the victim's K2, or none if the scheme has none.
+    pub(crate) secret: Option<Block>,
+}
+
+impl Capture {
+    /// The round keys that the insider knows.
+    pub(crate) fn rounds(&self) -> Rounds {
+        Rounds::expand(&self.main_key)
+    }
+
+    /// The mask of each tag, if the insider's GHASH key is the victim's too.
+    pub(crate) fn masks(&self) -> Vec<Block> {
+        let h = number(&self.rounds().encrypt(&[0; 16]));
+        self.seen.iter().map(|seen| mask(h, seen).to_be_bytes()).collect()
+    }
+
+    /// For reduced runs only: the victim's K2 in place of round key `x`, or the round key that is there, before MixColumns.
+    pub(crate) fn secret_column_keys(&self, x: usize) -> Block {
+        unmix(&self.secret.unwrap_or(self.rounds().0[x]))
+    }
+}
+
+/// The secret part of a grant's way up: K2, if the scheme has one.
+pub(crate) fn second_key(grant: &Grant) -> Option<Block> {
+    grant.spec().clustered().then(|| grant.to_bytes()[56..72].try_into().expect("16 bytes"))
+}
+
+/// The main key of a grant's way up.
+pub(crate) fn main_key(grant: &Grant) -> Vec<u8> {
+    grant.to_bytes()[8..][..grant.spec().key_len()].to_vec()
+}
+
+/// The mask of a tag under a GHASH key.
+fn mask(h: u128, seen: &Seen) -> u128 {
+    number(&seen.tag) ^ ghash(h, &seen.header, &seen.ciphertext)
 }
 
 /// A frame that was seen on the wire.
@@ -73,13 +119,13 @@ impl Cluster {
         let mut server = table(Plan::new(spec, 16))?;
         let material = |slot: u32| Material::from_bytes(&[seed ^ slot as u8; Material::LEN]);
         let victim = server.admit(VICTIM, VICTIM, &material(VICTIM))?;
-        let secret = spec.clustered().then(|| victim.to_bytes()[56..72].try_into().expect("16 bytes"));
+        let secret = second_key(&victim);
         let told = victim.to_bytes();
         let mut first: Block = told[40..56].try_into().expect("16 bytes");
         first.iter_mut().zip(&told[72..76]).for_each(|(key, nonce)| *key ^= nonce);
         let victim = Client::new(&victim);
-        let grant = server.admit(INSIDER, INSIDER, &material(INSIDER))?.to_bytes();
-        Ok(Cluster { server, victim, main_key: grant[8..][..spec.key_len()].to_vec(), secret, first })
+        let main_key = main_key(&server.admit(INSIDER, INSIDER, &material(INSIDER))?);
+        Ok(Cluster { server, victim, main_key, secret, first })
     }
 
     /// The round keys that the insider knows.
@@ -94,12 +140,22 @@ impl Cluster {
 
     /// The mask of a packet's tag, if the insider's GHASH key is the victim's too.
     pub(crate) fn mask(&self, h: u128, seen: &Seen) -> u128 {
-        number(&seen.tag) ^ ghash(h, &seen.header, &seen.ciphertext)
+        mask(h, seen)
     }
 
-    /// For reduced runs only: the victim's K2 in place of round key `x`, or the round key that is there, before MixColumns.
-    pub(crate) fn secret_column_keys(&self, x: usize) -> Block {
-        unmix(&self.secret.unwrap_or(self.rounds().0[x]))
+    /// Packets of the victim until 256 in a row differ in the last byte of the number alone.
+    pub(crate) fn capture(mut self, cost: &mut Cost) -> Result<Capture, SessionError> {
+        let (mut seen, mut texts): (Vec<Seen>, Vec<Vec<u8>>) = Default::default();
+        while seen.len() < 256 {
+            let data = format!("secret number {}", cost.queries).into_bytes();
+            let packet = Seen::of(&self.victim.seal(9, &data)?);
+            cost.queries += 1;
+            if !seen.is_empty() || packet.number().is_multiple_of(256) {
+                texts.push(frame::payload(&frame::unsealed(9, &data)).to_vec());
+                seen.push(packet);
+            }
+        }
+        Ok(Capture { main_key: self.main_key, seen, texts, secret: self.secret })
     }
 
     /// The victim's K1, with its nonce, for an attack that begins with it.

@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 pub(crate) mod column;
 pub(crate) mod enc;
 pub(crate) mod ghash;
+pub(crate) mod permutation;
 pub(crate) mod poly;
 pub(crate) mod rkc;
 pub(crate) mod sealed;

@@ -68,6 +68,11 @@ impl ControlClient {
 
     /// Opens a session.
     pub(crate) fn open(&mut self, name: &str) -> Result<Session, ClientError> {
+        self.granted(name).map(|(session, _)| session)
+    }
+
+    /// Opens a session, and keeps its grant.
+    pub(crate) fn granted(&mut self, name: &str) -> Result<(Session, Grant), ClientError> {
         match self.request(&Request::Open(name.to_owned()))? {
             Response::Opened { session, generation, host, port, grant, workers, udp, mesh } => {
                 let at = |frames: SocketAddr| udp.map(|port| SocketAddr::new(frames.ip(), port));
@@ -82,7 +87,7 @@ impl ControlClient {
                     .and_then(Grant::from_bytes)
                     .filter(|grant| workers > 0 && grant.session() == session)
                     .ok_or(ClientError::Protocol("its grant cannot be read"))?;
-                Ok(Session {
+                let session = Session {
                     client: Client::new(&grant),
                     address: Address { session, generation },
                     spec: grant.spec(),
@@ -91,7 +96,8 @@ impl ControlClient {
                     mesh,
                     workers,
                     found: Vec::new(),
-                })
+                };
+                Ok((session, grant))
             }
             other => Err(refusal(other)),
         }

@@ -23,6 +23,18 @@ impl Identity {
         Ok(session)
     }
 
+    /// Opens the session of this name, and shows the keys that the relay granted: what an attacker has who is a client.
+    ///
+    /// # Errors
+    /// When the relay cannot be reached or refuses.
+    #[cfg(feature = "research")]
+    pub fn granted(&self) -> Result<(Session, sealwright_session::Grant), ClientError> {
+        let mut control = ControlClient::connect(self, 1)?;
+        let granted = control.granted(&self.name)?;
+        control.close();
+        Ok(granted)
+    }
+
     /// Looks up the addresses of others; none for a client that has no session now.
     ///
     /// # Errors

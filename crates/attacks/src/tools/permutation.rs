@@ -1,0 +1,50 @@
+//! A small block cipher of Even and Mansour: a permutation between two keys.
+
+use sealwright_measure::random::Random;
+
+/// A permutation of so many bits, chosen by a key.
+#[derive(Clone, Copy)]
+pub(crate) struct Permutation {
+    pub(crate) bits: u32,
+    pub(crate) key: u32,
+}
+
+impl Permutation {
+    pub(crate) fn of(self, mut x: u32) -> u32 {
+        let mask = u32::MAX >> (32 - self.bits);
+        for round in 0..8 {
+            x = (x ^ self.key.wrapping_mul(2 * round + 1)).wrapping_mul(0x9e37_79b1) & mask;
+            x ^= x >> (self.bits / 2 + 1);
+            x = x.wrapping_mul(0x85eb_ca6b) & mask;
+            x ^= x >> (self.bits / 2 - 1);
+        }
+        x
+    }
+
+    /// A block at random.
+    pub(crate) fn block(self, random: &mut Random) -> u32 {
+        random.bits() as u32 & (u32::MAX >> (32 - self.bits))
+    }
+}
+
+/// A permutation between two keys.
+pub(crate) struct EvenMansour {
+    permutation: Permutation,
+    pub(crate) keys: [u32; 2],
+}
+
+impl EvenMansour {
+    /// With keys at random.
+    pub(crate) fn new(permutation: Permutation, random: &mut Random) -> Self {
+        EvenMansour { permutation, keys: core::array::from_fn(|_| permutation.block(random)) }
+    }
+
+    pub(crate) fn encrypt(&self, block: u32) -> u32 {
+        self.permutation.of(block ^ self.keys[0]) ^ self.keys[1]
+    }
+
+    /// Whether the first blocks are encrypted so, with the permutation that the attacker knows.
+    pub(crate) fn fits(&self, known: Permutation, keys: [u32; 2]) -> bool {
+        (0..8).all(|block| known.of(block ^ keys[0]) ^ keys[1] == self.encrypt(block))
+    }
+}
