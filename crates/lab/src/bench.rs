@@ -13,9 +13,10 @@ use crate::study;
 const EXAMPLES: &str = "\
 All implementations must first agree to the last bit. Figures are medians with 95 % intervals, in GB
 (10^9 bytes) of plaintext per second on one core. SEALWRIGHT_ISA=avx2 (or sse, portable) skips the levels
-above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128 and
-gscm-h-256. Broken modes from papers are measured only if they are named: gscm-128, gscm-256, rkc, rkc-hmac.
-CBC and RKC process whole blocks of 16 bytes; other sizes are skipped for them.
+above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128, gscm-h-256
+and tls13-aes-256-gcm: records of at most 16 KiB as rustls seals and opens them with each provider. Broken
+modes from papers are measured only if they are named: gscm-128, gscm-256, rkc, rkc-hmac. CBC and RKC process
+whole blocks of 16 bytes; other sizes are skipped for them.
 
 Example:
     sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";

@@ -83,8 +83,9 @@ impl ServerTls {
     }
 }
 
+/// Records by our AES-GCM; hand-shakes by aws-lc, for its post-quantum key exchange.
 fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+    Arc::new(sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider()))
 }
 
 impl TlsFiles {

@@ -1,4 +1,4 @@
-//! What can be benched: every suite, and modes that are no suite because no file should be sealed with them.
+//! What can be benched: every suite, modes that are no suite because no file should be sealed with them, and records of TLS.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,12 @@ use sealwright::{
     },
 };
 
-/// A suite, or a mode beside the suites.
+/// What a record of TLS 1.3 is longer than its text: the type of the content, and the tag.
+pub(super) const RECORD_OVERHEAD: usize = 1 + 16;
+/// The longest text of a record.
+const LONGEST_RECORD: usize = 1 << 14;
+
+/// A suite, or something beside the suites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
@@ -21,6 +26,8 @@ pub enum Subject {
     Aes128CbcHmac,
     /// AES-256-CBC, then HMAC-SHA-256.
     Aes256CbcHmac,
+    /// Records of TLS 1.3 under AES-256-GCM, through rustls.
+    Tls13Records,
     /// GSCM-H with a cluster key of 128 bits.
     Gscm128H,
     /// GSCM-H with a cluster key of 256 bits.
@@ -48,9 +55,10 @@ impl fmt::Display for UnknownSubjectError {
 impl std::error::Error for UnknownSubjectError {}
 
 impl Subject {
-    const BESIDE: [Subject; 8] = [
+    const BESIDE: [Subject; 9] = [
         Subject::Aes128CbcHmac,
         Subject::Aes256CbcHmac,
+        Subject::Tls13Records,
         Subject::Gscm128H,
         Subject::Gscm256H,
         Subject::Gscm128,
@@ -75,6 +83,7 @@ impl Subject {
             Subject::Suite(suite) => suite.name(),
             Subject::Aes128CbcHmac => "aes-128-cbc-hmac",
             Subject::Aes256CbcHmac => "aes-256-cbc-hmac",
+            Subject::Tls13Records => "tls13-aes-256-gcm",
             Subject::Gscm128H => "gscm-h-128",
             Subject::Gscm256H => "gscm-h-256",
             Subject::Gscm128 => "gscm-128",
@@ -88,7 +97,7 @@ impl Subject {
     pub fn key_len(self) -> usize {
         match self {
             Subject::Suite(suite) => suite.key_len(),
-            Subject::Aes128CbcHmac | Subject::Rkc => 32,
+            Subject::Aes128CbcHmac | Subject::Tls13Records | Subject::Rkc => 32,
             Subject::Gscm128H | Subject::Gscm128 => 48,
             Subject::Aes256CbcHmac | Subject::Gscm256H | Subject::Gscm256 | Subject::RkcHmac => 64,
         }
@@ -104,17 +113,21 @@ impl Subject {
         }
     }
 
-    /// Bytes of the tag.
+    /// Bytes of the tag; of a record, also the type of its content.
     pub fn tag_len(self) -> usize {
         match self {
+            Subject::Tls13Records => RECORD_OVERHEAD,
             Subject::Suite(suite) => suite.tag_len(),
             Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac => 32,
             _ => 16,
         }
     }
 
-    /// Whether it takes a text of so many bytes as it is; some take whole blocks.
+    /// Whether it takes a text of so many bytes as it is; some take whole blocks, a record is not longer than 16 KiB.
     pub fn takes(self, bytes: usize) -> bool {
+        if self == Subject::Tls13Records {
+            return bytes <= LONGEST_RECORD;
+        }
         let whole_blocks =
             matches!(self, Subject::Aes128CbcHmac | Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac);
         !whole_blocks || bytes.is_multiple_of(16)
@@ -124,17 +137,20 @@ impl Subject {
     pub(super) fn aes_rounds(self) -> Option<usize> {
         match self {
             Subject::Suite(Suite::Aes128Gcm | Suite::Aes128Ocb) | Subject::Gscm128H | Subject::Gscm128 => Some(10),
-            Subject::Suite(Suite::Aes256Gcm | Suite::Aes256Ocb) | Subject::Gscm256H | Subject::Gscm256 => Some(14),
+            Subject::Suite(Suite::Aes256Gcm | Suite::Aes256Ocb)
+            | Subject::Tls13Records
+            | Subject::Gscm256H
+            | Subject::Gscm256 => Some(14),
             _ => None,
         }
     }
 
-    /// The associated data of its messages; RKC has no place for any.
+    /// The associated data of its messages; RKC has no place for any, and records have their own.
     pub(super) fn ad(self) -> &'static [u8] {
-        if self == Subject::Rkc { b"" } else { b"sealwright ad" }
+        if matches!(self, Subject::Rkc | Subject::Tls13Records) { b"" } else { b"sealwright ad" }
     }
 
-    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes.
+    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes and the subject is a mode.
     pub fn aead_at(self, isa: Isa, key: &[u8]) -> Option<Box<dyn Aead>> {
         match self {
             Subject::Suite(suite) => suite.aead_at(isa, key).ok(),
@@ -187,6 +203,10 @@ mod tests {
     fn every_subject_goes_by_its_name_and_lengths() {
         for subject in Subject::all() {
             assert_eq!(subject.name().parse(), Ok(subject));
+            if subject == Subject::Tls13Records {
+                assert!(subject.aead_at(Isa::best(), &[1; 32]).is_none());
+                continue;
+            }
             let aead = subject.aead_at(Isa::best(), &vec![1; subject.key_len()]).unwrap();
             let mut text = [0; 32];
             let tag = aead.seal_in_place(&vec![2; subject.nonce_len()], subject.ad(), &mut text).unwrap();

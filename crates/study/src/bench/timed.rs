@@ -47,7 +47,7 @@ impl Candidate for Timed<'_> {
         let sealing = &*self.entrant.sealing;
         let took = match self.direction {
             Direction::Seal => timed(iterations, working, |working, slot, turn| {
-                sealing.seal(nonces.nonce(turn), ad, black_box(working.message(slot)))
+                sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
             // A nonce belongs to its message
             Direction::Open => timed(iterations, working, |working, slot, _| {

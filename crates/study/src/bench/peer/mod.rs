@@ -6,6 +6,7 @@ mod composed;
 mod graviola;
 pub mod openssl;
 mod ours;
+mod records;
 mod ring;
 mod rustcrypto;
 pub mod sealing;

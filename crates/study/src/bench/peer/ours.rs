@@ -4,6 +4,7 @@ use sealwright::{Aead, Isa};
 
 use super::{
     super::subject::Subject,
+    records,
     sealing::{Peer, RefusedError, Sealing},
 };
 
@@ -21,6 +22,11 @@ impl Peer for Ours {
     }
 
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        if subject == Subject::Tls13Records {
+            // The provider takes the best level.
+            let ours = || sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider());
+            return if self.0 == Isa::best() { records::sealing(&ours(), key) } else { None };
+        }
         Some(Box::new(Key(subject.aead_at(self.0, key)?)))
     }
 }

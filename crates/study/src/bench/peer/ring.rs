@@ -4,6 +4,7 @@ use sealwright::Suite;
 
 use super::{
     super::subject::Subject,
+    records,
     sealing::{Peer, RefusedError, Sealing, parts},
 };
 
@@ -22,6 +23,9 @@ macro_rules! ring_like {
                 let algorithm = match subject {
                     Subject::Suite(Suite::Aes256Gcm) => &$library::aead::AES_256_GCM,
                     Subject::Suite(Suite::Aes128Gcm) => &$library::aead::AES_128_GCM,
+                    Subject::Tls13Records => {
+                        return records::sealing(&rustls::crypto::$library::default_provider(), key);
+                    }
                     _ => return None,
                 };
                 let key = $library::aead::UnboundKey::new(algorithm, key).ok()?;

@@ -31,6 +31,15 @@ pub trait Sealing: Send + Sync {
     /// [`RefusedError`] when the library would not.
     fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError>;
 
+    /// Seals a message for the clock alone. An interface that hands out sealed messages in memory of its own does not copy
+    /// them back here, and may count its nonces itself.
+    ///
+    /// # Errors
+    /// [`RefusedError`] when the library would not.
+    fn send(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.seal(nonce, ad, message)
+    }
+
     /// Checks the tag at the end of `message` and decrypts the text before it.
     ///
     /// # Errors

@@ -1,0 +1,92 @@
+//! Header protection of QUIC (RFC 9001, 5.4): the first byte and the packet number are masked by AES of a sample of the
+//! sealed payload.
+
+use rustls::{Error, crypto::cipher::AeadKey, quic::HeaderProtectionKey};
+use sealwright::{
+    Block, Isa,
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes256},
+    },
+    simd::{Kernel, Reg, Simd},
+};
+
+/// Bytes of a sample: one block.
+const SAMPLE: usize = 16;
+/// The first bit of a long header.
+const LONG: u8 = 0x80;
+
+/// The key of one direction's headers. It stays when the packets' keys are updated.
+pub(crate) enum HeaderKey {
+    Aes128(Isa, Aes128),
+    Aes256(Isa, Aes256),
+}
+
+impl HeaderKey {
+    /// By the length of the key: 16 or 32 bytes.
+    pub(crate) fn new(key: &AeadKey) -> Self {
+        let isa = Isa::best();
+        match key.as_ref().try_into() {
+            Ok(key) => HeaderKey::Aes128(isa, Aes128::new(isa, key)),
+            Err(_) => {
+                let key = key.as_ref().try_into().expect("a key of the length that rustls was told");
+                HeaderKey::Aes256(isa, Aes256::new(isa, key))
+            }
+        }
+    }
+
+    /// The encrypted sample; its first five bytes are the mask.
+    fn mask(&self, sample: &Block) -> Block {
+        match self {
+            HeaderKey::Aes128(isa, aes) => isa.run(One { aes, block: sample }),
+            HeaderKey::Aes256(isa, aes) => isa.run(One { aes, block: sample }),
+        }
+    }
+
+    /// Masks a header, or unmasks it if `masked`: xor either way, but the length of the packet number stands in bits that
+    /// are masked themselves.
+    fn apply(&self, sample: &[u8], first: &mut u8, number: &mut [u8], masked: bool) -> Result<(), Error> {
+        let sample = sample.try_into().map_err(|_| Error::General("sample of invalid length".into()))?;
+        let [mask, numbers @ ..] = self.mask(sample);
+        if number.len() > 4 {
+            return Err(Error::General("packet number too long".into()));
+        }
+        let changed = *first ^ (mask & if *first & LONG == 0 { 0x1f } else { 0x0f });
+        let plain = if masked { changed } else { *first };
+        let len = usize::from(plain & 3) + 1;
+        *first = changed;
+        number.iter_mut().zip(numbers).take(len).for_each(|(byte, mask)| *byte ^= mask);
+        Ok(())
+    }
+}
+
+impl HeaderProtectionKey for HeaderKey {
+    fn encrypt_in_place(&self, sample: &[u8], first: &mut u8, number: &mut [u8]) -> Result<(), Error> {
+        self.apply(sample, first, number, false)
+    }
+
+    fn decrypt_in_place(&self, sample: &[u8], first: &mut u8, number: &mut [u8]) -> Result<(), Error> {
+        self.apply(sample, first, number, true)
+    }
+
+    fn sample_len(&self) -> usize {
+        SAMPLE
+    }
+}
+
+/// AES of one block.
+struct One<'a, C> {
+    aes: &'a C,
+    block: &'a Block,
+}
+
+impl<C: BlockCipher> Kernel for One<'_, C> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        let mut blocks = [simd.first(self.block)];
+        self.aes.encrypt(simd, &mut blocks);
+        blocks[0].first_block()
+    }
+}

@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+
+mod header;
+mod protection;
+mod quic;
+mod suites;
+#[cfg(feature = "tls12")]
+mod tls12;
+mod tls13;
+
+use rustls::crypto::CryptoProvider;
+
+/// `base` with its AES-GCM suites replaced: records and QUIC packets are then protected by Sealwright, at the best
+/// instruction-set level of the machine.
+///
+/// Everything else stays the base's: the other suites and the order of all of them, key exchange, signatures, hashes, key
+/// derivation, random numbers, and the limits of each suite. The provider is not a FIPS module, whatever the base is.
+///
+/// rustls wants suites that live as long as the program, so the first call for a suite of the base allocates its
+/// replacement for good; later calls find it again.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// let provider = sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider());
+/// let config = rustls::ClientConfig::builder_with_provider(Arc::new(provider))
+///     .with_safe_default_protocol_versions()?
+///     .with_root_certificates(rustls::RootCertStore::empty())
+///     .with_no_client_auth();
+/// # assert!(!config.fips());
+/// # Ok::<(), rustls::Error>(())
+/// ```
+#[must_use]
+pub fn provider(base: CryptoProvider) -> CryptoProvider {
+    let cipher_suites = base.cipher_suites.iter().map(|&suite| suites::replace(suite)).collect();
+    CryptoProvider { cipher_suites, ..base }
+}
