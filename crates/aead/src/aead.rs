@@ -26,12 +26,36 @@ pub trait Aead: Sealed + Send + Sync {
 
     /// Encrypts `text` in place and returns the tag over it and `ad`.
     ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+    /// let mut text = *b"attack at dawn";
+    /// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+    /// assert_ne!(&text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Refuses a nonce or a length that the mode does not take; `text` is then as it was.
     #[doc(alias("encrypt", "aad", "associated data", "plaintext"))]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError>;
 
     /// Decrypts `text` in place if `tag` holds for it, `nonce` and `ad`.
+    ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+    /// let mut text = *b"attack at dawn";
+    /// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+    /// let mut copy = text;
+    /// assert!(aead.open_in_place(&[1; 12], b"another", &mut copy, tag.as_ref()).is_err());
+    /// assert_eq!(copy, [0; 14]); // nothing of a text that is not authentic is left
+    /// aead.open_in_place(&[1; 12], b"header", &mut text, tag.as_ref())?;
+    /// assert_eq!(&text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero, so that nothing unverified can be used.
@@ -40,8 +64,21 @@ pub trait Aead: Sealed + Send + Sync {
 
     /// Encrypts `text` in place and appends the tag.
     ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes128Gcm.aead(&[7; 16])?;
+    /// let mut message = b"attack at dawn".to_vec();
+    /// aead.seal_vec(&[1; 12], b"header", &mut message)?;
+    /// assert_eq!(message.len(), 14 + aead.tag_len());
+    /// aead.open_vec(&[1; 12], b"header", &mut message)?;
+    /// assert_eq!(message, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As of [`Aead::seal_in_place`]; `text` is then as it was.
+    #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_vec(&self, nonce: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<(), SealError> {
         let tag = self.seal_in_place(nonce, ad, text)?;
         text.extend_from_slice(tag.as_ref());
@@ -52,6 +89,7 @@ pub trait Aead: Sealed + Send + Sync {
     ///
     /// # Errors
     /// [`OpenError`]; `message` is then empty.
+    #[doc(alias("decrypt", "ciphertext"))]
     fn open_vec(&self, nonce: &[u8], ad: &[u8], message: &mut Vec<u8>) -> Result<(), OpenError> {
         let opened = message.len().checked_sub(self.tag_len()).ok_or(OpenError).and_then(|text_len| {
             let (text, tag) = message.split_at_mut(text_len);
@@ -77,6 +115,7 @@ pub trait Aead: Sealed + Send + Sync {
     ///
     /// # Errors
     /// As of [`Aead::seal_in_place`]; `out` is then as it was.
+    #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_into(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         let start = out.len();
         out.reserve(text.len() + self.tag_len());
@@ -98,6 +137,7 @@ pub trait Aead: Sealed + Send + Sync {
     ///
     /// # Errors
     /// [`OpenError`]; `out` is then as it was.
+    #[doc(alias("decrypt", "ciphertext"))]
     fn open_into(&self, nonce: &[u8], ad: &[u8], message: &[u8], out: &mut Vec<u8>) -> Result<(), OpenError> {
         let text_len = message.len().checked_sub(self.tag_len()).ok_or(OpenError)?;
         let (ciphertext, tag) = message.split_at(text_len);
@@ -109,6 +149,130 @@ pub trait Aead: Sealed + Send + Sync {
         }
         opened
     }
+
+    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. GCM and OCB copy the text batch by batch just before they
+    /// encrypt it, so that it passes through memory once; the other modes copy it first.
+    ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+    /// let (mut ciphertext, mut text) = ([0; 14], [0; 14]);
+    /// let tag = aead.seal_to(&[1; 12], b"header", b"attack at dawn", &mut ciphertext)?;
+    /// aead.open_to(&[1; 12], b"header", &ciphertext, tag.as_ref(), &mut text)?;
+    /// assert_eq!(&text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Aead::seal_in_place`]; `out` is then all zero.
+    ///
+    /// # Panics
+    /// If `out` is not as long as `text`.
+    #[doc(alias("encrypt", "out of place", "buffer to buffer"))]
+    fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
+        same_length(text, out);
+        out.copy_from_slice(text);
+        self.seal_in_place(nonce, ad, out).inspect_err(|_| out.fill(0))
+    }
+
+    /// Decrypts `text` into `out` if `tag` holds. `text` stays as it is, so that another key can be tried.
+    ///
+    /// # Errors
+    /// [`OpenError`]; `out` is then all zero.
+    ///
+    /// # Panics
+    /// If `out` is not as long as `text`.
+    #[doc(alias("decrypt", "out of place", "buffer to buffer"))]
+    fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
+        same_length(text, out);
+        out.copy_from_slice(text);
+        self.open_in_place(nonce, ad, out, tag)
+    }
+
+    /// Encrypts in place a text that lies in several buffers, as if they stood one behind the other.
+    ///
+    /// The text is gathered in one buffer and put back: two copies, which cost less than kernels that stop at every
+    /// boundary, and which [`Aead::seal_in_place`] does without.
+    ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+    /// let (mut head, mut body) = (*b"attack ", *b"at dawn");
+    /// let tag = aead.seal_scattered(&[1; 12], b"header", &mut [&mut head, &mut body])?;
+    /// let mut whole = [head, body].concat(); // the message of one buffer
+    /// aead.open_in_place(&[1; 12], b"header", &mut whole, tag.as_ref())?;
+    /// assert_eq!(whole, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Aead::seal_in_place`]; the buffers are then as they were.
+    #[doc(alias("encrypt", "vectored", "scatter", "gather", "IoSlice"))]
+    fn seal_scattered(&self, nonce: &[u8], ad: &[u8], text: &mut [&mut [u8]]) -> Result<Tag, SealError> {
+        let mut whole = gather(text);
+        let sealed = self.seal_in_place(nonce, ad, &mut whole);
+        match sealed {
+            Ok(_) => scatter(&whole, text),
+            Err(_) => wipe(&mut whole),
+        }
+        sealed
+    }
+
+    /// Decrypts in place a text that lies in several buffers, if `tag` holds.
+    ///
+    /// # Errors
+    /// [`OpenError`] otherwise; the buffers are then all zero.
+    #[doc(alias("decrypt", "vectored", "scatter", "gather", "IoSlice"))]
+    fn open_scattered(&self, nonce: &[u8], ad: &[u8], text: &mut [&mut [u8]], tag: &[u8]) -> Result<(), OpenError> {
+        let mut whole = gather(text);
+        let opened = self.open_in_place(nonce, ad, &mut whole, tag);
+        scatter(&whole, text);
+        wipe(&mut whole);
+        opened
+    }
+}
+
+/// # Panics
+/// If the buffers differ in length.
+#[inline]
+pub(crate) fn same_length(text: &[u8], out: &[u8]) {
+    assert_eq!(text.len(), out.len(), "the output must be as long as the text");
+}
+
+/// Copies the part of the text that a kernel takes next, if it lies in another buffer: so little that it is still in the
+/// nearest cache when the kernel reads it.
+#[inline(always)]
+pub(crate) fn fetch(source: Option<&[u8]>, at: usize, text: &mut [u8]) {
+    if let Some(source) = source {
+        text.copy_from_slice(&source[at..at + text.len()]);
+    }
+}
+
+/// The text of several buffers in one.
+fn gather(parts: &[&mut [u8]]) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        whole.extend_from_slice(part);
+    }
+    whole
+}
+
+/// Puts a text back into its buffers.
+fn scatter(whole: &[u8], parts: &mut [&mut [u8]]) {
+    let mut rest = whole;
+    for part in parts {
+        let (now, later) = rest.split_at(part.len());
+        part.copy_from_slice(now);
+        rest = later;
+    }
+}
+
+/// Overwrites a buffer that is about to be freed.
+fn wipe(text: &mut [u8]) {
+    text.fill(0);
+    zeroize::optimization_barrier(text);
 }
 
 /// Keeps `text` if `genuine`, else wipes it: the end of every `open_in_place`.

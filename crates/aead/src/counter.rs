@@ -85,6 +85,19 @@ macro_rules! constructors {
 
             /// Goes on from a counter that the caller kept: the number of the next message, from 0. A counter that goes
             /// back repeats nonces, so store a higher one **before** its messages leave.
+            ///
+            /// ```
+            /// use sealwright::{Opener, Sealer, Suite};
+            ///
+            /// let stored = 1000; // and 2000 is stored now: this run may seal so many
+            /// let mut sealer = Sealer::new(Suite::Aes256Gcm, &[7; 32])?.starting_at(stored);
+            /// let mut opener = Opener::new(Suite::Aes256Gcm, &[7; 32])?.starting_at(stored);
+            /// let mut text = *b"attack at dawn";
+            /// let tag = sealer.seal_in_place(b"", &mut text)?;
+            /// opener.open_in_place(b"", &mut text, tag.as_ref())?;
+            /// assert_eq!(sealer.count(), 1001);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[must_use]
             pub fn starting_at(mut self, count: u64) -> Self {
                 self.nonces.count = count;
@@ -113,6 +126,7 @@ impl Sealer {
     /// # Errors
     /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] after
     /// 2^64 - 1 messages. `text` is then as it was.
+    #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal_in_place(&mut self, ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let nonce = self.nonces.current().ok_or(SealError::KeyExhausted)?;
         // Counted first: if sealing stops half way, by a panic, the nonce is not used again.
@@ -130,6 +144,7 @@ impl Opener {
     ///
     /// # Errors
     /// [`OpenError`], with `text` wiped; after 2^64 - 1 messages always.
+    #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open_in_place(&mut self, ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let Some(nonce) = self.nonces.current() else { return release(text, false) };
         self.aead.open_in_place(&nonce, ad, text, tag)?;

@@ -7,6 +7,8 @@
         feature = "ocb",
         feature = "serpent",
         feature = "siv",
+        feature = "commit",
+        feature = "chacha",
         feature = "cbc",
         feature = "raw",
         feature = "random",
@@ -25,7 +27,11 @@ extern crate std;
 mod wipe;
 
 mod aead;
+#[cfg(feature = "sessions")]
+mod batch;
 pub mod block;
+#[cfg(feature = "commit")]
+pub mod committing;
 #[cfg(feature = "rustcrypto")]
 pub mod compat;
 #[cfg(any(feature = "gcm", feature = "ocb"))]
@@ -48,7 +54,14 @@ pub mod simd;
 mod suite;
 mod tag;
 
+/// The blocks of a document that are ours, as tests.
+#[cfg(all(doctest, feature = "random", feature = "rustcrypto"))]
+#[doc = include_str!("../docs/COMING_FROM.md")]
+mod coming_from {}
+
 pub use aead::Aead;
+#[cfg(feature = "sessions")]
+pub use batch::{Batch, BatchError, BatchMessage};
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 pub use counter::{Opener, Sealer};
 pub use error::{KeyLengthError, OpenError, SealError};

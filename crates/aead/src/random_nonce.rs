@@ -6,6 +6,10 @@ use core::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+#[cfg(feature = "commit")]
+use crate::committing::Committing;
+#[cfg(feature = "chacha")]
+use crate::mode::chacha::XChaCha20Poly1305;
 use crate::{
     aead::Aead,
     error::{KeyLengthError, OpenError, SealError},
@@ -21,6 +25,8 @@ use crate::{
 /// | | messages under one key | key |
 /// |---|---|---|
 /// | [`RandomNonceKey::xaes_256_gcm`] | 2^80: without limit in practice | 32 bytes |
+/// | `RandomNonceKey::xchacha20_poly1305` (feature `chacha`) | 2^80 | 32 bytes |
+/// | `RandomNonceKey::committing` (feature `commit`) | 2^80, and no message opens under two keys | the suite's |
 /// | [`RandomNonceKey::new`] | 2^32 in **all** processes together (SP 800-38D, section 8.3) | the suite's |
 ///
 /// ```
@@ -46,12 +52,49 @@ impl RandomNonceKey {
         RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) }
     }
 
+    /// XChaCha20-Poly1305: as [`RandomNonceKey::xaes_256_gcm`], for processors without AES instructions.
+    #[cfg(feature = "chacha")]
+    pub fn xchacha20_poly1305(key: &Key<32>) -> Self {
+        let aead = Box::new(XChaCha20Poly1305::new(key.expose()));
+        RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) }
+    }
+
+    /// A suite that commits to its keys ([`Committing`](crate::committing::Committing)), with nonces of 192 bits: no
+    /// message opens under two keys, and no nonce comes twice in practice. Messages are 72 bytes longer than their texts.
+    ///
+    /// ```
+    /// use sealwright::{Key, RandomNonceKey, Suite};
+    ///
+    /// let key = Key::<32>::generate()?;
+    /// let sealing = RandomNonceKey::committing(Suite::Aes256Gcm, key.expose())?;
+    /// let message = sealing.seal(b"header", b"attack at dawn")?;
+    /// assert_eq!(sealing.open(b"header", &message)?, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KeyLengthError`] unless the key is the suite's.
+    #[cfg(feature = "commit")]
+    pub fn committing(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
+        let aead = Box::new(Committing::new(suite, key)?);
+        Ok(RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) })
+    }
+
     /// A suite with nonces of 96 bits. After 2^32 messages two nonces are equal with a probability of 2^-32, and one such
     /// pair gives the hash key away: so this object refuses to seal more. It cannot know what other objects and processes
     /// sealed under the key; count them together.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key is the suite's.
+    ///
+    /// ```
+    /// use sealwright::{RandomNonceKey, Suite};
+    ///
+    /// let sealing = RandomNonceKey::new(Suite::Aes128Gcm, &[7; 16])?;
+    /// let message = sealing.seal(b"", b"attack at dawn")?;
+    /// assert_eq!(message.len(), 14 + sealing.overhead());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
         Ok(RandomNonceKey { aead: suite.aead(key)?, limit: 1 << 32, sealed: AtomicU64::new(0) })
     }
@@ -66,6 +109,7 @@ impl RandomNonceKey {
     /// # Errors
     /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] at the
     /// key's limit; [`SealError::NoRandomness`] if the operating system gives no random bytes.
+    #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal(&self, ad: &[u8], text: &[u8]) -> Result<Vec<u8>, SealError> {
         let nonce_len = self.aead.nonce_len();
         let counted = |sealed: u64| (sealed < self.limit).then(|| sealed + 1);
@@ -84,6 +128,7 @@ impl RandomNonceKey {
     ///
     /// # Errors
     /// [`OpenError`] otherwise.
+    #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open(&self, ad: &[u8], message: &[u8]) -> Result<Vec<u8>, OpenError> {
         let (nonce, rest) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
         let text_len = rest.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;

@@ -60,6 +60,17 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
 
 /// AES under a key of 16, 24 or 32 bytes.
 ///
+/// ```
+/// use sealwright::{Isa, raw};
+///
+/// // FIPS 197, appendix C.1
+/// let key: Vec<u8> = (0..16).collect();
+/// let mut block: Vec<u8> = (0..16).map(|i| 0x11 * i).collect();
+/// raw::aes(Isa::best(), &key)?.ecb_encrypt(&mut block);
+/// assert_eq!(block[..4], [0x69, 0xc4, 0xe0, 0xd8]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] for any other.
 pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {

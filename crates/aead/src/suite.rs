@@ -5,6 +5,8 @@ use core::{fmt, str::FromStr};
 
 #[cfg(feature = "serpent")]
 use crate::block::serpent::Serpent;
+#[cfg(feature = "chacha")]
+use crate::mode::chacha::ChaCha20Poly1305;
 use crate::{
     aead::{Aead, release},
     error::{KeyLengthError, OpenError, SealError},
@@ -27,6 +29,18 @@ use crate::{
 };
 
 /// A named choice of cipher, mode and lengths.
+///
+/// ```
+/// use sealwright::{Aead, Suite};
+///
+/// let suite: Suite = "aes-256-gcm".parse()?;
+/// assert_eq!((suite.key_len(), suite.nonce_len(), suite.tag_len()), (32, 12, 16));
+/// let aead = suite.aead(&[7; 32])?;
+/// let mut text = *b"attack at dawn";
+/// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+/// assert!(suite.aead(&[7; 31]).is_err()); // a key of another length
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Suite {
@@ -36,6 +50,9 @@ pub enum Suite {
     /// AES with a 256-bit key in Galois/Counter Mode (SP 800-38D): the default.
     #[cfg(feature = "gcm")]
     Aes256Gcm,
+    /// ChaCha20-Poly1305 (RFC 8439), for processors without AES instructions.
+    #[cfg(feature = "chacha")]
+    ChaCha20Poly1305,
     /// AES with a 128-bit key in OCB3 (RFC 7253).
     #[cfg(feature = "ocb")]
     Aes128Ocb,
@@ -69,6 +86,7 @@ impl core::error::Error for UnknownSuiteError {}
 struct Facts {
     id: u8,
     name: &'static str,
+    aead_name: &'static str,
     key_len: usize,
 }
 
@@ -83,6 +101,8 @@ impl Suite {
         Suite::Aes128Ocb,
         #[cfg(feature = "ocb")]
         Suite::Aes256Ocb,
+        #[cfg(feature = "chacha")]
+        Suite::ChaCha20Poly1305,
         #[cfg(all(feature = "serpent", feature = "gcm"))]
         Suite::Serpent256Gcm,
         #[cfg(all(feature = "serpent", feature = "ocb"))]
@@ -90,25 +110,27 @@ impl Suite {
     ];
 
     const fn facts(self) -> Facts {
-        let (id, name, key_len) = match self {
+        let (id, name, aead_name, key_len) = match self {
             #[cfg(feature = "gcm")]
-            Suite::Aes128Gcm => (1, "aes-128-gcm", 16),
+            Suite::Aes128Gcm => (1, "aes-128-gcm", "AEAD_AES_128_GCM", 16),
             #[cfg(feature = "gcm")]
-            Suite::Aes256Gcm => (2, "aes-256-gcm", 32),
+            Suite::Aes256Gcm => (2, "aes-256-gcm", "AEAD_AES_256_GCM", 32),
             #[cfg(feature = "ocb")]
-            Suite::Aes128Ocb => (20, "aes-128-ocb", 16),
+            Suite::Aes128Ocb => (20, "aes-128-ocb", "AEAD_AES_128_OCB_TAGLEN128", 16),
             #[cfg(feature = "ocb")]
-            Suite::Aes256Ocb => (26, "aes-256-ocb", 32),
+            Suite::Aes256Ocb => (26, "aes-256-ocb", "AEAD_AES_256_OCB_TAGLEN128", 32),
+            #[cfg(feature = "chacha")]
+            Suite::ChaCha20Poly1305 => (29, "chacha20-poly1305", "AEAD_CHACHA20_POLY1305", 32),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
-            Suite::Serpent256Gcm => (128, "serpent-256-gcm", 32),
+            Suite::Serpent256Gcm => (128, "serpent-256-gcm", "SEALWRIGHT_SERPENT_256_GCM", 32),
             #[cfg(all(feature = "serpent", feature = "ocb"))]
-            Suite::Serpent256Ocb => (129, "serpent-256-ocb", 32),
+            Suite::Serpent256Ocb => (129, "serpent-256-ocb", "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128", 32),
         };
-        Facts { id, name, key_len }
+        Facts { id, name, aead_name, key_len }
     }
 
     /// The suite's number, which the preamble of a sealed file carries: that of the IANA registry of AEAD algorithms
-    /// (RFC 5116 and RFC 7253) where it has one, else one from 128 on.
+    /// (RFC 5116, RFC 7253, RFC 8439) where it has one, else one from 128 on.
     pub fn id(self) -> u8 {
         self.facts().id
     }
@@ -121,6 +143,11 @@ impl Suite {
     /// The name on command lines: `aes-256-gcm`.
     pub fn name(self) -> &'static str {
         self.facts().name
+    }
+
+    /// The name of the AEAD in key derivations: that of IANA's registry where it has one.
+    pub fn aead_name(self) -> &'static str {
+        self.facts().aead_name
     }
 
     /// Key length in bytes.
@@ -162,6 +189,8 @@ impl Suite {
             Suite::Aes128Ocb => boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)),
             #[cfg(feature = "ocb")]
             Suite::Aes256Ocb => boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)),
+            #[cfg(feature = "chacha")]
+            Suite::ChaCha20Poly1305 => Box::new(ChaCha20Poly1305::new(sized(key)?)),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
             Suite::Serpent256Gcm => boxed_gcm(isa, Serpent::new(sized::<32>(key)?)?),
             #[cfg(all(feature = "serpent", feature = "ocb"))]
@@ -202,6 +231,23 @@ impl<A: Aead> Aead for Fixed<A> {
             Err(_) => release(text, false),
         }
     }
+
+    fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
+        match <&[u8; 12]>::try_from(nonce) {
+            Ok(nonce) => self.0.seal_to(nonce, ad, text, out),
+            Err(_) => {
+                out.fill(0);
+                Err(SealError::NonceLength)
+            }
+        }
+    }
+
+    fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
+        match <&[u8; 12]>::try_from(nonce) {
+            Ok(nonce) => self.0.open_to(nonce, ad, text, tag, out),
+            Err(_) => release(out, false),
+        }
+    }
 }
 
 /// The key, if it has `LEN` bytes.
@@ -235,6 +281,8 @@ mod tests {
             (2, "aes-256-gcm"),
             (20, "aes-128-ocb"),
             (26, "aes-256-ocb"),
+            #[cfg(feature = "chacha")]
+            (29, "chacha20-poly1305"),
             (128, "serpent-256-gcm"),
             (129, "serpent-256-ocb"),
         ];

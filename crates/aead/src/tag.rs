@@ -7,9 +7,18 @@ use subtle::ConstantTimeEq;
 use crate::simd::Block;
 
 /// The longest tag of any mode, in bytes.
-pub const MAX_TAG: usize = 32;
+pub const MAX_TAG: usize = 48;
 
 /// An authentication tag of 4 to [`MAX_TAG`] bytes. Comparison takes the same time wherever two tags differ.
+///
+/// ```
+/// use sealwright::{Aead, Suite};
+///
+/// let tag = Suite::Aes128Gcm.aead(&[7; 16])?.seal_in_place(&[1; 12], b"", &mut [])?;
+/// assert!(tag.matches(tag.as_ref()) && !tag.matches(&[0; 16]));
+/// assert_eq!(tag.as_ref().len(), 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Tag {
     bytes: [u8; MAX_TAG],

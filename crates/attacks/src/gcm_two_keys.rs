@@ -2,10 +2,12 @@
 //! ("invisible salamanders", Dodis, Grubbs, Ristenpart and Woodage, 2018).
 
 use sealwright::{
-    Isa,
+    Aead, Isa, Suite,
+    committing::{COMMITMENT, Committing},
     mode::gcm::{TagLen, by_key},
     raw,
 };
+use sha2::{Digest, Sha512};
 
 use crate::{
     attack::{Attack, AttackError, Cost, Log, Size, Target},
@@ -19,7 +21,7 @@ pub(crate) const ATTACK: Attack = Attack {
     name: "gcm-two-keys",
     title: "One AES-GCM ciphertext opens under two keys, to two different texts",
     knows: "both keys: the attacker is the sender, and wants two receivers to read different things",
-    stopped_by: "key commitment: a sealed file opens under one key only",
+    stopped_by: "key commitment: a sealed file and a committing suite open under one key only",
     page: "gcm-two-keys.md",
     run,
 };
@@ -31,7 +33,8 @@ const WORDS: [&[u8; 16]; 2] = [b"the price is 100", b"the price is 900"];
 
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     log.trial(Target::Weak, "AES-256-GCM", raw_gcm)?;
-    log.trial(Target::Strong, "a sealed file", sealed_file)
+    log.trial(Target::Strong, "a sealed file", sealed_file)?;
+    log.trial(Target::Strong, "committing AES-256-GCM", committing)
 }
 
 /// Blocks of a key's keystream, the tag's mask first, and the GHASH key.
@@ -48,8 +51,8 @@ fn keystream(key: &[u8; 32], blocks: usize) -> Result<(Vec<[u8; 16]>, u128), Att
 
 /// A ciphertext of three blocks and its tag, valid under both keys: block 1 reads as `WORDS[0]` under the first, block 2
 /// as `WORDS[1]` under the second, and block 3 makes the tags equal.
-fn two_faced() -> Result<(Vec<u8>, [u8; 16]), AttackError> {
-    let [(ours, h1), (theirs, h2)] = [keystream(&KEYS[0], 3)?, keystream(&KEYS[1], 3)?];
+fn two_faced(keys: &[[u8; 32]; 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
+    let [(ours, h1), (theirs, h2)] = [keystream(&keys[0], 3)?, keystream(&keys[1], 3)?];
     let mut text = [xor(WORDS[0], &ours[1]), xor(WORDS[1], &theirs[2]), vec![0; 16]].concat();
     // With x in block 3 the tags differ by x (h1^2 + h2^2) and by what they differ without it.
     let tag = |h, mask: &[u8; 16], text: &[u8]| ghash(h, &[], text) ^ number(mask);
@@ -61,7 +64,7 @@ fn two_faced() -> Result<(Vec<u8>, [u8; 16]), AttackError> {
 }
 
 fn raw_gcm(cost: &mut Cost) -> Result<(bool, String), AttackError> {
-    let (sealed, tag) = two_faced()?;
+    let (sealed, tag) = two_faced(&KEYS)?;
     (cost.queries, cost.steps, cost.step, cost.memory) = (0, 1, "linear equation over GF(2^128)", 256);
     let mut read = 0;
     for (i, key) in KEYS.iter().enumerate() {
@@ -76,7 +79,7 @@ fn raw_gcm(cost: &mut Cost) -> Result<(bool, String), AttackError> {
 /// as it is, or the file is left alone.
 fn sealed_file(cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let genuine = sealed::seal(&KEYS[0], WORDS[0])?;
-    let (text, tag) = two_faced()?;
+    let (text, tag) = two_faced(&KEYS)?;
     let body = [&text[..], &tag].concat();
     let header = genuine.len() - WORDS[0].len() - 16;
     let replaced = [&genuine[..header], &body].concat();
@@ -88,4 +91,52 @@ fn sealed_file(cost: &mut Cost) -> Result<(bool, String), AttackError> {
         }
     }
     Ok((false, "the second key is refused before anything is opened: the header commits to the first".into()))
+}
+
+/// The message keys that both keys give for one nonce are known to the attacker, and so are their commitments: the two-faced
+/// text is made for those message keys, and sent with either commitment. Without the commitment it would open under both.
+fn committing(cost: &mut Cost) -> Result<(bool, String), AttackError> {
+    let nonce = [7; 24];
+    let (mut message_keys, mut tags) = ([[0; 32]; 2], Vec::new());
+    for (key, message_key) in KEYS.iter().zip(&mut message_keys) {
+        *message_key = message_key_of(key, &nonce);
+        tags.push(Committing::new(Suite::Aes256Gcm, key)?.seal_in_place(&nonce, &[], &mut [])?);
+    }
+    let (text, tag) = two_faced(&message_keys)?;
+    (cost.step, cost.memory) = ("messages tried", 256);
+    for (key, message_key) in KEYS.iter().zip(&message_keys) {
+        let mut opened = text.clone();
+        by_key(Isa::best(), message_key, TagLen::T16)?.open_in_place(&NONCE, &[], &mut opened, &tag)?;
+        let aead = Committing::new(Suite::Aes256Gcm, key)?;
+        cost.steps += 1;
+        // The attack's keys are the right ones: each opens the text under its own commitment.
+        let commitment = &tags[usize::from(key != &KEYS[0])].as_ref()[..COMMITMENT];
+        aead.open_in_place(&nonce, &[], &mut text.clone(), &[commitment, &tag].concat())?;
+    }
+    for commitment in &tags {
+        let sent = [&commitment.as_ref()[..COMMITMENT], &tag].concat();
+        let mut opened = 0;
+        for key in &KEYS {
+            let aead = Committing::new(Suite::Aes256Gcm, key)?;
+            opened += usize::from(aead.open_in_place(&nonce, &[], &mut text.clone(), &sent).is_ok());
+        }
+        if opened == 2 {
+            return Ok((true, "a message opens under both keys".into()));
+        }
+    }
+    Ok((false, "each key opens the text with its own commitment, and neither with the other's".into()))
+}
+
+/// The key of a message with no associated data, as the documentation of `sealwright::committing` defines it.
+fn message_key_of(key: &[u8; 32], nonce: &[u8; 24]) -> [u8; 32] {
+    let info = [&b"SEALWRIGHT committing AEAD v1+AEAD_AES_256_GCM\0"[..], nonce, &[1]].concat();
+    let mut block = [[0x36; 128], [0x5c; 128]];
+    for pad in &mut block {
+        for (byte, key) in pad.iter_mut().zip(key) {
+            *byte ^= key;
+        }
+    }
+    let inner = Sha512::new().chain_update(block[0]).chain_update(&info).finalize();
+    let derived = Sha512::new().chain_update(block[1]).chain_update(inner).finalize();
+    derived[COMMITMENT..].try_into().expect("32 bytes")
 }

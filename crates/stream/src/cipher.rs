@@ -144,15 +144,7 @@ impl Drop for ChunkCipher {
 ///
 /// `None` for suites that are not defined for chunked encryption.
 pub fn aead_name(suite: Suite) -> Option<&'static str> {
-    Some(match suite.name() {
-        "aes-128-gcm" => "AEAD_AES_128_GCM",
-        "aes-256-gcm" => "AEAD_AES_256_GCM",
-        "aes-128-ocb" => "AEAD_AES_128_OCB_TAGLEN128",
-        "aes-256-ocb" => "AEAD_AES_256_OCB_TAGLEN128",
-        "serpent-256-gcm" => "SEALWRIGHT_SERPENT_256_GCM",
-        "serpent-256-ocb" => "SEALWRIGHT_SERPENT_256_OCB_TAGLEN128",
-        _ => return None,
-    })
+    Some(suite.aead_name())
 }
 
 /// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the parts of `info` one behind the other, into `out`.

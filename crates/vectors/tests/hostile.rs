@@ -85,7 +85,7 @@ fn lines_may_be_blank_or_long() {
 fn lines_without_end_take_no_memory_without_end() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "{}", with("comment", r#""x""#)).unwrap();
-    // Sparse: it takes no room on the disk.
+    // Sparse: it takes no space on the disk.
     file.as_file().set_len(8 << 30).unwrap();
     let error = check_file(file.path(), &every_level(), &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("line 2: the line is longer than 64 MiB"), "{error}");

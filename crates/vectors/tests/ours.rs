@@ -30,9 +30,9 @@ fn our_own() {
 
 #[test]
 fn wycheproof() {
-    for ((name, text), least) in wycheproofs().into_iter().zip([300, 100, 200, 90]) {
+    for (name, text) in wycheproofs() {
         let report = all_pass(&name, &text);
-        assert!(report.passed > least && report.skipped == 0, "{name}: {report}, {:?}", report.reasons);
+        assert!(report.passed > 90 && report.skipped == 0, "{name}: {report}, {:?}", report.reasons);
     }
 }
 

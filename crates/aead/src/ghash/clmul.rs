@@ -15,7 +15,13 @@ use crate::{
 /// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
 const PAD: usize = 8;
 
-/// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept.
+/// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept. More powers suit longer texts, fewer suit keys that
+/// serve one packet. `SLOTS` is at least 44 and a multiple of 4; anything else does not compile:
+///
+/// ```compile_fail
+/// use sealwright::{Isa, ghash::{Clmul, Ghash}};
+/// let _ = Clmul::<40>::new(Isa::best(), &[0; 16]);
+/// ```
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct Clmul<const SLOTS: usize = 76> {

@@ -2,6 +2,20 @@
 //!
 //! The blocks X(1) .. X(n) hash to X(1) h^n + .. + X(n) h in GF(2^128). A strategy takes them in **groups** of at most
 //! [`Ghash::GROUP`]: it adds registers, each with the powers of h for its place before the group's end, and closes it.
+//!
+//! [`Clmul`] is the strategy of every suite, in constant time. A strategy is a type parameter of
+//! [`Gcm`](crate::mode::gcm::Gcm):
+//!
+//! ```
+//! use sealwright::{Aead, Isa, block::aes::Aes256, ghash::Clmul, mode::gcm::{Gcm, TagLen}};
+//!
+//! let isa = Isa::best();
+//! // Fewer powers of h: a smaller key, for short messages.
+//! let aead = Gcm::<_, Clmul<44>>::new(isa, Aes256::new(isa, &[7; 32]), TagLen::T16);
+//! let mut text = *b"attack at dawn";
+//! let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "research")]
 mod bitwise;
@@ -48,7 +62,7 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
     fn start<S: Simd>(&self, simd: S) -> Self::Sum<S::Reg>;
     /// The key for `count` blocks, of which the first stands `left` blocks before the group's end.
     fn key(&self, left: usize, count: usize) -> Self::Key<'_>;
-    /// Adds the first `count` blocks of two registers, the blocks from `at` on of those that `key` is for. MultiBuffer behind
+    /// Adds the first `count` blocks of two registers, the blocks from `at` on of those that `key` is for. Lanes behind
     /// them must be zero.
     fn pair<S: Simd>(
         simd: S,

@@ -9,6 +9,19 @@
 //! |---|---|---|---|
 //! | 32 bytes, 16 of them for the MAC | AES-128 | 16 bytes | A128CBC-HS256 of RFC 7518, 5.2.3 |
 //! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition, whole hash; beside AES-256-GCM in studies |
+//!
+//! ```
+//! use sealwright::{Isa, mode::cbc_hmac::A128CbcHs256};
+//!
+//! let aead = A128CbcHs256::new(Isa::best(), &[7; 32]);
+//! let iv = [1; 16]; // random, fresh for every message
+//! let mut text = b"attack at dawn".to_vec();
+//! let tag = aead.seal(&iv, b"header", &mut text)?;
+//! assert_eq!(text.len(), 16); // padded
+//! aead.open(&iv, b"header", &mut text, tag.as_ref())?;
+//! assert_eq!(text, b"attack at dawn");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;

@@ -64,11 +64,11 @@ pub fn apply<C: BlockCipher>(isa: Isa, cipher: &C, counter: &Block, text: &mut [
     let mut text = text;
     while !text.is_empty() {
         let low = u128::from_be_bytes(counter) as u32;
-        let room = (1u64 << 32) - u64::from(low);
-        let bytes = usize::try_from(room.saturating_mul(16)).unwrap_or(usize::MAX).min(text.len());
+        let before_carry = (1u64 << 32) - u64::from(low);
+        let bytes = usize::try_from(before_carry.saturating_mul(16)).unwrap_or(usize::MAX).min(text.len());
         let (now, later) = text.split_at_mut(bytes);
         isa.run(Apply { cipher, counter: &counter, text: now });
-        advance(&mut counter, room);
+        advance(&mut counter, before_carry);
         text = later;
     }
 }

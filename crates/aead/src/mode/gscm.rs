@@ -1,7 +1,9 @@
-//! Galois Substitution Counter Mode: GCM for very many clients, whose keys are 32 bytes each (El-Fotouh and Diepold, "The
-//! Analysis of Galois Substitution Counter Mode", 2009). Keystream and tag mask come from AES2S ([`aes2s`]), whose
-//! schedule the clients of a cluster share; the counter block is the 12 bytes of the nonce (32 bits of nonce, 64 of IV)
-//! and a counter of 32 bits, 1 for the mask.
+//! Galois Substitution Counter Mode (El-Fotouh and Diepold, "The Analysis of Galois Substitution Counter Mode", 2009): GCM for
+//! very many clients, each with a key of 32 bytes.
+//!
+//! The block cipher is AES2S ([`aes2s`]). The clients of a cluster share its key schedule; each client replaces two of the round
+//! keys with its own. A counter block is the nonce of 12 bytes (the paper's nonce of 4 and its IV of 8) and a counter of 32 bits,
+//! which is 1 for the tag's mask.
 //!
 //! * `ResearchOnlyCluster` (feature `research`) is the paper's, where clients share the GHASH key too. **Broken against members of the
 //!   cluster**: one packet of another client lets a member forge, 256 packets with AES-128 yield the client's keys.
@@ -49,7 +51,7 @@ pub const NONCE: usize = 12;
 pub const TAG: usize = 16;
 
 /// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction, as
-/// the paper has it: E_c and T_c1, or D_c and T_c2.
+/// the paper has it: the key schedule and the GHASH key. (The paper calls them E_c and T_c1, or D_c and T_c2.)
 #[cfg(feature = "research")]
 #[derive(Clone)]
 pub struct ResearchOnlyCluster<const KEYS: usize, G> {
@@ -65,7 +67,7 @@ pub struct Cluster<const KEYS: usize> {
     schedule: Aes<Expanded<KEYS>>,
 }
 
-/// One client's GCM over AES2S: a cipher `C`, and what leads to a GHASH key. Making one that borrows both costs nothing.
+/// One client's GCM: the cipher `C`, which is AES2S with the client's keys, and a reference `G` to a GHASH key.
 #[derive(Clone)]
 pub struct Client<C, G> {
     isa: Isa,
@@ -107,8 +109,8 @@ impl<const KEYS: usize> Cluster<KEYS> {
         Cluster { isa, schedule }
     }
 
-    /// The GHASH key of the client with these keys. Kept beside them it costs `G::STATE_BYTES`; computed for each packet,
-    /// time.
+    /// The GHASH key of the client with these keys. It can be kept, which takes `G::STATE_BYTES` of memory, or computed for each
+    /// packet, which takes time.
     pub fn hash_key<G: Ghash>(&self, keys: &SecondaryKeys) -> G {
         gcm::hash_key(self.isa, &self.schedule.substituted::<LastRound>(keys))
     }

@@ -4,6 +4,8 @@
 pub mod cbc;
 #[cfg(feature = "cbc")]
 pub mod cbc_hmac;
+#[cfg(feature = "chacha")]
+pub mod chacha;
 pub mod ctr;
 pub mod ecb;
 #[cfg(feature = "gcm")]

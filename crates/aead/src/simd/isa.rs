@@ -12,6 +12,14 @@ use super::{
 
 /// An instruction-set level that this machine has.
 ///
+/// ```
+/// use sealwright::Isa;
+///
+/// assert!(Isa::available().contains(&Isa::best()));
+/// assert_eq!("portable".parse::<Isa>()?, Isa::available()[0]); // every machine has it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// The environment variable `SEALWRIGHT_ISA` can lower what [`Isa::best`] answers, never raise it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Isa(Level);

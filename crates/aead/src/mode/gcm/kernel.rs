@@ -7,6 +7,7 @@
 
 use super::hash::Hash;
 use crate::{
+    aead::fetch,
     block::{BlockCipher, Interleave},
     ghash::Ghash,
     mode::ctr::Counter32,
@@ -20,6 +21,8 @@ pub(super) struct Fused<'a, C, G, const SEAL: bool> {
     pub(super) nonce: &'a [u8],
     pub(super) ad: &'a [u8],
     pub(super) text: &'a mut [u8],
+    /// Where the text comes from if it is not in `text` already; as long as that.
+    pub(super) source: Option<&'a [u8]>,
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL> {
@@ -33,8 +36,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
         // of key took most of the time.
         let cipher = self.cipher.sliced(simd);
-        let Fused { ghash, nonce, ad, text, .. } = self;
-        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text }))
+        let Fused { ghash, nonce, ad, text, source, .. } = self;
+        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text, source }))
     }
 }
 
@@ -195,6 +198,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if SEAL && bulk > 0 {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             self.cipher.encrypt(simd, &mut keystream);
+            fetch(self.source, 0, &mut self.text[..batch]);
             apply(simd, &keystream, &mut self.text[..batch]);
             at = batch;
         }
@@ -202,6 +206,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             let (before, now) = self.text.split_at_mut(at);
             let now = &mut now[..batch];
+            fetch(self.source, at, now);
             hash.enter::<W>(to_hash);
             let known = if SEAL { &before[at - batch..] } else { &*now };
             let mut work = Hashing::new::<W>(hash, known);
@@ -246,6 +251,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
     fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
         let (simd, row) = (self.simd, S::Reg::BYTES);
         let text = &mut self.fused.text[self.at..];
+        fetch(self.fused.source, self.at, text);
         let blocks = text.len().div_ceil(16);
         let hash = &mut self.hash;
         if hash.left == 0 {

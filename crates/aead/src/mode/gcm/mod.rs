@@ -1,4 +1,23 @@
-//! Galois/Counter Mode (SP 800-38D).
+//! Galois/Counter Mode (SP 800-38D), with the nonces and tags of all lengths that the standard has.
+//!
+//! | limit | |
+//! |---|---|
+//! | text under one nonce | 2^36 - 32 bytes ([`MAX_TEXT`]); longer ones are refused |
+//! | associated data, nonce | 2^61 - 1 bytes ([`MAX_AD`]) |
+//! | messages with random nonces of 96 bits under one key | 2^32 (SP 800-38D, 8.3), which the caller counts, or `RandomNonceKey` |
+//! | a nonce that serves twice | reveals the xor of two texts and the hash key: others can forge |
+//!
+//! ```
+//! use sealwright::{Aead, Isa, mode::gcm::{TagLen, by_key}};
+//!
+//! let aead = by_key(Isa::best(), &[7; 16], TagLen::T12)?; // tags of 96 bits
+//! let nonce = [1; 16]; // of any length but none
+//! let mut text = *b"attack at dawn";
+//! let tag = aead.seal_in_place(&nonce, b"header", &mut text)?;
+//! assert_eq!(tag.as_ref().len(), 12);
+//! aead.open_in_place(&nonce, b"header", &mut text, tag.as_ref())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(in crate::mode) mod hash;
 mod kernel;
@@ -10,7 +29,7 @@ use kernel::Fused;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, same_length},
     block::{
         BlockCipher,
         aes::{Aes128, Aes192, Aes256, Key},
@@ -86,16 +105,22 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
 
-    fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
+    pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
         Gcm { isa, cipher, ghash, tag_len }
     }
 
     #[inline(always)]
-    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+    fn fused<const SEAL: bool>(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        text: &mut [u8],
+        source: Option<&[u8]>,
+    ) -> Result<Tag, SealError> {
         limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
         let Gcm { cipher, ghash, .. } = self;
-        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
+        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text, source });
         Ok(Tag::of_block(&tag, self.tag_len))
     }
 }
@@ -134,13 +159,26 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
 
     #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text)
+        self.fused::<true>(nonce, ad, text, None)
     }
 
     #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.fused::<false>(nonce, ad, text, None).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
+    }
+
+    #[inline]
+    fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
+        same_length(text, out);
+        self.fused::<true>(nonce, ad, out, Some(text)).inspect_err(|_| out.fill(0))
+    }
+
+    #[inline]
+    fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
+        same_length(text, out);
+        let genuine = self.fused::<false>(nonce, ad, out, Some(text)).is_ok_and(|ours| ours.matches(tag));
+        release(out, genuine)
     }
 }
 
@@ -168,7 +206,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     text: &mut [u8],
 ) -> Result<Block, SealError> {
     limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
-    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
+    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text, source: None }))
 }
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.

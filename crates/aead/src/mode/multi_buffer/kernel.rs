@@ -53,15 +53,17 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
     fn schedule<S: Simd>(&self, simd: S, at: usize, keys: &mut [Across<S>; KEYS]) {
         let lanes = &self.lanes;
         match self.source {
-            Source::Own => expand(simd, [lanes.halves[0].load(simd, at), lanes.halves[1].load(simd, at)], keys),
+            Source::Own => {
+                expand(simd, [lanes.rows.halves[0].load(simd, at), lanes.rows.halves[1].load(simd, at)], keys)
+            }
             Source::Kept => {
-                for (key, row) in keys.iter_mut().zip(&lanes.rounds) {
+                for (key, row) in keys.iter_mut().zip(&lanes.rows.rounds) {
                     *key = row.load(simd, at);
                 }
             }
             Source::Shared(_, second) => {
-                keys[0] = lanes.halves[0].load(simd, at);
-                keys[second] = lanes.halves[1].load(simd, at);
+                keys[0] = lanes.rows.halves[0].load(simd, at);
+                keys[second] = lanes.rows.halves[1].load(simd, at);
             }
         }
     }
@@ -69,7 +71,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
     /// The packets from `at` on.
     #[inline(always)]
     fn group<S: Simd>(&mut self, simd: S, at: usize, keys: &[Across<S>; KEYS]) {
-        let mut counters = self.lanes.counters.load(simd, at);
+        let mut counters = self.lanes.rows.counters.load(simd, at);
         for counter in &mut counters {
             *counter = counter.reverse_bytes();
         }
@@ -88,7 +90,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             masks = rows[0];
             match self.hash {
                 HashKeys::Shared(h) => [simd.splat(h); WIDTH],
-                _ => self.lanes.h.load(simd, at),
+                _ => self.lanes.rows.h.load(simd, at),
             }
         };
         let mut hashes = [LaneKeys::new(simd, h[0]); WIDTH];
@@ -106,7 +108,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             counters: match &self.even {
                 Some(_) => counters,
                 None => {
-                    let mut skewed = self.lanes.skew.load(simd, at);
+                    let mut skewed = self.lanes.rows.skew.load(simd, at);
                     for (skew, counter) in skewed.iter_mut().zip(counters) {
                         *skew = skew.add32(counter);
                     }
@@ -119,7 +121,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             last: self.lanes.most,
             keep: match &self.even {
                 Some([keep, _]) => [simd.splat(keep); WIDTH],
-                None => self.lanes.keep.load(simd, at),
+                None => self.lanes.rows.keep.load(simd, at),
             },
             seal: self.seal,
         };
@@ -141,14 +143,14 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
         }
         let lengths = match &self.even {
             Some([_, lengths]) => [simd.splat(lengths); WIDTH],
-            None => self.lanes.lengths.load(simd, at),
+            None => self.lanes.rows.lengths.load(simd, at),
         };
         absorb(simd, &group.hashes, &mut group.sums, &lengths);
         let mut tags = group.sums;
         for (tag, mask) in tags.iter_mut().zip(masks) {
             *tag = tag.reverse_bytes() ^ mask;
         }
-        self.lanes.tags.store(at, &tags);
+        self.lanes.rows.tags.store(at, &tags);
     }
 }
 

@@ -1,9 +1,13 @@
 //! Packets of many clients side by side: one packet a lane, each under its own key.
 //!
-//! Packet `p` has place `p` of every row, so that a register loaded from a row holds as many packets' keys. Texts stay
-//! where they are: row `r` of the texts is block `r` of every packet, block 0 being the associated data. A text ends with
-//! the last row; before a shorter packet's associated data is zero, which leaves a hash of nothing
-//! as it is. So lanes of different lengths need no different steps.
+//! Packet `p` is lane `p` of every row: a register loaded from a row of keys holds the keys of as many packets. Texts are
+//! not copied. Row `r` of the texts is block `r` of every packet, and block 0 is the associated data.
+//!
+//! All texts end in the last row; a shorter packet starts in a later row. In the rows before, its lane hashes zero, and a
+//! GHASH that has taken only zero is still zero. So packets of different lengths need no different instructions.
+//!
+//! This is a building block without checks of its own: it **opens without comparing tags**, and takes the caller's nonces. No
+//! two packets of one key may have the same nonce, in one batch or in two. [`Batch`](crate::Batch) is the safe interface.
 
 mod kernel;
 mod row;
@@ -50,32 +54,48 @@ pub struct MultiBuffer {
     count: usize,
     /// Blocks of the longest text.
     most: usize,
+    /// The lengths of associated data and texts.
+    ads: [usize; PACKETS],
     lens: [usize; PACKETS],
     /// The row of a packet's associated data, and the last of these rows.
     first: [usize; PACKETS],
     latest: usize,
+    rows: Rows,
+}
+wipe_on_drop!(MultiBuffer { rows: Rows::ZERO });
+
+/// What the lanes take from memory, and where they leave their tags.
+#[derive(Clone, Copy)]
+struct Rows {
+    /// Both halves of each packet's key.
     halves: [Row; 2],
+    /// The round keys of each packet.
     rounds: [Row; 15],
+    /// The GHASH keys.
     h: Row,
     /// Counter block 0.
     counters: Row,
     tags: Row,
-    /// Where texts are not all of one length: minus the first row, as a word of a reversed block; which bytes of the last
-    /// row are text; both lengths.
+    /// If texts differ in length: minus the first row, as a word of a reversed block.
     skew: Row,
+    /// If texts differ in length: which bytes of the last row are text.
     keep: Row,
+    /// If texts differ in length: the lengths that GHASH takes.
     lengths: Row,
 }
-wipe_on_drop!(MultiBuffer {
-    halves: [Row::ZERO; 2],
-    rounds: [Row::ZERO; 15],
-    h: Row::ZERO,
-    counters: Row::ZERO,
-    tags: Row::ZERO,
-    skew: Row::ZERO,
-    keep: Row::ZERO,
-    lengths: Row::ZERO,
-});
+
+impl Rows {
+    const ZERO: Rows = Rows {
+        halves: [Row::ZERO; 2],
+        rounds: [Row::ZERO; 15],
+        h: Row::ZERO,
+        counters: Row::ZERO,
+        tags: Row::ZERO,
+        skew: Row::ZERO,
+        keep: Row::ZERO,
+        lengths: Row::ZERO,
+    };
+}
 
 impl fmt::Debug for MultiBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -90,10 +110,10 @@ fn first_bytes(bytes: usize) -> Block {
     kept.to_le_bytes()
 }
 
-/// Both lengths in bits, the associated data being one block.
+/// Both lengths in bits.
 #[inline(always)]
-fn lengths(text: usize) -> Block {
-    ((128 << 64) | (8 * text as u128)).to_be_bytes()
+fn lengths(ad: usize, text: usize) -> Block {
+    ((8 * ad as u128) << 64 | (8 * text as u128)).to_be_bytes()
 }
 
 /// A packet in its frame's buffer, as blocks: the associated data, one block, then the text. Enough bytes lie behind the
@@ -106,17 +126,11 @@ impl MultiBuffer {
         Box::new(MultiBuffer {
             count: 0,
             most: 0,
+            ads: [16; PACKETS],
             lens: [0; PACKETS],
             first: [0; PACKETS],
             latest: 0,
-            halves: [Row::ZERO; 2],
-            rounds: [Row::ZERO; 15],
-            h: Row::ZERO,
-            counters: Row::ZERO,
-            tags: Row::ZERO,
-            skew: Row::ZERO,
-            keep: Row::ZERO,
-            lengths: Row::ZERO,
+            rows: Rows::ZERO,
         })
     }
 
@@ -132,36 +146,48 @@ impl MultiBuffer {
         self.count
     }
 
-    /// Takes a packet with `len` bytes of text: the next, counted from 0.
+    /// Takes a packet with 16 bytes of associated data and `len` of text: the next, counted from 0.
     ///
     /// # Panics
     /// If there are [`PACKETS`] already.
     #[inline]
     pub fn push(&mut self, nonce: &[u8; NONCE], len: usize) {
+        self.push_with(nonce, 16, len);
+    }
+
+    /// Takes a packet with `ad` bytes of associated data, at most 16, which stand in block 0 of its frame with zero behind
+    /// them, and `len` bytes of text.
+    ///
+    /// # Panics
+    /// If there are [`PACKETS`] already, or more associated data than a block.
+    #[inline]
+    pub fn push_with(&mut self, nonce: &[u8; NONCE], ad: usize, len: usize) {
         let packet = self.count;
-        assert!(packet < PACKETS, "there is room for {PACKETS} packets");
+        assert!(packet < PACKETS, "a batch has at most {PACKETS} packets");
+        assert!(ad <= 16, "the associated data is at most one block");
         self.count += 1;
+        self.ads[packet] = ad;
         self.lens[packet] = len;
-        self.counters.0[packet][..NONCE].copy_from_slice(nonce);
+        self.rows.counters.0[packet][..NONCE].copy_from_slice(nonce);
     }
 
     /// Both halves of a packet's key: of AES, or of AES2S.
     #[inline]
     pub fn key(&mut self, packet: usize, halves: [&Block; 2]) {
-        for (row, half) in self.halves.iter_mut().zip(halves) {
+        for (row, half) in self.rows.halves.iter_mut().zip(halves) {
             row.0[packet] = *half;
         }
     }
 
     /// The first half of the keys of all packets, or the second: to be made in place.
     pub fn halves(&mut self, half: usize) -> &mut [Block] {
-        &mut self.halves[half].0[..self.count]
+        &mut self.rows.halves[half].0[..self.count]
     }
 
     /// The round keys of a packet.
     #[inline]
     pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
-        for (row, block) in self.rounds.iter_mut().zip(blocks) {
+        for (row, block) in self.rows.rounds.iter_mut().zip(blocks) {
             row.0[packet] = *block;
         }
     }
@@ -169,15 +195,15 @@ impl MultiBuffer {
     /// Puts the halves of a packet's key into its round keys, as round key 0 and this one: AES2S.
     #[inline]
     pub fn substitute(&mut self, packet: usize, second: usize) {
-        for (round, half) in [0, second].into_iter().zip(&self.halves) {
-            self.rounds[round].0[packet] = half.0[packet];
+        for (round, half) in [0, second].into_iter().zip(&self.rows.halves) {
+            self.rows.rounds[round].0[packet] = half.0[packet];
         }
     }
 
     /// The GHASH key of a packet.
     #[inline]
     pub fn hash_key(&mut self, packet: usize, h: &Block) {
-        self.h.0[packet] = *h;
+        self.rows.h.0[packet] = *h;
     }
 
     /// Seals all packets in their frames, or opens them **without having checked their tags**. Frames are in the order
@@ -207,7 +233,8 @@ impl MultiBuffer {
     fn measure(&mut self, frames: &[Frame<'_>; PACKETS]) -> Option<[Block; 2]> {
         let lens = &self.lens[..self.count];
         let len = lens.first().copied().unwrap_or_default();
-        let (mut most, mut even) = (0, true);
+        let ad = self.ads[0];
+        let (mut most, mut even) = (0, self.ads[..self.count].iter().all(|this| *this == ad));
         for (&this, frame) in lens.iter().zip(frames) {
             let blocks = this.div_ceil(16);
             assert!(frame.len() > blocks, "a frame has all blocks of its text");
@@ -218,17 +245,17 @@ impl MultiBuffer {
         self.latest = 0;
         if even {
             self.first = [0; PACKETS];
-            return Some([first_bytes(len - 16 * most.saturating_sub(1)), lengths(len)]);
+            return Some([first_bytes(len - 16 * most.saturating_sub(1)), lengths(ad, len)]);
         }
         for (packet, &len) in lens.iter().enumerate() {
             let blocks = len.div_ceil(16);
             let first = most - blocks;
             self.first[packet] = first;
             self.latest = self.latest.max(first);
-            self.skew.0[packet][..4].copy_from_slice(&(first as u32).wrapping_neg().to_le_bytes());
-            self.lengths.0[packet] = lengths(len);
+            self.rows.skew.0[packet][..4].copy_from_slice(&(first as u32).wrapping_neg().to_le_bytes());
+            self.rows.lengths.0[packet] = lengths(self.ads[packet], len);
             // An empty text's last row is its associated data.
-            self.keep.0[packet] = first_bytes(if len == 0 { 16 } else { len - 16 * (blocks - 1) });
+            self.rows.keep.0[packet] = first_bytes(if len == 0 { 16 } else { len - 16 * (blocks - 1) });
         }
         None
     }
@@ -236,6 +263,6 @@ impl MultiBuffer {
     /// The tag of a packet.
     #[inline]
     pub fn tag(&self, packet: usize) -> &Block {
-        &self.tags.0[packet]
+        &self.rows.tags.0[packet]
     }
 }

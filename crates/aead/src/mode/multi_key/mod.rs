@@ -2,6 +2,21 @@
 //!
 //! A [`Schedule`] is made (or copied from a client's record), serves one packet and is wiped. Only the few powers of h
 //! are computed that pay for themselves within a packet. The modes are GCM's and GSCM's own; the kernel is GCM's.
+//!
+//! ```
+//! use sealwright::{Isa, mode::multi_key::Schedule};
+//!
+//! let isa = Isa::best();
+//! let keys = Schedule::expand(isa, &[7; 32])?; // a client's key
+//! let h = keys.hash_key(isa); // may be kept beside the key
+//! let mut text = *b"to client 1";
+//! let tag = keys.seal(isa, &h, &[0; 12], b"header", &mut text)?;
+//! keys.open(isa, &h, &[0; 12], b"header", &mut text, &tag)?;
+//! assert_eq!(&text, b"to client 1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A nonce has [`NONCE`] bytes by its type. That none serves twice under one key is the caller's task.
 
 use core::fmt;
 

@@ -6,6 +6,7 @@
 
 use super::offsets::{Offsets, Walk};
 use crate::{
+    aead::fetch,
     block::{BlockCipher, Inverse, Masks},
     simd::{Block, Kernel, Outlined, Reg, Simd},
 };
@@ -18,6 +19,8 @@ pub(super) struct Fused<'a, C, const SEAL: bool> {
     pub(super) nonce: Block,
     pub(super) ad: &'a [u8],
     pub(super) text: &'a mut [u8],
+    /// Where the text comes from if it is not in `text` already; as long as that.
+    pub(super) source: Option<&'a [u8]>,
 }
 
 impl<C: BlockCipher + Inverse, const SEAL: bool> Kernel for Fused<'_, C, SEAL> {
@@ -30,8 +33,8 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Kernel for Fused<'_, C, SEAL> {
         }
         // One function for all ciphers of a kind, as GCM has it.
         let cipher = self.cipher.sliced_both_ways(simd);
-        let Fused { offsets, nonce, ad, text, .. } = self;
-        simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text }))
+        let Fused { offsets, nonce, ad, text, source, .. } = self;
+        simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text, source }))
     }
 }
 
@@ -157,7 +160,8 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
         let row = S::Reg::BYTES;
         let mut checksum = simd.zero();
         let bulk = self.text.len() / (W * row) * (W * row);
-        for batch in self.text.chunks_exact_mut(W * row) {
+        for (i, batch) in self.text.chunks_exact_mut(W * row).enumerate() {
+            fetch(self.source, i * W * row, batch);
             let offsets = walk.batch::<W>();
             let mut x = [simd.zero(); W];
             for (x, text) in x.iter_mut().zip(batch.chunks_exact(row)) {
@@ -197,8 +201,9 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
     fn batch<const T: usize, const N: usize>(self) -> S::Reg {
         const { assert!(N == T + 2) }
         let simd = self.simd;
-        let Fused { cipher, offsets, text, .. } = self.fused;
+        let Fused { cipher, offsets, text, source, .. } = self.fused;
         let text = &mut text[self.at..];
+        fetch(source, self.at, text);
         let len = text.len();
         let mut last = self.walk.after(len / 16);
         if !len.is_multiple_of(16) {

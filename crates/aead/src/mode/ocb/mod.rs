@@ -5,6 +5,17 @@
 //! do the same (RFC 7253, 5): so count nonces, and change keys long before. Nonces shorter than 6 bits, which the RFC
 //! allows and which break everything (Liénardy and Lafitte, 2023), cannot be said in bytes.
 //!
+//! ```
+//! use sealwright::{Aead, Isa, mode::ocb::{TagLen, by_key}};
+//!
+//! let aead = by_key(Isa::best(), &[7; 16], TagLen::T16)?;
+//! let mut text = *b"attack at dawn";
+//! let tag = aead.seal_in_place(&[1; 15], b"header", &mut text)?;
+//! aead.open_in_place(&[1; 15], b"header", &mut text, tag.as_ref())?;
+//! assert_eq!(&text, b"attack at dawn");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Built from: offsets by the Gray code (`offsets`), and one kernel for both directions (`kernel`). The key keeps L_*,
 //! L_$, L_0 to L_15 and the 64 offsets of an aligned run of blocks.
 
@@ -18,7 +29,7 @@ use kernel::Fused;
 use offsets::Offsets;
 
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, same_length},
     block::{
         BlockCipher, Inverse,
         aes::{BothWays, Key},
@@ -82,7 +93,13 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         Some(((tag_bits << 121) | (1 << (8 * nonce.len())) | number).to_be_bytes())
     }
 
-    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+    fn fused<const SEAL: bool>(
+        &self,
+        nonce: &[u8],
+        ad: &[u8],
+        text: &mut [u8],
+        source: Option<&[u8]>,
+    ) -> Result<Tag, SealError> {
         let nonce = self.nonce_block(nonce).ok_or(SealError::NonceLength)?;
         if text.len() as u64 > MAX_BYTES {
             return Err(SealError::TextTooLong);
@@ -90,7 +107,8 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         if ad.len() as u64 > MAX_BYTES {
             return Err(SealError::AdTooLong);
         }
-        let tag = self.isa.run(Fused::<C, SEAL> { cipher: &self.cipher, offsets: &self.offsets, nonce, ad, text });
+        let Ocb { cipher, offsets, .. } = self;
+        let tag = self.isa.run(Fused::<C, SEAL> { cipher, offsets, nonce, ad, text, source });
         Ok(Tag::of_block(&tag, self.tag_len as usize))
     }
 }
@@ -109,13 +127,26 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 
     #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text)
+        self.fused::<true>(nonce, ad, text, None)
     }
 
     #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.fused::<false>(nonce, ad, text, None).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
+    }
+
+    #[inline]
+    fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
+        same_length(text, out);
+        self.fused::<true>(nonce, ad, out, Some(text)).inspect_err(|_| out.fill(0))
+    }
+
+    #[inline]
+    fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
+        same_length(text, out);
+        let genuine = self.fused::<false>(nonce, ad, out, Some(text)).is_ok_and(|ours| ours.matches(tag));
+        release(out, genuine)
     }
 }
 

@@ -7,18 +7,22 @@
 //! T = SHA-256(X_1 || X_2 || … || X_n)              wire: S || C || T
 //! ```
 //!
-//! Why it protects nothing: T is a hash of public values and of the plaintext, without a key. Whoever knows
-//! the plaintext of one message forges its every prefix; who guesses a plaintext sees whether it is right. S travels in
-//! the open, so that all R_i are public and any one K_i gives all others; two messages with one S encrypt equal blocks
-//! at equal places alike. [`RkcHmac`] mends the tag and nothing else. For real use there is [`Suite`](crate::Suite).
+//! Why it protects nothing:
+//!
+//! * T is a hash without a key, of public values and of the plaintext. Whoever knows the plaintext of a message can forge every
+//!   prefix of it, and whoever guesses a plaintext can check the guess.
+//! * S is sent in the open. All R_i are therefore public, and each K_i gives all others.
+//! * Two messages with the same S encrypt equal blocks at equal places to equal ciphertexts.
+//!
+//! [`RkcHmac`] repairs the tag and nothing else. To protect data, take a [`Suite`](crate::Suite).
 //!
 //! The paper leaves open how S seeds the DRBG and how the R_i are drawn, what happens to a partial block, and how long
 //! a message may be. Here, as RKC-R: S, 55 bytes and so exactly as long as the DRBG's V, *is* V, with C =
 //! Hash_df(0x00 || V) and a reseed counter of 1; each R_i is a Generate of 256 bits; texts are whole blocks, fewer than
 //! 2^32. [`Reading`] has the alternatives. There is no associated data.
 //!
-//! What is fast about it: hashing never goes alone (`chain`), and keys are scheduled in the lanes of registers, each lane
-//! another key (`block::multi_key`). `docs/RKC.md` says all of this at length.
+//! How it is made fast: two hash computations are always interleaved (`chain`), and the lanes of a register compute the key
+//! schedules of different keys (`block::multi_key`). `docs/RKC.md` has the details.
 
 mod blocks;
 mod chain;

@@ -1,0 +1,258 @@
+//! Many short messages at once, under many keys or one: AES-GCM.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
+
+use crate::{
+    error::{KeyLengthError, OpenError, SealError},
+    mode::{
+        gcm::MAX_TEXT,
+        multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
+        multi_key::Schedule,
+    },
+    simd::{Block, Isa},
+    tag::Tag,
+};
+
+/// The longest text that goes side by side with others, in bytes.
+const LONGEST: usize = 512;
+/// The longest associated data of such a message.
+const LONGEST_AD: usize = 16;
+/// Blocks of a frame: associated data and text.
+const FRAME: usize = 1 + LONGEST / 16;
+
+/// A message of a [`Batch`].
+pub struct BatchMessage<'a> {
+    /// The key: 16 or 32 bytes, for AES-128-GCM or AES-256-GCM.
+    pub key: &'a [u8],
+    /// The nonce: never twice under one key.
+    pub nonce: [u8; 12],
+    /// The associated data.
+    pub ad: &'a [u8],
+    /// The text: plaintext on one side, ciphertext on the other.
+    pub text: &'a mut [u8],
+    /// The tag, which sealing writes and opening reads.
+    pub tag: [u8; 16],
+}
+
+impl fmt::Debug for BatchMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchMessage").field("len", &self.text.len()).finish_non_exhaustive()
+    }
+}
+
+/// Seals and opens batches of messages with AES-GCM, up to 32 at a time side by side in the lanes of registers. A key costs as much as a
+/// message, so that a key for each message costs little.
+///
+/// Side by side go messages of up to 512 bytes with up to 16 bytes of associated data; longer ones go one after the other.
+///
+/// ```
+/// use sealwright::{Batch, BatchMessage, Isa};
+///
+/// let mut texts = [*b"to Alice", *b"to Bob  "];
+/// let keys = [[1; 32], [2; 32]]; // of two connections
+/// let nonce = [0; 12]; // the number of the packet in its connection
+/// let [a, b] = &mut texts;
+/// let mut batch = Batch::new(Isa::best());
+/// let mut messages = [(&keys[0], a), (&keys[1], b)]
+///     .map(|(key, text)| BatchMessage { key, nonce, ad: b"header", text, tag: [0; 16] });
+/// batch.seal(&mut messages)?;
+/// assert!(batch.open(&mut messages).iter().all(Result::is_ok));
+/// assert_eq!(&texts[0], b"to Alice");
+/// # Ok::<(), sealwright::BatchError>(())
+/// ```
+pub struct Batch {
+    isa: Isa,
+    lanes: Box<MultiBuffer>,
+    frames: Box<Frames>,
+}
+
+/// Copies of the messages, in whole blocks. Wiped when dropped.
+struct Frames([[Block; FRAME]; PACKETS]);
+wipe_on_drop!(Frames { 0: [[[0; 16]; FRAME]; PACKETS] });
+
+/// Why a batch was refused. Nothing of it was sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BatchError {
+    /// A key has a wrong length.
+    Key {
+        /// The message, from 0.
+        message: usize,
+        /// The lengths.
+        error: KeyLengthError,
+    },
+    /// Two messages have the same key and the same nonce.
+    NonceTwice {
+        /// The one message, from 0.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+    /// A message has a length that GCM does not take.
+    Length {
+        /// The message, from 0.
+        message: usize,
+        /// What is too long.
+        error: SealError,
+    },
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BatchError::Key { message, error } => write!(f, "message {message}: {error}"),
+            BatchError::NonceTwice { first, second } => {
+                write!(f, "messages {first} and {second} have the same key and the same nonce")
+            }
+            BatchError::Length { message, error } => write!(f, "message {message}: {error}"),
+        }
+    }
+}
+impl core::error::Error for BatchError {}
+
+impl Batch {
+    /// An empty batch. It takes some 30 KiB of memory, and serves any number of calls.
+    pub fn new(isa: Isa) -> Self {
+        Batch { isa, lanes: MultiBuffer::boxed(), frames: Box::new(Frames([[[0; 16]; FRAME]; PACKETS])) }
+    }
+
+    /// Encrypts every text in place and writes the tags.
+    ///
+    /// # Errors
+    /// [`BatchError`] if a key or a text has a wrong length, or if two messages have the same key and nonce. All texts are
+    /// then as they were. Nonces of earlier batches are not remembered.
+    pub fn seal(&mut self, messages: &mut [BatchMessage<'_>]) -> Result<(), BatchError> {
+        check(messages)?;
+        let isa = self.isa;
+        self.side_by_side(messages, true, |message, tag, text| {
+            message.text.copy_from_slice(text);
+            message.tag = *tag;
+        });
+        for (i, message) in messages.iter_mut().enumerate().filter(|(_, message)| !message.is_short()) {
+            let error = |error| BatchError::Length { message: i, error };
+            let keys = Schedule::expand(isa, message.key).map_err(|error| BatchError::Key { message: i, error })?;
+            let sealed = keys.seal(isa, &keys.hash_key(isa), &message.nonce, message.ad, message.text);
+            message.tag = sealed.map_err(error)?;
+        }
+        Ok(())
+    }
+
+    /// Decrypts every text in place whose tag holds; the others are then all zero. One result for each message.
+    #[must_use]
+    pub fn open(&mut self, messages: &mut [BatchMessage<'_>]) -> Vec<Result<(), OpenError>> {
+        let isa = self.isa;
+        let mut results: Vec<_> = messages
+            .iter_mut()
+            .map(|message| {
+                if message.is_short() {
+                    return Ok(());
+                }
+                let Ok(keys) = Schedule::expand(isa, message.key) else {
+                    message.text.fill(0);
+                    return Err(OpenError);
+                };
+                keys.open(isa, &keys.hash_key(isa), &message.nonce, message.ad, message.text, &message.tag)
+            })
+            .collect();
+        let mut refused = Vec::new();
+        self.side_by_side(messages, false, |message, tag, text| {
+            let genuine = Tag::of_block(tag, 16).matches(&message.tag);
+            if genuine {
+                message.text.copy_from_slice(text);
+            } else {
+                message.text.fill(0);
+                text.fill(0);
+            }
+            refused.push(!genuine);
+        });
+        // They come back in the order of `lanes_of`.
+        for (i, refused) in lanes_of(messages).0.into_iter().zip(refused) {
+            if refused {
+                results[i] = Err(OpenError);
+            }
+        }
+        results
+    }
+
+    /// Sends all short messages through the lanes, and hands each with its tag and its text to `take`, in the order of
+    /// [`lanes_of`].
+    fn side_by_side(
+        &mut self,
+        messages: &mut [BatchMessage<'_>],
+        seal: bool,
+        mut take: impl FnMut(&mut BatchMessage<'_>, &Block, &mut [u8]),
+    ) {
+        let (order, long) = lanes_of(messages);
+        for (some, keys) in [(&order[..long], Keys::Own16), (&order[long..], Keys::Own32)] {
+            for some in some.chunks(PACKETS) {
+                self.lanes.start();
+                for (packet, message) in some.iter().map(|i| &messages[*i]).enumerate() {
+                    self.lanes.push_with(&message.nonce, message.ad.len(), message.text.len());
+                    let (halves, _) = message.key.as_chunks();
+                    self.lanes.key(packet, [&halves[0], halves.last().unwrap_or(&[0; 16])]);
+                    let [ad, text @ ..] = &mut self.frames.0[packet];
+                    *ad = [0; 16];
+                    ad[..message.ad.len()].copy_from_slice(message.ad);
+                    text.as_flattened_mut()[..message.text.len()].copy_from_slice(message.text);
+                }
+                let mut frames = self.frames.0.each_mut().map(|frame| -> Frame<'_> { frame });
+                self.lanes.run(self.isa, &mut frames, keys, HashKeys::Made, seal);
+                for (packet, i) in some.iter().enumerate() {
+                    let message = &mut messages[*i];
+                    let text = &mut self.frames.0[packet][1..].as_flattened_mut()[..message.text.len()];
+                    take(message, self.lanes.tag(packet), text);
+                }
+            }
+        }
+    }
+}
+
+impl BatchMessage<'_> {
+    /// Whether it goes side by side with others.
+    fn is_short(&self) -> bool {
+        self.text.len() <= LONGEST && self.ad.len() <= LONGEST_AD && [16, 32].contains(&self.key.len())
+    }
+}
+
+/// The short messages, those with keys of 16 bytes first, and how many these are.
+fn lanes_of(messages: &[BatchMessage<'_>]) -> (Vec<usize>, usize) {
+    let of = |len| messages.iter().enumerate().filter(move |(_, m)| m.is_short() && m.key.len() == len).map(|(i, _)| i);
+    (of(16).chain(of(32)).collect(), of(16).count())
+}
+
+/// Refuses keys and texts of wrong lengths, and a nonce that one key has twice.
+fn check(messages: &[BatchMessage<'_>]) -> Result<(), BatchError> {
+    for (i, message) in messages.iter().enumerate() {
+        if ![16, 32].contains(&message.key.len()) {
+            return Err(BatchError::Key { message: i, error: KeyLengthError::new(&[16, 32], message.key.len()) });
+        }
+        if message.text.len() as u64 > MAX_TEXT {
+            return Err(BatchError::Length { message: i, error: SealError::TextTooLong });
+        }
+    }
+    let mut order: Vec<_> = messages.iter().map(|message| message.nonce).zip(0..).collect();
+    order.sort_unstable();
+    for same in order.chunk_by(|(a, _), (b, _)| a == b) {
+        for (i, &(_, first)) in same.iter().enumerate() {
+            let key = messages[first].key;
+            if let Some(&(_, second)) = same[i + 1..].iter().find(|(_, other)| equal(key, messages[*other].key)) {
+                return Err(BatchError::NonceTwice { first, second });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether two keys are equal, in a time that their lengths decide.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    let blocks = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
+    let differing = blocks.fold(0, |all, (a, b)| all | (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)));
+    a.len() == b.len() && differing == 0
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}

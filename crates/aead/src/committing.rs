@@ -1,0 +1,168 @@
+//! A suite that commits to its key, its nonce and its associated data.
+//!
+//! GCM and OCB do not: who knows two keys makes one message that opens under both, each time to another text (Dodis, Grubbs,
+//! Ristenpart and Woodage, "Fast Message Franking", 2018), and who guesses passwords tests many of them with one message
+//! (Len, Grubbs and Ristenpart, "Partitioning Oracle Attacks", 2021). Here each message carries 32 bytes that only its own key,
+//! nonce and associated data give. They are derived as those of a sealed file are, in the manner of C2SP's chunked encryption:
+//!
+//! ```text
+//! commitment (32) || message key = HKDF-Expand-SHA-512(
+//!     PRK  = key,
+//!     info = "SEALWRIGHT committing AEAD v1+" || AEAD name || 00 || nonce (24) || associated data,
+//!     L    = 32 + key length of the suite)
+//! ciphertext || tag (16) = AEAD-seal(message key, nonce = last 12 bytes of the nonce, ad = empty, text)
+//! tag of the message (48) = commitment || tag
+//! ```
+//!
+//! HKDF-Expand is that of RFC 5869, without Extract: the key is uniformly random. L is at most 64, so that it is one HMAC:
+//! `HMAC-SHA-512(key, info || 01)`, cut to L bytes. The AEAD names are those of IANA's registry where it has one
+//! ([`Suite::aead_name`]).
+//!
+//! **Why it commits.** `info` can be read in one way only, and keys of one suite have one length, so two different triples of
+//! key, nonce and associated data are two different inputs of HMAC-SHA-512. If both gave one commitment, its first 256 bits would
+//! collide: 2^128 work. With the triple the message key is fixed, with it the text. So a message and its
+//! tag belong to one key, one nonce, one associated data and one text: CMT-4 of Bellare and Hoang ("Efficient Schemes for
+//! Committing Authenticated Encryption", 2022), of whose transform HtE this is an instance: hash all but the text,
+//! encrypt under what comes out.
+//!
+//! **Why it is secret and authentic.** HMAC-SHA-512 is a pseudorandom function: message keys are independent of each other and of
+//! the commitments. Each serves one nonce and associated data.
+//!
+//! **Limits.** 2^80 messages with random nonces repeat one with a probability of 2^-32. A nonce that serves twice with the same
+//! associated data is as bad as in the suite itself; with another it does no harm. One message is as long as
+//! the suite allows. Associated data passes through SHA-512, which is slower than the ciphers, once. A message takes
+//! longer than one of the suite by the derivation and by the set-up of the message key.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha512;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::{
+    aead::{Aead, release},
+    error::{KeyLengthError, OpenError, SealError},
+    sealed::Sealed,
+    simd::Isa,
+    suite::Suite,
+    tag::Tag,
+};
+
+/// Names the construction in the key derivation.
+const LABEL: &[u8] = b"SEALWRIGHT committing AEAD v1+";
+
+/// A suite whose messages commit to key, nonce and associated data. See the [module](self).
+///
+/// ```
+/// use sealwright::{Aead, committing::Committing, Suite};
+///
+/// let mine = Committing::new(Suite::Aes256Gcm, &[7; 32])?;
+/// let theirs = Committing::new(Suite::Aes256Gcm, &[8; 32])?;
+/// let nonce = [1; 24]; // random, fresh for every message: `RandomNonceKey::committing` sees to it
+/// let mut text = *b"attack at dawn";
+/// let tag = mine.seal_in_place(&nonce, b"header", &mut text)?;
+/// assert!(mine.is_key_of(&nonce, b"header", tag.as_ref()));
+/// assert!(!theirs.is_key_of(&nonce, b"header", tag.as_ref()));
+/// mine.open_in_place(&nonce, b"header", &mut text, tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Committing {
+    isa: Isa,
+    suite: Suite,
+    /// HMAC with the key taken in: the hash states wipe themselves.
+    prf: Hmac<Sha512>,
+}
+
+/// Bytes of a nonce.
+pub const NONCE: usize = 24;
+/// Bytes of a commitment, with which a tag begins.
+pub const COMMITMENT: usize = 32;
+
+impl Committing {
+    /// `suite` under `key`, which must be uniformly random, at the best level of this machine.
+    ///
+    /// # Errors
+    /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
+    pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
+        Self::at(Isa::best(), suite, key)
+    }
+
+    /// The same, at a level of your choice.
+    ///
+    /// # Errors
+    /// As of [`Committing::new`].
+    pub fn at(isa: Isa, suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
+        // The suite knows which keys are its own.
+        drop(suite.aead_at(isa, key)?);
+        // A key shorter than the hash's block is filled up with zero: no length is refused.
+        let mut block = Zeroizing::new([0; 128]);
+        block[..key.len()].copy_from_slice(key);
+        Ok(Committing { isa, suite, prf: Hmac::new((&*block).into()) })
+    }
+
+    /// Whether a message with this nonce, associated data and tag was sealed under this key, as far as its commitment tells:
+    /// to find the right one of several keys. Only opening tells whether the text is authentic.
+    pub fn is_key_of(&self, nonce: &[u8], ad: &[u8], tag: &[u8]) -> bool {
+        let Ok(nonce) = nonce.try_into() else { return false };
+        tag.len() == self.tag_len() && self.derive(nonce, ad)[..COMMITMENT].ct_eq(&tag[..COMMITMENT]).into()
+    }
+
+    /// Commitment and message key, and what is left of 64 bytes.
+    fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Zeroizing<[u8; 64]> {
+        let name = self.suite.aead_name().as_bytes();
+        let mac =
+            [LABEL, name, &[0], nonce, ad, &[1]].iter().fold(self.prf.clone(), |mac, part| mac.chain_update(part));
+        let mut out = mac.finalize().into_bytes();
+        let derived = Zeroizing::new(out.into());
+        out.as_mut_slice().zeroize();
+        derived
+    }
+
+    /// The suite under the message key.
+    fn message(&self, derived: &[u8; 64]) -> Box<dyn Aead> {
+        let key = &derived[COMMITMENT..][..self.suite.key_len()];
+        self.suite.aead_at(self.isa, key).expect("a message key has the suite's length")
+    }
+}
+
+// HMAC's states wipe themselves.
+impl ZeroizeOnDrop for Committing {}
+
+impl Sealed for Committing {}
+impl Aead for Committing {
+    fn tag_len(&self) -> usize {
+        COMMITMENT + self.suite.tag_len()
+    }
+
+    fn nonce_len(&self) -> usize {
+        NONCE
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        let nonce: &[u8; NONCE] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        let derived = self.derive(nonce, ad);
+        let tag = self.message(&derived).seal_in_place(&nonce[NONCE - 12..], &[], text)?;
+        let mut both = [0; COMMITMENT + 16];
+        both[..COMMITMENT].copy_from_slice(&derived[..COMMITMENT]);
+        both[COMMITMENT..].copy_from_slice(tag.as_ref());
+        Ok(Tag::new(&both))
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        let Ok(nonce): Result<&[u8; NONCE], _> = nonce.try_into() else { return release(text, false) };
+        let Some((commitment, tag)) = tag.split_at_checked(COMMITMENT) else { return release(text, false) };
+        let derived = self.derive(nonce, ad);
+        if !bool::from(derived[..COMMITMENT].ct_eq(commitment)) {
+            return release(text, false);
+        }
+        self.message(&derived).open_in_place(&nonce[NONCE - 12..], &[], text, tag)
+    }
+}
+
+impl fmt::Debug for Committing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Committing").field("isa", &self.isa).field("suite", &self.suite).finish_non_exhaustive()
+    }
+}

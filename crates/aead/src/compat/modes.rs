@@ -1,0 +1,205 @@
+//! GCM and OCB under the ecosystem's traits, for every cipher, nonce and tag.
+
+use core::{fmt, marker::PhantomData};
+
+use aead::{
+    AeadCore, AeadInOut, Key, KeyInit, KeySizeUser, TagPosition,
+    array::ArraySize,
+    consts::{U4, U8, U12, U13, U14, U15, U16},
+};
+use cipher::{InOutBuf, InvalidLength};
+use zeroize::ZeroizeOnDrop;
+
+#[cfg(feature = "serpent")]
+use super::Serpent;
+use super::{Aes128, Aes192, Aes256};
+use crate::{
+    aead::Aead as _,
+    block::{BlockCipher, aes},
+    ghash::Clmul,
+    mode::gcm::Gcm,
+    sealed::Sealed,
+    simd::Isa,
+};
+#[cfg(feature = "ocb")]
+use crate::{
+    block::{Inverse, aes::BothWays},
+    mode::ocb::{Ocb, TagLen},
+};
+
+/// A cipher that [`AesGcm`] may be made of.
+pub trait GcmCipher: KeySizeUser + Sealed {
+    /// The cipher as GCM uses it.
+    type Forward: BlockCipher + Clone + ZeroizeOnDrop;
+    /// Expands a key.
+    ///
+    /// # Errors
+    /// [`InvalidLength`] for a length that the cipher does not take.
+    fn forward(isa: Isa, key: &[u8]) -> Result<Self::Forward, InvalidLength>;
+}
+
+/// A cipher that [`Ocb3`] may be made of.
+#[cfg(feature = "ocb")]
+pub trait OcbCipher: KeySizeUser + Sealed {
+    /// The cipher as OCB uses it.
+    type BothWays: Inverse + Clone + ZeroizeOnDrop;
+    /// Expands a key.
+    ///
+    /// # Errors
+    /// [`InvalidLength`] for a length that the cipher does not take.
+    fn both_ways(isa: Isa, key: &[u8]) -> Result<Self::BothWays, InvalidLength>;
+}
+
+macro_rules! ciphers {
+    ($($name:ident, $keys:literal;)*) => {$(
+        impl Sealed for $name {}
+        impl GcmCipher for $name {
+            type Forward = aes::$name;
+            fn forward(isa: Isa, key: &[u8]) -> Result<Self::Forward, InvalidLength> {
+                Ok(aes::$name::new(isa, key.try_into().map_err(|_| InvalidLength)?))
+            }
+        }
+        #[cfg(feature = "ocb")]
+        impl OcbCipher for $name {
+            type BothWays = BothWays<$keys>;
+            fn both_ways(isa: Isa, key: &[u8]) -> Result<Self::BothWays, InvalidLength> {
+                Ok(BothWays::<$keys>::new(isa, key.try_into().map_err(|_| InvalidLength)?))
+            }
+        }
+    )*};
+}
+ciphers! { Aes128, 11; Aes192, 13; Aes256, 15; }
+
+#[cfg(feature = "serpent")]
+impl Sealed for Serpent {}
+#[cfg(feature = "serpent")]
+impl GcmCipher for Serpent {
+    type Forward = crate::block::serpent::Serpent;
+    fn forward(_: Isa, key: &[u8]) -> Result<Self::Forward, InvalidLength> {
+        crate::block::serpent::Serpent::new(key).map_err(|_| InvalidLength)
+    }
+}
+#[cfg(all(feature = "serpent", feature = "ocb"))]
+impl OcbCipher for Serpent {
+    type BothWays = crate::block::serpent::Serpent;
+    fn both_ways(isa: Isa, key: &[u8]) -> Result<Self::BothWays, InvalidLength> {
+        Self::forward(isa, key)
+    }
+}
+
+/// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols that keep to the limits of SP 800-38D, appendix C.
+pub trait GcmTag: ArraySize + Sealed {}
+/// A tag length of OCB, in bytes: 8, 12 or 16.
+#[cfg(feature = "ocb")]
+pub trait OcbTag: ArraySize + Sealed {
+    /// The length.
+    #[doc(hidden)]
+    const LEN: TagLen;
+}
+
+macro_rules! tags {
+    ($($size:ident)*) => {$(
+        impl Sealed for $size {}
+        impl GcmTag for $size {}
+    )*};
+}
+tags!(U4 U8 U12 U13 U14 U15 U16);
+#[cfg(feature = "ocb")]
+impl OcbTag for U8 {
+    const LEN: TagLen = TagLen::T8;
+}
+#[cfg(feature = "ocb")]
+impl OcbTag for U12 {
+    const LEN: TagLen = TagLen::T12;
+}
+#[cfg(feature = "ocb")]
+impl OcbTag for U16 {
+    const LEN: TagLen = TagLen::T16;
+}
+
+/// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes and tags of `T`.
+pub struct AesGcm<C: GcmCipher, N, T = U16> {
+    mode: Gcm<C::Forward, Clmul>,
+    sizes: PhantomData<fn() -> (N, T)>,
+}
+
+/// AES-128-GCM with nonces of 96 bits and tags of 128.
+pub type Aes128Gcm = AesGcm<Aes128, U12>;
+/// AES-256-GCM with nonces of 96 bits and tags of 128.
+pub type Aes256Gcm = AesGcm<Aes256, U12>;
+
+/// OCB3 over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 to 15, and tags of `T`.
+#[cfg(feature = "ocb")]
+pub struct Ocb3<C: OcbCipher, N = U12, T = U16> {
+    mode: Ocb<C::BothWays>,
+    sizes: PhantomData<fn() -> (N, T)>,
+}
+
+/// The traits of a mode over the type of its key.
+macro_rules! mode {
+    ($name:ident, $cipher:ident, $tag:ident, |$isa:ident, $key:ident| $new:expr) => {
+        impl<C: $cipher, N, T> Clone for $name<C, N, T> {
+            fn clone(&self) -> Self {
+                $name { mode: self.mode.clone(), sizes: PhantomData }
+            }
+        }
+
+        impl<C: $cipher, N, T> fmt::Debug for $name<C, N, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        // Round keys and what is derived from them wipe themselves.
+        impl<C: $cipher, N, T> ZeroizeOnDrop for $name<C, N, T> {}
+
+        impl<C: $cipher, N, T> KeySizeUser for $name<C, N, T> {
+            type KeySize = C::KeySize;
+        }
+
+        impl<C: $cipher, N, T: $tag> KeyInit for $name<C, N, T> {
+            fn new(key: &Key<Self>) -> Self {
+                Self::new_from_slice(key).expect("a key of the key size")
+            }
+
+            fn new_from_slice($key: &[u8]) -> Result<Self, InvalidLength> {
+                let $isa = Isa::best();
+                Ok($name { mode: $new, sizes: PhantomData })
+            }
+        }
+
+        impl<C: $cipher, N: ArraySize, T: $tag> AeadCore for $name<C, N, T> {
+            type NonceSize = N;
+            type TagSize = T;
+            const TAG_POSITION: TagPosition = TagPosition::Postfix;
+        }
+
+        impl<C: $cipher, N: ArraySize, T: $tag> AeadInOut for $name<C, N, T> {
+            fn encrypt_inout_detached(
+                &self,
+                nonce: &aead::Nonce<Self>,
+                ad: &[u8],
+                buffer: InOutBuf<'_, '_, u8>,
+            ) -> aead::Result<aead::Tag<Self>> {
+                let text = buffer.into_out_with_copied_in();
+                let tag = self.mode.seal_in_place(nonce, ad, text).map_err(|_| aead::Error)?;
+                aead::Tag::<Self>::try_from(tag.as_ref()).map_err(|_| aead::Error)
+            }
+
+            /// As the trait has it; what `buffer` writes to is wiped if the tag does not hold.
+            fn decrypt_inout_detached(
+                &self,
+                nonce: &aead::Nonce<Self>,
+                ad: &[u8],
+                buffer: InOutBuf<'_, '_, u8>,
+                tag: &aead::Tag<Self>,
+            ) -> aead::Result<()> {
+                let text = buffer.into_out_with_copied_in();
+                self.mode.open_in_place(nonce, ad, text, tag).map_err(|_| aead::Error)
+            }
+        }
+    };
+}
+mode!(AesGcm, GcmCipher, GcmTag, |isa, key| Gcm::with_tag_bytes(isa, C::forward(isa, key)?, T::USIZE));
+#[cfg(feature = "ocb")]
+mode!(Ocb3, OcbCipher, OcbTag, |isa, key| Ocb::new(isa, C::both_ways(isa, key)?, T::LEN));

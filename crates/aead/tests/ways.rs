@@ -1,0 +1,112 @@
+//! Every way to call an `Aead` gives what sealing in place gives: from one buffer to another, scattered, attached.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+use sealwright::{
+    Aead, Isa, Suite,
+    committing::Committing,
+    mode::{gcm, gcm_siv, ocb, xaes::Xaes256Gcm},
+};
+use support::bytes;
+
+/// Modes with kernels that read from another buffer, and modes that copy first.
+fn aeads(isa: Isa) -> Vec<(String, Box<dyn Aead>)> {
+    let mut all: Vec<(String, Box<dyn Aead>)> = Vec::new();
+    for suite in Suite::ALL {
+        all.push((suite.to_string(), suite.aead_at(isa, &bytes(suite.key_len(), 1)).unwrap()));
+    }
+    all.push(("aes-192-gcm".into(), gcm::by_key(isa, &bytes(24, 1), gcm::TagLen::T12).unwrap()));
+    all.push(("aes-192-ocb".into(), ocb::by_key(isa, &bytes(24, 1), ocb::TagLen::T8).unwrap()));
+    all.push(("aes-256-gcm-siv".into(), gcm_siv::by_key(isa, &bytes(32, 1)).unwrap()));
+    all.push(("xaes-256-gcm".into(), Box::new(Xaes256Gcm::new(isa, &[1; 32]))));
+    all.push(("committing".into(), Box::new(Committing::at(isa, Suite::Aes128Gcm, &[1; 16]).unwrap())));
+    all
+}
+
+fn lengths() -> impl Iterator<Item = usize> {
+    (0..100).chain([127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1500, 2048, 2061, 4096, 5000])
+}
+
+#[test]
+fn from_one_buffer_to_another() {
+    for isa in Isa::available() {
+        for (name, aead) in aeads(isa) {
+            let nonce = bytes(aead.nonce_len(), 2);
+            for len in lengths() {
+                let (ad, text) = (bytes(len % 50, 3), bytes(len, 4));
+                let mut wanted = text.clone();
+                let tag = aead.seal_in_place(&nonce, &ad, &mut wanted).unwrap();
+                let mut out = bytes(len, 5);
+                assert_eq!(aead.seal_to(&nonce, &ad, &text, &mut out).unwrap(), tag, "{name} {isa} {len}");
+                assert_eq!(out, wanted, "{name} {isa} {len}");
+                let mut back = bytes(len, 6);
+                aead.open_to(&nonce, &ad, &out, tag.as_ref(), &mut back).unwrap();
+                assert_eq!(back, text, "{name} {isa} {len}");
+                let mut forged = tag.as_ref().to_vec();
+                forged[len % tag.as_ref().len()] ^= 4;
+                assert!(aead.open_to(&nonce, &ad, &out, &forged, &mut back).is_err());
+                assert!(back.iter().all(|&byte| byte == 0), "{name} {isa} {len}: a refused text stays");
+                assert_eq!(out, wanted, "the message survives");
+            }
+        }
+    }
+}
+
+#[test]
+fn scattered_over_buffers() {
+    for isa in Isa::available() {
+        for (name, aead) in aeads(isa) {
+            let nonce = bytes(aead.nonce_len(), 2);
+            for len in lengths().step_by(3) {
+                let text = bytes(len, 4);
+                let mut wanted = text.clone();
+                let tag = aead.seal_in_place(&nonce, b"ad", &mut wanted).unwrap();
+                for pieces in [vec![], vec![0, 0], vec![len / 2], vec![1, len / 3, len / 3, len / 2], vec![len]] {
+                    let mut scattered = text.clone();
+                    let sealed = aead.seal_scattered(&nonce, b"ad", &mut cut(&mut scattered, &pieces)).unwrap();
+                    assert_eq!((sealed, &scattered), (tag, &wanted), "{name} {isa} {len} {pieces:?}");
+                    let mut forged = scattered.clone();
+                    let refused = aead.open_scattered(&nonce, b"another", &mut cut(&mut forged, &pieces), tag.as_ref());
+                    assert!(refused.is_err() && forged.iter().all(|&byte| byte == 0), "{name} {isa} {len}");
+                    aead.open_scattered(&nonce, b"ad", &mut cut(&mut scattered, &pieces), tag.as_ref()).unwrap();
+                    assert_eq!(scattered, text);
+                }
+            }
+        }
+    }
+}
+
+/// `text` in pieces of these lengths, as far as it goes, and what is left.
+fn cut<'a>(text: &'a mut [u8], pieces: &[usize]) -> Vec<&'a mut [u8]> {
+    let (mut rest, mut cut) = (text, Vec::new());
+    for &piece in pieces {
+        let (now, later) = rest.split_at_mut(piece.min(rest.len()));
+        cut.push(now);
+        rest = later;
+    }
+    cut.push(rest);
+    cut
+}
+
+#[test]
+fn what_is_refused_leaves_nothing_behind() {
+    for (name, aead) in aeads(Isa::best()) {
+        let mut out = [7; 20];
+        assert!(aead.seal_to(&[], b"", &[1; 20], &mut out).is_err(), "{name}");
+        assert_eq!(out, [0; 20], "{name}: a refused text");
+        let (mut a, mut b) = ([1; 9], [2; 9]);
+        assert!(aead.seal_scattered(&[], b"", &mut [&mut a, &mut b]).is_err());
+        assert_eq!((a, b), ([1; 9], [2; 9]), "{name}: refused buffers");
+        let mut out = [7; 20];
+        assert!(aead.open_to(&[], b"", &[1; 20], &[0; 16], &mut out).is_err());
+        assert_eq!(out, [0; 20], "{name}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "as long as the text")]
+fn another_length_is_a_mistake_of_the_program() {
+    let aead = Suite::Aes128Gcm.aead(&[1; 16]).unwrap();
+    let _ = aead.seal_to(&[0; 12], b"", &[0; 3], &mut [0; 4]);
+}

@@ -1,0 +1,320 @@
+//! What is left of secrets in memory once their owners are dropped: a child process uses a mode and drops it, and this process
+//! reads the child's memory (`/proc/PID/mem`) and searches it for round keys, powers of h and texts. Nothing that is searched for
+//! is computed in the child, except by the library.
+//!
+//! The stack is counted by itself and not judged: a compiler may leave what was in a register in a dead frame, and no safe code
+//! can wipe that. Everything else must be clean: heap, static data, thread-local data.
+//!
+//! Round keys 0 and 1 of AES-256 are the key itself, which is the caller's; the search begins with round key 2.
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+mod support;
+
+use std::{
+    collections::HashSet,
+    env,
+    fs::{self, File},
+    hint::black_box,
+    io::{self, Read, Write},
+    os::unix::fs::FileExt,
+    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
+};
+
+use hmac::{Hmac, KeyInit, Mac};
+use sealwright::{
+    Aead, Batch, BatchMessage, Isa, Suite,
+    committing::Committing,
+    mode::{gcm_siv, multi_key::Schedule, xaes::Xaes256Gcm},
+    raw,
+};
+use sha2::Sha512;
+use support::slow_ghash;
+
+/// What a child does, and what is searched for in it.
+const CASES: [&str; 9] = [
+    "aes-256-gcm",
+    "aes-256-ocb",
+    "aes-256-gcm-siv",
+    "xaes-256-gcm",
+    "committing",
+    "scattered",
+    "a forgery",
+    "into another buffer",
+    "batch",
+];
+
+/// Set in a child: its case.
+const CHILD: &str = "SEALWRIGHT_WIPING_CASE";
+const LEN: usize = 1000;
+
+fn main() -> ExitCode {
+    if let Ok(case) = env::var(CHILD) {
+        child(&case);
+        return ExitCode::SUCCESS;
+    }
+    let mut wrong = 0;
+    for case in CASES {
+        wrong += usize::from(!judge(case));
+    }
+    println!("wiping: {} of {} cases leave nothing outside the stack", CASES.len() - wrong, CASES.len());
+    ExitCode::from(u8::from(wrong > 0))
+}
+
+/// Fills a buffer from a number, eight bytes at a time, so that no longer piece of it is anywhere else.
+#[inline(never)]
+fn fill(bytes: &mut [u8], seed: u64) {
+    let mut state = black_box(seed);
+    for eight in bytes.chunks_mut(8) {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let word = (state ^ (state >> 29)).to_le_bytes();
+        eight.copy_from_slice(&word[..eight.len()]);
+    }
+}
+
+fn key() -> [u8; 32] {
+    let mut key = [0; 32];
+    fill(&mut key, 1);
+    key
+}
+
+fn text() -> Vec<u8> {
+    let mut text = vec![0; LEN];
+    fill(&mut text, 2);
+    text
+}
+
+/// Tells the parent where it stands, and waits until it has searched.
+fn stop(stage: &str) {
+    io::stdout().write_all(format!("{stage}\n").as_bytes()).unwrap();
+    io::stdout().flush().unwrap();
+    let mut byte = [0];
+    io::stdin().read_exact(&mut byte).unwrap();
+}
+
+/// Uses a mode, stops, drops it, stops.
+fn child(case: &str) {
+    let mut text = text();
+    match case {
+        "scattered" => {
+            let aead = aead(case);
+            stop("alive");
+            let (a, b) = text.split_at_mut(333);
+            aead.seal_scattered(&[1; 12], b"ad", &mut [a, b]).unwrap();
+        }
+        "a forgery" => {
+            // What the text would be under the key is never to be seen.
+            let aead = aead(case);
+            aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+            stop("alive");
+            assert!(aead.open_in_place(&[1; 12], b"ad", &mut text, &[0; 16]).is_err());
+        }
+        "into another buffer" => {
+            let aead = aead(case);
+            aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+            let mut out = vec![0; LEN];
+            stop("alive");
+            assert!(aead.open_to(&[1; 12], b"ad", &text, &[0; 16], &mut out).is_err());
+        }
+        "batch" => {
+            let mut key = key();
+            let mut batch = Batch::new(Isa::best());
+            let parts = text[..900].chunks_mut(300).zip(0..);
+            let mut messages: Vec<_> = parts
+                .map(|(text, i)| BatchMessage { key: &key, nonce: [i; 12], ad: b"ad", text, tag: [0; 16] })
+                .collect();
+            batch.seal(&mut messages).unwrap();
+            stop("alive");
+            drop((batch, messages));
+            text[900..].fill(0);
+            key.fill(0);
+            black_box(&key);
+        }
+        _ => {
+            let aead = aead(case);
+            aead.seal_in_place(&vec![1; aead.nonce_len()], b"ad", &mut text).unwrap();
+            stop("alive");
+        }
+    }
+    stop("dropped");
+    black_box(&text);
+}
+
+/// The mode of a case.
+#[inline(never)]
+fn aead(case: &str) -> Box<dyn Aead> {
+    let mut key = key();
+    let aead: Box<dyn Aead> = match case {
+        "aes-256-ocb" => Suite::Aes256Ocb.aead(&key).unwrap(),
+        "aes-256-gcm-siv" => gcm_siv::by_key(Isa::best(), &key).unwrap(),
+        "xaes-256-gcm" => Box::new(Xaes256Gcm::new(Isa::best(), &key)),
+        "committing" => Box::new(Committing::new(Suite::Aes256Gcm, &key).unwrap()),
+        _ => Suite::Aes256Gcm.aead(&key).unwrap(),
+    };
+    key.fill(0);
+    black_box(&key);
+    aead
+}
+
+/// Runs a child, and says what was found in it at both stops.
+fn judge(case: &str) -> bool {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .env(CHILD, case)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let wanted = Wanted::of(case);
+    let [alive, dropped] = ["alive", "dropped"].map(|stage| at_stop(&child, stage, &mut input, &mut output, &wanted));
+    assert!(child.wait().unwrap().success());
+    // What has no key schedule to search for is found by its text, and only the search for plain round keys needs them in memory as
+    // they are: in bit slices they are not.
+    let visible = alive.keys > 0 || !wanted.must_be_seen;
+    let clean = dropped.keys == 0 && dropped.texts == 0;
+    println!("{case:20} in use: {alive}; dropped: {dropped}");
+    if !visible {
+        println!("  FAILED: the search does not see keys in use, so that it proves nothing");
+    }
+    if !clean {
+        println!("  FAILED: secrets are left: {:?}", dropped.places);
+    }
+    visible && clean
+}
+
+/// Waits for a stop, searches, and lets the child go on.
+fn at_stop(child: &Child, stage: &str, input: &mut ChildStdin, output: &mut ChildStdout, wanted: &Wanted) -> Found {
+    let mut line = vec![0; stage.len() + 1];
+    output.read_exact(&mut line).unwrap();
+    assert_eq!(line, format!("{stage}\n").as_bytes());
+    let found = search(child.id(), wanted);
+    input.write_all(b"\n").unwrap();
+    found
+}
+
+/// What a child must not keep.
+struct Wanted {
+    keys: HashSet<[u8; 16]>,
+    texts: HashSet<[u8; 16]>,
+    /// Whether keys must be found as long as they are in use.
+    must_be_seen: bool,
+}
+
+impl Wanted {
+    fn of(case: &str) -> Self {
+        let (key, text) = (key(), text());
+        let schedule = Schedule::expand(Isa::best(), &key).unwrap();
+        let mut keys: HashSet<[u8; 16]> = schedule.blocks()[2..].iter().copied().collect();
+        // h and its powers, as GHASH has them and as the library keeps them; L of OCB, doubled.
+        let mut h = [0; 16];
+        raw::aes(Isa::best(), &key).unwrap().ecb_encrypt(&mut h);
+        let (mut power, mut l) = (u128::from_be_bytes(h), u128::from_be_bytes(h));
+        for _ in 0..20 {
+            let kept = (power << 1) ^ if power >> 127 == 1 { 0xc200_0000_0000_0000_0000_0000_0000_0001 } else { 0 };
+            keys.extend([power.to_be_bytes(), kept.to_le_bytes(), kept.to_be_bytes()]);
+            keys.extend([l.to_be_bytes(), l.to_le_bytes()]);
+            power = slow_ghash(h, &power.to_be_bytes());
+            l = (l << 1) ^ if l >> 127 == 1 { 0x87 } else { 0 };
+        }
+        // Keys of one message, which are gone when it is sealed.
+        if let Some(key) = message_key(case, &key) {
+            keys.extend(Schedule::expand(Isa::best(), &key).unwrap().blocks());
+        }
+        let texts = text.windows(16).map(|window| window.try_into().unwrap()).collect();
+        // At the portable level AES has bit slices, and a committing suite keeps no cipher between messages.
+        let must_be_seen = case != "committing" && case != "batch";
+        Wanted { keys, texts, must_be_seen }
+    }
+}
+
+/// The key that a mode derives for the message of nonce 01 01 .. and associated data `ad`, by other means than the mode's own.
+fn message_key(case: &str, key: &[u8; 32]) -> Option<Vec<u8>> {
+    let aes = raw::aes(Isa::best(), key).unwrap();
+    let encrypt = |block: u128| {
+        let mut block = block.to_be_bytes();
+        aes.ecb_encrypt(&mut block);
+        block
+    };
+    let behind = |start: [u8; 4]| u128::from_be_bytes([&start[..], &[1; 12]].concat().try_into().unwrap());
+    match case {
+        "committing" => {
+            let info = [b"SEALWRIGHT committing AEAD v1+AEAD_AES_256_GCM\0", &[1; 24][..], b"ad", &[1]].concat();
+            let derived = Hmac::<Sha512>::new_from_slice(key).unwrap().chain_update(info).finalize().into_bytes();
+            Some(derived[32..].to_vec())
+        }
+        "xaes-256-gcm" => {
+            let l = u128::from_be_bytes(encrypt(0));
+            let subkey = (l << 1) ^ if l >> 127 == 1 { 0x87 } else { 0 };
+            Some([1, 2].map(|i| encrypt(behind([0, i, b'X', 0]) ^ subkey)).concat())
+        }
+        "aes-256-gcm-siv" => Some((2..6).flat_map(|i| encrypt(behind([i, 0, 0, 0]))[..8].to_vec()).collect()),
+        _ => None,
+    }
+}
+
+/// What was found: how often, and in which parts of memory.
+#[derive(Default)]
+struct Found {
+    keys: usize,
+    texts: usize,
+    /// Keys and texts on the stack.
+    stack: usize,
+    bytes: u64,
+    places: Vec<String>,
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} keys, {} texts in {} KiB, and {} on the stack",
+            self.keys,
+            self.texts,
+            self.bytes >> 10,
+            self.stack
+        )
+    }
+}
+
+/// Searches all memory of a process that can be written.
+fn search(process: u32, wanted: &Wanted) -> Found {
+    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    let memory = File::open(format!("/proc/{process}/mem")).unwrap();
+    let starts: HashSet<[u8; 4]> =
+        wanted.keys.iter().chain(&wanted.texts).map(|block| block[..4].try_into().unwrap()).collect();
+    let mut found = Found::default();
+    for line in maps.lines() {
+        let mut fields = line.split_whitespace();
+        let (range, flags) = (fields.next().unwrap(), fields.next().unwrap());
+        if !flags.starts_with("rw") {
+            continue;
+        }
+        let (start, end) = range.split_once('-').unwrap();
+        let [start, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
+        let mut bytes = vec![0; usize::try_from(end - start).unwrap()];
+        if memory.read_exact_at(&mut bytes, start).is_err() {
+            continue;
+        }
+        found.bytes += end - start;
+        for (at, window) in bytes.windows(16).enumerate() {
+            if !starts.contains(&window[..4]) {
+                continue;
+            }
+            let (key, text) = (wanted.keys.contains(window), wanted.texts.contains(window));
+            if (key || text) && line.ends_with("[stack]") {
+                found.stack += 1;
+                continue;
+            }
+            found.keys += usize::from(key);
+            found.texts += usize::from(text);
+            if key || text {
+                let what = if key { "key" } else { "text" };
+                found.places.push(format!(
+                    "{what} at {:x}, {}",
+                    start + at as u64,
+                    fields.clone().last().unwrap_or("?")
+                ));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,37 @@
+//! ChaCha20-Poly1305 and XChaCha20-Poly1305. They have no levels: the crate under them detects instructions by itself.
+
+use sealwright::{
+    Aead, Isa,
+    mode::chacha::{ChaCha20Poly1305, XChaCha20Poly1305},
+};
+
+use super::{
+    compare::{aead, judge},
+    contract::{Family, Outcome},
+};
+use crate::{Case, Expected};
+
+pub(super) struct ChaCha;
+
+impl Family for ChaCha {
+    fn has(&self, alg: &str) -> bool {
+        ["CHACHA20-POLY1305", "XCHACHA20-POLY1305"].contains(&alg)
+    }
+
+    fn needs(&self, _: &str) -> &'static [&'static str] {
+        &["key", "nonce", "msg", "ct", "tag"]
+    }
+
+    fn run(&self, case: &Case, _: Isa) -> Outcome {
+        let refused = case.expected == Expected::Invalid;
+        let key = <&[u8; 32]>::try_from(&case.key[..]);
+        let (Ok(key), 128) = (key, case.tag_bits) else {
+            return if refused { Outcome::Passed } else { Outcome::Skipped };
+        };
+        let mode: Box<dyn Aead> = match &case.alg[..] {
+            "CHACHA20-POLY1305" => Box::new(ChaCha20Poly1305::new(key)),
+            _ => Box::new(XChaCha20Poly1305::new(key)),
+        };
+        judge(aead(case, &*mode))
+    }
+}

@@ -1,0 +1,35 @@
+//! Committing suites: `COMMITTING-` and the suite's name.
+
+use sealwright::{Isa, Suite, committing::Committing};
+
+use super::{
+    compare::{aead, judge},
+    contract::{Family, Outcome},
+};
+use crate::{Case, Expected};
+
+pub(super) struct Committed;
+
+/// The suite of an algorithm's name.
+fn suite(alg: &str) -> Option<Suite> {
+    alg.strip_prefix("COMMITTING-")?.parse().ok()
+}
+
+impl Family for Committed {
+    fn has(&self, alg: &str) -> bool {
+        suite(alg).is_some()
+    }
+
+    fn needs(&self, _: &str) -> &'static [&'static str] {
+        &["key", "nonce", "msg", "ct", "tag"]
+    }
+
+    fn run(&self, case: &Case, isa: Isa) -> Outcome {
+        let Some(suite) = suite(&case.alg) else { return Outcome::Skipped };
+        match Committing::at(isa, suite, &case.key) {
+            Ok(mode) => judge(aead(case, &mode)),
+            Err(_) if case.expected == Expected::Invalid => Outcome::Passed,
+            Err(error) => Outcome::Failed(error.to_string().into()),
+        }
+    }
+}
