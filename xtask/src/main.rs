@@ -1,5 +1,6 @@
 //! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
 
+mod capi;
 mod circles;
 mod files;
 mod growth;
@@ -7,6 +8,8 @@ mod lab;
 mod layers;
 mod levels;
 mod packages;
+mod programs;
+mod provider;
 mod rtl;
 mod sizes;
 mod steps;
@@ -21,6 +24,8 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   lab WORDS  builds both programs, then runs `sealwright-lab WORDS` (the same as: cargo lab WORDS)
+
+  install-c PREFIX  builds the C library and installs it: shared, static, header, pkg-config file
 
   test       runs all steps below; the last line says how many passed, failed and were skipped
   fmt        formatting
@@ -38,6 +43,7 @@ cargo xtask COMMAND
   vectors    the release binary checks every file in vectors/ at every level
   referees   compares the release binary with implementations in Python (in .venv)
   browser    runs every study with --quick, and tests the report in Chromium
+  capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
 
   packages   each crate of the product builds from its package alone (long; not part of `test`)
@@ -56,10 +62,13 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "sizes", "growth", "release",
-        "symbols", "vectors", "referees", "browser", "rtl",
+        "symbols", "vectors", "referees", "browser", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
+    }
+    if words.first().is_some_and(|word| word == "install-c") {
+        return capi::install_command(&Steps::new(root()), &words[1..]);
     }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
@@ -112,6 +121,7 @@ fn main() -> ExitCode {
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),
+            "capi" => capi::run(&mut steps),
             _ => rtl::run(&mut steps),
         }
     }

@@ -59,8 +59,14 @@ impl Steps {
         self.run(name, &PathBuf::from(cargo), words, environment);
     }
 
-    /// Runs a program in the workspace; it must exit with 0.
-    pub(crate) fn run(&mut self, name: &str, program: &Path, words: &[impl AsRef<OsStr>], env: &[(&str, &str)]) {
+    /// Runs a program in the workspace; it must exit with 0. Returns whether it did.
+    pub(crate) fn run(
+        &mut self,
+        name: &str,
+        program: &Path,
+        words: &[impl AsRef<OsStr>],
+        env: &[(&str, &str)],
+    ) -> bool {
         announce(name);
         let cost = Cost::begin();
         let mut command = Command::new(program);
@@ -71,10 +77,12 @@ impl Steps {
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
                 self.passed += 1;
+                return true;
             }
             Ok(status) => self.fail(name, &status.to_string()),
             Err(error) => self.fail(name, &format!("{}: {error}", program.display())),
         }
+        false
     }
 
     /// Notes what a step cost; returns its CPU seconds and seconds.

@@ -1,0 +1,3 @@
+module example.com/sealwright
+
+go 1.21

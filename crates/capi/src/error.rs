@@ -1,0 +1,212 @@
+//! Errors by number and text.
+
+use std::{
+    any::Any,
+    cell::RefCell,
+    ffi::{CStr, CString, c_char, c_int},
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr,
+};
+
+use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
+use sealwright_file as file;
+use sealwright_stream::StreamError;
+
+/// What a function returns. Numbers keep their meaning; later versions may add some.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealwrightError {
+    /// It worked.
+    SealwrightOk = 0,
+    /// An argument is not what the function takes.
+    SealwrightErrorArgument = 1,
+    /// No suite has this name.
+    SealwrightErrorSuite = 2,
+    /// The message, the stream or the file is not authentic.
+    SealwrightErrorNotAuthentic = 3,
+    /// The stream or the file does not open with this key, or with this context or associated data.
+    SealwrightErrorWrongKey = 4,
+    /// The key has a length that the suite does not take.
+    SealwrightErrorKeyLength = 5,
+    /// The nonce has a length that the suite does not take.
+    SealwrightErrorNonceLength = 6,
+    /// The text is longer than may be sealed.
+    SealwrightErrorTooLong = 7,
+    /// The operating system refused to read or write.
+    SealwrightErrorIo = 8,
+    /// The output exists, and was not to be replaced.
+    SealwrightErrorExists = 9,
+    /// The operating system gave no random bytes.
+    SealwrightErrorRandom = 10,
+    /// The stream was finished, or an earlier error ended it.
+    SealwrightErrorEnded = 11,
+    /// Any other.
+    SealwrightErrorOther = 12,
+    /// A defect of the library. The objects of the call must not be used again.
+    SealwrightErrorInternal = 13,
+}
+
+use SealwrightError::{
+    SealwrightErrorArgument as Argument, SealwrightErrorEnded as Ended, SealwrightErrorExists as Exists,
+    SealwrightErrorInternal as Internal, SealwrightErrorIo as Io, SealwrightErrorKeyLength as KeyLength,
+    SealwrightErrorNonceLength as NonceLength, SealwrightErrorNotAuthentic as NotAuthentic,
+    SealwrightErrorOther as Other, SealwrightErrorRandom as Random, SealwrightErrorSuite as Suite,
+    SealwrightErrorTooLong as TooLong, SealwrightErrorWrongKey as WrongKey, SealwrightOk as Ok_,
+};
+
+/// Every error with its text.
+const TEXTS: &[(SealwrightError, &CStr)] = &[
+    (Ok_, c"no error"),
+    (Argument, c"an argument is not what the function takes"),
+    (Suite, c"unknown suite"),
+    (NotAuthentic, c"not authentic"),
+    (WrongKey, c"wrong key, or wrong associated data"),
+    (KeyLength, c"the key has a length that the suite does not take"),
+    (NonceLength, c"the nonce has a length that the suite does not take"),
+    (TooLong, c"longer than may be sealed"),
+    (Io, c"the operating system refused"),
+    (Exists, c"the output exists"),
+    (Random, c"the operating system gave no random bytes"),
+    (Ended, c"the stream has ended"),
+    (Other, c"failed"),
+    (Internal, c"a defect of the library"),
+];
+
+/// The text of an error's number. It is never NULL, and lives as long as the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwright_error_text(error: c_int) -> *const c_char {
+    let text = TEXTS.iter().find(|(number, _)| *number as c_int == error).map_or(c"unknown error", |(_, text)| text);
+    text.as_ptr()
+}
+
+/// The version of the library, such as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwright_version() -> *const c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
+}
+
+thread_local! {
+    /// What happened last in this thread.
+    static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
+}
+
+/// What the last error in this thread was, in detail; NULL if there was none. It is valid until the thread calls the library again.
+#[unsafe(no_mangle)]
+pub extern "C" fn sealwright_last_error() -> *const c_char {
+    LAST.with_borrow(|last| last.as_ref().map_or(ptr::null(), |text| text.as_ptr()))
+}
+
+/// An error on its way to the caller.
+pub(crate) struct Failed {
+    number: SealwrightError,
+    text: String,
+}
+
+impl Failed {
+    pub(crate) fn argument(what: &str) -> Failed {
+        Failed { number: Argument, text: what.into() }
+    }
+
+    fn of(number: SealwrightError, error: impl ToString) -> Failed {
+        Failed { number, text: error.to_string() }
+    }
+}
+
+/// Runs `work`, and gives the caller the number of its error, and the thread its text.
+pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failed>) -> c_int {
+    // Objects of a call that panicked must not be used again, as the header says.
+    let failed = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return Ok_ as c_int,
+        Ok(Err(failed)) => failed,
+        Err(panic) => Failed::of(Internal, reason(&*panic)),
+    };
+    let text = CString::new(failed.text.replace('\0', " ")).unwrap_or_default();
+    LAST.set(Some(text));
+    failed.number as c_int
+}
+
+fn reason(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked")
+}
+
+impl From<OpenError> for Failed {
+    fn from(error: OpenError) -> Failed {
+        Failed::of(NotAuthentic, error)
+    }
+}
+
+impl From<KeyLengthError> for Failed {
+    fn from(error: KeyLengthError) -> Failed {
+        Failed::of(KeyLength, error)
+    }
+}
+
+impl From<UnknownSuiteError> for Failed {
+    fn from(error: UnknownSuiteError) -> Failed {
+        Failed::of(Suite, error)
+    }
+}
+
+impl From<SealError> for Failed {
+    fn from(error: SealError) -> Failed {
+        let number = match error {
+            SealError::NonceLength => NonceLength,
+            SealError::TextTooLong | SealError::AdTooLong => TooLong,
+            SealError::NoRandomness => Random,
+            _ => Other,
+        };
+        Failed::of(number, error)
+    }
+}
+
+impl From<StreamError> for Failed {
+    fn from(error: StreamError) -> Failed {
+        let number = match error {
+            StreamError::Suite(_) => Suite,
+            StreamError::KeyLength { .. } => KeyLength,
+            StreamError::Random(_) => Random,
+            StreamError::WrongKey => WrongKey,
+            StreamError::Truncated { .. } | StreamError::Chunk { .. } => NotAuthentic,
+            StreamError::TooLong => TooLong,
+            StreamError::Ended => Ended,
+            _ => Other,
+        };
+        Failed::of(number, error)
+    }
+}
+
+impl From<file::Error> for Failed {
+    fn from(error: file::Error) -> Failed {
+        let number = match &error {
+            file::Error::Io { .. } => Io,
+            file::Error::Exists(_) => Exists,
+            file::Error::TooLong => TooLong,
+            file::Error::SuiteNotForFiles(_) => Suite,
+            file::Error::KeyLength { .. } => KeyLength,
+            file::Error::Random(_) => Random,
+            error => match error.exit_code() {
+                2 => Argument,
+                3 => NotAuthentic,
+                4 => WrongKey,
+                _ => Other,
+            },
+        };
+        Failed::of(number, error)
+    }
+}
+
+impl From<io::Error> for Failed {
+    /// The error of a stream or a file that travelled inside, or the system's.
+    fn from(error: io::Error) -> Failed {
+        match error.downcast::<StreamError>() {
+            Ok(stream) => stream.into(),
+            Err(error) => match error.downcast::<file::Error>() {
+                Ok(file) => file.into(),
+                Err(error) => Failed::of(Io, error),
+            },
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Whole files, and the keys that they open with.
+
+use std::{
+    ffi::{c_char, c_int},
+    path::Path,
+};
+
+use sealwright_file::{Input, Key, Opening, Output, Place, Sealing};
+
+use crate::{
+    error::guard,
+    pointer::{borrow, bytes, free, give, text},
+};
+
+/// For sealwright_file_seal and sealwright_file_open: replace an output that exists.
+pub const SEALWRIGHT_FORCE: u32 = 1;
+/// For sealwright_file_seal: write text, base64 in lines, larger by a third.
+pub const SEALWRIGHT_ARMOR: u32 = 2;
+
+/// A key of files: a raw one or a passphrase. Freed by sealwright_file_key_free, which wipes it.
+#[allow(missing_debug_implementations, reason = "C sees a pointer")]
+pub struct SealwrightFileKey(pub(crate) Key);
+
+/// A raw key: random bytes, as many as the suite takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_key_raw(
+    key: *const u8,
+    key_len: usize,
+    result: *mut *mut SealwrightFileKey,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe { give(result, SealwrightFileKey(Key::raw(bytes(key, key_len, "the key")?))) })
+}
+
+/// A passphrase of `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_key_passphrase(
+    passphrase: *const u8,
+    len: usize,
+    result: *mut *mut SealwrightFileKey,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe { give(result, SealwrightFileKey(Key::passphrase(bytes(passphrase, len, "the passphrase")?)?)) })
+}
+
+/// The raw key in a key file, which only its owner may be able to read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *mut *mut SealwrightFileKey) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe { give(result, SealwrightFileKey(Key::read_file(Path::new(text(path, "the path")?))?)) })
+}
+
+/// Frees and wipes a key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_key_free(key: *mut SealwrightFileKey) {
+    // SAFETY: the header says what the pointer must be.
+    unsafe { free(key) }
+}
+
+/// Seals the file `from` to the file `to` on every core. `to` appears only when it is whole. `flags` are SEALWRIGHT_FORCE and
+/// SEALWRIGHT_ARMOR, or 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_seal(
+    from: *const c_char,
+    to: *const c_char,
+    suite: *const c_char,
+    key: *const SealwrightFileKey,
+    ad: *const u8,
+    ad_len: usize,
+    flags: u32,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let (input, output) = ends(from, to, flags)?;
+        let sealing = Sealing::new(&borrow(key, "the key")?.0).suite(text(suite, "the suite")?.parse()?);
+        let sealing = sealing.ad(bytes(ad, ad_len, "the associated data")?).armor(flags & SEALWRIGHT_ARMOR != 0);
+        sealing.seal(input, output)?;
+        Ok(())
+    })
+}
+
+/// Opens the sealed file `from` to the file `to` on every core. `to` appears only when all of it is authentic. `flags` are
+/// SEALWRIGHT_FORCE, or 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_file_open(
+    from: *const c_char,
+    to: *const c_char,
+    key: *const SealwrightFileKey,
+    ad: *const u8,
+    ad_len: usize,
+    flags: u32,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let (input, output) = ends(from, to, flags)?;
+        let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
+        opening.open(input, output)?;
+        Ok(())
+    })
+}
+
+/// Both ends of a job.
+unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), crate::error::Failed> {
+    // SAFETY: the header says what the pointers must be.
+    let (from, to) = unsafe { (text(from, "the input's path")?, text(to, "the output's path")?) };
+    let place = Place { force: flags & SEALWRIGHT_FORCE != 0, ..Place::default() };
+    Ok((Input::open(Path::new(from))?, Output::file(Path::new(to), place)?))
+}

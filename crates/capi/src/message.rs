@@ -1,0 +1,196 @@
+//! Messages: one at a time, and many in one call.
+
+use std::ffi::{c_char, c_int};
+
+use sealwright::{Aead, Suite};
+
+use crate::{
+    error::{Failed, SealwrightError, guard},
+    pointer::{borrow, bytes, bytes_mut, copy, free, give, text},
+};
+
+/// Bytes that a sealed message is longer than its text.
+pub const SEALWRIGHT_TAG_LEN: usize = 16;
+/// Bytes of a nonce.
+pub const SEALWRIGHT_NONCE_LEN: usize = 12;
+
+/// A suite under a key. Freed by sealwright_key_free, which wipes it.
+#[allow(missing_debug_implementations, reason = "C sees a pointer")]
+pub struct SealwrightKey(Box<dyn Aead>);
+
+/// A message of a batch.
+#[repr(C)]
+#[allow(missing_debug_implementations, reason = "it is made of pointers")]
+pub struct SealwrightMessage {
+    /// SEALWRIGHT_NONCE_LEN bytes.
+    pub nonce: *const u8,
+    /// Associated data: authenticated, not encrypted.
+    pub ad: *const u8,
+    /// Its length in bytes.
+    pub ad_len: usize,
+    /// The text to seal, or the message to open.
+    pub input: *const u8,
+    /// Its length in bytes.
+    pub input_len: usize,
+    /// Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`.
+    pub output: *mut u8,
+    /// Set by the call: 0, or the number of this message's error.
+    pub error: c_int,
+}
+
+/// Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or "serpent-256-ocb". The
+/// bytes of the key must be random; they are copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_key_new(
+    suite: *const c_char,
+    key: *const u8,
+    key_len: usize,
+    result: *mut *mut SealwrightKey,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let suite: Suite = text(suite, "the suite")?.parse()?;
+        give(result, SealwrightKey(suite.aead(bytes(key, key_len, "the key")?)?))
+    })
+}
+
+/// Frees and wipes a key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_key_free(key: *mut SealwrightKey) {
+    // SAFETY: the header says what the pointer must be.
+    unsafe { free(key) }
+}
+
+/// Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
+/// it. The nonce of SEALWRIGHT_NONCE_LEN bytes must never be used twice with one key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_seal(
+    key: *const SealwrightKey,
+    nonce: *const u8,
+    nonce_len: usize,
+    ad: *const u8,
+    ad_len: usize,
+    text: *const u8,
+    text_len: usize,
+    message: *mut u8,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let key = borrow(key, "the key")?;
+        let nonce = bytes(nonce, nonce_len, "the nonce")?;
+        seal(key, nonce, bytes(ad, ad_len, "the associated data")?, text, text_len, message)
+    })
+}
+
+/// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
+/// `text` may be `message`, or overlap it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_open(
+    key: *const SealwrightKey,
+    nonce: *const u8,
+    nonce_len: usize,
+    ad: *const u8,
+    ad_len: usize,
+    message: *const u8,
+    message_len: usize,
+    text: *mut u8,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let key = borrow(key, "the key")?;
+        let nonce = bytes(nonce, nonce_len, "the nonce")?;
+        open(key, nonce, bytes(ad, ad_len, "the associated data")?, message, message_len, text)
+    })
+}
+
+/// Seals each of `messages` and sets its error. Returns the first error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_seal_batch(
+    key: *const SealwrightKey,
+    messages: *mut SealwrightMessage,
+    count: usize,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    unsafe { batch(key, messages, count, seal) }
+}
+
+/// Opens each of `messages` and sets its error: one that is not authentic stops no other. Returns the first error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_open_batch(
+    key: *const SealwrightKey,
+    messages: *mut SealwrightMessage,
+    count: usize,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    unsafe { batch(key, messages, count, open) }
+}
+
+/// What a message is put through.
+type Work = unsafe fn(&SealwrightKey, &[u8], &[u8], *const u8, usize, *mut u8) -> Result<(), Failed>;
+
+unsafe fn batch(key: *const SealwrightKey, messages: *mut SealwrightMessage, count: usize, work: Work) -> c_int {
+    let mut first = SealwrightError::SealwrightOk as c_int;
+    // SAFETY: the header says what the pointers must be.
+    let called = guard(|| unsafe {
+        let key = borrow(key, "the key")?;
+        if messages.is_null() && count > 0 {
+            return Err(Failed::argument("the messages are NULL"));
+        }
+        for at in 0..count {
+            let message = &mut *messages.add(at);
+            message.error = guard(|| {
+                let nonce = bytes(message.nonce, SEALWRIGHT_NONCE_LEN, "the nonce")?;
+                let ad = bytes(message.ad, message.ad_len, "the associated data")?;
+                work(key, nonce, ad, message.input, message.input_len, message.output)
+            });
+            if first == 0 {
+                first = message.error;
+            }
+        }
+        Ok(())
+    });
+    if called == 0 { first } else { called }
+}
+
+unsafe fn seal(
+    key: &SealwrightKey,
+    nonce: &[u8],
+    ad: &[u8],
+    from: *const u8,
+    len: usize,
+    to: *mut u8,
+) -> Result<(), Failed> {
+    let whole =
+        len.checked_add(SEALWRIGHT_TAG_LEN).ok_or_else(|| Failed::argument("the text is longer than memory"))?;
+    // A wrong nonce is found before anything is written.
+    if nonce.len() != SEALWRIGHT_NONCE_LEN {
+        return Err(sealwright::SealError::NonceLength.into());
+    }
+    // SAFETY: the header says what the pointers must be. The slice is made after the text was read for the last time.
+    let message = unsafe {
+        copy(from, to, len, "the text or the message")?;
+        bytes_mut(to, whole, "the message")?
+    };
+    let (text, room) = message.split_at_mut(len);
+    room.copy_from_slice(key.0.seal_in_place(nonce, ad, text)?.as_ref());
+    Ok(())
+}
+
+unsafe fn open(
+    key: &SealwrightKey,
+    nonce: &[u8],
+    ad: &[u8],
+    from: *const u8,
+    len: usize,
+    to: *mut u8,
+) -> Result<(), Failed> {
+    let text_len = len.checked_sub(SEALWRIGHT_TAG_LEN).ok_or(sealwright::OpenError)?;
+    let mut tag = [0; SEALWRIGHT_TAG_LEN];
+    // SAFETY: the header says what the pointers must be. The text may lie over the tag, which is therefore taken first.
+    let text = unsafe {
+        tag.copy_from_slice(&bytes(from, len, "the message")?[text_len..]);
+        copy(from, to, text_len, "the message or the text")?;
+        bytes_mut(to, text_len, "the text")?
+    };
+    Ok(key.0.open_in_place(nonce, ad, text, &tag)?)
+}

@@ -1,0 +1,100 @@
+//! Pointers of callers as slices, texts and boxes.
+
+use std::{
+    ffi::{CStr, c_char},
+    slice,
+};
+
+use crate::error::Failed;
+
+/// `len` bytes at `start`, which may be null if there are none.
+///
+/// # Safety
+/// The bytes must be readable, and nobody may write to them for `'a`.
+pub(crate) unsafe fn bytes<'a>(start: *const u8, len: usize, what: &str) -> Result<&'a [u8], Failed> {
+    check(start.is_null(), len, what)?;
+    // SAFETY: the caller's promise; a null pointer is replaced.
+    Ok(if len == 0 { &[] } else { unsafe { slice::from_raw_parts(start, len) } })
+}
+
+/// The same to write to.
+///
+/// # Safety
+/// The bytes must be initialised and writable, and nobody else may use them for `'a`.
+pub(crate) unsafe fn bytes_mut<'a>(start: *mut u8, len: usize, what: &str) -> Result<&'a mut [u8], Failed> {
+    check(start.is_null(), len, what)?;
+    // SAFETY: the caller's promise; a null pointer is replaced.
+    Ok(if len == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(start, len) } })
+}
+
+/// Writes `len` bytes of `from` to `to`, whether or not they overlap.
+///
+/// # Safety
+/// `from` must be readable and `to` writable.
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize, what: &str) -> Result<(), Failed> {
+    check(from.is_null() || to.is_null(), len, what)?;
+    if len > 0 {
+        // SAFETY: the caller's promise; `copy` takes overlapping ranges.
+        unsafe { std::ptr::copy(from, to, len) }
+    }
+    Ok(())
+}
+
+fn check(null: bool, len: usize, what: &str) -> Result<(), Failed> {
+    if null && len > 0 {
+        return Err(Failed::argument(&format!("{what} is NULL, but has a length of {len}")));
+    }
+    if isize::try_from(len).is_err() { Err(Failed::argument(&format!("{what} is longer than memory"))) } else { Ok(()) }
+}
+
+/// A text that ends with a zero.
+///
+/// # Safety
+/// It must be one, or null.
+pub(crate) unsafe fn text<'a>(start: *const c_char, what: &str) -> Result<&'a str, Failed> {
+    if start.is_null() {
+        return Err(Failed::argument(&format!("{what} is NULL")));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(start) }.to_str().map_err(|_| Failed::argument(&format!("{what} is not UTF-8")))
+}
+
+/// What a pointer points to.
+///
+/// # Safety
+/// It must be null, or valid, for `'a`.
+pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failed> {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_ref() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
+}
+
+/// The same to change.
+///
+/// # Safety
+/// It must be null, or valid and used by nobody else, for `'a`.
+pub(crate) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Failed> {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_mut() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
+}
+
+/// Hands `object` to the caller.
+///
+/// # Safety
+/// `place` must be null, or writable.
+pub(crate) unsafe fn give<T>(place: *mut *mut T, object: T) -> Result<(), Failed> {
+    // SAFETY: the caller's promise. The place is looked at before the object is given away, which would leave it to nobody.
+    let place = unsafe { borrow_mut(place, "the place of the result") }?;
+    *place = Box::into_raw(Box::new(object));
+    Ok(())
+}
+
+/// Frees what [`give`] gave.
+///
+/// # Safety
+/// `object` must be null, or from [`give`] and not freed yet.
+pub(crate) unsafe fn free<T>(object: *mut T) {
+    if !object.is_null() {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(object) });
+    }
+}

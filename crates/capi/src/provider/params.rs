@@ -1,0 +1,131 @@
+//! OSSL_PARAM of `openssl/core.h`: named values between OpenSSL and a provider.
+
+use std::{
+    ffi::{CStr, c_char, c_uint, c_void},
+    ptr, slice,
+};
+
+/// A named value; a list of them ends with one that has no key.
+#[repr(C)]
+pub(super) struct Param {
+    key: *const c_char,
+    data_type: c_uint,
+    data: *mut c_void,
+    data_size: usize,
+    return_size: usize,
+}
+
+// SAFETY: the only shared ones are constants, whose pointers lead to constants.
+unsafe impl Sync for Param {}
+
+const UNSIGNED: c_uint = 2;
+const OCTETS: c_uint = 5;
+const UTF8_PTR: c_uint = 6;
+
+impl Param {
+    /// Says that there is such a value, in a list of what can be asked for or set.
+    const fn named(key: &'static CStr, data_type: c_uint) -> Param {
+        Param { key: key.as_ptr(), data_type, data: ptr::null_mut(), data_size: 0, return_size: 0 }
+    }
+
+    pub(super) const fn number(key: &'static CStr) -> Param {
+        Param::named(key, UNSIGNED)
+    }
+
+    pub(super) const fn octets(key: &'static CStr) -> Param {
+        Param::named(key, OCTETS)
+    }
+
+    pub(super) const fn text(key: &'static CStr) -> Param {
+        Param::named(key, UTF8_PTR)
+    }
+
+    pub(super) const END: Param =
+        Param { key: ptr::null(), data_type: 0, data: ptr::null_mut(), data_size: 0, return_size: 0 };
+
+    pub(super) fn key(&self) -> &[u8] {
+        // SAFETY: keys of a list are texts.
+        unsafe { CStr::from_ptr(self.key) }.to_bytes()
+    }
+
+    /// Answers with a number. Numbers have 4 or 8 bytes, as the caller likes.
+    pub(super) fn set_number(&mut self, value: usize) -> bool {
+        self.return_size = self.data_size;
+        // SAFETY: the caller offers `data_size` bytes at `data`.
+        unsafe {
+            match self.data_size {
+                4 => self.data.cast::<u32>().write_unaligned(value as u32),
+                8 => self.data.cast::<u64>().write_unaligned(value as u64),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Answers with bytes, or a pointer to a constant text.
+    pub(super) fn set_bytes(&mut self, bytes: &[u8]) -> bool {
+        self.return_size = bytes.len();
+        if self.data.is_null() || self.data_size < bytes.len() {
+            return self.data.is_null();
+        }
+        // SAFETY: the caller offers `data_size` bytes at `data`.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data.cast(), bytes.len()) }
+        true
+    }
+
+    pub(super) fn set_text(&mut self, text: &'static CStr) -> bool {
+        self.return_size = text.to_bytes().len();
+        if self.data_type != UTF8_PTR || self.data.is_null() {
+            return false;
+        }
+        // SAFETY: for a pointer to a text, `data` is where the pointer goes.
+        unsafe { self.data.cast::<*const c_char>().write_unaligned(text.as_ptr()) }
+        true
+    }
+
+    /// The length of an answer in bytes that the caller asks for.
+    pub(super) fn len(&self) -> usize {
+        self.data_size
+    }
+
+    pub(super) fn get_number(&self) -> Option<usize> {
+        if self.data.is_null() {
+            return None;
+        }
+        // SAFETY: the caller gives `data_size` bytes at `data`.
+        unsafe {
+            match self.data_size {
+                4 => Some(self.data.cast::<u32>().read_unaligned() as usize),
+                8 => usize::try_from(self.data.cast::<u64>().read_unaligned()).ok(),
+                _ => None,
+            }
+        }
+    }
+
+    /// The bytes given; `None` if there is only a length.
+    pub(super) fn get_bytes(&self) -> Option<&[u8]> {
+        if self.data_type != OCTETS || self.data.is_null() {
+            return None;
+        }
+        // SAFETY: the caller gives `data_size` bytes at `data`.
+        Some(unsafe { slice::from_raw_parts(self.data.cast(), self.data_size) })
+    }
+}
+
+/// Calls `each` with every value of a list, as long as it returns true; returns whether it always did.
+///
+/// # Safety
+/// `list` must be null, or a list that ends.
+pub(super) unsafe fn every(list: *mut Param, mut each: impl FnMut(&mut Param) -> bool) -> bool {
+    let mut at = list;
+    // SAFETY: the list ends with a value that has no key.
+    unsafe {
+        while !at.is_null() && !(*at).key.is_null() {
+            if !each(&mut *at) {
+                return false;
+            }
+            at = at.add(1);
+        }
+    }
+    true
+}

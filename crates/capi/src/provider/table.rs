@@ -1,0 +1,337 @@
+//! The tables of functions, and the functions in them: pointers of OpenSSL become references, and a panic becomes a failure.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uchar, c_void},
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr, slice,
+};
+
+use super::{
+    cipher::{Algorithm, Cipher},
+    params::{Param, every},
+};
+
+type Function = unsafe extern "C" fn();
+
+/// OSSL_DISPATCH.
+#[allow(missing_debug_implementations, reason = "it is a pointer")]
+#[repr(C)]
+pub struct Dispatch {
+    id: c_int,
+    function: Option<Function>,
+}
+
+/// OSSL_ALGORITHM.
+#[repr(C)]
+struct Offer {
+    names: *const c_char,
+    properties: *const c_char,
+    functions: *const Dispatch,
+    description: *const c_char,
+}
+
+// SAFETY: both are constants, whose pointers lead to constants.
+unsafe impl Sync for Dispatch {}
+// SAFETY: as above.
+unsafe impl Sync for Offer {}
+
+/// A function for a table, whatever its type: OpenSSL knows by its number.
+macro_rules! entry {
+    ($id:expr, $function:expr, $type:ty) => {
+        Dispatch {
+            id: $id,
+            // SAFETY: OpenSSL calls it as what the number says, which is `$type`.
+            function: Some(unsafe { std::mem::transmute::<$type, Function>($function) }),
+        }
+    };
+}
+
+const END: Dispatch = Dispatch { id: 0, function: None };
+
+type Context = *mut Cipher;
+type Init = unsafe extern "C" fn(Context, *const c_uchar, usize, *const c_uchar, usize, *mut Param) -> c_int;
+type Update = unsafe extern "C" fn(Context, *mut c_uchar, *mut usize, usize, *const c_uchar, usize) -> c_int;
+type Final = unsafe extern "C" fn(Context, *mut c_uchar, *mut usize, usize) -> c_int;
+type OfContext = unsafe extern "C" fn(Context, *mut Param) -> c_int;
+type OfList = unsafe extern "C" fn(*mut Param) -> c_int;
+type List = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
+
+/// Runs `work`; a panic is a failure.
+fn guarded(work: impl FnOnce() -> bool) -> c_int {
+    c_int::from(catch_unwind(AssertUnwindSafe(work)).unwrap_or(false))
+}
+
+/// # Safety
+/// `start` must be null, or so many bytes.
+unsafe fn given<'a>(start: *const c_uchar, len: usize) -> Option<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    (!start.is_null()).then(|| unsafe { slice::from_raw_parts(start, len) })
+}
+
+unsafe extern "C" fn init<const SEALING: bool>(
+    context: Context,
+    key: *const c_uchar,
+    key_len: usize,
+    iv: *const c_uchar,
+    iv_len: usize,
+    params: *mut Param,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, and what the table's type says.
+    guarded(|| unsafe {
+        let cipher = &mut *context;
+        // A length of the IV comes before the IV.
+        every(params, |param| cipher.set(param)) && cipher.init(SEALING, given(key, key_len), given(iv, iv_len))
+    })
+}
+
+unsafe extern "C" fn update(
+    context: Context,
+    out: *mut c_uchar,
+    written: *mut usize,
+    room: usize,
+    input: *const c_uchar,
+    len: usize,
+) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, `len` bytes at `input` and `room` at `out`, which may be the same place.
+    guarded(|| unsafe {
+        let cipher = &mut *context;
+        if out.is_null() {
+            *written = len;
+            return cipher.add_ad(given(input, len).unwrap_or_default());
+        }
+        *written = 0;
+        if len == 0 && !cipher.in_record() {
+            return true;
+        }
+        if input.is_null() || room < len {
+            return false;
+        }
+        ptr::copy(input, out, len);
+        let out = slice::from_raw_parts_mut(out, len);
+        if cipher.in_record() {
+            let Some(len) = cipher.tls_record(out) else { return false };
+            *written = len;
+            return true;
+        }
+        *written = len;
+        cipher.piece(out)
+    })
+}
+
+unsafe extern "C" fn end(context: Context, _: *mut c_uchar, written: *mut usize, _: usize) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, and where the length goes.
+    guarded(|| unsafe {
+        *written = 0;
+        (*context).end()
+    })
+}
+
+/// All at once, as `EVP_Cipher` does: a record, associated data, a text, or the end.
+unsafe extern "C" fn one_shot(
+    context: Context,
+    out: *mut c_uchar,
+    written: *mut usize,
+    room: usize,
+    input: *const c_uchar,
+    len: usize,
+) -> c_int {
+    // SAFETY: as of `update` and `end`.
+    unsafe {
+        if input.is_null() { end(context, out, written, room) } else { update(context, out, written, room, input, len) }
+    }
+}
+
+unsafe extern "C" fn free(context: Context) {
+    if !context.is_null() {
+        // SAFETY: OpenSSL passes a context of `new`, once.
+        drop(unsafe { Box::from_raw(context) });
+    }
+}
+
+unsafe extern "C" fn duplicate(context: Context) -> Context {
+    // SAFETY: OpenSSL passes a context of `new`.
+    let copy = catch_unwind(AssertUnwindSafe(|| unsafe { &*context }.duplicate())).unwrap_or_default();
+    copy.map_or(ptr::null_mut(), |copy| Box::into_raw(Box::new(copy)))
+}
+
+unsafe extern "C" fn get(context: Context, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, and a list.
+    guarded(|| unsafe { every(params, |param| (*context).get(param)) })
+}
+
+unsafe extern "C" fn set(context: Context, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, and a list.
+    guarded(|| unsafe { every(params, |param| (*context).set(param)) })
+}
+
+unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    static LIST: [Param; 8] = [
+        Param::number(c"keylen"),
+        Param::number(c"ivlen"),
+        Param::number(c"taglen"),
+        Param::octets(c"iv"),
+        Param::octets(c"updated-iv"),
+        Param::octets(c"tag"),
+        Param::number(c"tlsaadpad"),
+        Param::END,
+    ];
+    LIST.as_ptr()
+}
+
+unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    static LIST: [Param; 6] = [
+        Param::number(c"keylen"),
+        Param::number(c"ivlen"),
+        Param::octets(c"tag"),
+        Param::octets(c"tlsaad"),
+        Param::octets(c"tlsivfixed"),
+        Param::END,
+    ];
+    LIST.as_ptr()
+}
+
+unsafe extern "C" fn facts(_: *mut c_void, _: *mut c_void) -> *const Param {
+    static LIST: [Param; 7] = [
+        Param::number(c"mode"),
+        Param::number(c"keylen"),
+        Param::number(c"ivlen"),
+        Param::number(c"blocksize"),
+        Param::number(c"aead"),
+        Param::number(c"custom-iv"),
+        Param::END,
+    ];
+    LIST.as_ptr()
+}
+
+/// EVP_CIPH_GCM_MODE and EVP_CIPH_OCB_MODE of `openssl/evp.h`.
+const MODES: [usize; 2] = [0x6, 0x10003];
+
+/// The functions of one algorithm.
+macro_rules! functions {
+    ($name:ident, $gcm:expr, $key_len:expr) => {
+        mod $name {
+            use super::*;
+
+            const ALGORITHM: Algorithm = Algorithm { gcm: $gcm, key_len: $key_len };
+
+            unsafe extern "C" fn new(_: *mut c_void) -> Context {
+                Box::into_raw(Box::new(Cipher::new(ALGORITHM)))
+            }
+
+            unsafe extern "C" fn get_facts(params: *mut Param) -> c_int {
+                let answer = |param: &mut Param| match param.key() {
+                    b"mode" => param.set_number(MODES[usize::from(!$gcm)]),
+                    b"keylen" => param.set_number($key_len),
+                    b"ivlen" => param.set_number(12),
+                    b"blocksize" => param.set_number(if $gcm { 1 } else { 16 }),
+                    b"aead" | b"custom-iv" => param.set_number(1),
+                    _ => true,
+                };
+                // SAFETY: OpenSSL passes a list.
+                guarded(|| unsafe { every(params, answer) })
+            }
+
+            pub(super) static TABLE: [Dispatch; 15] = [
+                entry!(1, new, unsafe extern "C" fn(*mut c_void) -> Context),
+                entry!(2, init::<true>, Init),
+                entry!(3, init::<false>, Init),
+                entry!(4, update, Update),
+                entry!(5, end, Final),
+                entry!(6, one_shot, Update),
+                entry!(7, free, unsafe extern "C" fn(Context)),
+                entry!(8, duplicate, unsafe extern "C" fn(Context) -> Context),
+                entry!(9, get_facts, OfList),
+                entry!(10, get, OfContext),
+                entry!(11, set, OfContext),
+                entry!(12, facts, List),
+                entry!(13, gettable, List),
+                entry!(14, settable, List),
+                END,
+            ];
+        }
+    };
+}
+functions!(gcm_128, true, 16);
+functions!(gcm_192, true, 24);
+functions!(gcm_256, true, 32);
+functions!(ocb_128, false, 16);
+functions!(ocb_192, false, 24);
+functions!(ocb_256, false, 32);
+
+const fn offer(names: &'static CStr, table: &'static [Dispatch; 15]) -> Offer {
+    Offer {
+        names: names.as_ptr(),
+        properties: c"provider=sealwright".as_ptr(),
+        functions: table.as_ptr(),
+        description: c"Sealwright".as_ptr(),
+    }
+}
+
+static OFFERS: [Offer; 7] = [
+    offer(c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", &gcm_128::TABLE),
+    offer(c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", &gcm_192::TABLE),
+    offer(c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", &gcm_256::TABLE),
+    offer(c"AES-128-OCB", &ocb_128::TABLE),
+    offer(c"AES-192-OCB", &ocb_192::TABLE),
+    offer(c"AES-256-OCB", &ocb_256::TABLE),
+    Offer { names: ptr::null(), properties: ptr::null(), functions: ptr::null(), description: ptr::null() },
+];
+
+/// OSSL_OP_CIPHER.
+const CIPHERS: c_int = 2;
+
+unsafe extern "C" fn query(_: *mut c_void, operation: c_int, no_cache: *mut c_int) -> *const Offer {
+    // SAFETY: OpenSSL passes where the answer goes.
+    unsafe { *no_cache = 0 };
+    if operation == CIPHERS { OFFERS.as_ptr() } else { ptr::null() }
+}
+
+unsafe extern "C" fn about(_: *mut c_void) -> *const Param {
+    static LIST: [Param; 4] = [Param::text(c"name"), Param::text(c"version"), Param::number(c"status"), Param::END];
+    LIST.as_ptr()
+}
+
+unsafe extern "C" fn tell(_: *mut c_void, params: *mut Param) -> c_int {
+    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
+    let answer = |param: &mut Param| match param.key() {
+        b"name" => param.set_text(c"Sealwright"),
+        b"version" | b"buildinfo" => param.set_text(VERSION),
+        b"status" => param.set_number(1),
+        _ => true,
+    };
+    // SAFETY: OpenSSL passes a list.
+    guarded(|| unsafe { every(params, answer) })
+}
+
+unsafe extern "C" fn leave(_: *mut c_void) {}
+
+static PROVIDER: [Dispatch; 5] = [
+    entry!(1024, leave, unsafe extern "C" fn(*mut c_void)),
+    entry!(1025, about, unsafe extern "C" fn(*mut c_void) -> *const Param),
+    entry!(1026, tell, unsafe extern "C" fn(*mut c_void, *mut Param) -> c_int),
+    entry!(1027, query, unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Offer),
+    END,
+];
+
+/// What OpenSSL calls when it loads the provider.
+///
+/// # Safety
+/// OpenSSL alone calls it.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "OpenSSL's name")]
+pub unsafe extern "C" fn OSSL_provider_init(
+    handle: *const c_void,
+    _: *const Dispatch,
+    functions: *mut *const Dispatch,
+    context: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: OpenSSL passes where the answers go. There is nothing to keep: any pointer that is not null will do.
+    unsafe {
+        *functions = PROVIDER.as_ptr();
+        *context = handle.cast_mut();
+    }
+    1
+}

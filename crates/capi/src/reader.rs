@@ -1,0 +1,76 @@
+//! Sealed files that are read from anywhere.
+
+use std::{
+    ffi::{c_char, c_int},
+    fs::File,
+    io::{Read, Seek, SeekFrom},
+};
+
+use sealwright_file::{Opening, SealedReader};
+
+use crate::{
+    error::guard,
+    file::SealwrightFileKey,
+    pointer::{borrow, borrow_mut, bytes, bytes_mut, free, give, text},
+};
+
+/// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
+#[allow(missing_debug_implementations, reason = "C sees a pointer")]
+pub struct SealwrightReader(SealedReader<File>);
+
+/// Opens a sealed file: checks the key, and proves the length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_reader_new(
+    path: *const c_char,
+    key: *const SealwrightFileKey,
+    ad: *const u8,
+    ad_len: usize,
+    result: *mut *mut SealwrightReader,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
+        let file = File::open(text(path, "the path")?)?;
+        give(result, SealwrightReader(SealedReader::new(file, &opening)?))
+    })
+}
+
+/// The length of the text in bytes; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_reader_size(reader: *const SealwrightReader) -> u64 {
+    // SAFETY: the header says what the pointer must be.
+    unsafe { reader.as_ref() }.map_or(0, |reader| reader.0.len())
+}
+
+/// Puts at most `len` bytes of the text, from byte `at` on, to `buffer`, and how many to `got`: fewer only at the end. Every byte is
+/// authentic.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_reader_read(
+    reader: *mut SealwrightReader,
+    at: u64,
+    buffer: *mut u8,
+    len: usize,
+    got: *mut usize,
+) -> c_int {
+    // SAFETY: the header says what the pointers must be.
+    guard(|| unsafe {
+        let (reader, got) = (&mut borrow_mut(reader, "the reader")?.0, borrow_mut(got, "got")?);
+        let buffer = bytes_mut(buffer, len, "the buffer")?;
+        *got = 0;
+        reader.seek(SeekFrom::Start(at))?;
+        while *got < len {
+            match reader.read(&mut buffer[*got..])? {
+                0 => break,
+                more => *got += more,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Frees a reader, and wipes what it holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwright_reader_free(reader: *mut SealwrightReader) {
+    // SAFETY: the header says what the pointer must be.
+    unsafe { free(reader) }
+}

@@ -1,0 +1,265 @@
+//! The C library in `crates/capi`: linked, installed, and tested with examples in C, C++, Go and Java.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use crate::{
+    programs::{STRICT, answers, have, printed, said},
+    provider,
+    steps::{Checked, Steps},
+};
+
+/// What the static library needs of the system.
+const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
+
+/// `cargo xtask install-c PREFIX`.
+pub(crate) fn install_command(steps: &Steps, words: &[String]) -> ExitCode {
+    let [prefix] = words else {
+        eprintln!("cargo xtask install-c PREFIX");
+        return ExitCode::from(2);
+    };
+    match install(steps, "release", Path::new(prefix)) {
+        Ok(()) => {
+            println!(
+                "{prefix}: lib/libsealwright.so, lib/libsealwright.a, include/sealwright.h, lib/pkgconfig/sealwright.pc,"
+            );
+            println!("    lib/ossl-modules/sealwright.so");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("install-c: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Installs a debug build below the target folder, then tests it from there.
+pub(crate) fn run(steps: &mut Steps) {
+    for tool in ["cc", "c++", "nm", "pkg-config"] {
+        if !have(tool) {
+            return steps
+                .skip("C library", &format!("{tool} is needed (Debian: apt install gcc g++ binutils pkg-config)"));
+        }
+    }
+    let folder = steps.target().join("capi");
+    let prefix = folder.join("prefix");
+    let mut installed = false;
+    steps.check("C library", |steps| {
+        let _ = fs::remove_dir_all(&prefix);
+        match install(steps, "debug", &prefix).and_then(|()| symbols(&prefix)) {
+            Ok(what) => {
+                installed = true;
+                Checked::Right(what)
+            }
+            Err(why) => Checked::Wrong(vec![why]),
+        }
+    });
+    if installed {
+        steps.check("C and C++ with the C library", |steps| examples(steps, &folder));
+        go(steps, &prefix);
+        java(steps, &prefix);
+        provider::run(steps, &folder);
+    }
+}
+
+/// Builds the library, links the shared one from it, and puts both below `prefix` with header and pkg-config file.
+fn install(steps: &Steps, profile: &str, prefix: &Path) -> Result<(), String> {
+    let source = steps.root().join("crates/capi");
+    let mut words = vec!["build", "--quiet", "--package", "sealwright-capi"];
+    if profile == "release" {
+        words.push("--release");
+    }
+    steps.cargo_output(&words)?;
+    let failed = |error: std::io::Error| error.to_string();
+    let (lib, include) = (prefix.join("lib"), prefix.join("include"));
+    for folder in [&lib.join("pkgconfig"), &include] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let archive = lib.join("libsealwright.a");
+    fs::copy(steps.target().join(profile).join("libsealwright_capi.a"), &archive).map_err(failed)?;
+    fs::copy(source.join("include/sealwright.h"), include.join("sealwright.h")).map_err(failed)?;
+
+    let version = version(steps)?;
+    // Before 1.0, every minor version may change the interface.
+    let soname = "libsealwright.so.0";
+    let shared = lib.join(format!("libsealwright.so.{version}"));
+    let mut link = Command::new("cc");
+    link.args(["-shared", "-Wl,--gc-sections,-z,relro,-z,now", &format!("-Wl,-soname,{soname}")]);
+    link.arg(format!("-Wl,--version-script={}", source.join("sealwright.map").display()));
+    link.arg("-o").arg(&shared).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive").args(SYSTEM);
+    if profile == "release" {
+        link.arg("-s");
+    }
+    said(&mut link)?;
+    for (link, to) in [(soname, format!("libsealwright.so.{version}")), ("libsealwright.so", soname.into())] {
+        let _ = fs::remove_file(lib.join(link));
+        symlink(to, lib.join(link)).map_err(failed)?;
+    }
+    // The provider is the same code behind another door.
+    let modules = lib.join("ossl-modules");
+    fs::create_dir_all(&modules).map_err(failed)?;
+    let mut link = Command::new("cc");
+    link.args(["-shared", "-s", "-Wl,--gc-sections,-z,relro,-z,now"]);
+    link.arg(format!("-Wl,--version-script={}", source.join("provider.map").display())).arg("-o");
+    link.arg(modules.join("sealwright.so")).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive");
+    said(link.args(SYSTEM))?;
+    let settings = fs::read_to_string(source.join("sealwright.pc.in")).map_err(failed)?;
+    let absolute = fs::canonicalize(prefix).map_err(failed)?.display().to_string();
+    let settings = settings.replace("@PREFIX@", &absolute).replace("@VERSION@", &version);
+    fs::write(lib.join("pkgconfig/sealwright.pc"), settings).map_err(failed)
+}
+
+fn version(steps: &Steps) -> Result<String, String> {
+    let metadata = steps.metadata()?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages.filter(|package| package["name"] == "sealwright-capi").find_map(|it| it["version"].as_str());
+    found.map(str::to_owned).ok_or_else(|| "sealwright-capi has no version".into())
+}
+
+/// The shared library exports the functions of the header with their version, and nothing else.
+fn symbols(prefix: &Path) -> Result<String, String> {
+    let table = said(Command::new("nm").args(["-D", "--defined-only"]).arg(prefix.join("lib/libsealwright.so")))?;
+    let exported: BTreeSet<&str> = table.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    let header = fs::read_to_string(prefix.join("include/sealwright.h")).map_err(|error| error.to_string())?;
+    let code = header.lines().filter(|line| !line.starts_with("//") && !line.starts_with("typedef"));
+    let wanted: BTreeSet<String> = code
+        .filter_map(|line| line.split_once('('))
+        .filter_map(|(before, _)| before.split([' ', '*']).next_back())
+        .filter(|name| name.starts_with("sealwright_"))
+        .map(|name| format!("{name}@@SEALWRIGHT_0"))
+        .collect();
+    let exported: BTreeSet<String> =
+        exported.into_iter().filter(|name| *name != "SEALWRIGHT_0").map(str::to_owned).collect();
+    if wanted.len() < 20 {
+        return Err(format!("only {} functions were found in the header", wanted.len()));
+    }
+    // A version's own name is exported too.
+    let differ: Vec<&String> =
+        exported.symmetric_difference(&wanted).filter(|name| *name != "SEALWRIGHT_0@@SEALWRIGHT_0").collect();
+    match differ.is_empty() {
+        true => Ok(format!("{} functions, with their version, and no other symbol", wanted.len())),
+        false => Err(format!("exported symbols and header differ: {differ:?}")),
+    }
+}
+
+/// A program in C or C++ with what it prints; `None` if it need only succeed.
+const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
+    (
+        "messages",
+        "examples/messages.c",
+        Some("opened: attack at dawn\nforged: 3, not authentic\nbatch: 3, then 0 3 0\n"),
+    ),
+    (
+        "streams",
+        "examples/streams.cpp",
+        Some(
+            "stream: 100168 bytes, opened\ncut: not authentic: chunk 4 (at byte 65656) is not authentic\n\
+             file: opened; again: the output exists\nreader: 10 bytes of 100000\n",
+        ),
+    ),
+    ("arguments", "tests/arguments.c", Some("0 wrong\n")),
+];
+
+fn examples(steps: &Steps, folder: &Path) -> Checked {
+    let (mut wrong, mut run) = (Vec::new(), 0);
+    let ways: [(&str, &[&str], &[&str]); 4] = [
+        ("shared", &[], &[]),
+        ("static", &["--static"], &[]),
+        ("sanitizers", &[], &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]),
+        ("valgrind", &[], &[]),
+    ];
+    for (way, pkg_config, flags) in ways {
+        if way == "valgrind" && !have("valgrind") {
+            println!("   valgrind is not installed: that part is skipped");
+            continue;
+        }
+        for (name, source, expected) in PROGRAMS {
+            let program = folder.join(format!("{name}-{way}"));
+            let done = compile(steps, folder, source, &program, pkg_config, flags);
+            match done.and_then(|()| execute(folder, &program, way)) {
+                Ok(text) if expected.is_none_or(|expected| text == expected) => run += 1,
+                Ok(text) => wrong.push(format!("{name} ({way}) printed:\n{text}")),
+                Err(why) => wrong.push(format!("{name} ({way}): {why}")),
+            }
+        }
+    }
+    Checked::of(wrong, format!("{run} programs, without warnings"))
+}
+
+fn compile(
+    steps: &Steps,
+    folder: &Path,
+    source: &str,
+    program: &Path,
+    pkg_config: &[&str],
+    flags: &[&str],
+) -> Result<(), String> {
+    let mut ask = Command::new("pkg-config");
+    ask.env("PKG_CONFIG_PATH", folder.join("prefix/lib/pkgconfig"));
+    let found = said(ask.args(["--cflags", "--libs"]).args(pkg_config).arg("sealwright"))?;
+    let (compiler, standard) = if source.ends_with(".c") { ("cc", "-std=c99") } else { ("c++", "-std=c++17") };
+    let mut command = Command::new(compiler);
+    command.arg(standard).args(STRICT).args(flags).arg("-o").arg(program);
+    command.arg(steps.root().join("crates/capi").join(source));
+    for word in found.split_whitespace() {
+        // Without `-Bstatic` the linker takes the shared library where there are both.
+        match word == "-lsealwright" && pkg_config.contains(&"--static") {
+            true => command.arg("-Wl,-Bstatic").arg(word).arg("-Wl,-Bdynamic"),
+            false => command.arg(word),
+        };
+    }
+    said(&mut command).map(drop)
+}
+
+fn execute(folder: &Path, program: &Path, way: &str) -> Result<String, String> {
+    let scratch = folder.join("scratch");
+    let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch).map_err(|error| error.to_string())?;
+    let mut command = Command::new(if way == "valgrind" { Path::new("valgrind") } else { program });
+    if way == "valgrind" {
+        // Threads that wait for more work hold memory until the program ends: it is "possibly" lost.
+        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
+        command.arg("--show-leak-kinds=definite").arg(program);
+    }
+    if way != "static" {
+        command.env("LD_LIBRARY_PATH", folder.join("prefix/lib"));
+    }
+    if program.to_string_lossy().contains("streams") {
+        command.arg(&scratch);
+    }
+    said(&mut command)
+}
+
+fn go(steps: &mut Steps, prefix: &Path) {
+    if !answers("go", "version") {
+        return steps.skip("Go with the C library", "go is needed");
+    }
+    steps.check("Go with the C library", |steps| {
+        let folder = steps.root().join("crates/capi/examples/go");
+        let mut command = Command::new("go");
+        command.args(["run", "."]).current_dir(&folder).env("CGO_ENABLED", "1").env("GOFLAGS", "-mod=readonly");
+        command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")).env("LD_LIBRARY_PATH", prefix.join("lib"));
+        command.env("GOCACHE", steps.target().join("capi/go")).env("GOTOOLCHAIN", "local");
+        printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
+    });
+}
+
+fn java(steps: &mut Steps, prefix: &Path) {
+    let version = Command::new("java").arg("--version").output().ok();
+    let version = version.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
+    let major = version.split_whitespace().nth(1).and_then(|it| it.split('.').next()?.parse::<u32>().ok());
+    if major.is_none_or(|major| major < 22) {
+        return steps.skip("Java with the C library", "a JDK of version 22 or newer is needed, for foreign functions");
+    }
+    steps.check("Java with the C library", |steps| {
+        let source: PathBuf = steps.root().join("crates/capi/examples/Messages.java");
+        let mut command = Command::new("java");
+        command.arg("--enable-native-access=ALL-UNNAMED").arg(source).arg(prefix.join("lib/libsealwright.so"));
+        printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
+    });
+}

@@ -1,0 +1,38 @@
+//! Programs that steps run: whether they are there, and what they print.
+
+use std::process::Command;
+
+use crate::steps::Checked;
+
+/// Compilers take every warning for an error.
+pub(crate) const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
+
+/// Whether there is a program of this name.
+pub(crate) fn have(tool: &str) -> bool {
+    answers(tool, "--version")
+}
+
+/// Whether `tool word` succeeds.
+pub(crate) fn answers(tool: &str, word: &str) -> bool {
+    Command::new(tool).arg(word).output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs a program; its standard output, or what went wrong.
+pub(crate) fn said(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    Err(format!("{program}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Right if a program printed what is expected.
+pub(crate) fn printed(said: Result<String, String>, expected: &str) -> Checked {
+    match said {
+        Ok(text) if text == expected => Checked::Right("as expected".into()),
+        Ok(text) => Checked::Wrong(vec![format!("it printed:\n{text}")]),
+        Err(why) => Checked::Wrong(vec![why]),
+    }
+}
