@@ -14,6 +14,7 @@ pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
     ("sealwright-relay", &["sealwright", "sealwright-session", "sealwright-rustls"]),
     ("sealwright-rustls", &["sealwright"]),
     ("sealwright-capi", &["sealwright", "sealwright-stream", "sealwright-file"]),
+    ("sealwright-python", &["sealwright", "sealwright-file"]),
     ("sealwright-terminal", &["sealwright"]),
     (
         "sealwright-cli",

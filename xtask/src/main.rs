@@ -10,6 +10,7 @@ mod levels;
 mod packages;
 mod programs;
 mod provider;
+mod python;
 mod rtl;
 mod sizes;
 mod steps;
@@ -43,6 +44,7 @@ cargo xtask COMMAND
   vectors    the release binary checks every file in vectors/ at every level
   referees   compares the release binary with implementations in Python (in .venv)
   browser    runs every study with --quick, and tests the report in Chromium
+  python     installs the Python package and tests it, with pyca/cryptography and OpenSSL as referees (in python/.venv)
   capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
 
@@ -62,7 +64,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "sizes", "growth", "release",
-        "symbols", "vectors", "referees", "browser", "capi", "rtl",
+        "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -121,6 +123,7 @@ fn main() -> ExitCode {
             "vectors" => vectors(&mut steps),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),
+            "python" => python::run(&mut steps),
             "capi" => capi::run(&mut steps),
             _ => rtl::run(&mut steps),
         }

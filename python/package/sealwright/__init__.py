@@ -1,0 +1,60 @@
+"""Sealwright: authenticated encryption of messages and files.
+
+AEADs have the shapes of pyca/cryptography::
+
+    from sealwright import AESGCM
+
+    key = AESGCM.generate_key(bit_length=256)
+    message = AESGCM(key).encrypt(nonce, b"text", b"associated data")
+
+`RandomNonceKey` chooses the nonces itself, and is the safe choice for a key that is stored. `Sealer` and `Opener` count them.
+`seal`, `open` and `SealedFile` work on files of any size. See docs/PYTHON.md of the repository.
+"""
+
+from ._sealwright import (
+    AESGCM,
+    AESGCMSIV,
+    AESOCB3,
+    XAES256GCM,
+    Error,
+    InvalidTag,
+    Key,
+    Opener,
+    PublicKey,
+    RandomNonceKey,
+    Sealer,
+    SecretKey,
+    WrongKey,
+    __version__,
+    inspect,
+    isa,
+    open,
+    seal,
+    suites,
+    verify,
+)
+from .sealedfile import SealedFile
+
+__all__ = [
+    "AESGCM",
+    "AESGCMSIV",
+    "AESOCB3",
+    "Error",
+    "InvalidTag",
+    "Key",
+    "Opener",
+    "PublicKey",
+    "RandomNonceKey",
+    "SealedFile",
+    "Sealer",
+    "SecretKey",
+    "WrongKey",
+    "XAES256GCM",
+    "__version__",
+    "inspect",
+    "isa",
+    "open",
+    "seal",
+    "suites",
+    "verify",
+]

@@ -1,0 +1,172 @@
+//! AEADs in the shapes of pyca/cryptography: `AESGCM(key).encrypt(nonce, data, associated_data)`.
+
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyList},
+};
+use sealwright::{
+    Aead, Isa, KeyLengthError,
+    mode::{gcm, gcm_siv, ocb, xaes::Xaes256Gcm},
+};
+
+use crate::{
+    batch,
+    buffer::{Input, Output},
+    error::OrRaise,
+    keyed::{Keyed, generate},
+};
+
+macro_rules! aead {
+    ($(#[$doc:meta])* $name:ident, $nonces:expr, $bits:expr, $new:expr) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "sealwright")]
+        #[allow(clippy::upper_case_acronyms, reason = "names of pyca/cryptography")]
+        pub(crate) struct $name(Keyed);
+
+        #[pymethods]
+        impl $name {
+            /// The longest input, in bytes.
+            #[classattr]
+            #[pyo3(name = "MAX_SIZE")]
+            const MAX_SIZE: usize = i32::MAX as usize;
+
+            #[new]
+            #[pyo3(signature = (key))]
+            fn new(key: Input<'_>) -> PyResult<Self> {
+                let new: fn(&[u8]) -> Result<Box<dyn Aead>, KeyLengthError> = $new;
+                Ok($name(Keyed { aead: new(key.bytes()).raised()?, nonces: $nonces }))
+            }
+
+            /// A new random key.
+            #[staticmethod]
+            #[pyo3(signature = (bit_length))]
+            fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
+                generate(py, bit_length, $bits)
+            }
+
+            /// The ciphertext of `data` and the tag behind it. The nonce must never be used twice with one key.
+            #[pyo3(signature = (nonce, data, associated_data))]
+            fn encrypt<'py>(
+                &self,
+                py: Python<'py>,
+                nonce: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                self.0.encrypt(py, &nonce, &data, &associated_data)
+            }
+
+            /// The text of `data`, ciphertext and tag, if it is authentic; otherwise raises `InvalidTag`.
+            #[pyo3(signature = (nonce, data, associated_data))]
+            fn decrypt<'py>(
+                &self,
+                py: Python<'py>,
+                nonce: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+            ) -> PyResult<Bound<'py, PyBytes>> {
+                self.0.decrypt(py, &nonce, &data, &associated_data)
+            }
+
+            /// As `encrypt`, into `buf`, which must be 16 bytes longer than `data`. Returns the number of bytes written. `buf` may
+            /// lie over `data`.
+            #[pyo3(signature = (nonce, data, associated_data, buf))]
+            fn encrypt_into(
+                &self,
+                py: Python<'_>,
+                nonce: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+                buf: Output,
+            ) -> PyResult<usize> {
+                self.0.encrypt_into(py, &nonce, &data, &associated_data, buf)
+            }
+
+            /// As `decrypt`, into `buf`, which must be 16 bytes shorter than `data`. Returns the number of bytes written. What is
+            /// not authentic leaves zeros. `buf` may lie over `data`.
+            #[pyo3(signature = (nonce, data, associated_data, buf))]
+            fn decrypt_into(
+                &self,
+                py: Python<'_>,
+                nonce: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+                buf: Output,
+            ) -> PyResult<usize> {
+                self.0.decrypt_into(py, &nonce, &data, &associated_data, buf)
+            }
+
+            /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each.
+            #[pyo3(signature = (nonces, data, associated_data=None))]
+            fn encrypt_batch<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                data: &Bound<'py, PyAny>,
+                associated_data: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyList>> {
+                batch::encrypt(&self.0, nonces, data, associated_data)
+            }
+
+            /// `decrypt` for each of `data`. A message that is not authentic gives `None` in its place, and the others their texts.
+            #[pyo3(signature = (nonces, data, associated_data=None))]
+            fn decrypt_batch<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                data: &Bound<'py, PyAny>,
+                associated_data: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyList>> {
+                batch::decrypt(&self.0, nonces, data, associated_data)
+            }
+
+            /// Encrypts messages of equal length that lie one after the other, as in an array of shape (n, length), into `buf` of
+            /// shape (n, length + 16). `nonces` has shape (n, nonce length). Returns n.
+            #[pyo3(signature = (nonces, data, associated_data, buf))]
+            fn encrypt_rows(
+                &self,
+                py: Python<'_>,
+                nonces: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+                buf: Output,
+            ) -> PyResult<usize> {
+                batch::encrypt_rows(&self.0, py, &nonces, &data, &associated_data, buf)
+            }
+
+            /// Decrypts what `encrypt_rows` made into `buf` of shape (n, length). Returns the numbers of the rows that are not
+            /// authentic: they are all zero.
+            #[pyo3(signature = (nonces, data, associated_data, buf))]
+            fn decrypt_rows(
+                &self,
+                py: Python<'_>,
+                nonces: Input<'_>,
+                data: Input<'_>,
+                associated_data: Option<Input<'_>>,
+                buf: Output,
+            ) -> PyResult<Vec<usize>> {
+                batch::decrypt_rows(&self.0, py, &nonces, &data, &associated_data, buf)
+            }
+        }
+    };
+}
+
+aead! {
+    /// AES-GCM (NIST SP 800-38D) under a key of 128, 192 or 256 bits. Nonces of 8 to 128 bytes; take 12.
+    AESGCM, 8..=128, &[128, 192, 256], |key| gcm::by_key(Isa::best(), key, gcm::TagLen::T16)
+}
+aead! {
+    /// AES-OCB3 (RFC 7253) under a key of 128, 192 or 256 bits. Nonces of 12 to 15 bytes.
+    AESOCB3, 12..=15, &[128, 192, 256], |key| ocb::by_key(Isa::best(), key, ocb::TagLen::T16)
+}
+aead! {
+    /// AES-GCM-SIV (RFC 8452) under a key of 128 or 256 bits. A nonce of 12 bytes that comes twice shows only whether the
+    /// messages are equal.
+    AESGCMSIV, 12..=12, &[128, 256], |key| gcm_siv::by_key(Isa::best(), key)
+}
+aead! {
+    /// XAES-256-GCM (C2SP) under a key of 256 bits. Nonces of 24 bytes, which may be random.
+    XAES256GCM, 24..=24, &[256], |key| match key.try_into() {
+        Ok(key) => Ok(Box::new(Xaes256Gcm::new(Isa::best(), key))),
+        // The length that AES-256 refuses in the same words.
+        Err(_) => Err(sealwright::Suite::Aes256Gcm.aead(key).err().unwrap_or_else(|| unreachable!("no other length fits"))),
+    }
+}

@@ -1,0 +1,192 @@
+//! Many messages in one call.
+
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyBytes, PyList, PyString},
+};
+
+use crate::{
+    buffer::{Input, Output, detached, new_bytes, or_empty},
+    error::OrRaise,
+    keyed::{Keyed, TAG, split},
+};
+
+/// Associated data of a batch.
+enum Ads<'a> {
+    All(Input<'a>),
+    Each(Vec<Bound<'a, PyAny>>),
+}
+
+/// Nonces, messages and associated data, as many of each.
+struct Batch<'py> {
+    nonces: Vec<Bound<'py, PyAny>>,
+    data: Vec<Bound<'py, PyAny>>,
+    ads: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Batch<'py> {
+    fn new(nonces: &Bound<'py, PyAny>, data: &Bound<'py, PyAny>, ads: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        let batch = Batch { nonces: items(nonces, "nonces")?, data: items(data, "data")?, ads: ads.cloned() };
+        equal("nonces", batch.nonces.len(), batch.data.len())?;
+        Ok(batch)
+    }
+
+    fn ads(&self) -> PyResult<Ads<'_>> {
+        let Some(ads) = &self.ads else { return Ok(Ads::All(Input::Bytes(&[]))) };
+        match ads.extract() {
+            Ok(one) => Ok(Ads::All(one)),
+            Err(_) => {
+                let each = items(ads, "associated_data")?;
+                equal("associated data", each.len(), self.data.len())?;
+                Ok(Ads::Each(each))
+            }
+        }
+    }
+}
+
+/// What is in a sequence, which must not be one buffer.
+fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if all.is_instance_of::<PyBytes>() || all.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(format!("{what} must be a sequence of bytes-like objects, not one")));
+    }
+    all.try_iter()?.collect()
+}
+
+fn equal(what: &str, given: usize, wanted: usize) -> PyResult<()> {
+    if given == wanted {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("there are {given} {what} for {wanted} messages")))
+}
+
+/// Calls `each` with every nonce, message and associated data.
+fn run<'py>(batch: &Batch<'py>, mut each: impl FnMut(&[u8], &[u8], &[u8]) -> PyResult<()>) -> PyResult<()> {
+    let ads = batch.ads()?;
+    for (i, (nonce, data)) in batch.nonces.iter().zip(&batch.data).enumerate() {
+        let (nonce, data): (Input<'_>, Input<'_>) = (nonce.extract()?, data.extract()?);
+        match &ads {
+            Ads::All(ad) => each(nonce.bytes(), data.bytes(), ad.bytes())?,
+            Ads::Each(ads) => {
+                let ad: Option<Input<'_>> = ads[i].extract()?;
+                each(nonce.bytes(), data.bytes(), or_empty(&ad))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn encrypt<'py>(
+    key: &Keyed,
+    nonces: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
+    ads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
+    let mut sealed = Vec::with_capacity(batch.data.len());
+    run(&batch, |nonce, text, ad| {
+        key.nonce(nonce.len())?;
+        let size = text.len() + ad.len();
+        sealed.push(new_bytes(py, text, TAG, |message| detached(py, size, || key.seal(nonce, ad, message)))?);
+        Ok(())
+    })?;
+    PyList::new(py, sealed)
+}
+
+pub(crate) fn decrypt<'py>(
+    key: &Keyed,
+    nonces: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
+    ads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
+    let mut opened: Vec<Option<Bound<'py, PyBytes>>> = Vec::with_capacity(batch.data.len());
+    run(&batch, |nonce, message, ad| {
+        key.nonce(nonce.len())?;
+        let Ok((ciphertext, tag)) = split(message) else {
+            opened.push(None);
+            return Ok(());
+        };
+        let mut genuine = true;
+        let text = new_bytes(py, ciphertext, 0, |text| {
+            let size = text.len() + ad.len();
+            genuine = detached(py, size, || key.aead.open_in_place(nonce, ad, text, tag)).is_ok();
+            Ok::<(), PyErr>(())
+        })?;
+        opened.push(genuine.then_some(text));
+        Ok(())
+    })?;
+    PyList::new(py, opened)
+}
+
+/// The number of rows, and the length of one.
+fn rows(key: &Keyed, nonces: &[u8], data: &[u8]) -> PyResult<(usize, usize)> {
+    let nonce = key.aead.nonce_len();
+    if nonces.is_empty() && data.is_empty() {
+        return Ok((0, 0));
+    }
+    let rows = nonces.len() / nonce;
+    if rows == 0 || !nonces.len().is_multiple_of(nonce) || !data.len().is_multiple_of(rows) {
+        let given = (nonces.len(), data.len());
+        return Err(PyValueError::new_err(format!(
+            "{} bytes of nonces and {} bytes of data are not rows: each row has a nonce of {nonce} bytes",
+            given.0, given.1
+        )));
+    }
+    Ok((rows, data.len() / rows))
+}
+
+pub(crate) fn encrypt_rows(
+    key: &Keyed,
+    py: Python<'_>,
+    nonces: &Input<'_>,
+    data: &Input<'_>,
+    ad: &Option<Input<'_>>,
+    mut buf: Output,
+) -> PyResult<usize> {
+    let (nonces, data, ad) = (nonces.bytes(), data.bytes(), or_empty(ad));
+    let (rows, len) = rows(key, nonces, data)?;
+    buf.expect(rows * (len + TAG))?;
+    let out = buf.begin(&[], &[nonces, data, ad])?;
+    let seal = || {
+        let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));
+        for (row, (message, nonce)) in each.enumerate() {
+            message[..len].copy_from_slice(&data[row * len..][..len]);
+            key.seal(nonce, ad, message)?;
+        }
+        Ok::<(), crate::error::Raised>(())
+    };
+    detached(py, data.len() + rows * ad.len(), seal).raised()?;
+    Ok(rows)
+}
+
+pub(crate) fn decrypt_rows(
+    key: &Keyed,
+    py: Python<'_>,
+    nonces: &Input<'_>,
+    data: &Input<'_>,
+    ad: &Option<Input<'_>>,
+    mut buf: Output,
+) -> PyResult<Vec<usize>> {
+    let (nonces, data, ad) = (nonces.bytes(), data.bytes(), or_empty(ad));
+    let (rows, len) = rows(key, nonces, data)?;
+    let Some(text_len) = len.checked_sub(TAG) else {
+        return if rows == 0 { Ok(Vec::new()) } else { Err(PyValueError::new_err("a row is shorter than a tag")) };
+    };
+    buf.expect(rows * text_len)?;
+    let out = buf.begin(&[], &[nonces, data, ad])?;
+    let open = || {
+        let mut forged = Vec::new();
+        let nonces = nonces.chunks_exact(key.aead.nonce_len());
+        for (row, (message, nonce)) in data.chunks_exact(len).zip(nonces).enumerate() {
+            let (ciphertext, tag) = message.split_at(text_len);
+            let text = &mut out[row * text_len..][..text_len];
+            text.copy_from_slice(ciphertext);
+            if key.aead.open_in_place(nonce, ad, text, tag).is_err() {
+                forged.push(row);
+            }
+        }
+        forged
+    };
+    Ok(detached(py, data.len() + rows * ad.len(), open))
+}

@@ -1,0 +1,171 @@
+//! Memory of Python's as slices: inputs that are read in place, new `bytes` that are written before anybody has them, buffers
+//! to write to.
+
+use std::ffi::c_int;
+
+use pyo3::{Borrowed, exceptions::PyValueError, ffi, prelude::*, types::PyBytes};
+
+use crate::error::too_long;
+
+/// The longest input, as in pyca/cryptography.
+const LONGEST: usize = i32::MAX as usize;
+
+/// From here on, inputs are worked on without the interpreter lock, so that other threads run. Giving it up and taking it back
+/// costs about as much as sealing 2 KiB.
+pub(crate) const DETACH: usize = 32 << 10;
+
+/// A view of an object with the buffer protocol; released on drop.
+pub(crate) struct View(Box<ffi::Py_buffer>);
+
+impl View {
+    fn of(object: Borrowed<'_, '_, PyAny>, flags: c_int) -> PyResult<View> {
+        // Boxed, because some exporters let the view point into itself.
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: `view` is writable, and `object` is alive and attached.
+        let failed = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) } != 0;
+        if failed { Err(PyErr::fetch(object.py())) } else { Ok(View(view)) }
+    }
+
+    fn start(&self) -> *mut u8 {
+        // The view of nothing may be null.
+        if self.0.buf.is_null() { std::ptr::dangling_mut() } else { self.0.buf.cast() }
+    }
+
+    fn len(&self) -> usize {
+        usize::try_from(self.0.len).unwrap_or_default()
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: the view was filled by `PyObject_GetBuffer`, and views are dropped where Python called us, attached.
+        unsafe { ffi::PyBuffer_Release(&raw mut *self.0) }
+    }
+}
+
+/// Bytes that are only read: of a `bytes` object, or of any other with contiguous memory. Another thread must not write to them
+/// meanwhile; Python code sees to that, as with every function that takes buffers.
+pub(crate) enum Input<'a> {
+    Bytes(&'a [u8]),
+    View(View),
+}
+
+impl Input<'_> {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Input::Bytes(bytes) => bytes,
+            // SAFETY: the exporter keeps so many bytes in place until the view is released.
+            Input::View(view) => unsafe { std::slice::from_raw_parts(view.start(), view.len()) },
+        }
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
+    type Error = PyErr;
+
+    #[inline]
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let input = if object.cast::<PyBytes>().is_ok() {
+            // SAFETY: it is a bytes object, which never changes and which the caller holds for 'a.
+            Input::Bytes(unsafe {
+                let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
+                std::slice::from_raw_parts(start, ffi::PyBytes_Size(object.as_ptr()) as usize)
+            })
+        } else {
+            Input::View(View::of(object, ffi::PyBUF_SIMPLE)?)
+        };
+        if input.bytes().len() > LONGEST { Err(too_long()) } else { Ok(input) }
+    }
+}
+
+/// Associated data: `None` is the same as none.
+pub(crate) fn or_empty<'b>(ad: &'b Option<Input<'_>>) -> &'b [u8] {
+    ad.as_ref().map_or(&[], Input::bytes)
+}
+
+/// A buffer that is written to.
+pub(crate) struct Output(View);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Output {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        View::of(object, ffi::PyBUF_WRITABLE).map(Output)
+    }
+}
+
+impl Output {
+    /// # Errors
+    /// Unless it has `len` bytes.
+    pub(crate) fn expect(&self, len: usize) -> PyResult<()> {
+        if self.0.len() == len {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("the buffer must be {len} bytes long, and it has {}", self.0.len())))
+    }
+
+    /// Writes `front` to the start, whether or not it overlaps, and returns all of the buffer for `apart`, inputs that must lie
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// If `front` is longer than the buffer, or one of `apart` overlaps with it.
+    pub(crate) fn begin(&mut self, front: &[u8], apart: &[&[u8]]) -> PyResult<&mut [u8]> {
+        let (start, len) = (self.0.start(), self.0.len());
+        if front.len() > len {
+            return Err(PyValueError::new_err("the buffer is too short"));
+        }
+        let ours = start as usize..start as usize + len;
+        for other in apart.iter().filter(|other| !other.is_empty()) {
+            let at = other.as_ptr() as usize;
+            if at < ours.end && ours.start < at + other.len() {
+                return Err(PyValueError::new_err("the buffer must not overlap the nonce or the associated data"));
+            }
+        }
+        // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read for the last
+        // time; the view is ours, and nobody else may use its memory during the call.
+        unsafe {
+            std::ptr::copy(front.as_ptr(), start, front.len());
+            Ok(std::slice::from_raw_parts_mut(start, len))
+        }
+    }
+
+    /// The memory, to read or write.
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the exporter keeps so many bytes in place until the view is released, and nobody else uses them during the call.
+        unsafe { std::slice::from_raw_parts_mut(self.0.start(), self.0.len()) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// A new `bytes` object of `front` and `more` bytes behind it, which `fill` gets before anybody else can see them. The bytes
+/// behind are zero.
+#[inline]
+pub(crate) fn new_bytes<'py, E: Into<PyErr>>(
+    py: Python<'py>,
+    front: &[u8],
+    more: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let len = front.len() + more;
+    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
+    // object is shared, but has nothing to write). All of it is written before it is a slice, and nobody else has it yet.
+    let (object, bytes) = unsafe {
+        let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
+        let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();
+        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
+        std::ptr::copy_nonoverlapping(front.as_ptr(), start, front.len());
+        std::ptr::write_bytes(start.add(front.len()), 0, more);
+        (object, std::slice::from_raw_parts_mut(start, len))
+    };
+    fill(bytes).map_err(Into::into)?;
+    Ok(object)
+}
+
+/// Runs `work` without the interpreter lock if it is on many bytes.
+#[inline]
+pub(crate) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+    if bytes < DETACH { work() } else { py.detach(work) }
+}

@@ -1,0 +1,146 @@
+//! Errors of the library as exceptions.
+
+use pyo3::{
+    create_exception,
+    exceptions::{
+        PyException, PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyValueError,
+    },
+    prelude::*,
+};
+use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
+use sealwright_file as file;
+
+create_exception!(
+    sealwright,
+    Error,
+    PyException,
+    "What is particular to Sealwright; the base of its other exceptions."
+);
+create_exception!(
+    sealwright,
+    InvalidTag,
+    Error,
+    "A message or a file is not authentic: it, its nonce or its associated data is not what was sealed under this key."
+);
+create_exception!(
+    sealwright,
+    WrongKey,
+    Error,
+    "A file does not open with the keys given, or with the associated data given."
+);
+
+/// An input that no method takes.
+pub(crate) fn too_long() -> PyErr {
+    PyOverflowError::new_err("data and associated data may have at most 2**31 - 1 bytes; files may be longer")
+}
+
+/// An error of the library on its way to Python.
+pub(crate) struct Raised(PyErr);
+
+impl From<Raised> for PyErr {
+    fn from(raised: Raised) -> PyErr {
+        raised.0
+    }
+}
+
+impl From<PyErr> for Raised {
+    fn from(error: PyErr) -> Raised {
+        Raised(error)
+    }
+}
+
+impl From<OpenError> for Raised {
+    fn from(error: OpenError) -> Raised {
+        Raised(InvalidTag::new_err(error.to_string()))
+    }
+}
+
+impl From<SealError> for Raised {
+    fn from(error: SealError) -> Raised {
+        Raised(match error {
+            SealError::TextTooLong | SealError::AdTooLong => PyOverflowError::new_err(error.to_string()),
+            SealError::KeyExhausted => Error::new_err(error.to_string()),
+            SealError::NoRandomness => PyOSError::new_err(error.to_string()),
+            _ => PyValueError::new_err(error.to_string()),
+        })
+    }
+}
+
+impl From<KeyLengthError> for Raised {
+    fn from(error: KeyLengthError) -> Raised {
+        Raised(PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl From<UnknownSuiteError> for Raised {
+    fn from(error: UnknownSuiteError) -> Raised {
+        Raised(PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl From<getrandom::Error> for Raised {
+    fn from(error: getrandom::Error) -> Raised {
+        Raised(PyOSError::new_err(format!("the operating system gave no random bytes: {error}")))
+    }
+}
+
+impl From<file::Error> for Raised {
+    fn from(error: file::Error) -> Raised {
+        let text = match hint(&error) {
+            Some(hint) => format!("{error} (hint: {hint})"),
+            None => error.to_string(),
+        };
+        Raised(match error {
+            // An exception that a file object of Python's raised comes back as it was.
+            file::Error::Io { source, .. } if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) => {
+                source.into()
+            }
+            file::Error::Io { source, .. } => match source.raw_os_error() {
+                // With its number, Python chooses the class: FileNotFoundError, PermissionError.
+                Some(number) => PyOSError::new_err((number, text)),
+                None => std::io::Error::new(source.kind(), text).into(),
+            },
+            file::Error::Random(_) => PyOSError::new_err(text),
+            file::Error::Exists(_) => PyFileExistsError::new_err(text),
+            file::Error::NotAuthentic(_) => InvalidTag::new_err(text),
+            file::Error::NoMemory(_) => PyMemoryError::new_err(text),
+            file::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
+            file::Error::SuiteNotForFiles(_)
+            | file::Error::NoSlots
+            | file::Error::TooManySlots
+            | file::Error::BadKey { .. } => PyValueError::new_err(text),
+            _ => match error.exit_code() {
+                2 => PyValueError::new_err(text),
+                4 => WrongKey::new_err(text),
+                _ => Error::new_err(text),
+            },
+        })
+    }
+}
+
+/// What to do about it, in Python's words: the library's hints name options of the command line.
+fn hint(error: &file::Error) -> Option<&'static str> {
+    Some(match error {
+        file::Error::Exists(_) => "force=True replaces it",
+        file::Error::TooCostly { .. } => "raise max_memory_kib if you trust the source of the file",
+        file::Error::KeyKind { wanted: "a passphrase", .. } => "pass key=Key.passphrase(...)",
+        file::Error::KeyKind { wanted: "a public key", .. } => "pass recipients=[secret_key.public_key]",
+        file::Error::KeyKind { .. } => "pass key=Key.raw(...)",
+        file::Error::NoneOpens => "pass key=Key.read(path) or key=Key.pair(secret_key)",
+        file::Error::IsATree => "`sealwright open` unpacks directories",
+        file::Error::KeyFile { .. } => "see Key.read and Key.write",
+        file::Error::WrongKey(_) | file::Error::WrongContext => "associated data must be the same as when sealing",
+        _ => return None,
+    })
+}
+
+/// Turns errors of the library into exceptions: `work().raised()?`.
+pub(crate) trait OrRaise<T> {
+    fn raised(self) -> PyResult<T>;
+}
+
+impl<T, E: Into<Raised>> OrRaise<T> for Result<T, E> {
+    fn raised(self) -> PyResult<T> {
+        self.map_err(|error| error.into().into())
+    }
+}

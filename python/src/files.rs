@@ -1,0 +1,111 @@
+//! Whole files: sealed, opened, verified, looked at.
+
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyList},
+};
+use sealwright::Suite;
+use sealwright_file::{Input, KeySource, Summary, armor, chunk};
+
+use crate::{
+    buffer,
+    error::OrRaise,
+    job::{self, Open, Seal},
+};
+
+/// The names of the suites.
+#[pyfunction]
+pub(crate) fn suites(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    PyList::new(py, Suite::ALL.iter().map(|suite| suite.name()))
+}
+
+/// Seals all of `source` to `target`, each a path or a binary file object. A file at a path appears only when it is whole.
+/// Returns the lengths of text and sealed file.
+#[pyfunction]
+#[pyo3(signature = (source, target, *, key=None, recipients=None, suite="aes-256-gcm", associated_data=None, armor=false,
+    costs=None, force=false))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+pub(crate) fn seal(
+    source: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    key: Option<&Bound<'_, PyAny>>,
+    recipients: Option<&Bound<'_, PyAny>>,
+    suite: &str,
+    associated_data: Option<buffer::Input<'_>>,
+    armor: bool,
+    costs: Option<(u32, u32, u32)>,
+    force: bool,
+) -> PyResult<(u64, u64)> {
+    let sealing = Seal::new(key, recipients, suite, buffer::or_empty(&associated_data), armor, costs)?;
+    let (input, output) = (job::input(source)?, job::output(target, force)?);
+    lengths(&job::run(source.py(), input.len(), |interrupt| sealing.run(input, output, interrupt))?)
+}
+
+/// Opens all of `source` to `target`, each a path or a binary file object. A file at a path appears only when all of it is
+/// authentic; a file object has been given a text that may be cut short until this function returns. Returns the lengths of text
+/// and sealed file.
+#[pyfunction]
+#[pyo3(signature = (source, target, *, key, associated_data=None, max_memory_kib=None, force=false))]
+pub(crate) fn open(
+    source: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    key: &Bound<'_, PyAny>,
+    associated_data: Option<buffer::Input<'_>>,
+    max_memory_kib: Option<u32>,
+    force: bool,
+) -> PyResult<(u64, u64)> {
+    let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
+    let (input, output) = (job::input(source)?, job::output(target, force)?);
+    lengths(&job::run(source.py(), input.len(), |interrupt| open.opening(interrupt).open(input, output))?)
+}
+
+/// Opens all of `source` and keeps nothing of it.
+#[pyfunction]
+#[pyo3(signature = (source, *, key, associated_data=None, max_memory_kib=None))]
+pub(crate) fn verify(
+    source: &Bound<'_, PyAny>,
+    key: &Bound<'_, PyAny>,
+    associated_data: Option<buffer::Input<'_>>,
+    max_memory_kib: Option<u32>,
+) -> PyResult<(u64, u64)> {
+    let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
+    let input = job::input(source)?;
+    lengths(&job::run(source.py(), input.len(), |interrupt| open.opening(interrupt).verify(input))?)
+}
+
+fn lengths(summary: &Summary) -> PyResult<(u64, u64)> {
+    Ok((summary.text, summary.sealed))
+}
+
+/// The length of the text in a file of `sealed_bytes` bytes that begins with `head`, which has the preamble: as the length tells,
+/// not proven. `None` if no text makes a file of this length, or if it is armored.
+#[pyfunction]
+pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult<Option<u64>> {
+    let head = head.bytes();
+    let found = sealwright_file::inspect(Input::bytes(head.to_vec(), "the file")).raised()?;
+    if head.starts_with(armor::BEGIN.as_bytes()) {
+        return Ok(None);
+    }
+    let body = sealed_bytes.checked_sub(found.preamble_len);
+    Ok(body.and_then(|body| chunk::plain_len(body).ok()))
+}
+
+/// What a sealed file tells without a key, none of it proven: `suite`, `opens_with`, and for a path `text_bytes` and
+/// `sealed_bytes`.
+#[pyfunction]
+pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let found = sealwright_file::inspect(job::input(source)?).raised()?;
+    let dict = PyDict::new(source.py());
+    dict.set_item("version", found.version)?;
+    dict.set_item("suite", found.preamble.suite.name())?;
+    let opens_with = match &found.preamble.source {
+        KeySource::Raw => "key",
+        KeySource::Passphrase { .. } => "passphrase",
+        KeySource::Recipients(_) => "recipients",
+        _ => "another kind of key",
+    };
+    dict.set_item("opens_with", opens_with)?;
+    dict.set_item("sealed_bytes", found.sealed)?;
+    dict.set_item("text_bytes", found.text.and_then(Result::ok))?;
+    Ok(dict)
+}

@@ -1,0 +1,126 @@
+//! A key of any of the classes in `aead`, and what their methods do.
+
+use std::ops::RangeInclusive;
+
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use sealwright::Aead;
+
+use crate::{
+    buffer::{Input, Output, detached, new_bytes, or_empty},
+    error::{OrRaise, Raised},
+};
+
+/// A tag of every mode here, in bytes.
+pub(crate) const TAG: usize = 16;
+
+/// A key of one of the classes below.
+pub(crate) struct Keyed {
+    pub(crate) aead: Box<dyn Aead>,
+    /// Lengths of nonces in bytes, as pyca/cryptography bounds them: no shorter ones than are safe to choose.
+    pub(crate) nonces: RangeInclusive<usize>,
+}
+
+impl Keyed {
+    /// # Errors
+    /// Unless the mode takes nonces of `len` bytes.
+    #[inline]
+    pub(crate) fn nonce(&self, len: usize) -> PyResult<()> {
+        if self.nonces.contains(&len) {
+            return Ok(());
+        }
+        let (least, most) = (self.nonces.start(), self.nonces.end());
+        let wanted = if least == most { format!("{least}") } else { format!("between {least} and {most}") };
+        Err(PyValueError::new_err(format!("the nonce has {len} bytes; it must have {wanted}")))
+    }
+
+    /// Encrypts the text at the start of `message` and puts the tag behind it.
+    #[inline]
+    pub(crate) fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Raised> {
+        let (text, room) = message.split_at_mut(message.len() - TAG);
+        let tag = self.aead.seal_in_place(nonce, ad, text)?;
+        room.copy_from_slice(tag.as_ref());
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn encrypt<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: &Input<'_>,
+        data: &Input<'_>,
+        ad: &Option<Input<'_>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
+        self.nonce(nonce.len())?;
+        let size = data.len() + ad.len();
+        new_bytes(py, data, TAG, |message| detached(py, size, || self.seal(nonce, ad, message)))
+    }
+
+    #[inline]
+    pub(crate) fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        nonce: &Input<'_>,
+        data: &Input<'_>,
+        ad: &Option<Input<'_>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
+        self.nonce(nonce.len())?;
+        let (text, tag) = split(data)?;
+        let size = data.len() + ad.len();
+        let open = |text: &mut [u8]| self.aead.open_in_place(nonce, ad, text, tag);
+        new_bytes(py, text, 0, |text| detached(py, size, || open(text)).map_err(Raised::from))
+    }
+
+    pub(crate) fn encrypt_into(
+        &self,
+        py: Python<'_>,
+        nonce: &Input<'_>,
+        data: &Input<'_>,
+        ad: &Option<Input<'_>>,
+        mut buf: Output,
+    ) -> PyResult<usize> {
+        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
+        self.nonce(nonce.len())?;
+        let len = data.len() + TAG;
+        buf.expect(len)?;
+        let message = buf.begin(data, &[nonce, ad])?;
+        detached(py, len + ad.len(), || self.seal(nonce, ad, message)).raised()?;
+        Ok(len)
+    }
+
+    pub(crate) fn decrypt_into(
+        &self,
+        py: Python<'_>,
+        nonce: &Input<'_>,
+        data: &Input<'_>,
+        ad: &Option<Input<'_>>,
+        mut buf: Output,
+    ) -> PyResult<usize> {
+        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
+        self.nonce(nonce.len())?;
+        let (ciphertext, tag) = split(data)?;
+        buf.expect(ciphertext.len())?;
+        // The buffer may lie over the data, and so over the tag.
+        let mut kept = [0; TAG];
+        kept.copy_from_slice(tag);
+        let len = ciphertext.len();
+        let text = buf.begin(ciphertext, &[nonce, ad])?;
+        detached(py, len + ad.len(), || self.aead.open_in_place(nonce, ad, text, &kept)).raised()?;
+        Ok(len)
+    }
+}
+
+/// Ciphertext and tag of a message.
+pub(crate) fn split(message: &[u8]) -> PyResult<(&[u8], &[u8])> {
+    message.len().checked_sub(TAG).map(|len| message.split_at(len)).ok_or(sealwright::OpenError).raised()
+}
+
+/// A new key of `bits` bits, if `allowed` has that.
+pub(crate) fn generate<'py>(py: Python<'py>, bits: usize, allowed: &[usize]) -> PyResult<Bound<'py, PyBytes>> {
+    if !allowed.contains(&bits) {
+        let allowed: Vec<String> = allowed.iter().map(usize::to_string).collect();
+        return Err(PyValueError::new_err(format!("bit_length must be {}, not {bits}", allowed.join(" or "))));
+    }
+    new_bytes(py, &[], bits / 8, |key| getrandom::fill(key).map_err(Raised::from))
+}

@@ -1,0 +1,186 @@
+//! Keys of sealed files.
+
+use std::{path::PathBuf, sync::Arc};
+
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyBytes, PyString},
+};
+use sealwright_file::{self as file, Recipient, key::KeyForm};
+
+use crate::{buffer::Input, counter::suite, error::OrRaise};
+
+/// What seals and opens files: a raw key, a passphrase, or the secret keys of an identity file. A passphrase is stretched once for
+/// all files that one `Key` seals.
+#[pyclass(frozen, module = "sealwright")]
+pub(crate) struct Key(Arc<Vec<file::Key>>);
+
+impl Key {
+    fn of(key: file::Key) -> Key {
+        Key(Arc::new(vec![key]))
+    }
+}
+
+#[pymethods]
+impl Key {
+    /// A raw key, uniformly random: 16 or 32 bytes, as the suite takes.
+    #[staticmethod]
+    fn raw(key: Input<'_>) -> PyResult<Key> {
+        let given = key.bytes().len();
+        if ![16, 32].contains(&given) {
+            return Err(PyValueError::new_err(format!("the key has {given} bytes; it must have 16 or 32")));
+        }
+        Ok(Key::of(file::Key::raw(key.bytes())))
+    }
+
+    /// A passphrase: text, or the bytes that were typed.
+    #[staticmethod]
+    fn passphrase(passphrase: &Bound<'_, PyAny>) -> PyResult<Key> {
+        let bytes = match passphrase.cast::<PyString>() {
+            Ok(text) => text.to_cow()?.into_owned().into_bytes(),
+            Err(_) => passphrase.extract::<Input<'_>>()?.bytes().to_vec(),
+        };
+        Ok(Key::of(file::Key::passphrase(bytes).raised()?))
+    }
+
+    /// The secret key of a pair. It opens, and does not seal: pass its `public_key` to `recipients`.
+    #[staticmethod]
+    fn pair(secret: &SecretKey) -> Key {
+        Key::of(file::Key::pair(secret.0.clone()))
+    }
+
+    /// A fresh raw key.
+    #[staticmethod]
+    #[pyo3(signature = (suite="aes-256-gcm"))]
+    fn generate(suite: &str) -> PyResult<Key> {
+        Ok(Key::of(file::Key::generate(self::suite(suite)?).raised()?))
+    }
+
+    /// The key in a key file, or all keys in an identity file. Only its owner may be able to read it. An identity file that is
+    /// sealed is opened with `passphrase`.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, passphrase=None))]
+    fn read(py: Python<'_>, path: PathBuf, passphrase: Option<Input<'_>>) -> PyResult<Key> {
+        let passphrase = passphrase.map(|passphrase| passphrase.bytes().to_vec());
+        let ask = || file::Key::passphrase(passphrase.unwrap_or_default());
+        let keys = py.detach(|| file::read_identities::<file::Error>(&path, ask)).raised()?;
+        Ok(Key(Arc::new(keys)))
+    }
+
+    /// Writes a raw key to a new file that only its owner may read.
+    fn write(&self, path: PathBuf) -> PyResult<()> {
+        match &self.0[..] {
+            [key] => key.write_file(&path, KeyForm::Raw).raised(),
+            _ => Err(PyValueError::new_err("only a raw key can be written")),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let kinds: Vec<&str> = self.0.iter().map(file::Key::kind).collect();
+        format!("<Key: {}>", kinds.join(", "))
+    }
+}
+
+/// The keys of a function's argument: a `Key`, a `SecretKey`, or the bytes of a raw key.
+pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
+    if let Ok(key) = given.cast::<Key>() {
+        return Ok(Arc::clone(&key.get().0));
+    }
+    if let Ok(secret) = given.cast::<SecretKey>() {
+        return Ok(Key::pair(secret.get()).0);
+    }
+    if given.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("a str is no key (hint: for a passphrase, pass key=Key.passphrase(...))"));
+    }
+    Ok(Key::raw(given.extract()?)?.0)
+}
+
+/// The secret key of a pair: X25519 and ML-KEM-768 together.
+#[pyclass(frozen, module = "sealwright")]
+pub(crate) struct SecretKey(file::SecretKey);
+
+#[pymethods]
+impl SecretKey {
+    /// Reads the text of a secret key: `SEAL-SECRET-KEY-1...`.
+    #[new]
+    fn new(text: &str) -> PyResult<SecretKey> {
+        Ok(SecretKey(text.parse().raised()?))
+    }
+
+    /// A new pair.
+    #[staticmethod]
+    fn generate() -> PyResult<SecretKey> {
+        Ok(SecretKey(file::SecretKey::generate().raised()?))
+    }
+
+    /// What others seal files with.
+    #[getter]
+    fn public_key(&self) -> PublicKey {
+        PublicKey(self.0.public_key())
+    }
+
+    /// The secret text. Whoever has it opens the files.
+    fn to_text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        PyString::new(py, &self.0.to_text())
+    }
+
+    /// Writes an identity file that only its owner may read: `Key.read` reads it.
+    fn write(&self, path: PathBuf) -> PyResult<()> {
+        self.0.write_file(&path).raised()
+    }
+}
+
+/// The public key of a pair.
+#[pyclass(frozen, eq, module = "sealwright")]
+#[derive(PartialEq)]
+pub(crate) struct PublicKey(file::PublicKey);
+
+#[pymethods]
+impl PublicKey {
+    /// Reads the text of a public key: `seal1...`.
+    #[new]
+    fn new(text: &str) -> PyResult<PublicKey> {
+        Ok(PublicKey(text.parse().raised()?))
+    }
+
+    /// The public keys in a recipients file, one a line.
+    #[staticmethod]
+    fn read(path: PathBuf) -> PyResult<Vec<PublicKey>> {
+        Ok(file::read_recipients(&path).raised()?.into_iter().map(PublicKey).collect())
+    }
+
+    /// The key's bytes.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    fn __hash__(&self) -> u64 {
+        // The first bytes of a public key are as good as random.
+        self.0.to_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Whom a file is sealed for: public keys, or their texts.
+pub(crate) fn recipients(given: &Bound<'_, PyAny>) -> PyResult<Vec<Recipient>> {
+    if given.is_instance_of::<PyString>() || given.cast::<PublicKey>().is_ok() {
+        return Err(PyTypeError::new_err("recipients must be a sequence of public keys, not one"));
+    }
+    given.try_iter()?.map(|each| recipient(&each?)).collect()
+}
+
+fn recipient(given: &Bound<'_, PyAny>) -> PyResult<Recipient> {
+    if let Ok(key) = given.cast::<PublicKey>() {
+        return Ok(Recipient::PublicKey(key.get().0.clone()));
+    }
+    let text = given.cast::<PyString>().map_err(|_| PyTypeError::new_err("a recipient is a PublicKey, or its text"))?;
+    Ok(Recipient::PublicKey(PublicKey::new(&text.to_cow()?)?.0))
+}

@@ -1,0 +1,41 @@
+//! The extension module of the Python package `sealwright`. What it offers is described in `package/sealwright/_sealwright.pyi`, and
+//! in `docs/PYTHON.md`.
+//!
+//! Unsafe code stands in [`buffer`] alone, where memory that Python owns becomes slices.
+
+mod aead;
+mod batch;
+mod buffer;
+mod counter;
+mod error;
+mod files;
+mod job;
+mod keyed;
+mod keys;
+mod python_file;
+mod reader;
+mod writer;
+
+use pyo3::prelude::*;
+
+// Nothing in the module relies on the interpreter lock: classes are frozen, or hold a mutex.
+#[pymodule(gil_used = false)]
+mod _sealwright {
+    use super::*;
+    #[pymodule_export]
+    use super::{
+        aead::{AESGCM, AESGCMSIV, AESOCB3, XAES256GCM},
+        counter::{Opener, RandomNonceKey, Sealer},
+        error::{Error, InvalidTag, WrongKey},
+        files::{inspect, open, seal, suites, text_bytes, verify},
+        keys::{Key, PublicKey, SecretKey},
+        reader::SealedReader,
+        writer::SealedWriter,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("isa", sealwright::Isa::best().name())
+    }
+}

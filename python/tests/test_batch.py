@@ -1,0 +1,88 @@
+"""Many messages in one call, against one call for each."""
+
+import os
+
+import numpy
+import pytest
+import sealwright
+
+NONCE = {"AESGCM": 12, "AESOCB3": 12, "AESGCMSIV": 12, "XAES256GCM": 24}
+each = pytest.mark.parametrize("name", NONCE)
+
+
+def make(name):
+    return getattr(sealwright, name)(bytes(range(32)))
+
+
+@each
+def test_a_batch_is_every_message(name):
+    aead = make(name)
+    nonces = [os.urandom(NONCE[name]) for _ in range(50)]
+    data = [os.urandom(29 * i) for i in range(50)]
+    ads = [None if i % 3 == 0 else os.urandom(i) for i in range(50)]
+    for given, one in [(None, [None] * 50), (b"the same", [b"the same"] * 50), (ads, ads)]:
+        sealed = aead.encrypt_batch(nonces, data, given)
+        assert sealed == [aead.encrypt(*each) for each in zip(nonces, data, one)]
+        assert aead.decrypt_batch(nonces, sealed, given) == data
+    # Any sequence, and any bytes-like object.
+    again = aead.encrypt_batch(tuple(map(bytearray, nonces)), (memoryview(text) for text in data), bytearray(b"the same"))
+    assert again == aead.encrypt_batch(nonces, data, b"the same")
+
+
+@each
+def test_a_forged_message_is_none_and_the_others_open(name):
+    aead, nonces = make(name), [os.urandom(NONCE[name]) for _ in range(5)]
+    sealed = aead.encrypt_batch(nonces, [b"text"] * 5)
+    sealed[1], sealed[3] = sealed[1][:-1] + bytes([sealed[1][-1] ^ 1]), b"short"
+    assert aead.decrypt_batch(nonces, sealed) == [b"text", None, b"text", None, b"text"]
+
+
+def test_wrong_batches():
+    aead = make("AESGCM")
+    with pytest.raises(ValueError, match="there are 1 nonces for 2 messages"):
+        aead.encrypt_batch([bytes(12)], [b"", b""])
+    with pytest.raises(ValueError, match="there are 1 associated data for 2 messages"):
+        aead.encrypt_batch([bytes(12)] * 2, [b"", b""], [b""])
+    with pytest.raises(TypeError, match="sequence of bytes-like objects"):
+        aead.encrypt_batch(bytes(24), [b"", b""])
+    with pytest.raises(ValueError, match="the nonce has 3 bytes"):
+        aead.encrypt_batch([bytes(3)], [b""])
+    assert aead.encrypt_batch([], []) == aead.decrypt_batch([], []) == []
+
+
+@each
+@pytest.mark.parametrize("rows, length", [(1, 0), (1, 40), (7, 1), (100, 1500), (3, 20000)])
+def test_rows_are_every_message(name, rows, length):
+    aead = make(name)
+    nonces = numpy.frombuffer(os.urandom(rows * NONCE[name]), numpy.uint8).reshape(rows, -1)
+    data = numpy.frombuffer(os.urandom(rows * length), numpy.uint8).reshape(rows, length)
+    sealed = numpy.zeros((rows, length + 16), numpy.uint8)
+    assert aead.encrypt_rows(nonces, data, b"ad", sealed) == rows
+    for nonce, text, message in zip(nonces, data, sealed):
+        assert message.tobytes() == aead.encrypt(nonce, text, b"ad")
+    text = numpy.ones((rows, length), numpy.uint8)
+    assert aead.decrypt_rows(nonces, sealed, b"ad", text) == []
+    assert (text == data).all()
+    sealed[rows // 2, -1] ^= 1
+    assert aead.decrypt_rows(nonces, sealed, b"ad", text) == [rows // 2]
+    assert not text[rows // 2].any()
+    rest = numpy.arange(rows) != rows // 2
+    assert (text[rest] == data[rest]).all()
+
+
+def test_wrong_rows():
+    aead, out = make("AESGCM"), bytearray(64)
+    with pytest.raises(ValueError, match="are not rows"):
+        aead.encrypt_rows(bytes(24), bytes(33), None, out)
+    with pytest.raises(ValueError, match="are not rows"):
+        aead.encrypt_rows(bytes(23), bytes(32), None, out)
+    with pytest.raises(ValueError, match="the buffer must be 64 bytes long"):
+        aead.encrypt_rows(bytes(24), bytes(32), None, bytearray(63))
+    with pytest.raises(ValueError, match="shorter than a tag"):
+        aead.decrypt_rows(bytes(24), bytes(30), None, bytearray())
+    with pytest.raises(ValueError, match="overlap"):
+        aead.encrypt_rows(bytes(24), memoryview(out)[:32], None, out)
+    # A view that skips bytes is refused, not misread.
+    with pytest.raises(ValueError, match="contiguous"):
+        aead.encrypt_rows(bytes(24), numpy.zeros((2, 64), numpy.uint8)[:, :16], None, out)
+    assert aead.encrypt_rows(b"", b"", None, bytearray()) == 0

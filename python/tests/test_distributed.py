@@ -1,0 +1,125 @@
+"""Whole stores by many workers: on threads, on processes, and on Dask's scheduler and worker processes."""
+
+import os
+import signal
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import fsspec
+import pytest
+import sealwright
+from sealwright import distributed
+
+KEY = bytes(range(32))
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Files of many lengths, some in folders."""
+    texts = {f"{'sub/' * (i % 3)}file {i}": os.urandom(i * 5000) for i in range(20)}
+    for name, text in texts.items():
+        path = tmp_path / "plain" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return tmp_path, texts
+
+
+def check(folder, texts):
+    found = {str(path.relative_to(folder / "sealed")) for path in (folder / "sealed").rglob("*") if path.is_file()}
+    assert found == {f"{name}.seal" for name in texts}
+    for name, text in texts.items():
+        with sealwright.SealedFile(folder / "sealed" / f"{name}.seal", key=KEY) as file:
+            assert file.read() == text
+
+
+@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_there_and_back(store, pool):
+    folder, texts = store
+    seen = []
+    with pool(2) as executor:
+        options = {"executor": executor, "key": KEY, "manifest": folder / "manifest"}
+        report = distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", progress=seen.append, **options)
+        assert (report.done, report.skipped, report.failed, len(seen)) == (20, 0, {}, 20)
+        assert report.text_bytes == sum(map(len, texts.values()))
+        check(folder, texts)
+        # Again: nothing is sealed a second time.
+        before = {path: path.stat().st_mtime_ns for path in (folder / "sealed").rglob("*.seal")}
+        report = distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", **options)
+        assert (report.done, report.skipped) == (0, 20)
+        # Without the manifest as well.
+        options["manifest"] = None
+        report = distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", **options)
+        assert (report.done, report.skipped) == (0, 20)
+        assert before == {path: path.stat().st_mtime_ns for path in before}
+        report = distributed.open_store(f"file://{folder}/sealed", f"file://{folder}/copy", executor=executor, key=KEY)
+        assert report.done == 20
+    for name, text in texts.items():
+        assert (folder / "copy" / name).read_bytes() == text
+
+
+def test_a_source_that_changed_is_sealed_again(store):
+    folder, texts = store
+    with ThreadPoolExecutor(2) as executor:
+        run = lambda: distributed.seal_store(  # noqa: E731
+            f"file://{folder}/plain", f"file://{folder}/sealed", executor=executor, key=KEY, manifest=folder / "manifest"
+        )
+        run()
+        with open(folder / "manifest", "a") as manifest:
+            manifest.write('{"name": "torn')
+        texts["file 0"] = b"longer"
+        (folder / "plain/file 0").write_bytes(b"longer")
+        report = run()
+        assert (report.done, report.skipped, report.failed) == (1, 19, {})
+        assert run().skipped == 20
+    check(folder, texts)
+
+
+def test_what_fails_stops_nothing_else(store):
+    folder, texts = store
+    with ThreadPoolExecutor(2) as executor:
+        distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", executor=executor, key=KEY)
+        bad = folder / "sealed/file 9.seal"
+        sealed = bytearray(bad.read_bytes())
+        sealed[20_000] ^= 1
+        bad.write_bytes(sealed)
+        report = distributed.open_store(f"file://{folder}/sealed", f"file://{folder}/copy", executor=executor, key=KEY)
+    assert report.done == 19 and list(report.failed) == ["file 9.seal"]
+    assert report.failed["file 9.seal"].startswith("InvalidTag: ")
+    assert len([path for path in (folder / "copy").rglob("*") if path.is_file()]) == 19
+
+
+def test_memory_to_memory():
+    fs = fsspec.filesystem("memory")
+    fs.store.clear()
+    fs.pipe_file("/plain/a", b"text")
+    with ThreadPoolExecutor(1) as executor:
+        report = distributed.seal_store("memory://plain", "memory://sealed", executor=executor, key=lambda: KEY)
+    assert report.done == 1 and not report.failed and b"text" not in fs.cat_file("/sealed/a.seal")
+    fs.store.clear()
+
+
+def test_a_killed_worker_loses_nothing_and_seals_nothing_twice(store):
+    dask = pytest.importorskip("distributed")
+    folder, texts = store
+    killed = []
+
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with dask.Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+
+            def kill(report):
+                if report.done == 5 and not killed:
+                    killed.append(pids[0])
+                    os.kill(pids[0], signal.SIGKILL)
+                time.sleep(0.01)
+
+            executor = client.get_executor(retries=3)
+            options = {"executor": executor, "key": KEY, "manifest": folder / "manifest"}
+            source, target = f"file://{folder}/plain", f"file://{folder}/sealed"
+            report = distributed.seal_store(source, target, progress=kill, **options)
+            assert killed and not report.failed and report.done + report.skipped == 20
+            before = {path: path.stat().st_mtime_ns for path in (folder / "sealed").rglob("*.seal")}
+            again = distributed.seal_store(source, target, **options)
+            assert (again.done, again.skipped) == (0, 20)
+            assert before == {path: path.stat().st_mtime_ns for path in before}
+    check(folder, texts)

@@ -1,0 +1,42 @@
+"""The stubs say what the module has, and every public thing says what it does."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import sealwright
+
+HOME = Path(__file__).parents[1]
+
+
+def mypy(*words, cwd):
+    run = subprocess.run([sys.executable, "-m", *words], cwd=cwd, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_stubs_match_the_module(tmp_path):
+    # The base class of the four AEADs exists for the stubs alone; PyO3 makes `__all__`.
+    (tmp_path / "allowed").write_text("sealwright._sealwright._Aead\nsealwright._sealwright.__all__\n")
+    allow = ["--allowlist", str(tmp_path / "allowed"), "--ignore-unused-allowlist"]
+    mypy("mypy.stubtest", "sealwright._sealwright", *allow, cwd=tmp_path)
+
+
+def test_the_package_is_typed(tmp_path):
+    settings = ["--strict", "--config-file", str(HOME / "pyproject.toml"), "--python-version", "3.10"]
+    mypy("mypy", *settings, "--cache-dir", str(tmp_path), str(HOME / "package" / "sealwright"), cwd=tmp_path)
+    assert (Path(sealwright.__file__).parent / "py.typed").exists()
+
+
+def test_everything_public_has_a_docstring():
+    missing = []
+    for name in sealwright.__all__:
+        thing = getattr(sealwright, name)
+        if isinstance(thing, str):
+            continue
+        if not thing.__doc__:
+            missing.append(name)
+        for inner, member in vars(thing).items() if isinstance(thing, type) else ():
+            if not inner.startswith("_") and callable(member) and thing.__module__ != "builtins":
+                if not getattr(member, "__doc__", None) and not hasattr(__import__("io").BufferedIOBase, inner):
+                    missing.append(f"{name}.{inner}")
+    assert not missing
