@@ -102,7 +102,7 @@ fn main() -> ExitCode {
             }
             "fuzz" => {
                 // `check` does not link, so libFuzzer, which needs a C++ compiler, need not be built.
-                let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz", "--locked"];
+                let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target", "--locked"];
                 steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
             }
             "unit" => {
