@@ -12,6 +12,7 @@ use crate::{
     },
     simd::{Block, Isa},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// The longest text that goes side by side with others, in bytes.
@@ -65,6 +66,7 @@ pub struct Batch {
     isa: Isa,
     lanes: Box<MultiBuffer>,
     frames: Box<Frames>,
+    _stack: CleanStack<{ 32 << 10 }>,
 }
 
 /// Copies of the messages, in whole blocks. Wiped when dropped.
@@ -114,7 +116,12 @@ impl core::error::Error for BatchError {}
 impl Batch {
     /// An empty batch. It takes some 30 KiB of memory, and serves any number of calls.
     pub fn new(isa: Isa) -> Self {
-        Batch { isa, lanes: MultiBuffer::boxed(), frames: Box::new(Frames([[[0; 16]; FRAME]; PACKETS])) }
+        Batch {
+            isa,
+            lanes: MultiBuffer::boxed(),
+            frames: Box::new(Frames([[[0; 16]; FRAME]; PACKETS])),
+            _stack: CleanStack,
+        }
     }
 
     /// Encrypts every text in place and writes the tags.

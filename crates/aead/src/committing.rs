@@ -48,6 +48,7 @@ use crate::{
     simd::Isa,
     suite::Suite,
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// Names the construction in the key derivation.
@@ -73,6 +74,7 @@ pub struct Committing {
     suite: Suite,
     /// HMAC with the key taken in: the hash states wipe themselves.
     prf: Hmac<Sha512>,
+    _stack: CleanStack,
 }
 
 /// Bytes of a nonce.
@@ -99,7 +101,7 @@ impl Committing {
         // A key shorter than the hash's block is filled up with zero: no length is refused.
         let mut block = Zeroizing::new([0; 128]);
         block[..key.len()].copy_from_slice(key);
-        Ok(Committing { isa, suite, prf: Hmac::new((&*block).into()) })
+        Ok(Committing { isa, suite, prf: Hmac::new((&*block).into()), _stack: CleanStack })
     }
 
     /// Whether a message with this nonce, associated data and tag was sealed under this key, as far as its commitment tells:

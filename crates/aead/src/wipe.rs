@@ -1,5 +1,30 @@
 //! Wiping of secrets when they are dropped.
 
+/// Wipes the stack when a key is dropped, which has one as its last field.
+///
+/// What was in a register may be in a dead frame: compilers spill round keys, and a key that is moved to the heap was on the
+/// stack before. Without this, a test found some fifty round keys there after an AES-GCM key was dropped. Calls leave their frames
+/// below that of their caller, and so below that which drops the key: overwriting `BYTES` below it wipes them. The default is more
+/// than the frames of every kernel of one key take.
+#[derive(Clone, Debug)]
+pub(crate) struct CleanStack<const BYTES: usize = { 16 << 10 }>;
+
+impl<const BYTES: usize> Drop for CleanStack<BYTES> {
+    #[inline]
+    fn drop(&mut self) {
+        // Without an operating system the stack may be smaller than that.
+        #[cfg(feature = "std")]
+        clean_stack::<BYTES>();
+    }
+}
+
+#[cfg(feature = "std")]
+#[inline(never)]
+fn clean_stack<const BYTES: usize>() {
+    let stack = [0u8; BYTES];
+    zeroize::optimization_barrier(&stack);
+}
+
 /// Implements `Zeroize`, `Drop` and `ZeroizeOnDrop` for a type by assigning zero to each of its secret fields.
 ///
 /// `zeroize` clears arrays of bytes by one volatile store a byte. An assignment becomes stores of whole registers, and the

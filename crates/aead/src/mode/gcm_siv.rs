@@ -23,6 +23,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Reg, Simd},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// The longest text and the longest associated data, in bytes (RFC 8452, section 6).
@@ -47,6 +48,7 @@ pub struct GcmSiv<C> {
     isa: Isa,
     /// Derives the keys of a message.
     generator: C,
+    _stack: CleanStack,
 }
 
 /// AEAD_AES_128_GCM_SIV.
@@ -57,14 +59,14 @@ pub type Aes256GcmSiv = GcmSiv<Aes256>;
 impl Aes128GcmSiv {
     /// Under a key of 16 bytes.
     pub fn new(isa: Isa, key: &[u8; 16]) -> Self {
-        GcmSiv { isa, generator: Aes128::new(isa, key) }
+        GcmSiv { isa, generator: Aes128::new(isa, key), _stack: CleanStack }
     }
 }
 
 impl Aes256GcmSiv {
     /// Under a key of 32 bytes.
     pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
-        GcmSiv { isa, generator: Aes256::new(isa, key) }
+        GcmSiv { isa, generator: Aes256::new(isa, key), _stack: CleanStack }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// Bytes of a nonce.
@@ -40,6 +41,7 @@ pub struct Xaes256Gcm {
     cipher: Aes256,
     /// The subkey K1 of CMAC (SP 800-38B, 6.1).
     subkey: Subkey,
+    _stack: CleanStack,
 }
 
 #[derive(Clone)]
@@ -55,7 +57,7 @@ impl Xaes256Gcm {
         let cipher = Aes256::new(isa, key);
         let l = u128::from_be_bytes(encrypt_block(isa, &cipher, &[0; 16]));
         let carry = 0u128.wrapping_sub(l >> 127);
-        Xaes256Gcm { isa, cipher, subkey: Subkey((l << 1) ^ (carry & 0x87)) }
+        Xaes256Gcm { isa, cipher, subkey: Subkey((l << 1) ^ (carry & 0x87)), _stack: CleanStack }
     }
 
     /// AES-256-GCM under the key of a message, and the nonce for it.

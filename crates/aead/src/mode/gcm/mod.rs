@@ -40,6 +40,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
@@ -54,6 +55,7 @@ pub struct Gcm<C, G> {
     cipher: C,
     ghash: G,
     tag_len: usize,
+    _stack: CleanStack,
 }
 
 /// AES-128-GCM, hashing by carry-less multiplication.
@@ -107,7 +109,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
-        Gcm { isa, cipher, ghash, tag_len }
+        Gcm { isa, cipher, ghash, tag_len, _stack: CleanStack }
     }
 
     #[inline(always)]
@@ -130,7 +132,7 @@ impl<C: BlockCipher> Gcm<C, Clmul> {
     /// as computing half of it.
     #[inline]
     pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
-        Gcm { isa, cipher, ghash: Clmul::empty(), tag_len: tag_len as usize }
+        Gcm { isa, cipher, ghash: Clmul::empty(), tag_len: tag_len as usize, _stack: CleanStack }
     }
 
     /// Computes the powers of h in place.

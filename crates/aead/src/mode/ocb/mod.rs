@@ -38,6 +38,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
@@ -52,6 +53,7 @@ pub struct Ocb<C> {
     cipher: C,
     offsets: Offsets,
     tag_len: TagLen,
+    _stack: CleanStack,
 }
 
 /// A tag length of RFC 7253, in bytes. It goes into the nonce's block, so that keys do not mix lengths.
@@ -74,7 +76,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
     /// OCB with tags of `tag_len`.
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         let offsets = Offsets::new(isa, &cipher);
-        Ocb { isa, cipher, offsets, tag_len }
+        Ocb { isa, cipher, offsets, tag_len, _stack: CleanStack }
     }
 
     /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
