@@ -150,8 +150,8 @@ pub trait Aead: Sealed + Send + Sync {
         opened
     }
 
-    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. GCM and OCB copy the text batch by batch just before they
-    /// encrypt it, so that it passes through memory once; the other modes copy it first.
+    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. GCM and OCB read from the one buffer and write
+    /// to the other; the other modes copy the text first.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -241,12 +241,12 @@ pub(crate) fn same_length(text: &[u8], out: &[u8]) {
     assert_eq!(text.len(), out.len(), "the output must be as long as the text");
 }
 
-/// Copies the part of the text that a kernel takes next, if it lies in another buffer: so little that it is still in the
-/// nearest cache when the kernel reads it.
+/// What a kernel reads where it will write `text`, which is the text from `at` on: `text` itself, or as much of another buffer.
 #[inline(always)]
-pub(crate) fn fetch(source: Option<&[u8]>, at: usize, text: &mut [u8]) {
-    if let Some(source) = source {
-        text.copy_from_slice(&source[at..at + text.len()]);
+pub(crate) fn input<'a>(source: Option<&'a [u8]>, at: usize, text: &'a [u8]) -> &'a [u8] {
+    match source {
+        Some(source) => &source[at..at + text.len()],
+        None => text,
     }
 }
 

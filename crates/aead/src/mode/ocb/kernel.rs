@@ -6,7 +6,7 @@
 
 use super::offsets::{Offsets, Walk};
 use crate::{
-    aead::fetch,
+    aead::input,
     block::{BlockCipher, Inverse, Masks},
     simd::{Block, Kernel, Outlined, Reg, Simd},
 };
@@ -161,11 +161,11 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
         let mut checksum = simd.zero();
         let bulk = self.text.len() / (W * row) * (W * row);
         for (i, batch) in self.text.chunks_exact_mut(W * row).enumerate() {
-            fetch(self.source, i * W * row, batch);
+            let at = i * W * row;
             let offsets = walk.batch::<W>();
             let mut x = [simd.zero(); W];
-            for (x, text) in x.iter_mut().zip(batch.chunks_exact(row)) {
-                *x = simd.load(text);
+            for (i, (x, text)) in x.iter_mut().zip(batch.chunks_exact(row)).enumerate() {
+                *x = simd.load(input(self.source, at + i * row, text));
                 if SEAL {
                     checksum = checksum ^ *x;
                 }
@@ -202,8 +202,8 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
         const { assert!(N == T + 2) }
         let simd = self.simd;
         let Fused { cipher, offsets, text, source, .. } = self.fused;
-        let text = &mut text[self.at..];
-        fetch(source, self.at, text);
+        let at = self.at;
+        let text = &mut text[at..];
         let len = text.len();
         let mut last = self.walk.after(len / 16);
         if !len.is_multiple_of(16) {
@@ -216,7 +216,7 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
             if text.is_empty() {
                 break;
             }
-            let block = simd.load_partial(text);
+            let block = simd.load_partial(input(source, at + i * S::Reg::BYTES, text));
             x[i] = block ^ self.walk.row(i);
             if SEAL {
                 checksum = checksum ^ block;
@@ -241,7 +241,7 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
             let mut new = x[i] ^ self.walk.row(i);
             if text.len() < S::Reg::BYTES {
                 // The blocks that are whole went through the cipher; the rest is xored with the pad.
-                let padded = simd.load_partial(text) ^ x[T];
+                let padded = simd.load_partial(input(source, at + i * S::Reg::BYTES, text)) ^ x[T];
                 new = ((new ^ padded).keep(text.len() / 16 * 16) ^ padded).keep(text.len());
             }
             new.store_partial(text);
