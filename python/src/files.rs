@@ -78,12 +78,13 @@ fn lengths(summary: &Summary) -> PyResult<(u64, u64)> {
 }
 
 /// The length of the text in a file of `sealed_bytes` bytes that begins with `head`, which has the preamble: as the length tells,
-/// not proven. `None` if no text makes a file of this length, or if it is armored.
+/// not proven. `None` if no text makes a file of this length, or if the file is armored, padded or signed.
 #[pyfunction]
 pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult<Option<u64>> {
     let head = head.bytes();
     let found = sealwright_file::inspect(Input::bytes(head.to_vec(), "the file")).raised()?;
-    if head.starts_with(armor::BEGIN.as_bytes()) {
+    let layout = found.preamble.layout;
+    if head.starts_with(armor::BEGIN.as_bytes()) || layout.padded || layout.signed {
         return Ok(None);
     }
     let body = sealed_bytes.checked_sub(found.preamble_len);

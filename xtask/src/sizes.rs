@@ -27,9 +27,9 @@ const INSTALLS: &[Install] = &[
         bytes: Some(6 * MB),
     },
     Install {
-        what: "sealwright, public keys",
+        what: "sealwright, all for files",
         package: "sealwright-cli",
-        features: &["--no-default-features", "--features", "public-keys"],
+        features: &["--no-default-features", "--features", "enc-more,public-keys,signatures,ssh"],
         crates: 140,
         bytes: Some(9 * MB),
     },
@@ -42,9 +42,9 @@ const INSTALLS: &[Install] = &[
     },
 ];
 
-/// Crates that only the laboratory may use: peers, plots, templates, formats of results.
+/// Crates that only the laboratory may use: peers, plots, templates, formats of results. `aes-gcm` is a peer as well, but `ssh-key`
+/// also builds it, for SSH keys that are encrypted with it.
 const LABORATORY_ONLY: &[&str] = &[
-    "aes-gcm",
     "boringtun",
     "csv",
     "graviola",

@@ -4,6 +4,8 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "public-keys")]
 use crate::rekey;
+#[cfg(feature = "signatures")]
+use crate::sign;
 #[cfg(feature = "relay")]
 use crate::{client, serve};
 use crate::{completions, enc, inspect, key, man, open, seal, vectors, verify};
@@ -36,6 +38,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
+    #[cfg(feature = "signatures")]
+    Sign(sign::FileSignArgs),
     Verify(verify::VerifyArgs),
     Inspect(inspect::InspectArgs),
     #[cfg(feature = "public-keys")]

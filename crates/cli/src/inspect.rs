@@ -104,7 +104,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     let mut row = |label: &str, value: String| text += &format!("  {label:<8} {value}\n");
     row("format", format!("version {}", found.version));
     row("suite", found.preamble.suite.to_string());
-    if found.preamble.content == Content::Tree {
+    if found.preamble.layout.content == Content::Tree {
         row("holds", "a directory".into());
     }
     row(
@@ -118,9 +118,10 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     if let Some(sealed) = found.sealed {
         row("sealed", format!("{sealed} bytes"));
     }
-    match (&found.text, found.chunks()) {
+    match (&found.text, found.chunks) {
         (Some(Ok(bytes)), Some(chunks)) => {
-            row("text", format!("{bytes} bytes in {chunks} {}", if chunks == 1 { "chunk" } else { "chunks" }));
+            let most = if found.preamble.layout.padded { "padded, at most " } else { "" };
+            row("text", format!("{most}{bytes} bytes in {chunks} {}", if chunks == 1 { "chunk" } else { "chunks" }));
         }
         (Some(Err(_)), _) => row("text", "damaged: no text makes a file of this length".into()),
         _ => {}
@@ -133,6 +134,7 @@ fn kinds(slots: &Slots) -> String {
     let count = |is: fn(&SlotKind) -> bool| slots.iter().filter(|slot| is(slot.kind())).count();
     let kinds = [
         (count(|kind| matches!(kind, SlotKind::Public { .. })), "secret key"),
+        (count(|kind| matches!(kind, SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. })), "SSH key"),
         (count(|kind| matches!(kind, SlotKind::Raw)), "raw key"),
         (count(|kind| matches!(kind, SlotKind::Passphrase { .. })), "passphrase"),
         (count(|kind| matches!(kind, SlotKind::Unknown { .. })), "key of an unknown kind"),
@@ -148,6 +150,8 @@ fn slot_json(slot: &Slot) -> serde_json::Value {
         SlotKind::Raw => json!({ "kind": "raw" }),
         SlotKind::Passphrase { costs, .. } => json!({ "kind": "passphrase", "argon2id": costs_json(costs) }),
         SlotKind::Public { .. } => json!({ "kind": "public" }),
+        SlotKind::SshEd25519 { .. } => json!({ "kind": "ssh-ed25519" }),
+        SlotKind::SshRsa { .. } => json!({ "kind": "ssh-rsa" }),
         _ => json!({ "kind": "unknown" }),
     }
 }
@@ -166,13 +170,14 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "file": name.to_string_lossy(),
         "version": found.version,
         "suite": found.preamble.suite.name(),
-        "content": if found.preamble.content == Content::Tree { "tree" } else { "bytes" },
+        "content": if found.preamble.layout.content == Content::Tree { "tree" } else { "bytes" },
         "key_source": source,
         "argon2id": argon2id,
         "slots": slots,
         "sealed_bytes": found.sealed,
+        "padded": found.preamble.layout.padded,
         "text_bytes": found.text.as_ref().and_then(|text| text.as_ref().ok()),
-        "chunks": found.chunks(),
+        "chunks": found.chunks,
         "flaw": found.text.as_ref().and_then(|text| text.as_ref().err()).map(ToString::to_string),
     })
 }

@@ -7,9 +7,11 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sealwright::Suite;
-#[cfg(feature = "public-keys")]
-use sealwright_file::SecretKey;
+#[cfg(feature = "signatures")]
+use sealwright_file::SigningKey;
 use sealwright_file::{Error, Key, key::KeyForm};
+#[cfg(feature = "public-keys")]
+use sealwright_file::{SecretKey, key::write_new};
 use sealwright_terminal::{CommandError, Exit, os_message};
 
 use crate::{error::file_error, seal, stream};
@@ -20,7 +22,8 @@ a copy in a safe place: if the key is lost, everything that was sealed with it i
 
 Example:
     sealwright key new -o my.key                    # one key, to seal and to open
-    sealwright key new --pair -o my.id > my.pub     # a pair: others seal with my.pub, my.id opens";
+    sealwright key new --pair -o my.id > my.pub     # a pair: others seal with my.pub, my.id opens
+    sealwright key new --signing -o my.sign > my.verify  # my.sign signs; others verify with my.verify";
 
 /// Make keys
 #[derive(Args, Debug)]
@@ -51,13 +54,17 @@ struct NewArgs {
     #[cfg(feature = "public-keys")]
     #[arg(long, conflicts_with_all = ["suite", "raw"])]
     pair: bool,
-    /// With --pair: seal the identity file with a passphrase, and ask for it on the terminal
+    /// Make a key that signs: FILE is its file; the verification key, which others need, is printed
+    #[cfg(feature = "signatures")]
+    #[arg(long, conflicts_with_all = ["suite", "raw", "pair"])]
+    signing: bool,
+    /// With --pair or --signing: seal FILE with a passphrase, and ask for it on the terminal
     #[cfg(feature = "public-keys")]
-    #[arg(short, long, requires = "pair")]
+    #[arg(short, long)]
     passphrase: bool,
-    /// With --pair: seal the identity file with the first line that CMD prints
+    /// With --pair or --signing: seal FILE with the first line that CMD prints
     #[cfg(feature = "public-keys")]
-    #[arg(long, value_name = "CMD", requires = "pair", conflicts_with = "passphrase")]
+    #[arg(long, value_name = "CMD", conflicts_with = "passphrase")]
     passphrase_command: Option<String>,
     /// Write raw bytes instead of hexadecimal digits
     #[arg(long)]
@@ -71,9 +78,19 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
         #[cfg(feature = "public-keys")]
         Verb::Public(args) => return print_public(args),
     };
+    #[cfg(feature = "signatures")]
+    if args.signing {
+        let key = SigningKey::generate().map_err(file_error)?;
+        return write_pair(args, &key.to_text(), &key.verifying_key().to_string());
+    }
     #[cfg(feature = "public-keys")]
     if args.pair {
-        return new_pair(args);
+        let secret = SecretKey::generate().map_err(file_error)?;
+        return write_pair(args, &secret.to_identity(), &secret.public_key().to_string());
+    }
+    #[cfg(feature = "public-keys")]
+    if args.passphrase || args.passphrase_command.is_some() {
+        return Err(CommandError::usage("a passphrase is for --pair and --signing"));
     }
     let form = if args.raw { KeyForm::Raw } else { KeyForm::Hex };
     let key = Key::generate(args.suite).map_err(file_error)?;
@@ -108,11 +125,9 @@ struct PublicArgs {
     identity: PathBuf,
 }
 
-/// Makes a pair: the identity file with the secret key, and the public key on standard output.
+/// Writes a new pair: the file with the secret key, and the public key on standard output.
 #[cfg(feature = "public-keys")]
-fn new_pair(args: &NewArgs) -> Result<Exit, CommandError> {
-    let secret = SecretKey::generate().map_err(file_error)?;
-    let public = secret.public_key();
+fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, CommandError> {
     let passphrase = match &args.passphrase_command {
         Some(command) => Some(crate::secret::from_command(command)?),
         None if args.passphrase => Some(crate::prompt::passphrase(crate::prompt::Purpose::Seal)?),
@@ -120,19 +135,18 @@ fn new_pair(args: &NewArgs) -> Result<Exit, CommandError> {
     };
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     if passphrase.is_some() && path.is_none() {
-        return Err(CommandError::usage("an identity file with a passphrase needs a name").hint("name it with -o FILE"));
+        return Err(CommandError::usage("a file with a passphrase needs a name").hint("name it with -o FILE"));
     }
     let Some(path) = path else {
-        sealwright_terminal::print(&secret.to_identity())?;
+        sealwright_terminal::print(secret)?;
         return Ok(Exit::Done);
     };
     let written = match passphrase {
-        None => secret.write_file(path),
+        None => write_new(path, secret),
         Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {
-            let text = secret.to_identity();
             let place = sealwright_file::Place::default();
             let output = sealwright_file::Output::file(path, place)?;
-            let input = sealwright_file::Input::bytes(text.as_bytes().to_vec(), "the identity");
+            let input = sealwright_file::Input::bytes(secret.as_bytes().to_vec(), "the key");
             sealwright_file::Sealing::new(&key).seal(input, output).map(drop)
         }),
     };

@@ -13,11 +13,14 @@ mod command;
 mod completions;
 mod counts;
 mod descriptor;
+#[cfg(feature = "signatures")]
+mod detached;
 mod enc;
 mod error;
 mod inspect;
 mod key;
 mod line;
+mod listing;
 mod man;
 mod open;
 #[cfg(feature = "public-keys")]
@@ -37,6 +40,10 @@ mod seal;
 mod secret;
 #[cfg(feature = "relay")]
 mod serve;
+#[cfg(feature = "signatures")]
+mod sign;
+#[cfg(feature = "signatures")]
+mod signing;
 mod stream;
 mod vectors;
 mod verify;
@@ -70,6 +77,8 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
         Verb::Open(args) => open::run(args),
         #[cfg(feature = "public-keys")]
         Verb::Rekey(args) => rekey::run(args),
+        #[cfg(feature = "signatures")]
+        Verb::Sign(args) => sign::run(args),
         Verb::Verify(args) => verify::run(args),
         Verb::Inspect(args) => inspect::run(args),
         Verb::Key(args) => key::run(args),

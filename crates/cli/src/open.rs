@@ -6,11 +6,14 @@ use clap::Args;
 use sealwright_file::{Ceiling, Content, Error, Opening, Work, remove_input, tree::Unpacking};
 use sealwright_terminal::{CommandError, Exit};
 
+#[cfg(feature = "signatures")]
+use crate::signing::SignerArgs;
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
     ceiling,
     error::file_error,
+    listing::Lists,
     pairs::IdentityArgs,
     plan::{Direction, FileTask, Place, Plan},
     preflight::{self, Given},
@@ -42,12 +45,18 @@ pub(crate) struct OpenArgs {
     identity: IdentityArgs,
     #[command(flatten)]
     ad: AdArgs,
+    #[cfg(feature = "signatures")]
+    #[command(flatten)]
+    signer: SignerArgs,
     /// Write only bytes A to B of the text, B not included, counted from 0; either may be left out
     #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each"], help_heading = "Output")]
     range: Option<Range>,
     /// Open only the file at PATH in a sealed directory, without reading the others
     #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range"], help_heading = "Output")]
     entry: Option<PathBuf>,
+    /// With --each: refuse directories without a manifest of their files
+    #[arg(long, requires = "each", help_heading = "Output")]
+    manifest: bool,
     /// Give outputs the permission bits of the sealed file instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
@@ -66,13 +75,20 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
         secret::named(&args.key, ("--identity", args.identity.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
+    #[cfg(feature = "signatures")]
+    let signers = args.signer.read()?;
     let keys = secret::keys(&args.key, &args.identity)?;
+    let threads = run::start(&args.files)?;
+    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    #[cfg(feature = "signatures")]
+    let opening = opening.signers(&signers);
+    let lists = Lists::open(&mut plan, &opening, &args.files, args.manifest);
     let one = |task: &FileTask, work: Work| {
         let mut input = stream::input(task)?;
         let name = task.input.name("standard input");
         let named = |error| file_error(error).about_unless_named(name);
-        let is_tree = input.preamble().map_err(named)?.content == Content::Tree;
-        let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad).work(work);
+        let is_tree = input.preamble().map_err(named)?.layout.content == Content::Tree;
+        let opening = opening.clone().commitment(lists.commitment(task)?).work(work);
         if let Some(entry) = &args.entry {
             let output = stream::output(task, &args.files, args.preserve)?;
             return range::write_entry(entry, task, &opening, output);
@@ -83,7 +99,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             }
             let directory = args.files.directory.as_deref().unwrap_or(Path::new("."));
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
-            return opening.unpack(input, &unpacking).map(drop).map_err(named);
+            return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));
         }
         if task.input == Place::Stream && args.files.directory.is_some() {
             return Err(CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"));
@@ -92,11 +108,11 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
         if let Some(range) = &args.range {
             return range.write(task, &opening, output);
         }
-        let summary = opening.open(input, output).map_err(named)?;
+        let summary = opening.open(input, output).map_err(|error| lists.explain(error, task))?;
         match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }
     };
-    Ok(run::all(plan, &args.files, one))
+    Ok(run::all(plan, &args.files, threads, one))
 }

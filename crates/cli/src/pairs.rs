@@ -11,7 +11,7 @@ use crate::{error::file_error, prompt};
 /// For whom files are sealed.
 #[derive(Args, Debug)]
 pub(crate) struct RecipientArgs {
-    /// Seal for the holder of the public KEY; can be repeated
+    /// Seal for the holder of the public KEY, made by `sealwright key new --pair` or an SSH key; can be repeated
     #[arg(short, long = "recipient", value_name = "KEY", help_heading = "Key")]
     recipients: Vec<String>,
     /// Seal for every public key in FILE, one per line; can be repeated
@@ -22,7 +22,7 @@ pub(crate) struct RecipientArgs {
 /// Whose secret keys open files.
 #[derive(Args, Debug)]
 pub(crate) struct IdentityArgs {
-    /// Open with a secret key in FILE, made by `sealwright key new --pair`; can be repeated
+    /// Open with a secret key in FILE, made by `sealwright key new --pair` or for SSH; can be repeated
     #[arg(short, long = "identity", value_name = "FILE", help_heading = "Key")]
     identities: Vec<PathBuf>,
 }
@@ -66,7 +66,7 @@ pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
 }
 
 /// An error of the library or of the terminal, as the command line prints it.
-struct IdentityError(CommandError);
+pub(crate) struct IdentityError(pub(crate) CommandError);
 
 impl From<sealwright_file::Error> for IdentityError {
     fn from(error: sealwright_file::Error) -> Self {

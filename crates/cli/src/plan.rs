@@ -1,13 +1,14 @@
 //! From the files that were named to what is read and written: one task a file.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ffi::OsStr,
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
+use sealwright_file::list::NAME;
 use sealwright_terminal::{CommandError, shown};
 
 use crate::args::FileArgs;
@@ -47,8 +48,19 @@ pub(crate) struct FileTask {
     pub(crate) output: Place,
     /// Whether the input is a directory that becomes one sealed file.
     pub(crate) tree: bool,
+    /// Its place in the manifest of a directory that is worked on file by file.
+    pub(crate) listed: Option<Listed>,
     /// Bytes of input, where they can be known; for progress only.
     pub(crate) bytes: Option<u64>,
+}
+
+/// A file's place in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// The number of the directory among [`Plan::roots`].
+    pub(crate) root: usize,
+    /// The name of the sealed file in it.
+    pub(crate) path: PathBuf,
 }
 
 /// Everything the command line asks for, found out before the first byte is read: outputs made on the way can
@@ -58,6 +70,10 @@ pub(crate) struct Plan {
     pub(crate) tasks: Vec<FileTask>,
     /// Directories to make, each with the mode of the one it mirrors; sorted, so parents come first.
     pub(crate) directories: BTreeMap<PathBuf, u32>,
+    /// The directories whose sealed files have a manifest, or will have one.
+    pub(crate) roots: Vec<PathBuf>,
+    /// The directories that were named in which there are sealed files without a manifest.
+    pub(crate) unlisted: BTreeSet<PathBuf>,
     /// What was left out, and why.
     pub(crate) skipped: Vec<String>,
     /// What could not be planned; the rest goes on.
@@ -85,7 +101,7 @@ impl Plan {
             if let Some(directory) = &args.directory {
                 plan.make(directory, 0o777);
             }
-            plan.tasks.push(FileTask { input: Place::Stream, output, tree: false, bytes: None });
+            plan.tasks.push(FileTask { input: Place::Stream, output, tree: false, listed: None, bytes: None });
             return Ok(plan);
         }
         if args.inputs.iter().any(is_dash) {
@@ -135,7 +151,7 @@ impl Plan {
             self.make(directory, 0o777);
         }
         let bytes = metadata.is_file().then_some(metadata.len());
-        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: false, bytes });
+        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: false, listed: None, bytes });
         Ok(())
     }
 
@@ -167,7 +183,18 @@ impl Plan {
             }
             (None, None) => None,
         };
-        self.walk(input, metadata, root.as_deref(), direction);
+        let listing = match direction {
+            Direction::Seal => {
+                self.roots.push(root.clone().unwrap_or_else(|| input.to_owned()));
+                Some(self.roots.len() - 1)
+            }
+            Direction::Open => None,
+        };
+        let tasks = self.tasks.len();
+        self.walk(input, metadata, root.as_deref(), direction, listing);
+        if self.tasks[tasks..].iter().any(|task| task.listed.is_none()) {
+            self.unlisted.insert(input.to_owned());
+        }
         Ok(())
     }
 
@@ -190,11 +217,30 @@ impl Plan {
             (None, None) if input.file_name() == Some(name) => Place::File(input.with_file_name(sealed)),
             (None, None) => Place::File(whole.with_file_name(sealed)),
         };
-        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: true, bytes: None });
+        self.tasks.push(FileTask {
+            input: Place::File(input.to_owned()),
+            output,
+            tree: true,
+            listed: None,
+            bytes: None,
+        });
         Ok(())
     }
 
-    fn walk(&mut self, input: &Path, metadata: &fs::Metadata, output: Option<&Path>, direction: Direction) {
+    /// Works through a directory. `listing` is the number of the root that it is below. When opening, that is the outermost
+    /// directory with a manifest: a manifest from elsewhere, put into a directory below, changes nothing.
+    fn walk(
+        &mut self,
+        input: &Path,
+        metadata: &fs::Metadata,
+        output: Option<&Path>,
+        direction: Direction,
+        mut listing: Option<usize>,
+    ) {
+        if listing.is_none() && input.join(NAME).exists() {
+            listing = Some(self.roots.len());
+            self.roots.push(input.to_owned());
+        }
         if let Some(output) = output {
             self.make(output, metadata.mode() & 0o777 | 0o700);
         }
@@ -216,14 +262,30 @@ impl Plan {
             };
             let place = output.map(|output| output.join(entry.file_name()));
             if metadata.is_dir() {
-                self.walk(&path, &metadata, place.as_deref(), direction);
+                self.walk(&path, &metadata, place.as_deref(), direction, listing);
+            } else if entry.file_name() == NAME {
+                // The manifest of sealed files
             } else if let Some(why) = left_out(&path, &metadata, direction) {
                 self.skipped.push(format!("{}: skipped, {why}", shown(&path)));
             } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
                 let bytes = Some(metadata.len());
-                self.tasks.push(FileTask { input: Place::File(path), output: Place::File(output), tree: false, bytes });
+                let listed = self.listed(listing, if direction == Direction::Seal { &output } else { &path });
+                let (input, output) = (Place::File(path), Place::File(output));
+                self.tasks.push(FileTask { input, output, tree: false, listed, bytes });
             }
         }
+    }
+
+    /// The place of a sealed file below a root.
+    fn listed(&self, root: Option<usize>, sealed: &Path) -> Option<Listed> {
+        let root = root?;
+        Some(Listed { root, path: sealed.strip_prefix(self.roots.get(root)?).ok()?.to_owned() })
+    }
+
+    /// Leaves out all files of a root, and notes why.
+    pub(crate) fn fail(&mut self, root: usize, error: CommandError) {
+        self.failures.push(error);
+        self.tasks.retain(|task| task.listed.as_ref().is_none_or(|listed| listed.root != root));
     }
 
     fn make(&mut self, directory: &Path, mode: u32) {

@@ -73,7 +73,7 @@ impl Given {
             KeySource::Recipients(slots) => slots.iter().any(|slot| match slot.kind() {
                 SlotKind::Raw => self.raw,
                 SlotKind::Passphrase { .. } => self.passphrase,
-                SlotKind::Public { .. } => self.pair,
+                SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. } => self.pair,
                 _ => false,
             }),
             _ => true,

@@ -75,7 +75,7 @@ pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, 
     let named = |error| file_error(error).about_unless_named(path);
     let file = File::open(path).map_err(|error| CommandError::io(path, &error))?;
     let mut reader = SealedReader::new(file, opening).map_err(named)?;
-    if reader.preamble().content != Content::Tree {
+    if reader.preamble().layout.content != Content::Tree {
         return Err(named(Error::NotATree));
     }
     Ok((read_manifest(&mut reader).map_err(named)?, reader))

@@ -15,6 +15,14 @@ use crate::{
     progress::Board,
 };
 
+/// Starts the threads that work on spans, before anything asks how many there are. Returns their number.
+pub(crate) fn start(args: &FileArgs) -> Result<usize, CommandError> {
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    started.map_err(|error| CommandError::failed(format_args!("cannot start {threads} threads: {error}")))?;
+    Ok(threads)
+}
+
 /// Runs every task of the plan; failures are printed as they come and do not stop the others.
 ///
 /// Workers are plain threads, each with one file: tasks inside rayon's pool would be picked up while another job
@@ -22,13 +30,9 @@ use crate::{
 pub(crate) fn all(
     plan: Plan,
     args: &FileArgs,
+    threads: usize,
     each: impl Fn(&FileTask, Work) -> Result<(), CommandError> + Sync,
 ) -> Exit {
-    let threads = args.threads.map_or_else(cores, usize::from);
-    if let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        say(CommandError::failed(format_args!("cannot start {threads} threads: {error}")));
-        return Exit::Failed;
-    }
     let total = plan.tasks.iter().map(|task| task.bytes).sum();
     let board = Board::new(&args.progress, plan.tasks.len(), total);
     let worst = Mutex::new(Exit::Done);

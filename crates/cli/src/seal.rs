@@ -1,5 +1,8 @@
 //! `sealwright seal`: seals files and streams.
 
+#[cfg(feature = "signatures")]
+use std::path::PathBuf;
+
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -11,10 +14,13 @@ use sealwright_terminal::{
     size::{self, Size},
 };
 
+#[cfg(feature = "signatures")]
+use crate::signing;
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
+    listing::Sealed,
     pairs::RecipientArgs,
     plan::{Direction, FileTask, Place, Plan},
     preflight::{self, Given},
@@ -33,6 +39,9 @@ Example:
     sealwright seal --key-file my.key --each photos -C sealed  # writes sealed/photos/...
     tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal
     sealwright seal -R friends.pub letter.txt -o to-friends.seal    # each of their secret keys opens it
+    sealwright seal -R id_ed25519.pub letter.txt -o ssh.seal        # an SSH key: ed25519 or RSA
+    sealwright seal --key-file my.key --pad letter.txt -o padded.seal
+    sealwright seal -R friends.pub --sign my.sign letter.txt -o signed.seal
     sealwright seal --passphrase letter.txt";
 
 /// Seal files, so that nobody without the key can read them or change them unnoticed
@@ -47,12 +56,19 @@ pub(crate) struct SealArgs {
     recipients: RecipientArgs,
     #[command(flatten)]
     ad: AdArgs,
+    /// Sign the text with the signing key in FILE, made by `sealwright key new --signing`
+    #[cfg(feature = "signatures")]
+    #[arg(long, value_name = "FILE", help_heading = "Signature")]
+    sign: Option<PathBuf>,
     /// Cipher and mode
     #[arg(long, default_value = "aes-256-gcm", value_parser = suites())]
     suite: Suite,
     /// Write text: base64 in lines, larger by a third
     #[arg(short, long)]
     armor: bool,
+    /// Pad the text, by at most 12 % from 1 KiB on, so that the length of the file tells less
+    #[arg(long)]
+    pad: bool,
     /// Memory that is needed to try one passphrase
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Key")]
     cost: Size,
@@ -79,19 +95,26 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             costs.memory_kib
         ));
     }
+    let listing = Sealed::new(&mut plan, &args.files);
     preflight::check(&mut plan, &args.files, Given::default(), Direction::Seal);
     if plan.tasks.is_empty() {
         secret::named(&args.key, ("--recipient", args.recipients.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
+    #[cfg(feature = "signatures")]
+    let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
+    let threads = run::start(&args.files)?;
+    let sealing = match &with {
+        SealWith::Key(key) => Sealing::new(key),
+        SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),
+    };
+    let sealing = sealing.armor(args.armor).pad(args.pad).suite(args.suite).costs(costs).ad(&ad);
+    #[cfg(feature = "signatures")]
+    let sealing = sealing.sign(signer.as_ref());
     let one = |task: &FileTask, work: Work| {
         let output = stream::output(task, &args.files, false)?;
-        let sealing = match &with {
-            SealWith::Key(key) => Sealing::new(key),
-            SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),
-        };
-        let sealing = sealing.armor(args.armor).suite(args.suite).costs(costs).ad(&ad).work(work);
+        let sealing = sealing.clone().work(work);
         let (input, sealing) = match &task.input {
             Place::File(path) if task.tree => {
                 let packed = tree::pack(path).map_err(|error| explain(error, task))?;
@@ -105,12 +128,14 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             _ => (stream::input(task)?, sealing),
         };
         let summary = sealing.seal(input, output).map_err(|error| explain(error, task))?;
+        listing.note(task, summary.commitment);
         match &task.input {
             Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
             _ => Ok(()),
         }
     };
-    Ok(run::all(plan, &args.files, one))
+    let exit = run::all(plan, &args.files, threads, one);
+    Ok(listing.write(&sealing, &args.files, exit))
 }
 
 /// Adds what only this verb knows.

@@ -1,9 +1,9 @@
-//! `sealwright verify`: whether sealed files are authentic and complete, without writing the text anywhere.
+//! `sealwright verify`: whether sealed files are authentic and complete, and whether signatures hold; nothing is written.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Input, Opening};
+use sealwright_file::{Ceiling, Input, Opening, Summary};
 use sealwright_terminal::{CommandError, Exit, print, say, shown};
 
 use crate::{
@@ -14,13 +14,16 @@ use crate::{
     pairs::IdentityArgs,
     secret,
 };
+#[cfg(feature = "signatures")]
+use crate::{detached, signing::SignerArgs};
 
 const EXAMPLES: &str = "\
 Every byte is opened, and nothing is written. The exit code is 0 only if every file is authentic and
 complete.
 
 Example:
-    sealwright verify --key-file my.key backup/*.seal";
+    sealwright verify --key-file my.key backup/*.seal
+    sealwright verify --signer my.verify --detached letter.txt     # holds it against letter.txt.sig";
 
 /// Check that sealed files are authentic and complete
 #[derive(Args, Debug)]
@@ -35,6 +38,12 @@ pub(crate) struct VerifyArgs {
     identity: IdentityArgs,
     #[command(flatten)]
     ad: AdArgs,
+    #[cfg(feature = "signatures")]
+    #[command(flatten)]
+    signer: SignerArgs,
+    #[cfg(feature = "signatures")]
+    #[command(flatten)]
+    detached: detached::DetachedArgs,
     /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
     #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
     max_cost: Ceiling,
@@ -47,20 +56,37 @@ pub(crate) struct VerifyArgs {
 pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    #[cfg(feature = "signatures")]
+    if args.detached.any() {
+        return detached::verify(&args.detached, &args.signer, files, args.quiet);
+    }
     let takes_stdin = files.iter().any(|path| path.as_os_str() == "-");
     if takes_stdin && secret::takes_stdin(&args.key) {
         return Err(CommandError::usage("standard input cannot be both the key and the text"));
     }
     let ad = ad::read(&args.ad)?;
+    #[cfg(feature = "signatures")]
+    let signers = args.signer.read()?;
     let keys = secret::keys(&args.key, &args.identity)?;
     let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    #[cfg(feature = "signatures")]
+    let opening = opening.signers(&signers);
+    #[cfg(feature = "signatures")]
+    let unverified = signers.is_empty();
+    #[cfg(not(feature = "signatures"))]
+    let unverified = true;
     let mut worst = Exit::Done;
     for path in files {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
         match input.and_then(|input| opening.verify(input)) {
             Ok(_) if args.quiet => {}
-            Ok(done) => print(&format!("{}: authentic and complete, {} bytes of text\n", shown(name), done.text))?,
+            Ok(done) => print(&format!(
+                "{}: authentic and complete, {} bytes of text{}\n",
+                shown(name),
+                done.text,
+                signature(&done, unverified)
+            ))?,
             Err(error) => {
                 let error = file_error(error).about_unless_named(name);
                 worst = error.exit().max(worst);
@@ -69,4 +95,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
         }
     }
     Ok(worst)
+}
+
+/// What is known of the signature of a file that was opened.
+fn signature(done: &Summary, unchecked: bool) -> String {
+    let Some(id) = done.signer else { return String::new() };
+    let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    match unchecked {
+        true => format!("; signed by {id}, which --signer would verify"),
+        false => format!("; signed by {id}"),
+    }
 }

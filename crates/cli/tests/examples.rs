@@ -8,8 +8,15 @@ const PREPARED: &[(&str, &str)] = &[
     ("", "rm my.key"),
     ("key new", "rm my.key"),
     ("key public", "sealwright key new --pair -o my.id >/dev/null"),
-    ("seal", "sealwright key new --pair -o friend.id >friends.pub"),
-    ("verify", "mkdir backup; sealwright seal -q --key-file my.key letter.txt -o backup/letter.seal"),
+    (
+        "seal",
+        "sealwright key new --pair -o friend.id >friends.pub; sealwright key new --signing -o my.sign >my.verify; echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIL7lwDF+W9KydEg0aw8jHaxyfy/TFCoF8i9q5MqMWv3Q a test key of Sealwright' >id_ed25519.pub",
+    ),
+    ("sign", "rm -f my.sign"),
+    (
+        "verify",
+        "sealwright key new --signing -o my.sign >my.verify; sealwright sign -s my.sign letter.txt; mkdir backup; sealwright seal -q --key-file my.key letter.txt -o backup/letter.seal",
+    ),
     (
         "rekey",
         "for name in my eva bob; do sealwright key new --pair -o $name.id >$name.pub; done; cp letter.txt plan; sealwright seal -q -R my.pub -R bob.pub plan",

@@ -3,6 +3,10 @@
 use std::{fs::Metadata, os::unix::fs::MetadataExt};
 
 use sealwright::Suite;
+use sealwright_stream::chunk::COMMITMENT;
+
+/// What a sealed file commits to: bytes that no other sealed file has.
+pub type Commitment = [u8; COMMITMENT];
 
 /// Which file it is, whatever its name, and in which state: device, inode, length, and the times of the last change to
 /// its content and to its metadata. The latter cannot be set back by a program.
@@ -51,4 +55,8 @@ pub struct Summary {
     pub input: Option<FileId>,
     /// Whether the output is on the disk under its name: a regular file, synced together with its directory.
     pub durable: bool,
+    /// What the file commits to.
+    pub commitment: Commitment,
+    /// Of a signed file that was opened, the name of the key that signed. It was verified if signers were given.
+    pub signer: Option<[u8; 16]>,
 }

@@ -4,6 +4,10 @@ use std::{fs::File, io::Read, os::unix::fs::MetadataExt, path::Path, str};
 
 use zeroize::Zeroizing;
 
+#[cfg(feature = "ssh")]
+use crate::key::{SSH_BEGIN, other_form};
+#[cfg(feature = "signatures")]
+use crate::sign::{SigningKey, VerifyingKey};
 use crate::{
     error::{Error, LOOSE},
     input::Input,
@@ -17,8 +21,8 @@ use crate::{
 /// No file of keys is longer, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Reads the keys in an identity file: secret keys, one a line; or one raw key, as key files hold it. A file that is
-/// itself sealed with a passphrase is opened first; `passphrase` is called for it, and not otherwise.
+/// Reads the keys in an identity file: secret keys, one a line; or one raw key, as key files hold it; or an
+/// OpenSSH private key. A file that is itself sealed or encrypted with a passphrase is opened first; `passphrase` is called for it, and not otherwise.
 ///
 /// # Errors
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no key;
@@ -28,17 +32,21 @@ pub fn read_identities<E: From<Error>>(
     passphrase: impl FnOnce() -> Result<Key, E>,
 ) -> Result<Vec<Key>, E> {
     let place = path.display().to_string();
-    let (bytes, loose) = read(path, &place)?;
-    let opened;
-    let text = if bytes.starts_with(&MAGIC) {
-        let key = passphrase()?;
-        opened = open(bytes.to_vec(), &place, &key)?;
-        &opened
-    } else if loose {
-        return Err(Error::KeyFile { place, why: LOOSE }.into());
-    } else {
-        &bytes
+    let mut once = Some(passphrase);
+    let mut passphrase = || match once.take() {
+        Some(ask) => ask(),
+        // A sealed file with an SSH key that is encrypted itself.
+        None => Err(Error::KeyFile { place: path.display().to_string(), why: "it takes two passphrases" }.into()),
     };
+    let text = &read_secret(path, &place, &mut passphrase)?;
+    #[cfg(feature = "ssh")]
+    if text.starts_with(SSH_BEGIN) {
+        return Ok(vec![Key::ssh(text, &mut passphrase)?]);
+    }
+    #[cfg(feature = "ssh")]
+    if let Some(why) = other_form(text) {
+        return Err(Error::KeyFile { place, why }.into());
+    }
     // A raw key is random bytes, or hexadecimal digits on one line: never a secret key's line.
     if let Ok(key) = Key::read_from(&text[..], &place) {
         return Ok(vec![key]);
@@ -48,6 +56,53 @@ pub fn read_identities<E: From<Error>>(
         return Err(Error::KeyFile { place, why: "there is no key in it" }.into());
     }
     Ok(keys)
+}
+
+/// Reads the signing key in a file. One that is sealed with a passphrase is opened first; `passphrase` is called for it.
+///
+/// # Errors
+/// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it does not hold one key;
+/// [`Error::BadKey`]; those of opening; what `passphrase` says.
+#[cfg(feature = "signatures")]
+pub fn read_signing_key<E: From<Error>>(
+    path: &Path,
+    passphrase: impl FnMut() -> Result<Key, E>,
+) -> Result<SigningKey, E> {
+    let place = path.display().to_string();
+    let text = read_secret(path, &place, passphrase)?;
+    let mut keys = lines(&text, &place, |line| line.parse::<SigningKey>())?;
+    let key = keys.pop().filter(|_| keys.is_empty());
+    Ok(key.ok_or(Error::KeyFile { place, why: "it must hold one signing key" })?)
+}
+
+/// Reads the verification keys in a file, one a line.
+///
+/// # Errors
+/// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; reading errors.
+#[cfg(feature = "signatures")]
+pub fn read_verifying_keys(path: &Path) -> Result<Vec<VerifyingKey>, Error> {
+    let place = path.display().to_string();
+    let (text, _) = read(path, &place)?;
+    let keys = lines(&text, &place, str::parse)?;
+    let why = "there is no verification key in it";
+    if keys.is_empty() { Err(Error::KeyFile { place, why }) } else { Ok(keys) }
+}
+
+/// The content of a file with secret keys, opened where it is sealed.
+fn read_secret<E: From<Error>>(
+    path: &Path,
+    place: &str,
+    mut passphrase: impl FnMut() -> Result<Key, E>,
+) -> Result<Zeroizing<Vec<u8>>, E> {
+    let (bytes, loose) = read(path, place)?;
+    if bytes.starts_with(&MAGIC) {
+        let key = passphrase()?;
+        return Ok(open(bytes.to_vec(), place, &key)?);
+    }
+    if loose {
+        return Err(Error::KeyFile { place: place.into(), why: LOOSE }.into());
+    }
+    Ok(bytes)
 }
 
 /// Reads the public keys in a recipients file, one a line.

@@ -122,6 +122,15 @@ impl Input {
         Ok(self.preamble.insert(preamble))
     }
 
+    /// All of it in order.
+    #[cfg(feature = "signatures")]
+    pub(crate) fn in_order(&mut self) -> Box<dyn Read + '_> {
+        match &mut self.from {
+            From::File { file, .. } => Box::new(Cursored { file, at: 0 }),
+            From::Stream(stream) => Box::new(stream),
+        }
+    }
+
     /// Reads the preamble. Armor is known by its first line, and taken off from there on.
     fn read_preamble(&mut self) -> Result<Preamble, Error> {
         let mut head = vec![0; armor::BEGIN.len()];

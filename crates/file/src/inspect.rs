@@ -21,15 +21,10 @@ pub struct Inspection {
     pub preamble_len: u64,
     /// Length of the sealed file in bytes, if the input is a file.
     pub sealed: Option<u64>,
-    /// Length of the text in bytes; a flaw if no text makes a file of this length.
+    /// Length of the text in bytes, which may be less if it is padded; a flaw if no text makes a file of this length.
     pub text: Option<Result<u64, Flaw>>,
-}
-
-impl Inspection {
     /// Number of chunks, if the length is known and possible.
-    pub fn chunks(&self) -> Option<u64> {
-        self.text.as_ref()?.as_ref().ok().map(|&len| chunk::count(len))
-    }
+    pub chunks: Option<u64>,
 }
 
 /// Reads the preamble of `input` and works out the rest from its length.
@@ -40,6 +35,8 @@ pub fn inspect(mut input: Input) -> Result<Inspection, Error> {
     let preamble = input.preamble()?.clone();
     let preamble_len = preamble.to_bytes().len() as u64;
     let sealed = input.len();
-    let text = sealed.map(|len| text_len(len, preamble_len));
-    Ok(Inspection { version: VERSION, preamble, preamble_len, sealed, text })
+    let laid_out = sealed.map(|len| text_len(len, preamble_len));
+    let chunks = laid_out.as_ref().and_then(|len| len.as_ref().ok()).map(|&len| chunk::count(len));
+    let text = laid_out.map(|len| len.and_then(|len| preamble.layout.most_text(len)));
+    Ok(Inspection { version: VERSION, preamble, preamble_len, sealed, text, chunks })
 }

@@ -29,6 +29,8 @@
 pub mod armor;
 mod body;
 mod costs;
+#[cfg(feature = "signatures")]
+mod detached;
 pub mod enc;
 mod error;
 /// The format of sealed files, version 1.
@@ -40,6 +42,8 @@ mod identity;
 pub mod input;
 pub mod inspect;
 pub mod key;
+mod layout;
+pub mod list;
 mod open;
 pub mod output;
 pub mod preamble;
@@ -50,6 +54,8 @@ mod recipient;
 mod rekey;
 mod seal;
 mod secret;
+#[cfg(feature = "signatures")]
+pub mod sign;
 pub mod slots;
 mod span;
 pub mod tree;
@@ -57,21 +63,29 @@ mod unlock;
 mod window;
 
 pub use costs::{Ceiling, Costs};
+#[cfg(feature = "signatures")]
+pub use detached::{Signature, sign_file, verify_file};
 pub use error::{Error, Flaw};
-pub use file_id::{FileId, Summary};
+pub use file_id::{Commitment, FileId, Summary};
 #[cfg(feature = "public-keys")]
 pub use identity::{read_identities, read_recipients};
+#[cfg(feature = "signatures")]
+pub use identity::{read_signing_key, read_verifying_keys};
 pub use input::Input;
 pub use inspect::{Inspection, inspect};
 pub use key::Key;
 #[cfg(feature = "public-keys")]
 pub use key::{PublicKey, SecretKey};
+pub use layout::{Content, Layout};
+pub use list::FileList;
 pub use open::Opening;
 pub use output::{Output, Place, Shared, remove_input};
-pub use preamble::{Content, KeySource, Preamble};
+pub use preamble::{KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};
 pub use reader::SealedReader;
 pub use recipient::Recipient;
 pub use rekey::{Rekeyed, Rekeying, Removal};
 pub use seal::{Lock, Sealing};
 pub use sealwright_stream::{aead_name, chunk};
+#[cfg(feature = "signatures")]
+pub use sign::{SigningKey, VerifyingKey};

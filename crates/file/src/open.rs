@@ -9,15 +9,18 @@ use std::{
 use sealwright::Isa;
 use sealwright_stream::{ChunkCipher, StreamError, chunk};
 
+#[cfg(feature = "signatures")]
+use crate::sign::{Signed, TextVerifier, VerifyingKey};
 use crate::{
     body::{Body, read_header},
     costs::Ceiling,
-    error::Error,
-    file_id::Summary,
+    error::{Error, Flaw},
+    file_id::{Commitment, Summary},
     input::{Cursored, From, Input},
     key::Key,
+    layout::{Content, Layout, pad::Unpadder},
     output::{Draft, Output, Placed, To},
-    preamble::{Content, KeySource, Preamble, recipients_fixed},
+    preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
     read::fill,
     secret::Secret,
@@ -37,6 +40,11 @@ pub struct Opening<'a> {
     pub ad: &'a [u8],
     /// The most that a file may make a passphrase cost.
     pub ceiling: Ceiling,
+    /// Who may have signed the file. If there are any, one of them must have.
+    #[cfg(feature = "signatures")]
+    pub signers: &'a [VerifyingKey],
+    /// What the file must commit to: the one that a [manifest](crate::FileList) lists.
+    pub commitment: Option<Commitment>,
     /// Instruction set to use.
     pub isa: Isa,
     /// Threads, progress, interrupt.
@@ -51,7 +59,16 @@ impl<'a> Opening<'a> {
 
     /// With the first of `keys` that fits; all else as in [`Opening::new`].
     pub fn with_keys(keys: &'a [Key]) -> Self {
-        Opening { keys, ad: &[], ceiling: Ceiling::default(), isa: Isa::best(), work: Work::default() }
+        Opening {
+            keys,
+            ad: &[],
+            ceiling: Ceiling::default(),
+            #[cfg(feature = "signatures")]
+            signers: &[],
+            commitment: None,
+            isa: Isa::best(),
+            work: Work::default(),
+        }
     }
 
     /// With associated data.
@@ -62,6 +79,17 @@ impl<'a> Opening<'a> {
     /// With another ceiling on a passphrase's costs.
     pub fn ceiling(self, ceiling: Ceiling) -> Self {
         Opening { ceiling, ..self }
+    }
+
+    /// Only files that one of `signers` signed, if there are any.
+    #[cfg(feature = "signatures")]
+    pub fn signers(self, signers: &'a [VerifyingKey]) -> Self {
+        Opening { signers, ..self }
+    }
+
+    /// Only the file that commits to this, if there is one.
+    pub fn commitment(self, commitment: Option<Commitment>) -> Self {
+        Opening { commitment, ..self }
     }
 
     /// With a given instruction set.
@@ -85,8 +113,9 @@ impl<'a> Opening<'a> {
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         // Before the input is read: it may be neither sealed nor to be overwritten.
         output.differs_from(input.identity())?;
-        match input.preamble()?.content {
-            Content::Bytes => self.open_bytes(input, output),
+        match input.preamble()?.layout.content {
+            Content::Bytes => self.open_text(input, output),
+            Content::List => Err(Error::IsAList),
             Content::Tree => Err(Error::IsATree),
         }
     }
@@ -96,12 +125,16 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// Those of [`Opening::open`].
     pub fn verify(&self, input: Input) -> Result<Summary, Error> {
-        self.open_bytes(input, Output::writer(io::sink(), "nothing"))
+        self.open_text(input, Output::writer(io::sink(), "nothing"))
     }
 
-    fn open_bytes(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
-        output.differs_from(input.identity())?;
+    /// Opens whatever the text is.
+    pub(crate) fn open_text(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         let preamble = input.preamble()?.clone();
+        #[cfg(feature = "signatures")]
+        if !preamble.layout.signed && !self.signers.is_empty() {
+            return Err(Error::NotSigned);
+        }
         self.work.progress.begin(input.len());
         let (identity, name) = (input.identity(), input.name.clone());
         let header = preamble.to_bytes().len();
@@ -116,28 +149,31 @@ impl<'a> Opening<'a> {
         let mode = |preserve| own.filter(|_| preserve).unwrap_or(0o600);
         let transfer = OpenTransfer { body: &body, work: &self.work, from: &name, to: &output.name };
         let durable = matches!(&output.to, To::File { place, .. } if place.sync);
-        let text = match (&mut input.from, output.to) {
-            (From::File { file, meta }, To::File { path, place }) => {
+        let opened = match (&mut input.from, output.to) {
+            (From::File { file, meta }, To::File { path, place }) if preamble.layout.is_plain() => {
                 let text = transfer.prove_length(file, meta.len())?;
                 let draft = Draft::create(&path, place)?;
                 transfer.file_to_file(file, &draft, text)?;
                 draft.commit(mode(place.preserve))?;
-                text
+                Opened { text, laid_out: text, signer: None }
             }
-            (From::File { file, meta }, To::Stream(mut to)) => {
-                transfer.prove_length(file, meta.len())?;
-                transfer.in_order(&mut Cursored { file, at: body.offset(0) }, &mut to)?
-            }
-            (From::Stream(from), To::File { path, place }) => {
+            (from, To::File { path, place }) => {
                 let draft = Draft::create(&path, place)?;
-                let text = transfer.in_order(from, &mut &draft)?;
+                let opened = transfer.unwrapped(from, &draft, self, &preamble)?;
                 draft.commit(mode(place.preserve))?;
-                text
+                opened
             }
-            (From::Stream(from), To::Stream(mut to)) => transfer.in_order(from, &mut to)?,
+            (from, To::Stream(to)) => transfer.unwrapped(from, to, self, &preamble)?,
         };
-        let sealed = header as u64 + chunk::sealed_len(text);
-        Ok(Summary { text, sealed, suite: preamble.suite, input: identity, durable })
+        Ok(Summary {
+            text: opened.text,
+            sealed: header as u64 + chunk::sealed_len(opened.laid_out),
+            suite: preamble.suite,
+            input: identity,
+            durable,
+            commitment: body.commitment(),
+            signer: opened.signer,
+        })
     }
 
     /// Opens a tree and unpacks it. It appears under its name only when all of it is proven.
@@ -145,7 +181,7 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// [`Error::NotATree`]; [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
     pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
-        if input.preamble()?.content != Content::Tree {
+        if input.preamble()?.layout.content != Content::Tree {
             return Err(Error::NotATree);
         }
         let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
@@ -156,12 +192,17 @@ impl<'a> Opening<'a> {
                 drop(text);
                 unpacked
             });
-            let opened = self.open_bytes(input, Output::writer(to, "the tree"));
+            let opened = self.open_text(input, Output::writer(to, "the tree"));
             let unpacked = unpacked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match (opened, unpacked) {
                 (Ok(_), unpacked) => unpacked?.commit(),
                 // Who unpacks failed first and closed the pipe.
-                (Err(Error::Io { doing: "write", .. }), Err(error)) | (Err(error), _) => Err(error),
+                (Err(Error::Io { doing: "write", source, .. }), Err(error))
+                    if source.kind() == io::ErrorKind::BrokenPipe =>
+                {
+                    Err(error)
+                }
+                (Err(error), _) => Err(error),
             }
         })
     }
@@ -176,17 +217,21 @@ impl<'a> Opening<'a> {
     fn begin_body(&self, from: &mut impl Read, preamble: &Preamble) -> Result<Body, Error> {
         let start = preamble.to_bytes().len() as u64;
         let header = read_header(from, start)?;
+        let commitment = header.last_chunk().copied().unwrap_or_default();
+        if self.commitment.is_some_and(|wanted| wanted != commitment) {
+            return Err(Error::NotAuthentic(Flaw::OtherFile { commitment }));
+        }
         let context = preamble.context();
         let open = |input_key: &Secret| {
             let opened = ChunkCipher::open(preamble.suite, self.isa, input_key, &header, &[&context, self.ad]);
             match opened {
                 Err(StreamError::WrongKey) => Ok(None),
-                cipher => Ok::<_, Error>(Some(Body::new(cipher?, start))),
+                cipher => Ok::<_, Error>(Some(Body::new(cipher?, &header, start))),
             }
         };
         if let KeySource::Recipients(slots) = &preamble.source {
             let file_key =
-                file_key(slots, &recipients_fixed(preamble.suite, preamble.content), self.keys, self.ceiling)?;
+                file_key(slots, &recipients_fixed(preamble.suite, preamble.layout), self.keys, self.ceiling)?;
             return open(&input_key(&file_key, preamble.suite))?.ok_or(Error::WrongContext);
         }
         // The error that tells most: a key of the right kind that is wrong, before one of another kind.
@@ -209,6 +254,13 @@ impl<'a> Opening<'a> {
     }
 }
 
+/// What was opened: lengths in bytes, of the text alone and with what stands around it, and whose the signature is.
+struct Opened {
+    text: u64,
+    laid_out: u64,
+    signer: Option<[u8; 16]>,
+}
+
 /// One input on its way to one output.
 pub(crate) struct OpenTransfer<'a> {
     pub(crate) body: &'a Body,
@@ -223,6 +275,50 @@ impl OpenTransfer<'_> {
         let text = self.body.text_len(len)?;
         self.body.prove_length(&mut Cursored { file, at: self.body.last_offset(text) }, text)?;
         Ok(text)
+    }
+
+    /// Reads and writes in order; what the layout put around the text is checked and left out.
+    #[cfg_attr(not(feature = "signatures"), expect(unused_variables, reason = "only signatures need the opening"))]
+    fn unwrapped(
+        &self,
+        from: &mut From,
+        mut to: impl Write + Send,
+        opening: &Opening<'_>,
+        preamble: &Preamble,
+    ) -> Result<Opened, Error> {
+        #[cfg(feature = "signatures")]
+        if preamble.layout.signed {
+            let mut verifier = TextVerifier::new(to);
+            let laid_out = self.unpadded(from, &mut verifier, preamble.layout)?.laid_out;
+            let (fixed, commitment) = (preamble.fixed(), self.body.commitment());
+            let what = Signed::Text { fixed: &fixed, commitment: &commitment };
+            let (_, text, signer) = verifier.finish(opening.signers, what)?;
+            return Ok(Opened { text, laid_out, signer: Some(signer) });
+        }
+        self.unpadded(from, &mut to, preamble.layout)
+    }
+
+    /// Reads and writes in order, without padding.
+    fn unpadded(&self, from: &mut From, to: &mut (impl Write + Send), layout: Layout) -> Result<Opened, Error> {
+        if !layout.padded {
+            let text = self.ordered(from, to)?;
+            return Ok(Opened { text, laid_out: text, signer: None });
+        }
+        let mut unpadder = Unpadder::new(to);
+        let laid_out = self.ordered(from, &mut unpadder)?;
+        let (_, text) = unpadder.finish(self.to)?;
+        Ok(Opened { text, laid_out, signer: None })
+    }
+
+    /// Reads a file, whose length is proven first, or a stream in order.
+    fn ordered(&self, from: &mut From, to: &mut (impl Write + Send)) -> Result<u64, Error> {
+        match from {
+            From::File { file, meta } => {
+                self.prove_length(file, meta.len())?;
+                self.in_order(&mut Cursored { file, at: self.body.offset(0) }, to)
+            }
+            From::Stream(from) => self.in_order(from, to),
+        }
     }
 
     /// Every worker reads, opens and writes its spans at their own places.

@@ -7,6 +7,7 @@ use sealwright::Suite;
 use crate::{
     costs::Costs,
     error::{Error, Flaw},
+    layout::Layout,
     read::fill,
     slots::{Fixed, PASSPHRASE_SALT, Slots},
 };
@@ -28,21 +29,10 @@ const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 pub struct Preamble {
     /// Cipher, mode and lengths.
     pub suite: Suite,
-    /// What the text is.
-    pub content: Content,
+    /// How the text is laid out.
+    pub layout: Layout,
     /// Where the input key comes from.
     pub source: KeySource,
-}
-
-/// What the text of a sealed file is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Content {
-    /// Any bytes: one file.
-    #[default]
-    Bytes,
-    /// A directory with all in it.
-    Tree,
 }
 
 /// Where a sealed file's input key comes from.
@@ -89,16 +79,22 @@ impl Preamble {
             KeySource::Passphrase { costs, salt } => costs.to_bytes().into_iter().chain(*salt).collect(),
             KeySource::Recipients(slots) => slots.to_bytes(),
         };
-        let mut bytes = fixed(self.suite, self.content, self.source.id()).to_vec();
+        let mut bytes = fixed(self.suite, self.layout, self.source.id()).to_vec();
         bytes.extend((params.len() as u32).to_be_bytes());
         bytes.extend(params);
         bytes
     }
 
+    /// Its first bytes, which never change.
+    #[cfg(feature = "signatures")]
+    pub(crate) fn fixed(&self) -> Fixed {
+        fixed(self.suite, self.layout, self.source.id())
+    }
+
     /// The part that the body's keys depend on: all of it, or where there are slots what stays when slots change.
     pub(crate) fn context(&self) -> Vec<u8> {
         match self.source {
-            KeySource::Recipients(_) => recipients_fixed(self.suite, self.content).to_vec(),
+            KeySource::Recipients(_) => recipients_fixed(self.suite, self.layout).to_vec(),
             _ => self.to_bytes(),
         }
     }
@@ -116,18 +112,15 @@ impl Preamble {
         if got < FIXED {
             return Err(Error::cut(got as u64));
         }
-        let [.., version, suite, source, content, a, b, c, d] = fixed;
+        let [.., version, suite, source, layout, a, b, c, d] = fixed;
         let length = u32::from_be_bytes([a, b, c, d]);
         let flaw = |flaw| Err(Error::NotAuthentic(flaw));
         if version != VERSION {
             return flaw(Flaw::Version(version));
         }
         let Some(suite) = Suite::from_id(suite) else { return flaw(Flaw::Suite(suite)) };
-        let content = match content {
-            0 => Content::Bytes,
-            1 => Content::Tree,
-            other => return flaw(Flaw::Content(other)),
-        };
+        let known = |layout: &Layout| cfg!(feature = "signatures") || !layout.signed;
+        let Some(layout) = Layout::from_byte(layout).filter(known) else { return flaw(Flaw::Content(layout)) };
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,
@@ -135,25 +128,21 @@ impl Preamble {
             RAW | PASSPHRASE => return flaw(Flaw::SourceLength(length)),
             other => return flaw(Flaw::KeySource(other)),
         };
-        Ok(Preamble { suite, content, source })
+        Ok(Preamble { suite, layout, source })
     }
 }
 
 /// The bytes that every preamble begins with.
-fn fixed(suite: Suite, content: Content, source: u8) -> Fixed {
+fn fixed(suite: Suite, layout: Layout, source: u8) -> Fixed {
     let mut fixed = [0; 12];
     fixed[..8].copy_from_slice(&MAGIC);
-    let content = match content {
-        Content::Bytes => 0,
-        Content::Tree => 1,
-    };
-    fixed[8..].copy_from_slice(&[VERSION, suite.id(), source, content]);
+    fixed[8..].copy_from_slice(&[VERSION, suite.id(), source, layout.to_byte()]);
     fixed
 }
 
 /// The bytes that a preamble with slots begins with: what slots and body are bound to.
-pub(crate) fn recipients_fixed(suite: Suite, content: Content) -> Fixed {
-    fixed(suite, content, RECIPIENTS)
+pub(crate) fn recipients_fixed(suite: Suite, layout: Layout) -> Fixed {
+    fixed(suite, layout, RECIPIENTS)
 }
 
 fn read_passphrase(from: &mut impl Read) -> Result<KeySource, Error> {

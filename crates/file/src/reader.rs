@@ -8,7 +8,13 @@ use std::{
 use sealwright_stream::chunk;
 use zeroize::Zeroizing;
 
-use crate::{body::Body, error::Error, open::Opening, preamble::Preamble};
+use crate::{
+    body::Body,
+    error::{Error, Flaw},
+    layout::{TRAILER, pad},
+    open::Opening,
+    preamble::Preamble,
+};
 
 /// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
 ///
@@ -20,6 +26,8 @@ pub struct SealedReader<R> {
     preamble: Preamble,
     /// Length of the text.
     len: u64,
+    /// Its length with what is around it.
+    laid_out: u64,
     /// Place of the next byte to be read; may lie behind the end.
     at: u64,
     /// The chunk opened last, in a buffer that never grows.
@@ -38,12 +46,27 @@ impl<R: Read + Seek> SealedReader<R> {
         inner.seek(SeekFrom::Start(0)).map_err(read())?;
         let (body, preamble) = opening.begin(&mut inner)?;
         let sealed = inner.seek(SeekFrom::End(0)).map_err(read())?;
-        let len = body.text_len(sealed)?;
-        inner.seek(SeekFrom::Start(body.last_offset(len))).map_err(read())?;
+        let laid_out = body.text_len(sealed)?;
+        inner.seek(SeekFrom::Start(body.last_offset(laid_out))).map_err(read())?;
         let mut chunk = Zeroizing::new(Vec::with_capacity(chunk::SEALED));
-        chunk.extend_from_slice(&body.prove_length(&mut inner, len)?);
-        let held = Some((chunk::count(len) - 1, chunk.len() - chunk::TAG));
-        Ok(SealedReader { inner, body, preamble, len, at: 0, chunk, held })
+        chunk.extend_from_slice(&body.prove_length(&mut inner, laid_out)?);
+        let held = Some((chunk::count(laid_out) - 1, chunk.len() - chunk::TAG));
+        let layout = preamble.layout;
+        #[cfg(feature = "signatures")]
+        if !opening.signers.is_empty() {
+            return Err(Error::SignedPart);
+        }
+        let mut reader = SealedReader { inner, body, preamble, len: laid_out, laid_out, at: 0, chunk, held };
+        if layout.padded {
+            reader.at = laid_out.saturating_sub(pad::LENGTH as u64);
+            reader.len = pad::read_length(&mut reader, laid_out)?;
+            reader.at = 0;
+        }
+        if layout.signed {
+            let len = reader.len.checked_sub(TRAILER as u64);
+            reader.len = len.ok_or(Error::NotAuthentic(Flaw::Layout))?;
+        }
+        Ok(reader)
     }
 
     /// Length of the text in bytes: proven.
@@ -73,7 +96,7 @@ impl<R: Read + Seek> SealedReader<R> {
             Some((held, text)) if held == index => text,
             _ => {
                 self.held = None;
-                let text = (self.len - index * chunk::PLAIN as u64).min(chunk::PLAIN as u64) as usize;
+                let text = (self.laid_out - index * chunk::PLAIN as u64).min(chunk::PLAIN as u64) as usize;
                 self.chunk.resize(text + chunk::TAG, 0);
                 self.inner.seek(SeekFrom::Start(self.body.offset(index))).map_err(Error::io("read", "the input"))?;
                 self.body.read_chunk(&mut self.inner, index, &mut self.chunk)?;
@@ -90,8 +113,9 @@ impl<R: Read + Seek> Read for SealedReader<R> {
         if self.at >= self.len || buffer.is_empty() {
             return Ok(0);
         }
+        let left = self.len - self.at;
         let rest = self.rest()?;
-        let n = rest.len().min(buffer.len());
+        let n = rest.len().min(buffer.len()).min(usize::try_from(left).unwrap_or(usize::MAX));
         buffer[..n].copy_from_slice(&rest[..n]);
         self.at += n as u64;
         Ok(n)

@@ -8,10 +8,7 @@ use crate::{
     slots::{Fixed, Slot},
 };
 #[cfg(feature = "public-keys")]
-use crate::{
-    key::PublicKey,
-    slots::{SlotKind, mark},
-};
+use crate::{key::PublicKey, slots::mark};
 
 /// Whom a file is sealed for. A file can have several recipients, each of which opens it alone.
 #[derive(Debug)]
@@ -34,9 +31,8 @@ impl Recipient {
             }
             #[cfg(feature = "public-keys")]
             Recipient::PublicKey(key) => {
-                let (encapsulated, slot_key) = key.encapsulate();
-                let mark = mark(file_key, &key.to_bytes());
-                Slot::new(SlotKind::Public { encapsulated, mark }, &slot_key, file_key, fixed)
+                let (kind, slot_key) = key.encapsulate(mark(file_key, &key.to_bytes()))?;
+                Slot::new(kind, &slot_key, file_key, fixed)
             }
         }
     }

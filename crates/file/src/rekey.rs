@@ -90,7 +90,7 @@ impl Rekeying<'_> {
         }
         let preamble = Preamble::read(&mut from).map_err(|error| error.of(&name))?;
         let KeySource::Recipients(old) = &preamble.source else { return Err(Error::NotForRecipients) };
-        let (slots, rekeyed) = self.changed(old, &recipients_fixed(preamble.suite, preamble.content))?;
+        let (slots, rekeyed) = self.changed(old, &recipients_fixed(preamble.suite, preamble.layout))?;
         let header = Preamble { source: KeySource::Recipients(slots), ..preamble }.to_bytes();
 
         let start = preamble.to_bytes().len() as u64;
@@ -162,11 +162,7 @@ impl Rekeying<'_> {
         Ok(match (removal, slot.kind()) {
             (Removal::Passphrases, kind) => matches!(kind, SlotKind::Passphrase { .. }),
             #[cfg(feature = "public-keys")]
-            (Removal::PublicKey(key), SlotKind::Public { mark: marked, .. }) => {
-                *marked == mark(file_key, &key.to_bytes())
-            }
-            #[cfg(feature = "public-keys")]
-            (Removal::PublicKey(_), _) => false,
+            (Removal::PublicKey(key), kind) => kind.mark() == Some(&mark(file_key, &key.to_bytes())),
             (Removal::Key(key), kind) => match key.slot_key(kind, self.ceiling)? {
                 Some(slot_key) => slot.open(&slot_key, fixed)?.is_some(),
                 None => false,

@@ -8,6 +8,8 @@ use std::{
 use sealwright::{Isa, Suite};
 use sealwright_stream::{ChunkCipher, chunk};
 
+#[cfg(feature = "signatures")]
+use crate::sign::{Signed, SigningKey, TextSigner};
 use crate::{
     armor::ArmorWriter,
     body::Body,
@@ -16,8 +18,9 @@ use crate::{
     file_id::{FileId, Summary},
     input::{Cursored, From, Input},
     key::Key,
+    layout::{Content, Layout, pad::Padder},
     output::{Draft, Output, Placed, To},
-    preamble::{Content, KeySource, Preamble, recipients_fixed},
+    preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
     recipient::Recipient,
     secret::Secret,
@@ -37,8 +40,11 @@ pub struct Sealing<'a> {
     pub costs: Costs,
     /// Associated data: not stored; must be given again to open.
     pub ad: &'a [u8],
-    /// What the input is.
-    pub content: Content,
+    /// What the input is, and what is put around it.
+    pub layout: Layout,
+    /// Who signs the text.
+    #[cfg(feature = "signatures")]
+    pub signer: Option<&'a SigningKey>,
     /// As text, between two lines that say so.
     pub armor: bool,
     /// Instruction set to use.
@@ -73,7 +79,9 @@ impl<'a> Sealing<'a> {
             suite: Suite::Aes256Gcm,
             costs: Costs::default(),
             ad: &[],
-            content: Content::Bytes,
+            layout: Layout::default(),
+            #[cfg(feature = "signatures")]
+            signer: None,
             armor: false,
             isa: Isa::best(),
             work: Work::default(),
@@ -97,7 +105,18 @@ impl<'a> Sealing<'a> {
 
     /// With an input that is a tree, made by [`pack`](crate::tree::pack).
     pub fn content(self, content: Content) -> Self {
-        Sealing { content, ..self }
+        Sealing { layout: Layout { content, ..self.layout }, ..self }
+    }
+
+    /// Signed: who opens it learns who sealed it.
+    #[cfg(feature = "signatures")]
+    pub fn sign(self, signer: Option<&'a SigningKey>) -> Self {
+        Sealing { layout: Layout { signed: signer.is_some(), ..self.layout }, signer, ..self }
+    }
+
+    /// Padded, so that the length of the sealed file tells that of the text only roughly.
+    pub fn pad(self, padded: bool) -> Self {
+        Sealing { layout: Layout { padded, ..self.layout }, ..self }
     }
 
     /// As text: base64 in lines, larger by a third.
@@ -122,10 +141,10 @@ impl<'a> Sealing<'a> {
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
         let (source, input_key) = self.lock()?;
-        let preamble = Preamble { suite: self.suite, content: self.content, source };
+        let preamble = Preamble { suite: self.suite, layout: self.layout, source };
         let mut header = preamble.to_bytes();
         let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&preamble.context(), self.ad])?;
-        let body = Body::new(cipher, header.len() as u64);
+        let body = Body::new(cipher, &begin, header.len() as u64);
         header.extend(begin);
         self.seal_body(&body, &header, input, output)
     }
@@ -135,7 +154,7 @@ impl<'a> Sealing<'a> {
         match self.lock {
             Lock::Key(key) => key.for_sealing(self.suite, self.costs),
             Lock::Recipients(recipients) => {
-                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite, self.content));
+                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite, self.layout));
                 let slots = recipients.iter().map(|recipient| recipient.slot(&file_key, self.costs, &fixed));
                 let slots = Slots::new(slots.collect::<Result<_, _>>()?, &file_key, &fixed)?;
                 Ok((KeySource::Recipients(slots), input_key(&file_key, self.suite)))
@@ -149,15 +168,8 @@ impl<'a> Sealing<'a> {
         self.work.progress.begin(input.len());
         let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
         let durable = matches!(&output.to, To::File { place, .. } if place.sync);
-        let text = match (input.from, output.to) {
-            (from, To::File { path, place }) if self.armor => {
-                let draft = Draft::create(&path, place)?;
-                let text = transfer.armored(from, &draft)?;
-                draft.commit(mode)?;
-                text
-            }
-            (from, To::Stream(to)) if self.armor => transfer.armored(from, to)?,
-            (From::File { file, meta }, To::File { path, place }) => {
+        let lengths = match (input.from, output.to) {
+            (From::File { file, meta }, To::File { path, place }) if !self.armor && self.layout.is_plain() => {
                 if meta.len() > chunk::MAX_TEXT {
                     return Err(Error::TooLong);
                 }
@@ -165,23 +177,93 @@ impl<'a> Sealing<'a> {
                 draft.room_for(sealed_len(header, meta.len()))?;
                 transfer.file_to_file(&file, &draft, &meta)?;
                 draft.commit(mode)?;
-                meta.len()
+                Lengths { text: meta.len(), laid_out: meta.len() }
             }
-            (From::File { file, meta }, To::Stream(mut to)) => {
-                let text = transfer.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
-                transfer.unchanged(&file, &meta, text)?;
-                text
-            }
-            (From::Stream(mut from), To::File { path, place }) => {
+            (from, To::File { path, place }) => {
                 let draft = Draft::create(&path, place)?;
-                let text = transfer.in_order(&mut from, &mut &draft)?;
+                let lengths = self.ordered(&transfer, from, &draft)?;
                 draft.commit(mode)?;
-                text
+                lengths
             }
-            (From::Stream(mut from), To::Stream(mut to)) => transfer.in_order(&mut from, &mut to)?,
+            (from, To::Stream(to)) => self.ordered(&transfer, from, to)?,
         };
-        Ok(Summary { text, sealed: sealed_len(header, text), suite: self.suite, input: identity, durable })
+        let sealed = sealed_len(header, lengths.laid_out);
+        let commitment = body.commitment();
+        Ok(Summary {
+            text: lengths.text,
+            sealed,
+            suite: self.suite,
+            input: identity,
+            durable,
+            commitment,
+            signer: None,
+        })
     }
+
+    /// Reads and writes in order, as text where that is asked for.
+    fn ordered(&self, body: &SealTransfer<'_>, from: From, mut to: impl Write + Send) -> Result<Lengths, Error> {
+        if !self.armor {
+            return self.laid_out(body, from, &mut to);
+        }
+        let mut to = ArmorWriter::new(to);
+        let lengths = self.laid_out(body, from, &mut to)?;
+        to.finish().map_err(Error::io("write", body.to))?;
+        Ok(lengths)
+    }
+
+    /// Reads in order a file, which must not change meanwhile, or a stream.
+    fn laid_out(&self, body: &SealTransfer<'_>, from: From, to: &mut (impl Write + Send)) -> Result<Lengths, Error> {
+        match from {
+            From::File { file, meta } => {
+                let lengths = self.wrapped(body, Cursored { file: &file, at: 0 }, to)?;
+                body.unchanged(&file, &meta, lengths.text)?;
+                Ok(lengths)
+            }
+            From::Stream(from) => self.wrapped(body, from, to),
+        }
+    }
+
+    /// Seals the text of `from` with what its layout puts around it.
+    fn wrapped(
+        &self,
+        body: &SealTransfer<'_>,
+        mut from: impl Read + Send,
+        to: &mut (impl Write + Send),
+    ) -> Result<Lengths, Error> {
+        #[cfg(feature = "signatures")]
+        if let Some(key) = self.signer {
+            let commitment = body.body.commitment();
+            let fixed = body.header.first_chunk().expect("a header is longer than its fixed part");
+            let mut signer = TextSigner::new(from, key, Signed::Text { fixed, commitment: &commitment });
+            let laid_out = self.padded(body, &mut signer, to)?.laid_out;
+            return Ok(Lengths { text: signer.text(), laid_out });
+        }
+        self.padded(body, &mut from, to)
+    }
+
+    /// Seals the text of `from`, padded where that is asked for.
+    fn padded(
+        &self,
+        body: &SealTransfer<'_>,
+        from: &mut (impl Read + Send),
+        to: &mut (impl Write + Send),
+    ) -> Result<Lengths, Error> {
+        if !self.layout.padded {
+            let text = body.in_order(from, to)?;
+            return Ok(Lengths { text, laid_out: text });
+        }
+        let mut padder = Padder::new(from);
+        let laid_out = body.in_order(&mut padder, to)?;
+        Ok(Lengths { text: padder.text(), laid_out })
+    }
+}
+
+/// Lengths of a text, in bytes.
+struct Lengths {
+    /// By itself.
+    text: u64,
+    /// With what is around it.
+    laid_out: u64,
 }
 
 /// Length of the sealed file of `text` bytes behind `header`.
@@ -235,21 +317,6 @@ impl SealTransfer<'_> {
         };
         in_order(self.work, read, seal, |span| to.write_all(span.sealed()).map_err(Error::io("write", self.to)))?;
         to.flush().map_err(Error::io("write", self.to))?;
-        Ok(text)
-    }
-
-    /// Reads in order and writes as text.
-    fn armored(&self, from: From, to: impl Write + Send) -> Result<u64, Error> {
-        let mut to = ArmorWriter::new(to);
-        let text = match from {
-            From::File { file, meta } => {
-                let text = self.in_order(&mut Cursored { file: &file, at: 0 }, &mut to)?;
-                self.unchanged(&file, &meta, text)?;
-                text
-            }
-            From::Stream(mut from) => self.in_order(&mut from, &mut to)?,
-        };
-        to.finish().map_err(Error::io("write", self.to))?;
         Ok(text)
     }
 

@@ -27,7 +27,7 @@ fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
     let context: [&[u8]; 2] = [&header, b"greeting"];
     let (cipher, begin) =
         ChunkCipher::create_with_salt(preamble.suite, Isa::best(), input_key, &salt, &context).unwrap();
-    let body = Body::new(cipher, header.len() as u64);
+    let body = Body::new(cipher, &begin, header.len() as u64);
     header.extend(begin);
     let text = Input::bytes(b"A tiny sealed file.\n", "text");
     sealing.seal_body(&body, &header, text, Output::writer(sealed.clone(), "memory")).unwrap();
@@ -52,7 +52,7 @@ fn assert_on_page(bytes: &[u8]) {
 #[test]
 fn raw_key() {
     let bytes: Vec<u8> = (0..32).collect();
-    let preamble = Preamble { suite: Suite::Aes256Gcm, content: Content::Bytes, source: KeySource::Raw };
+    let preamble = Preamble { suite: Suite::Aes256Gcm, layout: Content::Bytes.into(), source: KeySource::Raw };
     assert_on_page(&derived(&preamble, &bytes, 32 + 12 + 32));
     raw_key_with(Suite::Aes256Gcm);
     raw_key_with(Suite::Serpent256Ocb);
@@ -62,7 +62,7 @@ fn raw_key() {
 fn raw_key_with(suite: Suite) {
     let bytes: Vec<u8> = (0..32).collect();
     let key = Key::raw(bytes.clone());
-    let preamble = Preamble { suite, content: Content::Bytes, source: KeySource::Raw };
+    let preamble = Preamble { suite, layout: Content::Bytes.into(), source: KeySource::Raw };
     let sealed = seal_example(&preamble, &key, &Secret::new(bytes));
     assert_on_page(&sealed);
     let mut text = Shared::default();
@@ -76,8 +76,11 @@ fn passphrase() {
     let salt: [u8; PASSPHRASE_SALT] = std::array::from_fn(|i| 0x60 + i as u8);
     let costs = Costs { memory_kib: 64, passes: 3, lanes: 4 };
     let key = Key::passphrase("correct horse").unwrap();
-    let preamble =
-        Preamble { suite: Suite::Aes128Gcm, content: Content::Bytes, source: KeySource::Passphrase { costs, salt } };
+    let preamble = Preamble {
+        suite: Suite::Aes128Gcm,
+        layout: Content::Bytes.into(),
+        source: KeySource::Passphrase { costs, salt },
+    };
     let input_key = argon2id(costs, b"correct horse", &salt, 16).unwrap();
     assert_on_page(&input_key);
     let sealed = seal_example(&preamble, &key, &input_key);

@@ -9,6 +9,7 @@ use sealwright_stream::{
 
 use crate::{
     error::{Error, Flaw},
+    file_id::Commitment,
     read::fill,
     secret::Secret,
 };
@@ -23,6 +24,7 @@ mod vectors;
 /// One body's chunk cipher, and where the body begins.
 pub(crate) struct Body {
     cipher: ChunkCipher,
+    commitment: Commitment,
     /// Where the body begins in the file, in bytes.
     start: u64,
 }
@@ -37,9 +39,14 @@ pub(crate) fn read_header(from: &mut impl Read, start: u64) -> Result<[u8; HEADE
 }
 
 impl Body {
-    /// The body that `cipher` seals or opens, `start` bytes from the start of the file.
-    pub(crate) fn new(cipher: ChunkCipher, start: u64) -> Body {
-        Body { cipher, start }
+    /// The body that `cipher` seals or opens, which begins with `header`, `start` bytes from the start of the file.
+    pub(crate) fn new(cipher: ChunkCipher, header: &[u8; HEADER], start: u64) -> Body {
+        Body { cipher, commitment: header.last_chunk().copied().unwrap_or_default(), start }
+    }
+
+    /// What the file commits to.
+    pub(crate) fn commitment(&self) -> Commitment {
+        self.commitment
     }
 
     /// Seals chunk `index`: the first `len` bytes of `chunk` are encrypted in place, the tag goes behind them.

@@ -26,7 +26,7 @@ fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> 
 
 fn begin(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> Result<Body, Error> {
     let header = sealed.first_chunk().ok_or(Error::cut(sealed.len() as u64))?;
-    Ok(Body::new(ChunkCipher::open(suite, isa, key, header, &[context])?, 0))
+    Ok(Body::new(ChunkCipher::open(suite, isa, key, header, &[context])?, header, 0))
 }
 
 /// Whether the last chunk opens at the place that the length gives it.

@@ -68,7 +68,7 @@ impl Key {
     /// # Errors
     /// [`Error::Exists`]; [`Error::KeyKind`] for a passphrase; writing errors, after which no file is left.
     pub fn write_file(&self, path: &Path, form: KeyForm) -> Result<(), Error> {
-        write_private(path, &self.to_form(form)?)
+        write_new(path, &*self.to_form(form)?)
     }
 
     /// This raw key as a key file holds it.
@@ -93,13 +93,16 @@ impl Key {
 }
 
 /// Writes a secret to a new file that only its owner may read.
-pub(super) fn write_private(path: &Path, text: &[u8]) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::Exists`]; writing errors, after which no file is left.
+pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Error> {
     let place = path.display().to_string();
     let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(Error::Exists(path.into())),
         other => other.map_err(Error::io("create", place.clone()))?,
     };
-    let written = file.write_all(text).and_then(|()| file.sync_all());
+    let written = file.write_all(text.as_ref()).and_then(|()| file.sync_all());
     written.map_err(Error::io("write", place)).and_then(|()| sync_directory_of(path)).inspect_err(|_| {
         let _ = std::fs::remove_file(path);
     })

@@ -3,17 +3,21 @@
 mod file;
 #[cfg(feature = "public-keys")]
 mod pair;
+#[cfg(feature = "ssh")]
+mod ssh;
 mod stretch;
 #[cfg(feature = "public-keys")]
-mod text;
+pub(crate) mod text;
 
 use std::{fmt, sync::Mutex};
 
-pub use file::KeyForm;
+pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
 use sealwright::Suite;
 use sealwright_stream::hkdf_expand;
+#[cfg(feature = "ssh")]
+pub(crate) use ssh::{BEGIN as SSH_BEGIN, other_form};
 #[cfg(test)]
 pub(crate) use stretch::argon2id;
 
@@ -40,6 +44,8 @@ enum KeyMaterial {
     Passphrase(Secret),
     #[cfg(feature = "public-keys")]
     Pair(SecretKey),
+    #[cfg(feature = "ssh")]
+    Ssh(ssh::SshSecretKey),
 }
 
 struct Stretched {
@@ -87,6 +93,18 @@ impl Key {
         Key::of(KeyMaterial::Pair(secret))
     }
 
+    /// The secret key in an OpenSSH private key file; for an encrypted one, `passphrase` is called.
+    #[cfg(feature = "ssh")]
+    pub(crate) fn ssh<E: From<Error>>(text: &[u8], passphrase: impl FnOnce() -> Result<Key, E>) -> Result<Key, E> {
+        let ask = || -> Result<Secret, E> {
+            match &passphrase()?.secret {
+                KeyMaterial::Passphrase(passphrase) => Ok(passphrase.clone()),
+                _ => Err(Error::KeyKind { wanted: "a passphrase", given: "another key" }.into()),
+            }
+        };
+        Ok(Key::of(KeyMaterial::Ssh(ssh::SshSecretKey::parse(text, ask)?)))
+    }
+
     fn of(secret: KeyMaterial) -> Key {
         Key { secret, stretched: Mutex::new(Vec::new()) }
     }
@@ -101,6 +119,8 @@ impl Key {
     pub fn public_key(&self) -> Option<PublicKey> {
         match &self.secret {
             KeyMaterial::Pair(secret) => Some(secret.public_key()),
+            #[cfg(feature = "ssh")]
+            KeyMaterial::Ssh(secret) => Some(secret.public().clone().into()),
             _ => None,
         }
     }
@@ -112,6 +132,8 @@ impl Key {
             KeyMaterial::Passphrase(_) => "a passphrase",
             #[cfg(feature = "public-keys")]
             KeyMaterial::Pair(_) => "a secret key",
+            #[cfg(feature = "ssh")]
+            KeyMaterial::Ssh(_) => "a secret key",
         }
     }
 
@@ -125,7 +147,7 @@ impl Key {
                 Ok((KeySource::Passphrase { costs, salt }, key))
             }
             #[cfg(feature = "public-keys")]
-            KeyMaterial::Pair(_) => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
+            _ => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
         }
     }
 
@@ -152,7 +174,7 @@ impl Key {
                 Ok((SlotKind::Passphrase { costs, salt }, key))
             }
             #[cfg(feature = "public-keys")]
-            KeyMaterial::Pair(_) => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
+            _ => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
         }
     }
 
@@ -167,6 +189,8 @@ impl Key {
             (KeyMaterial::Pair(secret), SlotKind::Public { encapsulated, .. }) => {
                 Ok(Some(secret.decapsulate(encapsulated)))
             }
+            #[cfg(feature = "ssh")]
+            (KeyMaterial::Ssh(secret), kind) => Ok(secret.slot_key(kind)),
             _ => Ok(None),
         }
     }

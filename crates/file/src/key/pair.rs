@@ -5,11 +5,13 @@ use std::{fmt, path::Path, str::FromStr};
 use x_wing::{Decapsulate, DecapsulationKey, Decapsulator, Encapsulate, EncapsulationKey, KeyExport};
 use zeroize::Zeroizing;
 
-use super::{file::write_private, text};
+#[cfg(feature = "ssh")]
+use super::ssh::SshPublicKey;
+use super::{file::write_new, text};
 use crate::{
     error::Error,
     secret::{Secret, random},
-    slots::ENCAPSULATED,
+    slots::{ENCAPSULATED, MARK, SlotKind},
 };
 
 /// In front of a public key in text: `seal1...`.
@@ -20,7 +22,14 @@ const SECRET_PREFIX: &str = "seal-secret-key-";
 /// The public key of a pair: who has it can seal files for the holder of the secret key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
-    key: Box<EncapsulationKey>,
+    kind: Public,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Public {
+    XWing(Box<EncapsulationKey>),
+    #[cfg(feature = "ssh")]
+    Ssh(Box<SshPublicKey>),
 }
 
 /// The secret key of a pair. Debug shows nothing of it; memory is wiped on drop.
@@ -46,7 +55,7 @@ impl SecretKey {
 
     /// Its public key.
     pub fn public_key(&self) -> PublicKey {
-        PublicKey { key: Box::new(self.key().encapsulation_key().clone()) }
+        PublicKey { kind: Public::XWing(Box::new(self.key().encapsulation_key().clone())) }
     }
 
     /// The slot key that was encapsulated to the public key. For what was encapsulated to another key, a useless one.
@@ -74,7 +83,7 @@ impl SecretKey {
     /// # Errors
     /// [`Error::Exists`]; writing errors, after which no file is left.
     pub fn write_file(&self, path: &Path) -> Result<(), Error> {
-        write_private(path, self.to_identity().as_bytes())
+        write_new(path, self.to_identity().as_bytes())
     }
 
     /// As text on one line: `SEAL-SECRET-KEY-1...`.
@@ -101,34 +110,60 @@ impl FromStr for SecretKey {
 }
 
 impl PublicKey {
-    /// Its bytes: the ML-KEM-768 encapsulation key, then the X25519 public key.
+    /// Its bytes: the ML-KEM-768 encapsulation key, then the X25519 public key; of an SSH key those that SSH has.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.key.to_bytes().to_vec()
+        match &self.kind {
+            Public::XWing(key) => key.to_bytes().to_vec(),
+            #[cfg(feature = "ssh")]
+            Public::Ssh(key) => key.to_bytes(),
+        }
     }
 
-    /// A fresh slot key, and its encapsulation that only the secret key opens.
-    pub(crate) fn encapsulate(&self) -> (Box<[u8; ENCAPSULATED]>, Secret) {
-        let (encapsulated, shared) = self.key.encapsulate();
-        let shared = Zeroizing::new(shared);
-        (Box::new(encapsulated.into()), Secret::new(shared.to_vec()))
+    /// A new slot that only the secret key opens: what stands in it beside `mark`, and its slot key.
+    pub(crate) fn encapsulate(&self, mark: [u8; MARK]) -> Result<(SlotKind, Secret), Error> {
+        match &self.kind {
+            Public::XWing(key) => {
+                let (encapsulated, shared) = key.encapsulate();
+                let shared = Zeroizing::new(shared);
+                let encapsulated = Box::new(encapsulated.into());
+                Ok((SlotKind::Public { encapsulated, mark }, Secret::new(shared.to_vec())))
+            }
+            #[cfg(feature = "ssh")]
+            Public::Ssh(key) => key.encapsulate(mark),
+        }
+    }
+}
+
+#[cfg(feature = "ssh")]
+impl From<SshPublicKey> for PublicKey {
+    fn from(key: SshPublicKey) -> PublicKey {
+        PublicKey { kind: Public::Ssh(Box::new(key)) }
     }
 }
 
 impl FromStr for PublicKey {
     type Err = Error;
 
-    /// Reads a text as [`fmt::Display`] prints it.
+    /// Reads a text as [`fmt::Display`] prints it, or an SSH public key with or without a comment.
     fn from_str(text: &str) -> Result<PublicKey, Error> {
+        #[cfg(feature = "ssh")]
+        if SshPublicKey::is_meant(text) {
+            return SshPublicKey::parse(text).map(PublicKey::from);
+        }
         let bytes = text::decode(PUBLIC_PREFIX, text, "not a public key of Sealwright")?;
         let key = EncapsulationKey::try_from(&bytes[..]).map_err(|_| text::wrong("not a valid public key"))?;
-        Ok(PublicKey { key: Box::new(key) })
+        Ok(PublicKey { kind: Public::XWing(Box::new(key)) })
     }
 }
 
 impl fmt::Display for PublicKey {
-    /// As text on one line: `seal1...`, 1,958 characters.
+    /// As text on one line: `seal1...`, 1,957 characters, or `ssh-...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::encode(PUBLIC_PREFIX, &self.key.to_bytes()))
+        match &self.kind {
+            Public::XWing(key) => f.write_str(&text::encode(PUBLIC_PREFIX, &key.to_bytes())),
+            #[cfg(feature = "ssh")]
+            Public::Ssh(key) => f.write_str(&key.to_text()),
+        }
     }
 }
 

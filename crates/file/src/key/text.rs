@@ -19,13 +19,13 @@ impl Checksum for LongBech32m {
 }
 
 /// `bytes` as text after `prefix` and a `1`.
-pub(super) fn encode(prefix: &str, bytes: &[u8]) -> String {
+pub(crate) fn encode(prefix: &str, bytes: &[u8]) -> String {
     let prefix = Hrp::parse(prefix).expect("the prefix is one of ours");
     bytes.iter().copied().bytes_to_fes().with_checksum::<LongBech32m>(&prefix).chars().collect()
 }
 
 /// The bytes of `text`, which must have `prefix`.
-pub(super) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Result<Vec<u8>, Error> {
+pub(crate) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Result<Vec<u8>, Error> {
     let start = text.get(..prefix.len() + 1).unwrap_or_default();
     if !start.eq_ignore_ascii_case(&format!("{prefix}1")) {
         return Err(wrong(otherwise));
@@ -36,7 +36,7 @@ pub(super) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Resul
 }
 
 /// What is wrong with a key in text. The text is not repeated: it may be secret.
-pub(super) fn wrong(why: &'static str) -> Error {
+pub(crate) fn wrong(why: &'static str) -> Error {
     Error::BadKey { place: "the key".into(), why }
 }
 

@@ -33,7 +33,12 @@ use crate::{
 pub struct Output {
     pub(crate) to: To,
     pub(crate) name: String,
+    /// Permission bits of a file that [`Output::write_all_of`] writes.
+    mode: u32,
 }
+
+/// For its owner only.
+const PRIVATE: u32 = 0o600;
 
 pub(crate) enum To {
     File { path: PathBuf, place: Place },
@@ -55,7 +60,7 @@ impl Output {
                 To::Stream(Box::new(file))
             }
         };
-        Ok(Output { to, name })
+        Ok(Output { to, name, mode: PRIVATE })
     }
 
     /// Finds out without opening it whether `path` can be an output, so that work is not done in vain. Returns whether it
@@ -108,10 +113,16 @@ impl Output {
 
     /// Any writer; `name` is what errors call it.
     pub fn writer(to: impl Write + Send + 'static, name: impl Into<String>) -> Output {
-        Output { to: To::Stream(Box::new(to)), name: name.into() }
+        Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE }
     }
 
-    /// Writes all that `from` gives, whole or not at all where this is a file, with mode 0600.
+    /// With other permission bits than 0600 for a file that [`Output::write_all_of`] writes.
+    pub fn mode(self, mode: u32) -> Output {
+        Output { mode, ..self }
+    }
+
+    /// Writes all that `from` gives, whole or not at all where this is a file, with mode 0600 unless
+    /// [told otherwise](Output::mode).
     ///
     /// # Errors
     /// Those of `from` and of writing; an output file then does not appear.
@@ -122,7 +133,7 @@ impl Output {
             To::File { path, place } => {
                 let draft = Draft::create(&path, place)?;
                 io::copy(from, &mut &draft).map_err(failed)?;
-                draft.commit(0o600)
+                draft.commit(self.mode)
             }
             To::Stream(mut to) => io::copy(from, &mut to).and_then(|_| to.flush()).map_err(failed),
         }

@@ -35,13 +35,17 @@ pub const MAX_PASSPHRASES: usize = 8;
 /// Bytes of an X-Wing encapsulation.
 pub(crate) const ENCAPSULATED: usize = 1120;
 /// Bytes that tell the holder of the file key which public key a slot is for.
-const MARK: usize = 16;
+pub(crate) const MARK: usize = 16;
 /// Bytes before a slot's content: type, a zero, length.
 const SLOT_HEAD: usize = 4;
 
 const RAW: u8 = 1;
 const PASSPHRASE: u8 = 2;
 const PUBLIC: u8 = 3;
+const SSH_ED25519: u8 = 4;
+const SSH_RSA: u8 = 5;
+/// Bytes that RSA encrypts to: moduli of 2048 to 8192 bits.
+const RSA_LENGTHS: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// What opens a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +66,20 @@ pub enum SlotKind {
         encapsulated: Box<[u8; ENCAPSULATED]>,
         /// Tells the holder of the file key which public key it is.
         mark: [u8; 16],
+    },
+    /// The secret key of an SSH key pair, ed25519.
+    SshEd25519 {
+        /// As for secret keys.
+        mark: [u8; 16],
+        /// The sender's share of an X25519 key exchange.
+        share: [u8; 32],
+    },
+    /// The secret key of an SSH key pair, RSA.
+    SshRsa {
+        /// As for secret keys.
+        mark: [u8; 16],
+        /// The slot key, encrypted.
+        encrypted: Vec<u8>,
     },
     /// A type that this build does not know. It is kept.
     Unknown {
@@ -96,7 +114,20 @@ impl SlotKind {
             SlotKind::Raw => RAW,
             SlotKind::Passphrase { .. } => PASSPHRASE,
             SlotKind::Public { .. } => PUBLIC,
+            SlotKind::SshEd25519 { .. } => SSH_ED25519,
+            SlotKind::SshRsa { .. } => SSH_RSA,
             SlotKind::Unknown { id, .. } => *id,
+        }
+    }
+
+    /// What tells the holder of the file key whose slot it is; `None` where nothing does.
+    #[cfg(feature = "public-keys")]
+    pub(crate) fn mark(&self) -> Option<&[u8; MARK]> {
+        match self {
+            SlotKind::Public { mark, .. } | SlotKind::SshEd25519 { mark, .. } | SlotKind::SshRsa { mark, .. } => {
+                Some(mark)
+            }
+            _ => None,
         }
     }
 
@@ -106,6 +137,8 @@ impl SlotKind {
             SlotKind::Raw => Vec::new(),
             SlotKind::Passphrase { costs, salt } => costs.to_bytes().into_iter().chain(*salt).collect(),
             SlotKind::Public { encapsulated, mark } => mark.iter().chain(encapsulated.iter()).copied().collect(),
+            SlotKind::SshEd25519 { mark, share } => mark.iter().chain(share).copied().collect(),
+            SlotKind::SshRsa { mark, encrypted } => mark.iter().chain(encrypted).copied().collect(),
             SlotKind::Unknown { content, .. } => content.clone(),
         }
     }
@@ -140,7 +173,7 @@ impl Slot {
         let (head, rest) = bytes.split_first_chunk::<SLOT_HEAD>()?;
         let [id, 0, a, b] = *head else { return None };
         let (content, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes([a, b])))?;
-        let slot = if matches!(id, RAW | PASSPHRASE | PUBLIC) {
+        let slot = if (RAW..=SSH_RSA).contains(&id) {
             let (parameters, wrapped) = content.split_at_checked(content.len().checked_sub(WRAPPED)?)?;
             let kind = match id {
                 RAW => parameters.is_empty().then_some(SlotKind::Raw)?,
@@ -148,6 +181,15 @@ impl Slot {
                     let (costs, salt) = parameters.split_first_chunk::<{ Costs::BYTES }>()?;
                     let costs = Costs::from_bytes(costs);
                     SlotKind::Passphrase { costs: costs.are_possible().then_some(costs)?, salt: salt.try_into().ok()? }
+                }
+                SSH_ED25519 => {
+                    let (mark, share) = parameters.split_first_chunk::<MARK>()?;
+                    SlotKind::SshEd25519 { mark: *mark, share: share.try_into().ok()? }
+                }
+                SSH_RSA => {
+                    let (mark, encrypted) = parameters.split_first_chunk::<MARK>()?;
+                    let encrypted = RSA_LENGTHS.contains(&encrypted.len()).then(|| encrypted.to_vec())?;
+                    SlotKind::SshRsa { mark: *mark, encrypted }
                 }
                 _ => {
                     let (mark, encapsulated) = parameters.split_first_chunk::<MARK>()?;

@@ -7,7 +7,7 @@ use crate::support::*;
 /// A file that asks for `costs` and would be opened by nobody.
 fn asks(costs: Costs) -> Vec<u8> {
     let source = KeySource::Passphrase { costs, salt: [7; 16] };
-    let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, content: Content::Bytes, source }.to_bytes();
+    let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
     bytes.extend([0; 56 + 16]);
     bytes
 }

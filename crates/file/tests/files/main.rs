@@ -8,6 +8,7 @@ mod enc;
 mod failing;
 mod interrupt;
 mod openssl;
+mod padding;
 mod place;
 mod preambles;
 mod reader;

@@ -47,7 +47,7 @@ fn each_field_is_held_to_its_values() {
         assert_eq!(flaw(&with(&[(10, 2), (15, length)])), Flaw::Slots);
     }
     assert_eq!(flaw(&with(&[(10, 2), (13, 1), (15, 1)])), Flaw::Slots);
-    assert_eq!(flaw(&with(&[(11, 2)])), Flaw::Content(2));
+    assert_eq!(flaw(&with(&[(11, 3)])), Flaw::Content(3));
     assert_eq!(flaw(&with(&[(15, 1)])), Flaw::SourceLength(1));
     assert_eq!(flaw(&with(&[(12, 255), (13, 255), (14, 255), (15, 255)])), Flaw::SourceLength(u32::MAX));
     // A passphrase with parameters of a raw key, and the other way round.
@@ -68,7 +68,8 @@ fn line_ends_turned_are_noticed() {
 fn impossible_costs() {
     let preamble = |memory_kib, passes, lanes| {
         let source = KeySource::Passphrase { costs: Costs { memory_kib, passes, lanes }, salt: [1; 16] };
-        let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, content: Content::Bytes, source }.to_bytes();
+        let mut bytes =
+            Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
         bytes.extend([0; 56 + 16]);
         bytes
     };

@@ -144,7 +144,7 @@ fn inspection_needs_no_key() {
     let raw = dir.write("raw", &sealed(&text(40_000)));
     let seen = inspect(Input::open(&raw).unwrap()).unwrap();
     assert_eq!((seen.version, seen.preamble.suite, seen.preamble.source.wants()), (1, Suite::Aes256Gcm, "a raw key"));
-    assert_eq!((seen.text.clone(), seen.chunks(), seen.sealed), (Some(Ok(40_000)), Some(3), Some(40_000 + 72 + 48)));
+    assert_eq!((seen.text.clone(), seen.chunks, seen.sealed), (Some(Ok(40_000)), Some(3), Some(40_000 + 72 + 48)));
     let costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };
     let by_passphrase = sealed_by(&Sealing::new(&Key::passphrase("p").unwrap()).costs(costs), b"");
     let seen = inspect(Input::bytes(by_passphrase, "p")).unwrap();

@@ -1,7 +1,10 @@
 //! What can go wrong with files: where, with which exit code, and what may help.
 
-use std::{fmt, io, path::PathBuf};
+mod flaw;
 
+use std::{io, path::PathBuf};
+
+pub use flaw::Flaw;
 use sealwright::Suite;
 use sealwright_stream::StreamError;
 
@@ -143,9 +146,27 @@ pub enum Error {
     /// The file holds a directory, which cannot be opened as one text.
     #[error("it holds a directory")]
     IsATree,
+    /// The file is no manifest of files.
+    #[error("it holds no manifest of files")]
+    NotAList,
+    /// The file is a manifest of files, not a file itself.
+    #[error("it holds the manifest of the files in its directory")]
+    IsAList,
     /// There is no such file in the tree.
     #[error("there is no file {} in it", .0.display())]
     NoEntry(PathBuf),
+    /// The file has no signature.
+    #[error("it is not signed")]
+    NotSigned,
+    /// The file is signed, but not by any of the given keys.
+    #[error("it is signed by another key, {0}")]
+    OtherSigner(String),
+    /// Signatures cannot be verified in a part of a file.
+    #[error("a part of a file cannot be held against its signature")]
+    SignedPart,
+    /// A comment that cannot be signed.
+    #[error("a comment has one line of at most 1024 bytes")]
+    Comment,
     /// A text is not a key.
     #[error("{place}: {why}")]
     BadKey {
@@ -171,62 +192,6 @@ pub enum Error {
     Interrupted,
 }
 
-/// How a file fails to be an authentic sealed file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Flaw {
-    /// It does not begin as sealed files do.
-    Magic,
-    /// A version that this build does not read.
-    Version(u8),
-    /// A suite that this build does not have.
-    Suite(u8),
-    /// A key source that this build does not know.
-    KeySource(u8),
-    /// A kind of content that this build does not know.
-    Content(u8),
-    /// The text of a tree is not as a tree is written.
-    Tree,
-    /// The source parameters have the wrong length, in bytes.
-    SourceLength(u32),
-    /// The armor is not as armor is written.
-    Armor {
-        /// The line, from 1.
-        line: u64,
-    },
-    /// The slots are not well formed.
-    Slots,
-    /// The slots are not what the holder of the file key wrote.
-    Header,
-    /// Argon2 parameters outside what Argon2 defines.
-    Costs,
-    /// It ends early: too few bytes before `offset`, where more must follow.
-    Truncated {
-        /// The offset at which the file ends.
-        offset: u64,
-    },
-    /// A chunk was changed, cut or moved, or bytes were added.
-    Chunk {
-        /// Its number, from 0.
-        index: u64,
-        /// Where it begins in the file.
-        offset: u64,
-        /// Whether it is the last one, whose length tells the file's.
-        last: bool,
-    },
-}
-
-impl Flaw {
-    /// What is wrong with a stream that begins at `start` in the file; `None` if the stream is not what is wrong.
-    pub(crate) fn of(error: &StreamError, start: u64) -> Option<Flaw> {
-        match *error {
-            StreamError::Truncated { offset } => Some(Flaw::Truncated { offset: start + offset }),
-            StreamError::Chunk { index, offset, last } => Some(Flaw::Chunk { index, offset: start + offset, last }),
-            _ => None,
-        }
-    }
-}
-
 impl From<StreamError> for Error {
     fn from(error: StreamError) -> Error {
         match error {
@@ -243,43 +208,24 @@ impl From<StreamError> for Error {
     }
 }
 
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Flaw::Magic => write!(f, "this is not a sealed file"),
-            Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
-            Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
-            Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
-            Flaw::Content(id) => write!(f, "content of kind {id} is unknown (at byte 11)"),
-            Flaw::Tree => write!(f, "its list of files is not well formed"),
-            Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
-            Flaw::Armor { line } => write!(f, "the armor is damaged (at line {line})"),
-            Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
-            Flaw::Header => write!(f, "the header or its key slots were changed"),
-            Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
-            Flaw::Truncated { offset } => write!(f, "it was cut off: more must follow its end at byte {offset}"),
-            Flaw::Chunk { index, offset, last: false } => {
-                write!(f, "chunk {index} (at byte {offset}) was changed or moved, or the file was cut or added to")
-            }
-            Flaw::Chunk { index, offset, last: true } => {
-                write!(f, "the last chunk, {index} (at byte {offset}), was changed, or the file was cut or added to")
-            }
-        }
-    }
-}
-
 impl Error {
     /// The exit code of its class: 1 failed, 2 usage, 3 not authentic, 4 wrong key or passphrase, 130 interrupted.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::NotAuthentic(_) => 3,
+            Error::NotAuthentic(_) | Error::NotSigned => 3,
             Error::WrongKey(_)
             | Error::KeyKind { .. }
             | Error::OtherKeyLength { .. }
             | Error::NoneOpens
+            | Error::OtherSigner(_)
             | Error::WrongContext => 4,
             Error::Interrupted => 130,
-            Error::SameFile(_) | Error::EmptyPassphrase | Error::KeyLength { .. } | Error::Costs(_) => 2,
+            Error::SameFile(_)
+            | Error::EmptyPassphrase
+            | Error::KeyLength { .. }
+            | Error::Costs(_)
+            | Error::Comment
+            | Error::SignedPart => 2,
             Error::Enc(error) => error.exit_code(),
             _ => 1,
         }
@@ -301,16 +247,22 @@ impl Error {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }
             Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
+            Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
             Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
             Error::NoneOpens => "-i names a file with a secret key, --key-file one with a raw key",
             Error::WrongKey(_) | Error::WrongContext => {
                 "nothing was written; associated data must be the same as when sealing"
             }
+            Error::OtherSigner(_) => "--signer names a file with the verification key of who shall have signed",
+            Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody else than the signer wrote or changed it",
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
             Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
                 "a newer Sealwright may know it; otherwise the file is damaged"
             }
             Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
+            Error::NotAuthentic(Flaw::OtherFile { .. }) => {
+                "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
+            }
             Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
             Error::KeyKind { wanted: "a passphrase", .. } => "use --passphrase",
             Error::KeyKind { wanted: "one of its keys", .. } => {

@@ -1,0 +1,81 @@
+//! `sealwright verify --detached`: signatures in files of their own.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use sealwright_file::{Error, Input, Signature, VerifyingKey, Work, verify_file};
+use sealwright_terminal::{CommandError, Exit, print, printable, say, shown};
+
+use crate::{error::file_error, sign::beside, signing::SignerArgs};
+
+/// Where a signature is.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct DetachedArgs {
+    /// Verify files that are not sealed against their signatures, FILE.sig
+    #[arg(long, requires = "signer", help_heading = "Signature")]
+    detached: bool,
+    /// Verify one file that is not sealed against the signature in SIG
+    #[arg(long, value_name = "SIG", requires = "signer", help_heading = "Signature")]
+    signature: Option<PathBuf>,
+}
+
+impl DetachedArgs {
+    /// Whether files are to be held against signatures.
+    pub(crate) fn any(&self) -> bool {
+        self.detached || self.signature.is_some()
+    }
+}
+
+/// Holds each file against its signature; one that fails does not stop the rest.
+pub(crate) fn verify(
+    args: &DetachedArgs,
+    signer: &SignerArgs,
+    files: &[PathBuf],
+    quiet: bool,
+) -> Result<Exit, CommandError> {
+    let stdin = files.iter().any(|path| path.as_os_str() == "-");
+    match &args.signature {
+        Some(_) if files.len() > 1 => {
+            return Err(CommandError::usage("--signature is for one file").hint("--detached takes FILE.sig for each"));
+        }
+        None if stdin => {
+            return Err(CommandError::usage("standard input has no name: name its signature with --signature"));
+        }
+        _ => {}
+    }
+    let keys = signer.read()?;
+    let mut worst = Exit::Done;
+    for path in files {
+        let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
+        let beside = args.signature.clone().unwrap_or_else(|| beside(path));
+        match one(&keys, path, &beside) {
+            Ok(_) if quiet => {}
+            Ok(signature) => {
+                let comment = match signature.comment() {
+                    "" => String::new(),
+                    comment => format!(", with the comment: {}", printable(comment)),
+                };
+                print(&format!("{}: the signature holds{comment}\n", shown(name)))?;
+            }
+            Err(error) => {
+                let error = error.about_unless_named(name);
+                worst = error.exit().max(worst);
+                say(error);
+            }
+        }
+    }
+    Ok(worst)
+}
+
+fn one(keys: &[VerifyingKey], path: &Path, beside: &Path) -> Result<Signature, CommandError> {
+    let about = |error: Error| file_error(error).about_unless_named(beside);
+    let file = File::open(beside).map_err(|error| CommandError::io(beside, &error))?;
+    let signature = Signature::read(file).map_err(about)?;
+    let input = if path.as_os_str() == "-" { Input::stdin() } else { Input::open(path) }.map_err(file_error)?;
+    verify_file(keys, &signature, input, &Work::default()).map_err(file_error)?;
+    Ok(signature)
+}

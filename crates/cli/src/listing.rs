@@ -1,0 +1,150 @@
+//! The manifests of directories that are sealed file by file: written when all files are sealed, checked before any is opened.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use sealwright_file::{Commitment, Error, FileList, Flaw, Input, Opening, Output, Sealing, list::NAME};
+use sealwright_terminal::{CommandError, Exit, say, shown};
+
+use crate::{
+    args::FileArgs,
+    error::file_error,
+    plan::{FileTask, Plan},
+    stream,
+};
+
+/// What was sealed into each root so far.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    roots: Vec<PathBuf>,
+    lists: Mutex<Vec<FileList>>,
+}
+
+impl Sealed {
+    /// Nothing yet. A root that has a manifest already is not sealed again without --force: half of its files would then be
+    /// listed and half not.
+    pub(crate) fn new(plan: &mut Plan, args: &FileArgs) -> Sealed {
+        if !args.force {
+            let old: Vec<usize> = (0..plan.roots.len()).filter(|&i| plan.roots[i].join(NAME).exists()).collect();
+            for root in old {
+                let error = CommandError::failed("exists already").about(&plan.roots[root].join(NAME));
+                plan.fail(root, error.hint("--force seals the whole directory again; -C DIR seals it elsewhere"));
+            }
+        }
+        Sealed { roots: plan.roots.clone(), lists: Mutex::new(vec![FileList::default(); plan.roots.len()]) }
+    }
+
+    /// Notes that a task's output commits to this.
+    pub(crate) fn note(&self, task: &FileTask, commitment: Commitment) {
+        if let Some(listed) = &task.listed {
+            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            lists[listed.root].add(listed.path.clone(), commitment);
+        }
+    }
+
+    /// Writes the manifests, if every file was sealed.
+    pub(crate) fn write(self, sealing: &Sealing<'_>, args: &FileArgs, sealed: Exit) -> Exit {
+        let mut worst = sealed;
+        let lists = self.lists.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (root, list) in self.roots.iter().zip(lists) {
+            if sealed != Exit::Done {
+                say(format_args!(
+                    "sealwright: {}: no manifest was written, because not every file was sealed",
+                    shown(root)
+                ));
+                continue;
+            }
+            let path = root.join(NAME);
+            let written = Output::file(&path, stream::place(args, false)).and_then(|output| list.seal(sealing, output));
+            if let Err(error) = written {
+                let error = file_error(error).about_unless_named(&path);
+                worst = error.exit().max(worst);
+                say(error);
+            }
+        }
+        worst
+    }
+}
+
+/// The manifests of the directories to be opened.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(Vec<Option<FileList>>);
+
+impl Lists {
+    /// Opens the manifest of each root and notes which of its files are missing. Where files have none, `must` makes that a
+    /// failure; otherwise it is said.
+    pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>, args: &FileArgs, must: bool) -> Lists {
+        let mut lists = Vec::new();
+        for (i, root) in plan.roots.clone().iter().enumerate() {
+            let path = root.join(NAME);
+            match Input::open(&path).and_then(|input| FileList::open(opening, input)) {
+                Ok(list) => {
+                    let gone = list.paths().map(|path| root.join(path)).filter(|path| path.symlink_metadata().is_err());
+                    plan.failures.extend(gone.map(|path| missing(&path)));
+                    lists.push(Some(list));
+                }
+                Err(error) => {
+                    plan.fail(i, file_error(error).about_unless_named(&path));
+                    lists.push(None);
+                }
+            }
+        }
+        for directory in std::mem::take(&mut plan.unlisted) {
+            if must {
+                plan.failures.push(missing_manifest(&directory));
+                let below = |task: &FileTask| task.input.name("").starts_with(&directory);
+                plan.tasks.retain(|task| task.listed.is_some() || !below(task));
+            } else if !args.progress.quiet {
+                say(format_args!(
+                    "sealwright: warning: {}: has no manifest, so swapped, renamed or missing files are not noticed",
+                    shown(&directory)
+                ));
+            }
+        }
+        Lists(lists)
+    }
+
+    /// What the input of a task must commit to.
+    ///
+    /// # Errors
+    /// When there is a manifest in which it is not.
+    pub(crate) fn commitment(&self, task: &FileTask) -> Result<Option<Commitment>, CommandError> {
+        let Some(listed) = &task.listed else { return Ok(None) };
+        let Some(Some(list)) = self.0.get(listed.root) else { return Ok(None) };
+        let unlisted = || {
+            not_authentic("is not in the manifest of its directory")
+                .hint("it was added or renamed; opened by itself, it is what it was sealed as")
+        };
+        list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))
+    }
+
+    /// Tells which file it is that stands under another's name.
+    pub(crate) fn explain(&self, error: Error, task: &FileTask) -> CommandError {
+        let listed = task.listed.as_ref().and_then(|listed| self.0.get(listed.root)?.as_ref());
+        let was = match (&error, listed) {
+            (Error::NotAuthentic(Flaw::OtherFile { commitment }), Some(list)) => list.path_of(commitment).map(shown),
+            _ => None,
+        };
+        let failure = file_error(error).about_unless_named(task.input.name("standard input"));
+        match was {
+            Some(was) => failure.hint(format_args!("it is the file that was sealed as {was}")),
+            None => failure,
+        }
+    }
+}
+
+fn missing(path: &Path) -> CommandError {
+    not_authentic("is missing, but the manifest of its directory lists it").about(path)
+}
+
+fn missing_manifest(root: &Path) -> CommandError {
+    not_authentic("has no manifest")
+        .about(root)
+        .hint("`seal --each` writes one; without --manifest the files open without it")
+}
+
+fn not_authentic(what: &str) -> CommandError {
+    CommandError::new(Exit::NotAuthentic, format_args!("not authentic: {what}"))
+}

@@ -1,0 +1,87 @@
+//! `sealwright sign`: signatures in files of their own.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use sealwright_file::{Input, Output, Place, Work, sign_file};
+use sealwright_terminal::{CommandError, Exit, say};
+
+use crate::{error::file_error, signing};
+
+const EXAMPLES: &str = "\
+The signature of FILE is written to FILE.sig. It is two signatures, ed25519 and ML-DSA-65, and both must hold.
+The file itself stays as it is: nothing is encrypted.
+
+Example:
+    sealwright key new --signing -o my.sign > my.verify
+    sealwright sign -s my.sign letter.txt
+    sealwright verify --signer my.verify --detached letter.txt";
+
+/// Sign files: who has the verification key can tell that you wrote them
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct FileSignArgs {
+    /// Files to sign; `-` means standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Sign with the signing key in KEY, made by `sealwright key new --signing`
+    #[arg(short, long, value_name = "KEY")]
+    sign: PathBuf,
+    /// Write the signature to SIG; `-` means standard output
+    #[arg(short, long, value_name = "SIG")]
+    output: Option<PathBuf>,
+    /// Sign this line as well; `verify` prints it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    comment: String,
+    /// Replace existing signatures
+    #[arg(short, long)]
+    force: bool,
+}
+
+/// Signs each file; one that fails does not stop the rest.
+pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
+    if args.files.len() > 1 && args.output.is_some() {
+        return Err(CommandError::usage("-o names one signature, but there are several files"));
+    }
+    let stdin = args.files.iter().any(|path| is_stdin(path));
+    if stdin && args.output.is_none() {
+        return Err(CommandError::usage("standard input has no name for its signature").hint("use -o SIG"));
+    }
+    let place = Place { force: args.force, ..Place::default() };
+    let key = signing::signing_key(&args.sign)?;
+    let mut worst = Exit::Done;
+    for path in &args.files {
+        let one = || {
+            let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
+            let signature = sign_file(&key, input, &args.comment, &Work::default())?;
+            let output = match &args.output {
+                Some(output) if output.as_os_str() == "-" => Output::stdout()?,
+                Some(output) => Output::file(output, place)?,
+                None => Output::file(&beside(path), place)?,
+            };
+            // As readable as what it is for.
+            let mode = std::fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode() & 0o666);
+            output.mode(mode).write_all_of(&mut signature.to_text().as_bytes())
+        };
+        if let Err(error) = one() {
+            let error = file_error(error).about_unless_named(path);
+            worst = error.exit().max(worst);
+            say(error);
+        }
+    }
+    Ok(worst)
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Where the signature of a file is: `FILE.sig`.
+pub(crate) fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".sig");
+    name.into()
+}

@@ -1,0 +1,37 @@
+//! Keys that sign and keys that verify, as they are named on the command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use sealwright_file::{Key, SigningKey, VerifyingKey, read_signing_key, read_verifying_keys};
+use sealwright_terminal::CommandError;
+
+use crate::{error::file_error, pairs::IdentityError, prompt};
+
+/// Who must have signed.
+#[derive(Args, Debug)]
+pub(crate) struct SignerArgs {
+    /// Accept only what the holder of a verification key in FILE signed; can be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Signature")]
+    signer: Vec<PathBuf>,
+}
+
+impl SignerArgs {
+    /// The verification keys that were named.
+    pub(crate) fn read(&self) -> Result<Vec<VerifyingKey>, CommandError> {
+        let mut keys = Vec::new();
+        for path in &self.signer {
+            keys.extend(read_verifying_keys(path).map_err(|error| file_error(error).about_unless_named(path))?);
+        }
+        Ok(keys)
+    }
+}
+
+/// The signing key in the file at `path`. For one that is sealed with a passphrase, the passphrase is asked for.
+pub(crate) fn signing_key(path: &Path) -> Result<SigningKey, CommandError> {
+    let ask = || {
+        let passphrase = prompt::passphrase_of(path)?;
+        Key::passphrase(passphrase.as_slice()).map_err(|error| IdentityError(file_error(error)))
+    };
+    read_signing_key(path, ask).map_err(|error| error.0.about_unless_named(path))
+}

@@ -1,0 +1,130 @@
+//! Directories that are sealed file by file: swapped, renamed, replaced, added and missing files are named.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+
+use sealwright_transcripts::{Sandbox, text};
+
+const OPEN: &str = "open --key-file k --each sealed/d -o opened";
+
+fn sealed() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for (name, len) in [("d/a", 5), ("d/b", 5), ("d/sub/c", 40_000), ("d/sub/e/f", 0)] {
+        sandbox.write(name, text(len));
+    }
+    sandbox.ok("seal --key-file k --each d -C sealed");
+    sandbox
+}
+
+fn rename(sandbox: &Sandbox, from: &str, to: &str) {
+    fs::rename(sandbox.path(from), sandbox.path(to)).unwrap();
+}
+
+#[test]
+fn what_was_sealed_opens() {
+    let sandbox = sealed();
+    sandbox.ok(&format!("{OPEN} --manifest"));
+    for name in ["a", "b", "sub/c", "sub/e/f"] {
+        assert!(sandbox.read(&format!("opened/{name}")) == sandbox.read(&format!("d/{name}")), "{name}");
+    }
+    assert!(!sandbox.path("opened/.seal-manifest").exists());
+    // The directory as a whole may be renamed or moved.
+    rename(&sandbox, "sealed/d", "elsewhere");
+    sandbox.ok("open --key-file k --each elsewhere -o again --manifest");
+    // Each file opens by itself, under any name.
+    rename(&sandbox, "elsewhere/a.seal", "x.seal");
+    sandbox.ok("open --key-file k x.seal");
+}
+
+#[test]
+fn swapped_files_are_named() {
+    let sandbox = sealed();
+    rename(&sandbox, "sealed/d/a.seal", "x");
+    rename(&sandbox, "sealed/d/sub/c.seal", "sealed/d/a.seal");
+    rename(&sandbox, "x", "sealed/d/sub/c.seal");
+    let said = sandbox.run(OPEN);
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("sealed/d/a.seal") && said.err.contains("sealed as sub/c.seal"), "{}", said.err);
+    assert!(said.err.contains("sealed/d/sub/c.seal") && said.err.contains("sealed as a.seal"), "{}", said.err);
+    assert!(!sandbox.path("opened/a").exists() && !sandbox.path("opened/sub/c").exists());
+    assert!(sandbox.path("opened/b").exists(), "the others open");
+}
+
+#[test]
+fn renamed_added_and_missing_files_are_named() {
+    let sandbox = sealed();
+    rename(&sandbox, "sealed/d/b.seal", "sealed/d/new.seal");
+    let said = sandbox.run(OPEN);
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(said.err.contains("sealed/d/b.seal: not authentic: is missing"), "{}", said.err);
+    assert!(said.err.contains("sealed/d/new.seal: not authentic: is not in the manifest"), "{}", said.err);
+    assert!(sandbox.path("opened/a").exists() && !sandbox.path("opened/new").exists());
+}
+
+/// A file from an earlier sealing is authentic under the same key, and still not the one that belongs there.
+#[test]
+fn older_versions_are_named() {
+    let sandbox = sealed();
+    rename(&sandbox, "sealed/d/a.seal", "old");
+    sandbox.write("d/a", "newer text");
+    sandbox.fails("seal --key-file k --each d -C sealed", 1, "exists already");
+    assert!(!sandbox.path("sealed/d/a.seal").exists(), "nothing is sealed beside a manifest that stays");
+    sandbox.ok("seal --key-file k --each d -C sealed --force");
+    rename(&sandbox, "old", "sealed/d/a.seal");
+    sandbox.fails(OPEN, 3, "it is not the file that was sealed under this name");
+}
+
+#[test]
+fn the_manifest_itself_is_protected() {
+    let sandbox = sealed();
+    sandbox.fails("open --key-file k sealed/d/.seal-manifest -o x", 1, "holds the manifest");
+    let mut bytes = sandbox.read("sealed/d/.seal-manifest");
+    *bytes.last_mut().unwrap() ^= 1;
+    sandbox.write("sealed/d/.seal-manifest", &bytes);
+    sandbox.fails(OPEN, 3, ".seal-manifest: not authentic");
+    assert!(!sandbox.path("opened/a").exists());
+    // A sealed file of another kind is no manifest.
+    fs::copy(sandbox.path("sealed/d/a.seal"), sandbox.path("sealed/d/.seal-manifest")).unwrap();
+    sandbox.fails(OPEN, 1, "holds no manifest");
+    fs::remove_file(sandbox.path("sealed/d/.seal-manifest")).unwrap();
+    sandbox.fails(&format!("{OPEN} --manifest"), 3, "has no manifest");
+    let said = sandbox.run(OPEN);
+    assert!(said.code == 0 && said.err.contains("warning") && said.err.contains("has no manifest"), "{}", said.err);
+}
+
+/// A manifest also counts where a directory above it is named. One from elsewhere does not stand in for it.
+#[test]
+fn the_outermost_manifest_counts() {
+    let sandbox = sealed();
+    sandbox.write("d/sub/c", "newer");
+    sandbox.ok("seal --key-file k --each d/sub -C old");
+    sandbox.ok("open --key-file k --each sealed -C above --manifest");
+    assert!(sandbox.read("above/sealed/d/sub/c") == text(40_000));
+    // Files of another sealing, with the manifest that belongs to them.
+    fs::copy(sandbox.path("old/sub/c.seal"), sandbox.path("sealed/d/sub/c.seal")).unwrap();
+    fs::copy(sandbox.path("old/sub/.seal-manifest"), sandbox.path("sealed/d/sub/.seal-manifest")).unwrap();
+    sandbox.fails("open --key-file k --each sealed -C again", 3, "it is not the file that was sealed under this name");
+}
+
+#[test]
+fn no_manifest_is_written_where_a_file_failed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "text");
+    sandbox.write("d/b", "text");
+    sandbox.write("d/b.seal", "in the way");
+    let said = sandbox.run("seal --key-file k --each d");
+    assert!(said.code == 1 && said.err.contains("no manifest was written"), "{} {}", said.code, said.err);
+    assert!(sandbox.path("d/a.seal").exists() && !sandbox.path("d/.seal-manifest").exists());
+}
+
+#[test]
+fn padding_and_armor_change_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", text(70_000));
+    sandbox.write("d/b", text(70_000));
+    sandbox.ok("seal --key-file k --each d -C sealed --pad --armor --ad 7");
+    sandbox.ok("open --key-file k --each sealed/d -o opened --manifest --ad 7");
+    assert!(sandbox.read("opened/a") == text(70_000));
+    rename(&sandbox, "sealed/d/a.seal", "sealed/d/b.seal");
+    sandbox.fails("open --key-file k --each sealed/d -o again --ad 7", 3, "sealed as a.seal");
+}

@@ -1,0 +1,136 @@
+//! Signed files and signatures beside files: they hold for what was signed, and for nothing else.
+#![cfg(feature = "signatures")]
+#![allow(clippy::unwrap_used)]
+
+use sealwright_transcripts::{Sandbox, text};
+
+/// A sandbox with the signing keys `me` and `eva`: `me.sign` and `me.verify`, and likewise for Eva; and a pair.
+fn with_keys() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for name in ["me", "eva"] {
+        let made = sandbox.run(&format!("key new --signing -o {name}.sign"));
+        assert_eq!((made.code, made.err.as_str()), (0, ""));
+        assert!(made.out.starts_with(b"seal-verify1"));
+        sandbox.write(&format!("{name}.verify"), made.out);
+        assert_eq!(sandbox.mode(&format!("{name}.sign")), 0o600);
+    }
+    sandbox.write("a", text(100_000));
+    sandbox
+}
+
+#[test]
+fn a_signed_file_opens_for_who_asks_for_its_signer() {
+    let sandbox = with_keys();
+    for (i, more) in ["", "--pad", "--armor", "--pad --armor"].iter().enumerate() {
+        sandbox.ok(&format!("seal --key-file k --sign me.sign a -o {i}.seal {more}"));
+        sandbox.ok(&format!("open --key-file k --signer me.verify {i}.seal -o {i}"));
+        sandbox.ok(&format!("open --key-file k --signer eva.verify --signer me.verify {i}.seal -o {i} --force"));
+        assert!(sandbox.read(&i.to_string()) == text(100_000), "{more}");
+        // Through pipes, and by who does not ask.
+        let piped = sandbox.sh(&format!("cat {i}.seal | sealwright open --key-file k --signer me.verify"));
+        assert!(piped.code == 0 && piped.out == text(100_000), "{more} {}", piped.err);
+        let unasked = sandbox.run(&format!("open --key-file k {i}.seal -o -"));
+        assert!(unasked.code == 0 && unasked.out == text(100_000), "{more}");
+    }
+    for len in [0, 1, 3388, 3389, 3390, 16_384 - 3389, 16_384, 1 << 20] {
+        sandbox.write("b", text(len));
+        sandbox.ok("seal --key-file k --sign me.sign b -o b.seal --force");
+        sandbox.ok("open --key-file k --signer me.verify b.seal --force");
+        assert!(sandbox.read("b") == text(len), "{len}");
+    }
+}
+
+#[test]
+fn verify_says_who_signed() {
+    let sandbox = with_keys();
+    sandbox.ok("seal --key-file k --sign me.sign a");
+    let said = sandbox.run("verify --key-file k --signer me.verify a.seal");
+    let checked = String::from_utf8(said.out).unwrap();
+    assert!(said.code == 0 && checked.contains("100000 bytes of text; signed by "), "{checked}{}", said.err);
+    let unchecked = String::from_utf8(sandbox.run("verify --key-file k a.seal").out).unwrap();
+    assert!(unchecked.contains("which --signer would verify"), "{unchecked}");
+    sandbox.fails("verify --key-file k --signer eva.verify a.seal", 4, "a.seal: it is signed by another key");
+    sandbox.fails("open --key-file k --signer eva.verify a.seal -o b", 4, "it is signed by another key");
+    sandbox.ok("seal --key-file k a -o plain.seal");
+    sandbox.fails("open --key-file k --signer me.verify plain.seal -o b", 3, "plain.seal: it is not signed");
+    assert!(!sandbox.path("b").exists());
+    sandbox.fails("open --key-file k --signer me.verify --range 0..5 a.seal -o -", 2, "a part of a file");
+    let part = sandbox.run("open --key-file k --range 99990.. a.seal -o -");
+    assert!(part.code == 0 && part.out == text(100_000)[99_990..], "the signature is not text");
+}
+
+#[test]
+fn directories_are_signed_too() {
+    let sandbox = with_keys();
+    sandbox.write("d/x", text(50_000));
+    sandbox.ok("seal --key-file k --sign me.sign d");
+    sandbox.ok("open --key-file k --signer me.verify d.seal -C out");
+    assert!(sandbox.read("out/d/x") == text(50_000));
+    sandbox.fails("open --key-file k --signer eva.verify d.seal -C none", 4, "signed by another key");
+    assert!(!sandbox.path("none/d").exists());
+    sandbox.ok("seal --key-file k --sign me.sign --each d -C each");
+    sandbox.ok("open --key-file k --signer me.verify --each each/d -o back --manifest");
+    sandbox.fails("open --key-file k --signer eva.verify --each each/d -o none2", 4, ".seal-manifest: it is signed by");
+    let listed = sandbox.run("inspect --list --key-file k d.seal");
+    assert!(listed.code == 0 && String::from_utf8(listed.out).unwrap().contains("d/x"), "{}", listed.err);
+}
+
+#[test]
+fn a_signature_beside_a_file() {
+    let sandbox = with_keys();
+    sandbox.chmod("a", 0o644);
+    let signed = sandbox.sh("sealwright sign -s me.sign --comment 'version 2' a");
+    assert_eq!((signed.code, signed.err.as_str()), (0, ""));
+    assert_eq!(sandbox.mode("a.sig"), 0o644);
+    let said = sandbox.run("verify --signer me.verify --detached a");
+    assert_eq!(String::from_utf8(said.out).unwrap(), "a: the signature holds, with the comment: version 2\n");
+    let piped = sandbox.sh("sealwright verify --signer me.verify --signature a.sig - < a");
+    assert_eq!(piped.code, 0, "{}", piped.err);
+    sandbox.fails("verify --signer eva.verify --detached a", 4, "a: it is signed by another key");
+    sandbox.fails("sign -s me.sign a", 1, "a.sig: exists already");
+    sandbox.ok("sign -s me.sign a --force -o a.sig");
+    sandbox.fails("verify --detached a", 2, "--signer");
+    sandbox.fails("verify --signer me.verify --detached missing", 1, "missing.sig");
+    sandbox.fails(
+        "verify --signer me.verify --signature a a",
+        3,
+        "a: not authentic: this is not a file with a signature",
+    );
+    let mut other = text(100_000);
+    other[99_999] ^= 1;
+    sandbox.write("a", other);
+    sandbox.fails("verify --signer me.verify --detached a", 3, "a: not authentic: the signature does not hold");
+}
+
+/// Every character of a signature file matters.
+#[test]
+fn a_changed_signature_does_not_hold() {
+    let sandbox = with_keys();
+    sandbox.write("b", "text");
+    sandbox.sh("sealwright sign -s me.sign --comment hello b");
+    let signature = sandbox.read("b.sig");
+    for at in (0..signature.len()).step_by(97).chain([0, 37, 60, 62, 70, signature.len() - 40]) {
+        let mut changed = signature.clone();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        sandbox.write("c.sig", &changed);
+        let said = sandbox.run("verify --signer me.verify --signature c.sig b");
+        assert!([3, 4].contains(&said.code) && said.out.is_empty(), "{at}: {} {}", said.code, said.err);
+    }
+    sandbox.write("c.sig", &signature[..signature.len() / 2]);
+    sandbox.fails("verify --signer me.verify --signature c.sig b", 3, "this is not a file with a signature");
+}
+
+#[test]
+fn keys_are_read_with_care() {
+    let sandbox = with_keys();
+    sandbox.fails("sign -s me.verify a", 1, "me.verify: cannot be used as a key file: others may read it");
+    sandbox.chmod("me.verify", 0o600);
+    sandbox.fails("sign -s me.verify a", 1, "me.verify, line 1: not a signing key of Sealwright");
+    sandbox.fails("verify --signer me.sign --detached a", 1, "me.sign, line 2: not a verification key of Sealwright");
+    sandbox.fails("seal --key-file k --sign missing a", 1, "missing: cannot open");
+    let made = sandbox.run("key new --signing --passphrase-command 'echo' -o sealed.sign");
+    assert_ne!(made.code, 0, "an empty passphrase");
+    let made = sandbox.sh("sealwright key new --signing --passphrase-command 'echo correct horse' -o sealed.sign");
+    assert!(made.code == 0 && !sandbox.read("sealed.sign").starts_with(b"#"), "{}", made.err);
+    sandbox.fails("key new --passphrase-command true -o x", 2, "a passphrase is for --pair and --signing");
+}

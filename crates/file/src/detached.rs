@@ -1,0 +1,125 @@
+//! A signature in a file of its own, beside the file that it is for.
+
+use std::io::Read;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use sha2::{Digest, Sha512};
+use zeroize::Zeroizing;
+
+use crate::{
+    error::{Error, Flaw},
+    input::Input,
+    progress::Work,
+    read::fill,
+    sign::{self, HASH, KEY_ID, KeyId, SIGNATURE, Signed, SigningKey, VerifyingKey},
+};
+
+/// The first line.
+const BEGIN: &str = "-----BEGIN SEALWRIGHT SIGNATURE-----";
+/// The last line.
+const END: &str = "-----END SEALWRIGHT SIGNATURE-----";
+/// The version written here.
+const VERSION: u8 = 1;
+/// The longest comment, in bytes.
+const COMMENT: usize = 1024;
+/// Bytes that are hashed at once.
+const PIECE: usize = 256 * 1024;
+
+/// A signature, as it stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    key: KeyId,
+    comment: String,
+    signature: Box<[u8; SIGNATURE]>,
+}
+
+/// Signs all of `input`, with a comment that is signed as well.
+///
+/// # Errors
+/// [`Error::Comment`] for one that is too long or has several lines; reading errors.
+pub fn sign_file(key: &SigningKey, input: Input, comment: &str, work: &Work) -> Result<Signature, Error> {
+    if !is_comment(comment) {
+        return Err(Error::Comment);
+    }
+    let hash = hash(input, work)?;
+    let signature = Box::new(key.sign(Signed::Detached { comment }, &hash));
+    Ok(Signature { key: key.verifying_key().id(), comment: comment.into(), signature })
+}
+
+/// Holds `signature` against all of `input` and the keys of which one may have signed.
+///
+/// # Errors
+/// [`Error::OtherSigner`]; [`Flaw::Signature`]; reading errors.
+pub fn verify_file(keys: &[VerifyingKey], signature: &Signature, input: Input, work: &Work) -> Result<(), Error> {
+    sign::find(keys, &signature.key)?;
+    let hash = hash(input, work)?;
+    sign::verify(keys, &signature.key, Signed::Detached { comment: &signature.comment }, &hash, &signature.signature)
+}
+
+impl Signature {
+    /// What was signed beside the file. Believe it only after verifying.
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    /// As text.
+    pub fn to_text(&self) -> String {
+        let comment = self.comment.as_bytes();
+        let length = (comment.len() as u16).to_be_bytes();
+        let bytes = [&[VERSION][..], &self.key, &length, comment, self.signature.as_slice()].concat();
+        let mut text = format!("{BEGIN}\n");
+        for line in bytes.chunks(48) {
+            STANDARD.encode_string(line, &mut text);
+            text.push('\n');
+        }
+        text + END + "\n"
+    }
+
+    /// Reads a text as [`Signature::to_text`] makes it. There is one way only to write it, apart from line ends.
+    ///
+    /// # Errors
+    /// [`Flaw::SignatureFile`]; reading errors.
+    pub fn read(mut from: impl Read) -> Result<Signature, Error> {
+        const LONGEST: usize = 16 * 1024;
+        let mut text = vec![0; LONGEST];
+        let got = fill(&mut from, &mut text)?;
+        text.truncate(got);
+        let text = String::from_utf8(text).ok().map(|text| text.replace("\r\n", "\n"));
+        let parsed = text.and_then(|text| Some((Signature::parse(&text)?, text)));
+        let canonical = parsed.filter(|(signature, text)| signature.to_text().trim_end() == text.trim_end());
+        canonical.map(|(signature, _)| signature).ok_or(Error::NotAuthentic(Flaw::SignatureFile))
+    }
+
+    fn parse(text: &str) -> Option<Signature> {
+        let body = text.trim_end().strip_prefix(BEGIN)?.strip_suffix(END)?;
+        let bytes = STANDARD.decode(body.split('\n').collect::<String>()).ok()?;
+        let (&version, rest) = bytes.split_first()?;
+        let (key, rest) = rest.split_first_chunk::<KEY_ID>()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (comment, signature) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+        let comment = std::str::from_utf8(comment).ok().filter(|comment| is_comment(comment))?;
+        let signature = Box::new(<[u8; SIGNATURE]>::try_from(signature).ok()?);
+        (version == VERSION).then(|| Signature { key: *key, comment: comment.into(), signature })
+    }
+}
+
+fn is_comment(comment: &str) -> bool {
+    comment.len() <= COMMENT && !comment.chars().any(char::is_control)
+}
+
+fn hash(mut input: Input, work: &Work) -> Result<[u8; HASH], Error> {
+    let name = input.name().to_owned();
+    work.progress.begin(input.len());
+    let mut hasher = Sha512::new();
+    let mut piece = Zeroizing::new(vec![0; PIECE]);
+    let mut from = input.in_order();
+    loop {
+        work.interrupt.check()?;
+        let got = fill(&mut from, &mut piece).map_err(|error| error.of(&name))?;
+        hasher.update(&piece[..got]);
+        work.progress.advance(got as u64);
+        if got < PIECE {
+            return Ok(hasher.finalize().into());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How a file fails to be an authentic sealed file.
+
+use std::fmt;
+
+use sealwright_stream::StreamError;
+
+/// How a file fails to be an authentic sealed file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It does not begin as sealed files do.
+    Magic,
+    /// A version that this build does not read.
+    Version(u8),
+    /// A suite that this build does not have.
+    Suite(u8),
+    /// A key source that this build does not know.
+    KeySource(u8),
+    /// A kind of content that this build does not know.
+    Content(u8),
+    /// The text of a tree is not as a tree is written.
+    Tree,
+    /// The text of a manifest is not as a manifest is written.
+    List,
+    /// It is authentic, but another file than its name promises.
+    OtherFile {
+        /// What it commits to.
+        commitment: [u8; 32],
+    },
+    /// The signature is not that of the key that it names.
+    Signature,
+    /// It is not a file with a signature.
+    SignatureFile,
+    /// Padding or signature are not as they are written.
+    Layout,
+    /// The source parameters have the wrong length, in bytes.
+    SourceLength(u32),
+    /// The armor is not as armor is written.
+    Armor {
+        /// The line, from 1.
+        line: u64,
+    },
+    /// The slots are not well formed.
+    Slots,
+    /// The slots are not what the holder of the file key wrote.
+    Header,
+    /// Argon2 parameters outside what Argon2 defines.
+    Costs,
+    /// It ends early: too few bytes before `offset`, where more must follow.
+    Truncated {
+        /// The offset at which the file ends.
+        offset: u64,
+    },
+    /// A chunk was changed, cut or moved, or bytes were added.
+    Chunk {
+        /// Its number, from 0.
+        index: u64,
+        /// Where it begins in the file.
+        offset: u64,
+        /// Whether it is the last one, whose length tells the file's.
+        last: bool,
+    },
+}
+
+impl Flaw {
+    /// What is wrong with a stream that begins at `start` in the file; `None` if the stream is not what is wrong.
+    pub(crate) fn of(error: &StreamError, start: u64) -> Option<Flaw> {
+        match *error {
+            StreamError::Truncated { offset } => Some(Flaw::Truncated { offset: start + offset }),
+            StreamError::Chunk { index, offset, last } => Some(Flaw::Chunk { index, offset: start + offset, last }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::Magic => write!(f, "this is not a sealed file"),
+            Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
+            Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
+            Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
+            Flaw::Content(id) => write!(f, "content of kind {id} is unknown (at byte 11)"),
+            Flaw::List => write!(f, "its list of names is not well formed"),
+            Flaw::OtherFile { .. } => write!(f, "it is not the file that was sealed under this name"),
+            Flaw::Signature => write!(f, "the signature does not hold"),
+            Flaw::SignatureFile => write!(f, "this is not a file with a signature"),
+            Flaw::Layout => write!(f, "what stands around its text is not well formed"),
+            Flaw::Tree => write!(f, "its list of files is not well formed"),
+            Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
+            Flaw::Armor { line } => write!(f, "the armor is damaged (at line {line})"),
+            Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
+            Flaw::Header => write!(f, "the header or its key slots were changed"),
+            Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
+            Flaw::Truncated { offset } => write!(f, "it was cut off: more must follow its end at byte {offset}"),
+            Flaw::Chunk { index, offset, last: false } => {
+                write!(f, "chunk {index} (at byte {offset}) was changed or moved, or the file was cut or added to")
+            }
+            Flaw::Chunk { index, offset, last: true } => {
+                write!(f, "the last chunk, {index} (at byte {offset}), was changed, or the file was cut or added to")
+            }
+        }
+    }
+}

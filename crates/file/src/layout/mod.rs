@@ -1,0 +1,77 @@
+//! How the text of a body is laid out: what it holds, and what is put around it before it is sealed.
+
+pub(crate) mod pad;
+
+use crate::error::Flaw;
+
+/// What the text of a sealed file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Any bytes: one file.
+    #[default]
+    Bytes,
+    /// A directory with all in it.
+    Tree,
+    /// The names of files that were sealed one by one.
+    List,
+}
+
+/// How the text of a body is laid out. One byte of the preamble.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Layout {
+    /// What the text is.
+    pub content: Content,
+    /// Whether a signature stands behind the text.
+    pub signed: bool,
+    /// Whether the text is made longer, so that its length is told less exactly.
+    pub padded: bool,
+}
+
+/// Bytes of a signature behind a text: the name of the key, ed25519's and ML-DSA-65's.
+pub(crate) const TRAILER: usize = 16 + 64 + 3309;
+
+const PADDED: u8 = 0x80;
+const SIGNED: u8 = 0x40;
+
+impl Layout {
+    /// Whether nothing is put around the text.
+    pub(crate) fn is_plain(self) -> bool {
+        !self.padded && !self.signed
+    }
+
+    /// The longest text that is `laid_out` bytes long with what is around it.
+    pub(crate) fn most_text(self, laid_out: u64) -> Result<u64, Flaw> {
+        let padding = if self.padded { pad::LENGTH } else { 0 };
+        let signature = if self.signed { TRAILER } else { 0 };
+        laid_out.checked_sub((padding + signature) as u64).ok_or(Flaw::Layout)
+    }
+
+    /// As it stands in a file.
+    pub(crate) fn to_byte(self) -> u8 {
+        let content = match self.content {
+            Content::Bytes => 0,
+            Content::Tree => 1,
+            Content::List => 2,
+        };
+        content | if self.padded { PADDED } else { 0 } | if self.signed { SIGNED } else { 0 }
+    }
+
+    /// As read from a file; `None` if this build does not know it.
+    pub(crate) fn from_byte(byte: u8) -> Option<Layout> {
+        let content = match byte & !(PADDED | SIGNED) {
+            0 => Content::Bytes,
+            1 => Content::Tree,
+            2 => Content::List,
+            _ => return None,
+        };
+        Some(Layout { content, padded: byte & PADDED != 0, signed: byte & SIGNED != 0 })
+    }
+}
+
+impl From<Content> for Layout {
+    fn from(content: Content) -> Layout {
+        Layout { content, ..Layout::default() }
+    }
+}

@@ -1,0 +1,141 @@
+//! The manifest of files that were sealed one by one: which commitment belongs to which name. It is sealed itself.
+//!
+//! Each file is authentic by itself, but nothing in it tells its name. With the manifest, a file that was swapped with
+//! another, renamed, replaced by an older version or removed is named.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{
+    error::{Error, Flaw},
+    file_id::{Commitment, Summary},
+    input::Input,
+    layout::Content,
+    open::Opening,
+    output::{Output, Shared},
+    seal::Sealing,
+};
+
+/// The name of a manifest, in the directory whose files it lists.
+pub const NAME: &str = ".seal-manifest";
+
+/// How the text of a manifest begins.
+const MAGIC: [u8; 8] = *b"SEALLIST";
+
+/// Names of sealed files, relative to the directory of the manifest, and what each commits to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileList {
+    files: BTreeMap<PathBuf, Commitment>,
+}
+
+impl FileList {
+    /// Lists a file.
+    pub fn add(&mut self, path: PathBuf, commitment: Commitment) {
+        self.files.insert(path, commitment);
+    }
+
+    /// The names, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// What the file of this name commits to, if it is listed.
+    pub fn commitment(&self, path: &Path) -> Option<Commitment> {
+        self.files.get(path).copied()
+    }
+
+    /// The name under which a file was sealed.
+    pub fn path_of(&self, commitment: &Commitment) -> Option<&Path> {
+        self.files.iter().find(|(_, listed)| *listed == commitment).map(|(path, _)| path.as_path())
+    }
+
+    /// Seals the manifest.
+    ///
+    /// # Errors
+    /// Those of [`Sealing::seal`].
+    pub fn seal(&self, sealing: &Sealing<'_>, output: Output) -> Result<Summary, Error> {
+        sealing.clone().content(Content::List).armor(false).seal(Input::bytes(self.to_bytes(), "the manifest"), output)
+    }
+
+    /// Opens a manifest.
+    ///
+    /// # Errors
+    /// [`Error::NotAList`]; [`Flaw::List`]; those of [`Opening::open`].
+    pub fn open(opening: &Opening<'_>, mut input: Input) -> Result<FileList, Error> {
+        if input.preamble()?.layout.content != Content::List {
+            return Err(Error::NotAList);
+        }
+        let mut text = Shared::default();
+        opening.open_text(input, Output::writer(text.clone(), "the manifest"))?;
+        FileList::read(&text.take()).ok_or(Error::NotAuthentic(Flaw::List))
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for (path, commitment) in &self.files {
+            let path = path.as_os_str().as_bytes();
+            bytes.extend((path.len() as u16).to_be_bytes());
+            bytes.extend(path);
+            bytes.extend(commitment);
+        }
+        bytes
+    }
+
+    /// `None` if these are not the bytes of a manifest: there is one way only to write it.
+    fn read(bytes: &[u8]) -> Option<FileList> {
+        let mut rest = bytes.strip_prefix(&MAGIC)?;
+        let mut list = FileList::default();
+        while let Some((len, after)) = rest.split_first_chunk() {
+            let (path, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
+            let (commitment, after) = after.split_first_chunk()?;
+            let path = Path::new(OsStr::from_bytes(path));
+            // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
+            let plain = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+            let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+            if path.as_os_str().is_empty() || !plain || !inside {
+                return None;
+            }
+            list.add(path.into(), *commitment);
+            rest = after;
+        }
+        (list.to_bytes() == bytes).then_some(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn bytes(paths: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for path in paths {
+            bytes.extend((path.len() as u16).to_be_bytes());
+            bytes.extend(*path);
+            bytes.extend([7; 32]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn one_way_to_write_a_list() {
+        for paths in [&[][..], &[&b"a.seal"[..]], &[b"a/b.seal", b"a/c.seal", b"b.seal"]] {
+            let list = FileList::read(&bytes(paths)).unwrap();
+            assert_eq!(list.to_bytes(), bytes(paths));
+            assert_eq!(list.paths().count(), paths.len());
+        }
+        for paths in
+            [&[&b""[..]][..], &[b"/a"], &[b"../a"], &[b"a//b"], &[b"a/"], &[b"./a"], &[b"b", b"a"], &[b"a", b"a"]]
+        {
+            assert_eq!(FileList::read(&bytes(paths)), None, "{paths:?}");
+        }
+        let whole = bytes(&[b"a.seal"]);
+        for cut in (0..whole.len()).filter(|cut| *cut != 8) {
+            assert_eq!(FileList::read(&whole[..cut]), None, "{cut}");
+        }
+    }
+}

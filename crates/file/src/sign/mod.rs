@@ -1,0 +1,87 @@
+//! Signatures: ed25519 and ML-DSA-65 together, over one message. Who breaks one of the two forges nothing.
+
+mod keys;
+mod text;
+
+pub use keys::{SigningKey, VerifyingKey};
+pub(crate) use text::{TextSigner, TextVerifier};
+
+use crate::{
+    error::{Error, Flaw},
+    layout::TRAILER,
+};
+
+#[cfg(test)]
+mod tests;
+
+// Both say how long a signature is.
+const _: () = assert!(TRAILER == KEY_ID + SIGNATURE);
+
+/// Bytes of a signature: ed25519's 64, then ML-DSA-65's 3309.
+pub(crate) const SIGNATURE: usize = 64 + 3309;
+/// Bytes that name a verification key.
+pub(crate) const KEY_ID: usize = 16;
+/// Bytes of a SHA-512 hash.
+pub(crate) const HASH: usize = 64;
+
+/// Names a verification key: the first bytes of its hash.
+pub type KeyId = [u8; KEY_ID];
+
+/// What is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signed<'a> {
+    /// The text of a sealed file whose preamble begins so and which commits to this.
+    Text { fixed: &'a [u8; 12], commitment: &'a [u8; 32] },
+    /// A file beside the signature, with a comment.
+    Detached { comment: &'a str },
+}
+
+impl Signed<'_> {
+    /// The message that both algorithms sign, for a content with this hash and under the key with that hash.
+    fn message(self, key: &[u8; HASH], content: &[u8; HASH]) -> Vec<u8> {
+        let (kind, context): (u8, Vec<u8>) = match self {
+            Signed::Text { fixed, commitment } => (1, [&fixed[..], commitment].concat()),
+            Signed::Detached { comment } => (2, comment.as_bytes().to_vec()),
+        };
+        [b"SEALWRIGHT signature v1", &[kind][..], key, content, &context].concat()
+    }
+}
+
+/// The key among `keys` that `id` names.
+///
+/// # Errors
+/// [`Error::OtherSigner`].
+pub(crate) fn find<'a>(keys: &'a [VerifyingKey], id: &KeyId) -> Result<&'a VerifyingKey, Error> {
+    keys.iter().find(|key| key.id() == *id).ok_or(Error::OtherSigner(hex(id)))
+}
+
+/// Holds a signature against the key among `keys` that `id` names.
+///
+/// # Errors
+/// [`Error::OtherSigner`]; [`Flaw::Signature`].
+pub(crate) fn verify(
+    keys: &[VerifyingKey],
+    id: &KeyId,
+    what: Signed<'_>,
+    content: &[u8; HASH],
+    signature: &[u8; SIGNATURE],
+) -> Result<(), Error> {
+    let key = find(keys, id)?;
+    if key.verifies(&what.message(key.hash(), content), signature) {
+        Ok(())
+    } else {
+        Err(Error::NotAuthentic(Flaw::Signature))
+    }
+}
+
+/// An id as messages print it.
+pub(crate) fn hex(id: &KeyId) -> String {
+    base16ct::lower::encode_string(id)
+}
+
+impl SigningKey {
+    /// Signs a content by its hash.
+    pub(crate) fn sign(&self, what: Signed<'_>, content: &[u8; HASH]) -> [u8; SIGNATURE] {
+        self.sign_message(&what.message(self.verifying_key().hash(), content))
+    }
+}
