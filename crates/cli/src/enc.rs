@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::IsTerminal,
+    io::{IsTerminal, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,10 +10,10 @@ use std::{
 use clap::Args;
 use sealwright_file::{
     Input, Output, Place, Work,
-    enc::{Armor, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt},
+    enc::{Armor, Derived, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Moved, Salt, Told},
     key::KeyForm,
 };
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, say, shown};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print, say, shown};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -26,8 +26,9 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-Ciphers: -aes-{128,192,256}-{cbc,ctr} read and write the same format as `openssl enc`. None of them detects
-changes. CBC detects a wrong key only sometimes, CTR never.
+Ciphers: -aes-{128,192,256}-{cbc,ctr,cfb,ofb} and -chacha20 read and write the same format as `openssl enc`.
+-des-ede3-{cbc,cfb,ofb,ecb} (-des3) and -aes-*-ecb only decrypt what exists. None of them detects changes. CBC
+and ECB detect a wrong key only sometimes, the others never.
 
 -aes-{128,192,256}-gcm is an extension, which `openssl enc` refuses: the ciphertext, then its 16-byte tag,
 under -K and a 12-byte -iv. Unlike `seal`, it has no passphrase, no key derivation and no commitment to the
@@ -63,10 +64,10 @@ pub(crate) struct EncArgs {
     #[arg(long = "out", value_name = "FILE", allow_hyphen_values = true)]
     output: Option<PathBuf>,
     /// The key, with all its hexadecimal digits
-    #[arg(short = 'K', value_name = "HEX", requires = "iv", conflicts_with_all = ["pass", "kfile", "salt_hex"])]
+    #[arg(short = 'K', value_name = "HEX", conflicts_with_all = ["pass", "kfile", "salt_hex"])]
     key: Option<String>,
     /// Read the key from FILE, made by `sealwright key new`
-    #[arg(long = "keyfile", alias = "key-file", value_name = "FILE", requires = "iv", conflicts_with_all = ["key", "pass", "kfile", "salt_hex"])]
+    #[arg(long = "keyfile", alias = "key-file", value_name = "FILE", conflicts_with_all = ["key", "pass", "kfile", "salt_hex"])]
     key_file: Option<PathBuf>,
     /// The IV, with all its hexadecimal digits
     #[arg(long, value_name = "HEX")]
@@ -101,10 +102,22 @@ pub(crate) struct EncArgs {
     /// The ciphertext is in base64
     #[arg(short = 'a', long)]
     base64: bool,
-    /// With -a: base64 in one line
-    #[arg(short = 'A', requires = "base64")]
+    /// With -a: base64 in one line; without it, of no effect
+    #[arg(short = 'A')]
     one_line: bool,
-    /// CBC without padding: whole blocks only
+    /// Print salt, key and IV to standard output; the output needs -out
+    #[arg(short = 'p')]
+    print: bool,
+    /// Print salt, key and IV, and do nothing else
+    #[arg(short = 'P', conflicts_with = "print")]
+    print_only: bool,
+    /// Tell how many bytes were read and written
+    #[arg(short = 'v')]
+    verbose: bool,
+    /// Accepted, and of no effect: the size of buffers
+    #[arg(long, value_name = "SIZE", value_parser = buffer_size)]
+    bufsize: Option<u64>,
+    /// CBC and ECB without padding: whole blocks only
     #[arg(long)]
     nopad: bool,
     /// Replace an existing output
@@ -115,7 +128,9 @@ pub(crate) struct EncArgs {
 }
 
 /// Options that take the next word, whatever it starts with.
-const VALUED: [&str; 11] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S"];
+const VALUED: [&str; 12] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S", "bufsize"];
+/// How the names of ciphers begin.
+const CIPHERS: [&str; 3] = ["aes", "des", "chacha"];
 
 /// Rewrites OpenSSL's single dashes after `enc`: `-pbkdf2` to `--pbkdf2`, `-aes-256-cbc` to `--cipher=aes-256-cbc`.
 pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
@@ -130,7 +145,9 @@ pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
         value_next = VALUED.contains(&name);
         match name.chars().count() {
             0 | 1 => word,
-            _ if name.to_ascii_lowercase().starts_with("aes") => format!("--cipher={name}").into(),
+            _ if CIPHERS.iter().any(|cipher| name.to_ascii_lowercase().starts_with(cipher)) => {
+                format!("--cipher={name}").into()
+            }
             _ => format!("--{name}").into(),
         }
     };
@@ -148,8 +165,15 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
         );
     }
     let text_out = args.base64 && direction == Direction::Encrypt;
-    if args.output.is_none() && !text_out && std::io::stdout().is_terminal() {
+    if args.output.is_none() && !args.print_only && !text_out && std::io::stdout().is_terminal() {
         stream::refuse_terminal("-out")?;
+    }
+    if args.print_only {
+        return print_keys(args, cipher, direction);
+    }
+    let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
+    if args.print && to_stdout {
+        return Err(CommandError::usage("-p would mix the key with the output").hint("name the output with -out FILE"));
     }
     let output = match &args.output {
         Some(path) if path.as_os_str() != "-" => {
@@ -170,19 +194,72 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let name = args.input.as_deref().filter(|_| !stdin).unwrap_or(Path::new("standard input"));
     let board = Board::new(&args.progress, 1, input.len());
     let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
-    let enc = Enc { armor, padding: !args.nopad, work, ..Enc::new(cipher, secret) };
+    let told = args.print.then(|| Told::new(|derived| drop(print(&keys_text(derived)))));
+    let enc = Enc { armor, padding: !args.nopad, work, told, ..Enc::new(cipher, secret) };
     let done = enc.run(direction, input, output).map_err(|error| file_error(error).about_unless_named(name));
     drop(enc);
     drop(board);
-    done.map(|()| Exit::Done)
+    let Moved { read, written } = done?;
+    if args.verbose {
+        say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// `-P`: what would be used. Of the input, only a salt is read.
+fn print_keys(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Exit, CommandError> {
+    let secret = secret(args, cipher, direction)?;
+    let armor = if args.base64 { Armor::Lines } else { Armor::None };
+    let enc = Enc { armor, ..Enc::new(cipher, secret) };
+    let mut from: Box<dyn Read> = match &args.input {
+        _ if direction == Direction::Encrypt => Box::new(std::io::empty()),
+        Some(path) if path.as_os_str() != "-" => {
+            Box::new(std::fs::File::open(path).map_err(|error| CommandError::io(path, &error))?)
+        }
+        _ => Box::new(std::io::stdin()),
+    };
+    print(&keys_text(&enc.derive(direction, &mut from).map_err(file_error)?))?;
+    Ok(Exit::Done)
+}
+
+/// As `openssl enc -p` prints them.
+fn keys_text(derived: &Derived) -> String {
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
+    let mut text = derived.salt.map_or(String::new(), |salt| format!("salt={}\n", hex(&salt)));
+    text += &format!("key={}\n", hex(&derived.key));
+    if !derived.iv.is_empty() {
+        text += &format!("iv ={}\n", hex(&derived.iv));
+    }
+    text
+}
+
+/// A number, with k for KiB as OpenSSL has it. It has no effect here.
+fn buffer_size(text: &str) -> Result<u64, CommandError> {
+    let (digits, unit) = text.strip_suffix(['k', 'K']).map_or((text, 1), |digits| (digits, 1024));
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    number.ok_or_else(|| CommandError::usage(format_args!("`{text}` is not a number of bytes, such as 64k")))
 }
 
 /// Key and IV, or a passphrase and how to stretch it.
 fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<EncSecret, CommandError> {
-    if let (Some(key), Some(iv)) = (&args.key, &args.iv) {
+    let given_iv = match &args.iv {
+        Some(_) if cipher.iv_len() == 0 => {
+            say(format_args!("sealwright: warning: {cipher} takes no IV, so -iv has no effect"));
+            None
+        }
+        other => other.as_deref(),
+    };
+    let iv = match given_iv {
+        None if cipher.iv_len() == 0 => Some(""),
+        other => other,
+    };
+    if iv.is_none() && (args.key.is_some() || args.key_file.is_some()) {
+        return Err(CommandError::usage(format_args!("{cipher} needs -iv beside the key")));
+    }
+    if let (Some(key), Some(iv)) = (&args.key, iv) {
         return EncSecret::from_hex(cipher, key, iv).map_err(wrong);
     }
-    if let (Some(path), Some(iv)) = (&args.key_file, &args.iv) {
+    if let (Some(path), Some(iv)) = (&args.key_file, iv) {
         let key = Zeroizing::new(secret::key_file(path)?.to_form(KeyForm::Raw).map_err(file_error)?.to_vec());
         return EncSecret::Key { key, iv: Vec::new() }.with_iv(cipher, iv).map_err(wrong);
     }
@@ -208,7 +285,7 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
         None => Salt::Header,
     };
     let secret = EncSecret::Passphrase { passphrase, kdf, salt, iv: None };
-    match &args.iv {
+    match given_iv {
         Some(iv) => secret.with_iv(cipher, iv).map_err(wrong),
         None => Ok(secret),
     }

@@ -102,7 +102,7 @@ fn silent_repairs_and_open_secrets_are_refused() {
     sandbox.write("secret", "x\n");
     sandbox.fails(&format!("enc -aes-256-cbc -K 00 -iv {IV} -in a -out b"), 2, "64 are needed\nhint: openssl enc pads");
     sandbox.fails(&format!("enc -aes-256-cbc -K {KEY}00 -iv {IV} -in a -out b"), 2, "64 are needed");
-    sandbox.fails(&format!("enc -aes-256-cbc -K {KEY} -in a -out b"), 2, "--iv");
+    sandbox.fails(&format!("enc -aes-256-cbc -K {KEY} -in a -out b"), 2, "aes-256-cbc needs -iv");
     sandbox.fails(
         "enc -aes-256-cbc -pbkdf2 -pass pass:s3cr3t -in a -out b",
         2,
@@ -114,7 +114,12 @@ fn silent_repairs_and_open_secrets_are_refused() {
     assert!(bare.code == 2 && !bare.err.contains("s3cr3t"), "{}", bare.err);
     sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass stdin", 2, "both the passphrase and the text");
     sandbox.fails("enc -aes-256-gcm -pbkdf2 -pass file:secret -in a -out b", 2, "GCM takes -K and -iv");
-    sandbox.fails("enc -aes-256-ecb -pass file:secret -in a -out b", 2, "unknown cipher aes-256-ecb; known are");
+    sandbox.fails("enc -aes-256-xts -pass file:secret -in a -out b", 2, "unknown cipher aes-256-xts; known are");
+    sandbox.fails(
+        "enc -aes-256-ecb -pbkdf2 -pass file:secret -in a -out b",
+        2,
+        "only decrypts what exists\nhint: use seal",
+    );
     assert_eq!(sandbox.names(), ["a", "secret"]);
     sandbox.ok("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b");
     sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b", 1, "exists already");
@@ -128,4 +133,67 @@ fn a_key_file_instead_of_a_key_on_the_command_line() {
     let hex = String::from_utf8(sandbox.read("k")).unwrap();
     sandbox.ok(&format!("enc -d -aes-256-cbc -K {} -iv {IV} -in b -out c", hex.trim()));
     assert_eq!(sandbox.read("c"), text(100));
+}
+
+/// Salt, key and IV as `openssl` prints them, while encrypting and instead of it.
+#[test]
+fn keys_are_printed_as_openssl_prints_them() {
+    if !have("openssl") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
+    sandbox.write("secret", "correct horse\n");
+    let key = format!("-K {} -iv {IV}", &KEY[..32]);
+    for words in [
+        "-e -aes-256-cbc -pbkdf2 -S 0123456789abcdef -pass file:secret",
+        "-d -aes-192-cbc -iter 3 -nosalt -pass file:secret",
+        "-d -aes-128-ecb -iter 3 -nosalt -pass file:secret",
+        &format!("-e -aes-128-ctr {key}"),
+        &format!("-d -aes-128-cfb {key}"),
+    ] {
+        // With -K there is no salt; OpenSSL 3.0 then prints what happens to be in memory.
+        let known = if words.contains("-K") { "grep -v ^salt=" } else { "cat" };
+        let said = sandbox.sh(&format!(
+            "openssl enc {words} -P -in a | {known} >theirs; sealwright enc {words} -P -in a >ours && cmp ours theirs"
+        ));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{words}");
+    }
+    // A salt in front, written and read.
+    let said = sandbox.sh("words='-aes-256-cbc -pbkdf2 -pass file:secret'
+         sealwright enc -e $words -p -in a -out e >said && openssl enc -d $words -p -in e -out b >theirs && cmp a b &&
+         cmp said theirs && sealwright enc -d $words -P -in e >again && cmp again theirs");
+    assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", String::from_utf8_lossy(&said.out));
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -p -in a", 2, "-p would mix the key with the output");
+}
+
+#[test]
+fn options_without_effect_are_taken() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
+    sandbox.write("secret", "correct horse\n");
+    let said = sandbox.run("enc -aes-256-cbc -nosalt -pbkdf2 -pass file:secret -A -bufsize 64k -v -in a -out b");
+    assert_eq!((said.code, said.err.as_str()), (0, "bytes read   :     1000\nbytes written:     1008\n"));
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -bufsize big -in a -out c", 2, "not a number of bytes");
+}
+
+/// Files in the wild that nobody should write any more.
+#[cfg(feature = "enc-more")]
+#[test]
+fn other_ciphers() {
+    if !have("openssl") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(300_000));
+    sandbox.write("secret", "correct horse\n");
+    for cipher in ["des3", "des-ede3-cbc", "des-ede3-cfb", "des-ede3-ofb", "des-ede3", "aes-192-ecb"] {
+        let words = format!("-{cipher} -pbkdf2 -pass file:secret");
+        let said = sandbox.sh(&format!("openssl enc -e {words} <a | sealwright enc -d {words} | cmp - a"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{cipher}");
+        sandbox.fails(&format!("enc -e {words} -in a -out b"), 2, "only decrypts what exists");
+    }
+    for cipher in ["chacha20", "aes-192-cfb", "aes-128-ofb"] {
+        each_reads_the_other(&sandbox, &format!("-{cipher} -pbkdf2 -pass file:secret"));
+    }
 }

@@ -1,12 +1,20 @@
 //! What `enc` refuses.
 
+#[cfg(not(feature = "enc-more"))]
+const KNOWN: &str = "aes-{128,192,256}-{cbc,ctr,cfb,ofb,ecb,gcm}";
+#[cfg(feature = "enc-more")]
+const KNOWN: &str = "aes-{128,192,256}-{cbc,ctr,cfb,ofb,ecb,gcm}, des-ede3-{cbc,cfb,ofb,ecb} and chacha20";
+
 /// Why `enc` did not encrypt or decrypt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncError {
     /// A cipher name that is not offered.
-    #[error("unknown cipher {0}; known are aes-{{128,192,256}}-{{cbc,ctr,gcm}}")]
+    #[error("unknown cipher {0}; known are {KNOWN}")]
     Cipher(String),
+    /// A cipher with which nothing new should be encrypted.
+    #[error("{0} only decrypts what exists")]
+    ReadOnly(String),
     /// A digest name that is not offered.
     #[error("unknown digest {0}; known are md5, sha1, sha224, sha256, sha384, sha512")]
     Digest(String),
@@ -33,10 +41,10 @@ pub enum EncError {
     #[error("the input does not begin with Salted__")]
     NoSalt,
     /// Without padding, the text must be whole blocks.
-    #[error("without padding the text must be a multiple of 16 bytes")]
+    #[error("without padding the text must be whole blocks")]
     NotWholeBlocks,
     /// The ciphertext is not whole blocks.
-    #[error("the ciphertext is not a multiple of 16 bytes: it was cut")]
+    #[error("the ciphertext is not whole blocks: it was cut")]
     Cut,
     /// The padding is wrong, so key or ciphertext are.
     #[error("bad padding: the key or passphrase is wrong, or the ciphertext was changed")]
@@ -57,6 +65,7 @@ impl EncError {
     pub fn exit_code(&self) -> u8 {
         match self {
             EncError::Cipher(_)
+            | EncError::ReadOnly(_)
             | EncError::Digest(_)
             | EncError::NotHex(_)
             | EncError::HexLength { .. }
@@ -71,6 +80,7 @@ impl EncError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             EncError::HexLength { .. } => "openssl enc pads or cuts such keys in silence; give all digits",
+            EncError::ReadOnly(_) => "use seal; or aes-256-ctr for programs that read nothing else",
             EncError::NoSalt => "it may have been encrypted with -K and -iv, with -S (give the same -S) or with -a",
             EncError::BadPadding => "CBC cannot tell which; sealed files can",
             EncError::GcmPassphrase | EncError::TooLong => "use seal, which takes passphrases and files of any length",

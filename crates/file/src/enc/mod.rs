@@ -1,6 +1,7 @@
 //! The bytes of `openssl enc`, for exchanging data with what already speaks them. Not authenticated: prefer sealing.
 //!
-//! AES in CBC and CTR mode gives and takes exactly what OpenSSL 3 does. Two of its habits are refused rather than
+//! AES in CBC, CFB, OFB and CTR mode, and ChaCha20, give and take exactly what OpenSSL 3 does. AES in ECB mode and triple DES are only
+//! decrypted. Two of its habits are refused rather than
 //! copied: hex keys that are too short (it fills them with zeros) or too long (it cuts them), both in silence.
 //!
 //! AES-GCM, which `openssl enc` refuses, is an extension: the ciphertext with its 16-byte tag behind it, under a key and
@@ -9,18 +10,24 @@
 //! takes files of any length and commits to the key.
 
 mod armor;
+mod blocks;
 mod cipher;
 pub(crate) mod error;
 mod secret;
 mod stream;
 
-use std::io::{Read, Write};
+use std::{
+    fmt,
+    io::{self, Read, Write},
+    sync::Arc,
+};
 
 pub use armor::Armor;
-pub use cipher::{EncCipher, EncMode};
+pub use cipher::{EncAlgorithm, EncCipher, EncMode};
 pub use error::EncError;
 use sealwright::Isa;
 pub use secret::{Digest, EncSecret, Kdf, Salt};
+use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
@@ -41,6 +48,79 @@ pub enum Direction {
     Decrypt,
 }
 
+/// What a passphrase and a salt became.
+#[derive(Clone)]
+pub struct Derived {
+    /// The salt, if there is one.
+    pub salt: Option<[u8; 8]>,
+    /// The key.
+    pub key: Zeroizing<Vec<u8>>,
+    /// The IV.
+    pub iv: Vec<u8>,
+}
+
+/// Who is told which salt, key and IV are used: `-p`.
+#[derive(Clone)]
+pub struct Told(Arc<dyn Fn(&Derived) + Send + Sync>);
+
+impl Told {
+    /// Calls `tell` before the first byte is written.
+    pub fn new(tell: impl Fn(&Derived) + Send + Sync + 'static) -> Told {
+        Told(Arc::new(tell))
+    }
+
+    fn tell(&self, derived: &Derived) {
+        (self.0)(derived);
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Told")
+    }
+}
+
+impl fmt::Debug for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Derived").finish_non_exhaustive()
+    }
+}
+
+/// How much was read and written, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes of input.
+    pub read: u64,
+    /// Bytes of output.
+    pub written: u64,
+}
+
+/// Counts what goes through.
+struct Counted<T> {
+    inner: T,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.inner.read(buffer)?;
+        self.bytes += got as u64;
+        Ok(got)
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let got = self.inner.write(bytes)?;
+        self.bytes += got as u64;
+        Ok(got)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 /// How to encrypt or decrypt.
 #[derive(Clone, Debug)]
 pub struct Enc {
@@ -50,8 +130,10 @@ pub struct Enc {
     pub secret: EncSecret,
     /// Base64 around the ciphertext.
     pub armor: Armor,
-    /// PKCS#7 padding in CBC mode. Without it the text must be whole blocks.
+    /// PKCS#7 padding in CBC and ECB mode. Without it the text must be whole blocks.
     pub padding: bool,
+    /// Who is told which salt, key and IV are used.
+    pub told: Option<Told>,
     /// Instruction set to use.
     pub isa: Isa,
     /// Progress and interrupt; one thread is used.
@@ -61,7 +143,8 @@ pub struct Enc {
 impl Enc {
     /// Padded, without base64, with the best instructions.
     pub fn new(cipher: EncCipher, secret: EncSecret) -> Enc {
-        Enc { cipher, secret, armor: Armor::None, padding: true, isa: Isa::best(), work: Work::default() }
+        let (armor, padding) = (Armor::None, true);
+        Enc { cipher, secret, armor, padding, told: None, isa: Isa::best(), work: Work::default() }
     }
 
     /// Encrypts or decrypts all of `input`. An output file gets the input file's permission bits when encrypting, 0600
@@ -69,27 +152,47 @@ impl Enc {
     ///
     /// # Errors
     /// [`Error::Enc`] for what is wrong with key, padding or tag; reading and writing errors.
-    pub fn run(&self, direction: Direction, input: Input, output: Output) -> Result<(), Error> {
+    pub fn run(&self, direction: Direction, input: Input, output: Output) -> Result<Moved, Error> {
         output.differs_from(input.identity())?;
         self.work.progress.begin(input.len());
         let mode = input.mode().filter(|_| direction == Direction::Encrypt).unwrap_or(0o600);
         let (name, to_name) = (input.name.clone(), output.name.clone());
         let whole;
-        let mut from: Box<dyn Read + Send> = match input.from {
+        let from: Box<dyn Read + Send> = match input.from {
             From::File { file, .. } => {
                 whole = file;
                 Box::new(Cursored { file: &whole, at: 0 })
             }
             From::Stream(from) => from,
         };
+        let mut from = Counted { inner: from, bytes: 0 };
         let done = match output.to {
             To::File { path, place } => {
                 let draft = Draft::create(&path, place)?;
-                self.copy(direction, &mut from, &mut &draft).and_then(|()| draft.commit(mode))
+                let mut to = Counted { inner: &draft, bytes: 0 };
+                let done = self.copy(direction, &mut from, &mut to).map(|()| to.bytes);
+                done.and_then(|written| draft.commit(mode).map(|()| written))
             }
-            To::Stream(mut to) => self.copy(direction, &mut from, &mut to),
+            To::Stream(to) => {
+                let mut to = Counted { inner: to, bytes: 0 };
+                self.copy(direction, &mut from, &mut to).map(|()| to.bytes)
+            }
         };
-        done.map_err(|error| error.of(&name).of_output(&to_name))
+        let written = done.map_err(|error| error.of(&name).of_output(&to_name))?;
+        Ok(Moved { read: from.bytes, written })
+    }
+
+    /// The salt, key and IV that would be used, and nothing else: `-P`. Of `from` only a salt is read.
+    ///
+    /// # Errors
+    /// As [`Enc::run`].
+    pub fn derive(&self, direction: Direction, from: &mut impl Read) -> Result<Derived, Error> {
+        let salt = match direction {
+            Direction::Encrypt => self.secret.fresh_salt()?.0,
+            Direction::Decrypt => self.written_salt(&mut armor::Decoder::new(from, self.armor))?,
+        };
+        let (key, iv) = self.secret.derive(self.cipher, salt)?;
+        Ok(Derived { salt, key, iv })
     }
 
     /// Encrypts or decrypts from `from` to its end into `to`, holding no more than a few hundred KiB but for GCM.

@@ -5,9 +5,12 @@ use std::io::{Read, Write};
 use sealwright::{Aead, Block, mode::gcm, raw};
 use zeroize::Zeroizing;
 
+#[cfg(feature = "enc-more")]
+use super::blocks::ChaCha20;
 use super::{
-    Enc, GCM_LIMIT,
+    Derived, Enc, GCM_LIMIT,
     armor::Encoder,
+    blocks::{Feedback, blocks, pad, unpadded},
     cipher::EncMode,
     error::EncError,
     secret::{EncSecret, SALT, Salt},
@@ -15,6 +18,7 @@ use super::{
 use crate::{
     error::{Error, OUTPUT},
     read::fill,
+    secret::Secret,
 };
 
 /// Bytes treated at once: whole blocks, small enough for the second-level cache.
@@ -26,15 +30,32 @@ const MAGIC: &[u8; 8] = b"Salted__";
 
 impl Enc {
     pub(super) fn encrypt<W: Write>(&self, from: &mut impl Read, to: &mut Encoder<'_, W>) -> Result<(), Error> {
+        if self.cipher.is_read_only() {
+            return Err(EncError::ReadOnly(self.cipher.to_string()).into());
+        }
         let (salt, written) = self.secret.fresh_salt()?;
-        let (key, iv) = self.secret.derive(self.cipher, salt)?;
+        let (key, iv) = self.keys(salt)?;
         if let Some(salt) = salt.filter(|_| written) {
             to.write(MAGIC)?;
             to.write(&salt)?;
         }
+        let feedback = || Feedback::new(blocks(self.cipher, self.isa, &key), &iv);
         match self.cipher.mode() {
-            EncMode::Cbc => self.cbc_encrypt(&key, block(&iv), from, to),
+            EncMode::Ecb | EncMode::Cbc => self.blocks_encrypt(&key, iv, from, to),
             EncMode::Ctr => self.ctr(&key, block(&iv), from, |bytes| to.write(bytes)),
+            EncMode::Cfb => {
+                let mut feedback = feedback();
+                self.pieces(from, |piece| feedback.cfb_encrypt(piece), |bytes| to.write(bytes))
+            }
+            EncMode::Ofb => {
+                let mut feedback = feedback();
+                self.pieces(from, |piece| feedback.ofb(piece), |bytes| to.write(bytes))
+            }
+            #[cfg(feature = "enc-more")]
+            EncMode::Stream => {
+                let mut stream = ChaCha20::new(&key, &iv);
+                self.pieces(from, |piece| stream.apply(piece), |bytes| to.write(bytes))
+            }
             EncMode::Gcm => {
                 let mut text = self.whole(from)?;
                 let sealed = self.gcm(&key)?.seal_in_place(&iv, &[], &mut text);
@@ -46,15 +67,24 @@ impl Enc {
     }
 
     pub(super) fn decrypt(&self, from: &mut impl Read, to: &mut impl Write) -> Result<(), Error> {
-        let salt = match &self.secret {
-            EncSecret::Passphrase { salt: Salt::Header, .. } => Some(read_salt(from)?),
-            EncSecret::Passphrase { salt: Salt::Given(salt), .. } => Some(*salt),
-            _ => None,
-        };
-        let (key, iv) = self.secret.derive(self.cipher, salt)?;
+        let (key, iv) = self.keys(self.written_salt(from)?)?;
+        let feedback = || Feedback::new(blocks(self.cipher, self.isa, &key), &iv);
         match self.cipher.mode() {
-            EncMode::Cbc => self.cbc_decrypt(&key, block(&iv), from, to)?,
+            EncMode::Ecb | EncMode::Cbc => self.blocks_decrypt(&key, iv, from, to)?,
             EncMode::Ctr => self.ctr(&key, block(&iv), from, |bytes| write(to, bytes))?,
+            EncMode::Cfb => {
+                let mut feedback = feedback();
+                self.pieces(from, |piece| feedback.cfb_decrypt(piece), |bytes| write(to, bytes))?;
+            }
+            EncMode::Ofb => {
+                let mut feedback = feedback();
+                self.pieces(from, |piece| feedback.ofb(piece), |bytes| write(to, bytes))?;
+            }
+            #[cfg(feature = "enc-more")]
+            EncMode::Stream => {
+                let mut stream = ChaCha20::new(&key, &iv);
+                self.pieces(from, |piece| stream.apply(piece), |bytes| write(to, bytes))?;
+            }
             EncMode::Gcm => {
                 let mut text = self.whole(from)?;
                 let len = text.len().checked_sub(GCM_TAG).ok_or(EncError::NotAuthentic)?;
@@ -66,6 +96,24 @@ impl Enc {
         to.flush().map_err(Error::io("write", OUTPUT))
     }
 
+    /// Key and IV under `salt`; who asked to be told is told.
+    fn keys(&self, salt: Option<[u8; SALT]>) -> Result<(Secret, Vec<u8>), Error> {
+        let (key, iv) = self.secret.derive(self.cipher, salt)?;
+        if let Some(told) = &self.told {
+            told.tell(&Derived { salt, key: key.clone(), iv: iv.clone() });
+        }
+        Ok((key, iv))
+    }
+
+    /// The salt to decrypt under.
+    pub(super) fn written_salt(&self, from: &mut impl Read) -> Result<Option<[u8; SALT]>, Error> {
+        Ok(match &self.secret {
+            EncSecret::Passphrase { salt: Salt::Header, .. } => Some(read_salt(from)?),
+            EncSecret::Passphrase { salt: Salt::Given(salt), .. } => Some(*salt),
+            _ => None,
+        })
+    }
+
     /// Reads a piece, heeding the interrupt and telling the progress.
     fn read(&self, from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Error> {
         self.work.interrupt.check()?;
@@ -74,104 +122,125 @@ impl Enc {
         Ok(got)
     }
 
-    fn raw(&self, key: &[u8]) -> Box<dyn raw::Raw> {
-        raw::aes(self.isa, key).expect("the key has the length that its cipher names")
-    }
-
     fn gcm(&self, key: &[u8]) -> Result<Box<dyn Aead>, Error> {
         Ok(gcm::by_key(self.isa, key, gcm::TagLen::T16).expect("the key has the length that its cipher names"))
     }
 
-    fn cbc_encrypt<W: Write>(
+    fn blocks_encrypt<W: Write>(
         &self,
-        key: &[u8],
-        mut iv: Block,
+        key: &Secret,
+        mut iv: Vec<u8>,
         from: &mut impl Read,
         to: &mut Encoder<'_, W>,
     ) -> Result<(), Error> {
-        let aes = self.raw(key);
+        let cipher = blocks(self.cipher, self.isa, key);
         let mut piece = Zeroizing::new(vec![0; PIECE]);
         loop {
             let got = self.read(from, &mut piece)?;
             if got < PIECE {
                 piece.truncate(got);
                 if self.padding {
-                    raw::pkcs7_pad(&mut piece);
-                } else if got % BLOCK != 0 {
+                    pad(&mut piece, cipher.block());
+                } else if got % cipher.block() != 0 {
                     return Err(EncError::NotWholeBlocks.into());
                 }
             }
-            aes.cbc_encrypt(&iv, &mut piece);
+            match self.cipher.mode() {
+                EncMode::Cbc => cipher.cbc_encrypt(&mut iv, &mut piece),
+                _ => cipher.encrypt(&mut piece),
+            }
             to.write(&piece)?;
             if got < PIECE {
                 return Ok(());
             }
-            iv = last_block(&piece);
         }
     }
 
     /// Keeps back one block until the input has ended: it may be padding.
-    fn cbc_decrypt(&self, key: &[u8], mut iv: Block, from: &mut impl Read, to: &mut impl Write) -> Result<(), Error> {
-        let aes = self.raw(key);
-        let mut piece = Zeroizing::new(vec![0; BLOCK + PIECE]);
+    fn blocks_decrypt(
+        &self,
+        key: &Secret,
+        mut iv: Vec<u8>,
+        from: &mut impl Read,
+        to: &mut impl Write,
+    ) -> Result<(), Error> {
+        let cipher = blocks(self.cipher, self.isa, key);
+        let len = cipher.block();
+        let mut decrypt = |text: &mut [u8]| match self.cipher.mode() {
+            EncMode::Cbc => cipher.cbc_decrypt(&mut iv, text),
+            _ => cipher.decrypt(text),
+        };
+        let mut piece = Zeroizing::new(vec![0; len + PIECE]);
         let mut kept = 0;
         loop {
             let wanted = piece.len() - kept;
             let got = self.read(from, &mut piece[kept..])?;
-            let len = kept + got;
+            let all = kept + got;
             if got < wanted {
-                if len % BLOCK != 0 {
+                if all % len != 0 {
                     return Err(EncError::Cut.into());
                 }
-                aes.cbc_decrypt(&iv, &mut piece[..len]);
-                let text =
-                    if self.padding { raw::pkcs7_unpad(&piece[..len]).map_err(|_| EncError::BadPadding)? } else { len };
+                decrypt(&mut piece[..all]);
+                let text = if self.padding { unpadded(&piece[..all], len).ok_or(EncError::BadPadding)? } else { all };
                 return write(to, &piece[..text]);
             }
-            let (now, held) = piece.split_at_mut(len - BLOCK);
-            let next = last_block(now);
-            aes.cbc_decrypt(&iv, now);
-            write(to, now)?;
-            iv = next;
-            let held = last_block(held);
-            piece[..BLOCK].copy_from_slice(&held);
-            kept = BLOCK;
+            decrypt(&mut piece[..all - len]);
+            write(to, &piece[..all - len])?;
+            piece.copy_within(all - len.., 0);
+            kept = len;
+        }
+    }
+
+    /// Runs `apply` over pieces, all but the last of which are whole blocks.
+    fn pieces(
+        &self,
+        from: &mut impl Read,
+        mut apply: impl FnMut(&mut [u8]),
+        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut piece = Zeroizing::new(vec![0; PIECE]);
+        loop {
+            let got = self.read(from, &mut piece)?;
+            apply(&mut piece[..got]);
+            write(&piece[..got])?;
+            if got < PIECE {
+                return Ok(());
+            }
         }
     }
 
     fn ctr(
         &self,
-        key: &[u8],
+        key: &Secret,
         mut counter: Block,
         from: &mut impl Read,
-        mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+        write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let aes = self.raw(key);
-        let mut piece = Zeroizing::new(vec![0; PIECE]);
-        loop {
-            let got = self.read(from, &mut piece)?;
-            aes.ctr(&counter, &mut piece[..got]);
-            write(&piece[..got])?;
-            if got < PIECE {
-                return Ok(());
-            }
-            raw::advance(&mut counter, (PIECE / BLOCK) as u64);
-        }
+        let aes = raw::aes(self.isa, key).expect("the key has the length that its cipher names");
+        let apply = |piece: &mut [u8]| {
+            aes.ctr(&counter, piece);
+            raw::advance(&mut counter, (piece.len() / BLOCK) as u64);
+        };
+        self.pieces(from, apply, write)
     }
 
-    /// All of the input, if it is not too much.
-    fn whole(&self, from: &mut impl Read) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let mut whole = Zeroizing::new(Vec::new());
-        let mut piece = Zeroizing::new(vec![0; PIECE]);
+    /// All of the input, if it is not too much. The buffer grows by hand: what it leaves behind is wiped.
+    fn whole(&self, from: &mut impl Read) -> Result<Secret, Error> {
+        let mut whole = Secret::new(vec![0; PIECE]);
+        let mut len = 0;
         loop {
-            let got = self.read(from, &mut piece)?;
-            whole.extend_from_slice(&piece[..got]);
-            if whole.len() > GCM_LIMIT + GCM_TAG {
+            let got = self.read(from, &mut whole[len..])?;
+            len += got;
+            if len > GCM_LIMIT + GCM_TAG {
                 return Err(EncError::TooLong.into());
             }
-            if got < PIECE {
+            if len < whole.len() {
+                whole.truncate(len);
                 return Ok(whole);
             }
+            let mut larger = Secret::new(vec![0; (2 * len).min(GCM_LIMIT + GCM_TAG + 1)]);
+            larger[..len].copy_from_slice(&whole);
+            whole = larger;
         }
     }
 }
@@ -189,8 +258,4 @@ fn write(to: &mut impl Write, bytes: &[u8]) -> Result<(), Error> {
 
 fn block(iv: &[u8]) -> Block {
     iv.try_into().expect("the IV has the length that its cipher names")
-}
-
-fn last_block(bytes: &[u8]) -> Block {
-    bytes.last_chunk().copied().expect("a piece has whole blocks")
 }
