@@ -3,6 +3,7 @@
 
 use std::{
     fs::{self, File},
+    io::{self, Seek, SeekFrom},
     os::fd::OwnedFd,
     path::PathBuf,
 };
@@ -52,8 +53,23 @@ fn is_inherited(number: u32) -> bool {
 }
 
 /// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when this
-/// process asks for a duplicate as it would of another process (Linux 5.6).
+/// process asks for a duplicate as it would of another process (Linux 5.6). Some containers forbid that.
 fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
-    let ourselves = pidfd_open(getpid(), PidfdFlags::empty())?;
-    pidfd_getfd(&ourselves, raw, PidfdGetfdFlags::empty())
+    let ourselves = pidfd_open(getpid(), PidfdFlags::empty());
+    match ourselves.and_then(|ourselves| pidfd_getfd(&ourselves, raw, PidfdGetfdFlags::empty())) {
+        Err(forbidden @ (Errno::NOSYS | Errno::PERM | Errno::ACCESS)) => opened_anew(raw).map_err(|_| forbidden),
+        other => other,
+    }
+}
+
+/// The second best: the file behind the descriptor, opened anew and set to the same position. A pipe is the same pipe; a
+/// socket cannot be opened so.
+fn opened_anew(raw: i32) -> io::Result<OwnedFd> {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{raw}"))?;
+    let mut file = File::open(format!("/proc/self/fd/{raw}"))?;
+    if file.metadata()?.is_file() {
+        let position = info.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok());
+        file.seek(SeekFrom::Start(position.ok_or(io::ErrorKind::InvalidData)?))?;
+    }
+    Ok(file.into())
 }

@@ -35,8 +35,8 @@ pub(super) fn summary(measured: &Measured<'_>) -> String {
     if let Some(ratio) = measured.no_instructions.gcm_to_cbc(LARGEST) {
         let best = measured.best().and_then(|grid| grid.gcm_to_cbc(LARGEST));
         if ratio.low > 1.0 && best.is_some_and(|best| best.high < 1.0) {
-            text += " Which mode is faster is thus no property of the modes: it turns over with the instructions that \
-                the machine has and the software uses.";
+            text +=
+                " So which mode is faster depends on the instructions that the machine has and that the software uses.";
         }
     }
     text
@@ -83,10 +83,10 @@ fn without_instructions(measured: &Measured<'_>) -> Option<Note> {
         "That is not the paper's ratio, so more than the missing instructions sets the two machines apart."
     };
     let text = format!(
-        "The paper's CBC ran at {rate:.0} MB/s, the speed of AES from tables. Told to leave the AES instructions alone, \
-         today's OpenSSL takes {} as long for GCM as for CBC here, where the paper found {printed:.2}; told nothing, \
-         it takes {with:.2} times as long. {near} Without the instructions, authenticating costs about as much again as \
-         encrypting.",
+        "The paper's CBC ran at {rate:.0} MB/s, the speed of AES from tables. Without the AES instructions, \
+         today's OpenSSL takes {} as long for GCM as for CBC here, where the paper found {printed:.2}; with them, \
+         it takes {with:.2} times as long. {near} Without the instructions, authentication takes about as long as \
+         encryption.",
         times(ratio)
     );
     Some(Note::new("The paper's result, made again", text))
@@ -98,12 +98,12 @@ fn chain(measured: &Measured<'_>) -> Option<Note> {
     let (there, back) = (speed(best, LARGEST)?, speed(best, decrypt(LARGEST))?);
     let gcm = speed(best, LARGEST.mode(Mode::Gcm))?;
     let text = format!(
-        "At the best level ({}), CBC encrypts {:.2} GB/s and decrypts {:.2} GB/s. Encrypting, each block waits for the \
-         one before it, so one lane of one unit works; decrypting, all blocks are there at once. GCM, whose blocks \
-         never wait, seals {:.2} GB/s with its tag included.",
+        "At the best level ({}), CBC encrypts {:.2} GB/s and decrypts {:.2} GB/s. When it encrypts, each block waits for the \
+         one before it, so only one lane is used; when it decrypts, all blocks are known at once. GCM, whose blocks \
+         do not depend on each other, seals {:.2} GB/s with its tag included.",
         best.scope, there.median, back.median, gcm.median
     );
-    Some(Note::new("What the chain costs", text))
+    Some(Note::new("What chaining costs", text))
 }
 
 /// The portable level is no table of the paper's day.
@@ -112,12 +112,12 @@ fn bitsliced(measured: &Measured<'_>) -> Option<Note> {
     let speed = |point| speed(portable, point).map(|speed| speed.median * 1e3);
     let (there, back) = (speed(LARGEST)?, speed(decrypt(LARGEST))?);
     let text = format!(
-        "Sealwright's portable level computes AES from logic on many blocks side by side, in constant time, where the \
-         software of the paper's day looked bytes up in tables, whose timing gives keys away. The difference shows in \
-         CBC: {there:.0} MB/s to encrypt, when only one block at a time can be offered, {back:.0} MB/s to decrypt. So \
-         “basic hardware” has two answers: fast tables that leak, or constant time, where chaining is dear."
+        "Sealwright's portable level computes AES from logic on many blocks side by side, in constant time, while the \
+         software of the paper's time used tables, whose timing can reveal keys. The difference shows in \
+         CBC: {there:.0} MB/s to encrypt, where only one block at a time is known, {back:.0} MB/s to decrypt. So on \
+         “basic hardware” one can have fast tables that leak, or constant time, in which chained modes are slow."
     );
-    Some(Note::new("Two kinds of basic hardware", text))
+    Some(Note::new("Two ways to compute AES on basic hardware", text))
 }
 
 /// What starting a process costs.
@@ -127,8 +127,8 @@ fn start(measured: &Measured<'_>) -> Option<Note> {
     let alone = measured.best()?.time(point.size(SIZES[0]))?.median;
     let text = format!(
         "Sealing 100 kB takes {:.0} µs in the library and {:.2} ms of CPU time as a whole process: {:.1} % of the latter \
-         is starting, reading and writing. Comparing modes by small files compares \
-         the loader with itself.",
+         is starting, reading and writing. A comparison of modes on small files \
+         mostly measures the start of the program.",
         alone * 1e3,
         whole,
         100.0 * (1.0 - alone / whole)
@@ -142,12 +142,12 @@ fn in_memory(measured: &Measured<'_>) -> Option<Note> {
     let (enc, seal) = (measured.enc.time(point)?, measured.seal.time(point)?);
     let text = format!(
         "For 10 MB, sealwright enc -aes-256-gcm takes {} ms of CPU time and sealwright seal {} ms, with the same kernel. \
-         enc writes one tag over everything, so it may not let go of a byte before the end and holds the whole text in \
-         memory, and mostly it is the memory that costs; seal works in chunks of 16 KiB, each with a tag of its own.",
+         enc writes one tag over everything, so it cannot write a byte before the end and holds the whole text in \
+         memory, which takes most of the time; seal works in chunks of 16 KiB, each with a tag of its own.",
         shown(enc),
         shown(seal)
     );
-    Some(Note::new("One tag for all is dear", text))
+    Some(Note::new("One tag for the whole file is slow", text))
 }
 
 /// The paper's clock.
@@ -155,9 +155,9 @@ fn clock() -> Note {
     let (_, whole, all) = ticks::table(&PAPER);
     let text = format!(
         "{whole} of the paper's {all} means, times three trials, are whole multiples of 4 ms: 5.33 × 3 = 16 = 4 ticks, \
-         8.00 × 3 = 24 = 6 ticks, 214.67 × 3 = 644 = 161 ticks. User time was counted in ticks of 1/250 s, whoever had \
-         the processor when the tick came being charged for all of it. So 5.33 against 8.00 ms, images against text at \
-         100 kB, is two ticks spread over three trials: nothing. A reading may be off by a tick either way, and that is the \
+         8.00 × 3 = 24 = 6 ticks, 214.67 × 3 = 644 = 161 ticks. User time was counted in ticks of 1/250 s, and whichever process had \
+         the processor at the tick was charged for all of it. So 5.33 against 8.00 ms, images against text at \
+         100 kB, is two ticks spread over three trials, which means nothing. A reading may be off by a tick either way, and that is the \
          width given to the paper's figures when its own claims are tried on them."
     );
     Note::new("The paper's clock ticked every 4 ms", text)
@@ -167,15 +167,15 @@ fn clock() -> Note {
 fn luck(measured: &Measured<'_>) -> Option<Note> {
     let used = measured.trials.used.get(&(Program::OpensslEnc, Content::Text, SIZES[0], Direction::Encrypt))?;
     let text = format!(
-        "Of {} runs of openssl enc on 100 kB here, {:.0} % read no user time at all, the others more than there was; \
-         their mean is {:.2} ms. User and system time together read {} ms. The kernel knows the sum exactly and \
+        "Of {} runs of openssl enc on 100 kB here, {:.0} % show no user time at all, and the others too much; \
+         their mean is {:.2} ms. User and system time together are {} ms. The kernel knows the sum exactly and \
          splits it by chance, so verdicts rest on the sum; user time stands beside it because the paper used it.",
         used.runs,
         used.user_zero * 100.0,
         used.user_mean,
         shown(used.cpu)
     );
-    Some(Note::new("User time is still a matter of luck", text))
+    Some(Note::new("User time is still imprecise for short runs", text))
 }
 
 /// What is wrong or odd in the paper.

@@ -1,0 +1,367 @@
+//! Each write, sync and naming fails in its turn, or the program is killed there: outputs are whole or absent, the old file or
+//! the new one, and exit codes tell. The calls are made to fail by strace; where it is missing, the tests are skipped.
+#![allow(clippy::unwrap_used)]
+
+use std::{fs, path::Path, process::Command};
+
+use sealwright_transcripts::{Finished, Sandbox, have, text};
+
+/// Calls that change something. Opening and reading files is left to the other tests: the loader needs these too.
+const CALLS: [&str; 19] = [
+    "write",
+    "pwrite64",
+    "writev",
+    "pwritev",
+    "pwritev2",
+    "copy_file_range",
+    "sendfile",
+    "fsync",
+    "fdatasync",
+    "fchmod",
+    "fchown",
+    "link",
+    "linkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "utimensat",
+];
+
+/// One job, and what it may leave behind.
+struct Job {
+    line: &'static str,
+    /// Made before each run.
+    before: fn(&Sandbox),
+    /// Whether the outputs are all there and right.
+    done: fn(&Sandbox) -> bool,
+    /// Whether all is as it was before.
+    undone: fn(&Sandbox) -> bool,
+}
+
+fn clear(sandbox: &Sandbox, names: &[&str]) {
+    for name in names {
+        let path = sandbox.path(name);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    }
+}
+
+fn is(sandbox: &Sandbox, name: &str, wanted: &[u8]) -> bool {
+    fs::read(sandbox.path(name)).is_ok_and(|found| found == wanted)
+}
+
+/// Whether a sealed file opens to `wanted`.
+fn opens(sandbox: &Sandbox, name: &str, key: &str, wanted: &[u8]) -> bool {
+    let said = sandbox.run(&format!("open {key} {name} -o -"));
+    said.code == 0 && said.out == wanted
+}
+
+const SEAL: Job = Job {
+    line: "seal -q --key-file k a",
+    before: |sandbox| clear(sandbox, &["a.seal"]),
+    done: |sandbox| opens(sandbox, "a.seal", "--key-file k", &sandbox.read("a")),
+    undone: |sandbox| !sandbox.path("a.seal").exists(),
+};
+
+/// A file is replaced: it is the old one or the new one at any time.
+const REPLACE: Job = Job {
+    line: "seal -q --key-file k a -o old.seal --force",
+    before: |sandbox| fs::write(sandbox.path("old.seal"), "the old file").unwrap(),
+    done: |sandbox| opens(sandbox, "old.seal", "--key-file k", &sandbox.read("a")),
+    undone: |sandbox| is(sandbox, "old.seal", b"the old file"),
+};
+
+/// The input is removed, but only once the output is there.
+const REMOVE: Job = Job {
+    line: "seal -q --key-file k c --remove",
+    before: |sandbox| {
+        clear(sandbox, &["c.seal"]);
+        sandbox.write("c", text(30_000));
+    },
+    done: |sandbox| opens(sandbox, "c.seal", "--key-file k", &text(30_000)),
+    undone: |sandbox| is(sandbox, "c", &text(30_000)) && !sandbox.path("c.seal").exists(),
+};
+
+const OPEN: Job = Job {
+    line: "open -q --key-file k b.seal",
+    before: |sandbox| clear(sandbox, &["b"]),
+    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
+    undone: |sandbox| !sandbox.path("b").exists(),
+};
+
+const PADDED: Job = Job {
+    line: "open -q --key-file k p.seal -o b",
+    before: |sandbox| clear(sandbox, &["b"]),
+    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
+    undone: |sandbox| !sandbox.path("b").exists(),
+};
+
+const REKEY: Job = Job {
+    line: "rekey -q r.seal --key-file k --add-key-file other",
+    before: |sandbox| {
+        fs::copy(sandbox.path("shared.seal"), sandbox.path("r.seal")).unwrap();
+    },
+    done: |sandbox| {
+        let all = sandbox.read("a");
+        opens(sandbox, "r.seal", "--key-file k", &all) && opens(sandbox, "r.seal", "--key-file other", &all)
+    },
+    undone: |sandbox| is(sandbox, "r.seal", &sandbox.read("shared.seal")),
+};
+
+const PACK: Job = Job {
+    line: "seal -q --key-file k d -o d.seal",
+    before: |sandbox| clear(sandbox, &["d.seal"]),
+    done: |sandbox| sandbox.run("verify --key-file k d.seal").code == 0,
+    undone: |sandbox| !sandbox.path("d.seal").exists(),
+};
+
+const UNPACK: Job = Job {
+    line: "open -q --key-file k tree.seal -C out",
+    before: |sandbox| clear(sandbox, &["out"]),
+    done: |sandbox| {
+        ["x", "e/y"].iter().all(|name| is(sandbox, &format!("out/d/{name}"), &sandbox.read(&format!("d/{name}"))))
+    },
+    undone: |sandbox| !sandbox.path("out/d").exists(),
+};
+
+/// Sealed file by file: the manifest comes last, and only if all the files are there.
+const EACH: Job = Job {
+    line: "seal -q --key-file k --each d -C each",
+    before: |sandbox| clear(sandbox, &["each", "check"]),
+    done: |sandbox| sandbox.run("open -q --key-file k --each each/d -o check --manifest --force").code == 0,
+    undone: |sandbox| !sandbox.path("each/d/.seal-manifest").exists(),
+};
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(40_000));
+    sandbox.write("d/x", text(20_000));
+    sandbox.write("d/e/y", text(3));
+    sandbox.ok("seal --key-file k a -o b.seal");
+    sandbox.ok("seal --key-file k --pad a -o p.seal");
+    sandbox.ok("seal --key-file k d -o tree.seal");
+    // Two keys make slots, which rekey changes.
+    sandbox.write("third", [7; 32]);
+    sandbox.chmod("third", 0o600);
+    sandbox.ok("seal --key-file k --key-file third a -o shared.seal");
+    sandbox
+}
+
+/// Runs `line` while `inject` applies to one call. Returns how it ended, and whether it came so far.
+fn injected(sandbox: &Sandbox, line: &str, call: &str, inject: &str) -> (Finished, bool) {
+    let trace =
+        format!("strace -f -qq -o trace -e trace={call} -e inject={call}:{inject} sealwright {line} --threads 1");
+    let trace = if line.starts_with("rekey") { trace.replace(" --threads 1", "") } else { trace };
+    let finished = sandbox.sh(&trace);
+    let log = fs::read_to_string(sandbox.path("trace")).unwrap_or_default();
+    // A signal ends strace as well, and the shell tells it by 137.
+    let killed = finished.code == -1 || finished.code == 137;
+    (finished, log.contains("INJECTED") || killed)
+}
+
+/// Whether calls can be made to fail here, and this machine's strace knows `call`.
+fn can_inject(sandbox: &Sandbox, call: &str) -> bool {
+    let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace={call} -e inject={call}:error=EIO:when=9999 true"));
+    said.code == 0
+}
+
+/// Hidden names that were left behind.
+fn leftovers(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with('.') && name != ".seal-manifest").collect()
+}
+
+/// Runs a job again and again, until no call is left to fail.
+fn every_call(job: &Job, inject: &str, check: impl Fn(&Sandbox, &Finished, &str)) -> usize {
+    let sandbox = sandbox();
+    let mut injections = 0;
+    for call in CALLS {
+        if !can_inject(&sandbox, call) {
+            continue;
+        }
+        for when in 1..200 {
+            (job.before)(&sandbox);
+            let (finished, came_so_far) = injected(&sandbox, job.line, call, &format!("{inject}:when={when}"));
+            let what = format!("{}: {call} {when}: {inject}: exit {}: {}", job.line, finished.code, finished.err);
+            check(&sandbox, &finished, &what);
+            if !came_so_far {
+                assert!((job.done)(&sandbox), "{what}");
+                break;
+            }
+            injections += 1;
+        }
+    }
+    injections
+}
+
+/// A call fails once: the job says so and changes nothing, or it did all of it nevertheless.
+fn fails_cleanly(job: &Job, error: &str) {
+    if !have("strace") {
+        return;
+    }
+    let injections = every_call(job, &format!("error={error}"), |sandbox, finished, what| {
+        match finished.code {
+            0 => assert!((job.done)(sandbox), "{what}"),
+            1 => assert!((job.undone)(sandbox) || (job.done)(sandbox), "{what}"),
+            _ => panic!("{what}"),
+        }
+        // Where `write` fails, the message may not be written either.
+        let silent = what.contains(": write ") && finished.err.is_empty();
+        assert!(finished.code == 0 || silent || finished.err.starts_with("sealwright: "), "{what}");
+        assert_eq!(leftovers(&sandbox.path("")), [""; 0], "{what}");
+    });
+    assert!(injections > 2, "{}: only {injections} calls failed", job.line);
+}
+
+#[test]
+fn seal() {
+    fails_cleanly(&SEAL, "EIO");
+    fails_cleanly(&SEAL, "ENOSPC");
+}
+
+#[test]
+fn replace() {
+    fails_cleanly(&REPLACE, "EIO");
+}
+
+#[test]
+fn remove() {
+    fails_cleanly(&REMOVE, "EIO");
+}
+
+#[test]
+fn open() {
+    fails_cleanly(&OPEN, "EIO");
+    fails_cleanly(&PADDED, "ENOSPC");
+}
+
+#[test]
+#[cfg(feature = "public-keys")]
+fn rekey() {
+    fails_cleanly(&REKEY, "EIO");
+}
+
+#[test]
+fn archives() {
+    fails_cleanly(&PACK, "EIO");
+    fails_cleanly(&UNPACK, "EIO");
+    fails_cleanly(&UNPACK, "ENOSPC");
+}
+
+#[test]
+fn file_by_file() {
+    fails_cleanly(&EACH, "EIO");
+}
+
+/// The program is killed at each call in turn. A text that was being written had no name yet.
+#[test]
+fn killed_at_any_call() {
+    if !have("strace") {
+        return;
+    }
+    for job in [SEAL, REPLACE, REMOVE, OPEN, PACK, UNPACK, EACH] {
+        let injections = every_call(&job, "signal=KILL", |sandbox, _, what| {
+            assert!((job.undone)(sandbox) || (job.done)(sandbox), "{what}");
+            // Only a whole file, or a directory, can have a hidden name.
+            for name in leftovers(&sandbox.path("")) {
+                let path = sandbox.path(&name);
+                assert!(path.is_file() && opens(sandbox, &name, "--key-file k", &sandbox.read("a")), "{what}: {name}");
+                fs::remove_file(path).unwrap();
+            }
+        });
+        assert!(injections > 2, "{}: killed {injections} times", job.line);
+    }
+}
+
+/// Calls that are interrupted by a signal are made again.
+#[test]
+fn interrupted_calls() {
+    if !have("strace") {
+        return;
+    }
+    for job in [SEAL, OPEN] {
+        let sandbox = sandbox();
+        for call in ["write", "pwritev", "writev"] {
+            for when in 1..6 {
+                (job.before)(&sandbox);
+                let (finished, _) = injected(&sandbox, job.line, call, &format!("error=EINTR:when={when}"));
+                assert_eq!((finished.code, finished.err.as_str()), (0, ""), "{}: {call} {when}", job.line);
+                assert!((job.done)(&sandbox));
+            }
+        }
+    }
+}
+
+/// A file system of a few KiB, in a namespace of its own.
+#[test]
+fn a_full_disk() {
+    let sandbox = sandbox();
+    let small = |script: &str| {
+        let script = format!("mkdir -p small && mount -t tmpfs -o size=32k tmpfs small && {script}");
+        let path = sandbox.path("small.sh");
+        fs::write(&path, script).unwrap();
+        sandbox.sh("unshare -rm sh small.sh")
+    };
+    if !Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|done| done.success())
+        || small("true").code != 0
+    {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    for line in [
+        "seal -q --key-file k a -C small",
+        "open -q --key-file k b.seal -C small",
+        "open -q --key-file k p.seal -o small/b",
+        "open -q --key-file k tree.seal -C small/out",
+        "enc -e -aes-256-cbc -keyfile k -iv 00000000000000000000000000000000 -in a -out small/a",
+    ] {
+        let said = small(&format!("sealwright {line}; code=$?; find small -type f; exit $code"));
+        if line.contains("tree") {
+            // It has room for the smaller tree.
+            assert_eq!(said.code, 0, "{line}: {}", said.err);
+            continue;
+        }
+        assert_eq!((said.code, said.out.as_slice()), (1, &b""[..]), "{line}: {}", said.err);
+        assert!(said.err.contains("No space left on device"), "{line}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_limit_on_the_length_of_files() {
+    let sandbox = sandbox();
+    for line in ["seal -q --key-file k a", "open -q --key-file k b.seal", "open -q --key-file k p.seal -o b"] {
+        let said = sandbox.sh(&format!("ulimit -f 8; exec sealwright {line}"));
+        assert_eq!(said.code, 1, "{line}: {}", said.err);
+        assert!(said.err.contains("File too large"), "{line}: {}", said.err);
+        assert!(!sandbox.path("a.seal").exists() && !sandbox.path("b").exists(), "{line}");
+        assert_eq!(leftovers(&sandbox.path("")), [""; 0], "{line}");
+    }
+}
+
+/// Some containers forbid the call that duplicates an inherited descriptor: its file is opened anew, at the same position.
+#[test]
+fn descriptors_where_duplicating_is_forbidden() {
+    let sandbox = sandbox();
+    if !have("strace") || !can_inject(&sandbox, "pidfd_getfd") {
+        return;
+    }
+    sandbox.write("lines", "first line\nsecond line\nthird line\n");
+    for error in ["EPERM", "ENOSYS"] {
+        let sealed = sandbox.sh(&format!(
+            "exec 3<lines; read -r first <&3
+             strace -f -qq -o trace -e trace=pidfd_getfd -e inject=pidfd_getfd:error={error} \
+             sealwright seal -q --cost 64KiB --passphrase-fd 3 a -o {error}.seal"
+        ));
+        assert_eq!((sealed.code, sealed.err.as_str()), (0, ""), "{error}");
+        assert!(fs::read_to_string(sandbox.path("trace")).unwrap().contains("INJECTED"));
+        // `read` takes a whole buffer of a pipe, but of a file only its line.
+        let opened = sandbox.sh(&format!("sealwright open --passphrase-command 'echo second line' {error}.seal -o -"));
+        assert!(opened.code == 0 && opened.out == text(40_000), "{error}: {}", opened.err);
+        let piped = sandbox.sh(&format!(
+            "printf 'second line\\n' | strace -f -qq -o trace -e trace=pidfd_getfd -e inject=pidfd_getfd:error={error} \
+             sealwright open --passphrase-fd 0 {error}.seal -o -"
+        ));
+        assert!(piped.code == 0 && piped.out == text(40_000), "{error}: {}", piped.err);
+    }
+}
