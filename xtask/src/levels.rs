@@ -80,7 +80,7 @@ fn here() -> Vec<&'static str> {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
     let mut levels = Vec::new();
-    if has("aes") && has("pclmulqdq") {
+    if has("aes") && (has("pclmulqdq") || has("pmull")) {
         levels.push("portable");
     }
     if has("vaes") && has("vpclmulqdq") && has("avx2") {

@@ -1,5 +1,6 @@
 //! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
 
+mod aarch64;
 mod capi;
 mod circles;
 mod files;
@@ -7,6 +8,7 @@ mod growth;
 mod lab;
 mod layers;
 mod levels;
+mod loops;
 mod packages;
 mod programs;
 mod provider;
@@ -37,6 +39,8 @@ cargo xtask COMMAND
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
+  aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
+             compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops
   sizes      number of crates and size of the program for each way to install; both have limits
   growth     how much a program grows that seals with AES-256-GCM; it has a limit
   release    builds the release binaries
@@ -63,8 +67,8 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "sizes", "growth", "release",
-        "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
+        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes", "growth",
+        "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -85,6 +89,7 @@ fn main() -> ExitCode {
         }
     };
     let mut steps = Steps::new(root());
+    let rest = if wanted.len() == 1 { &words[1..] } else { &[] };
     for step in wanted {
         match step {
             "fmt" => {
@@ -109,6 +114,7 @@ fn main() -> ExitCode {
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
+            "aarch64" => aarch64::run(&mut steps, rest),
             "release" => {
                 steps.cargo("release binaries", lab::BUILD, &[]);
             }

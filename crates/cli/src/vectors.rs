@@ -35,7 +35,7 @@ struct CheckArgs {
     /// Files with vectors
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Instruction-set level: portable, sse, avx2, avx512, or all levels of this machine [default: the best]
+    /// Instruction-set level: portable, sse, avx2, avx512, neon, or all levels of this machine [default: the best]
     #[arg(long, value_name = "LEVEL")]
     isa: Option<String>,
 }

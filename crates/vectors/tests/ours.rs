@@ -6,6 +6,12 @@ mod support;
 use sealwright_vectors::Report;
 use support::{check, every_level, ours, wycheproofs};
 
+/// Tells how many ran, and where; `cargo xtask aarch64` shows it.
+fn tell(whose: &str, passed: usize) {
+    let levels: Vec<_> = every_level().isas.iter().map(|isa| isa.name()).collect();
+    println!("vectors: {passed} of {whose} at {}", levels.join(" and "));
+}
+
 /// All of `text` must pass at every level.
 fn all_pass(name: &str, text: &str) -> Report {
     let (report, failures) = check(name, text, &every_level());
@@ -18,6 +24,7 @@ fn all_pass(name: &str, text: &str) -> Report {
 fn our_own() {
     let documents = ours();
     assert!(documents.len() >= 4, "only {} documents of vectors", documents.len());
+    let mut passed = 0;
     for (name, text) in documents {
         let report = all_pass(&name, &text);
         assert_eq!(report.skipped, 0, "{name} has cases that nothing runs: {:?}", report.reasons);
@@ -25,15 +32,20 @@ fn our_own() {
         assert_eq!(document["numberOfTests"].as_u64(), Some(report.passed as u64), "{name}: numberOfTests");
         let origin = document["header"][0].as_str().unwrap_or_default();
         assert!(origin.starts_with("Origin: "), "{name} does not name its origin");
+        passed += report.passed;
     }
+    tell("ours", passed);
 }
 
 #[test]
 fn wycheproof() {
+    let mut passed = 0;
     for (name, text) in wycheproofs() {
         let report = all_pass(&name, &text);
         assert!(report.passed > 90 && report.skipped == 0, "{name}: {report}, {:?}", report.reasons);
+        passed += report.passed;
     }
+    tell("Wycheproof's", passed);
 }
 
 /// Documents of other algorithms are read to their end and counted, whatever fields they have.

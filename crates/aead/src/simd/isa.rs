@@ -33,20 +33,26 @@ enum Level {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon,
 }
 
 #[cfg(target_arch = "x86_64")]
 const LEVELS: &[Level] = &[Level::Portable, Level::Sse, Level::Avx2, Level::Avx512];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+const LEVELS: &[Level] = &[Level::Portable, Level::Neon];
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
 const LEVELS: &[Level] = &[Level::Portable];
 
 /// Whether the machine has all these instruction sets: asked when the program runs, or without `std` known from its
 /// compilation.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 macro_rules! has {
     ($($feature:tt),*) => {{
-        #[cfg(feature = "std")]
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
         let all = true $(&& std::is_x86_feature_detected!($feature))*;
+        #[cfg(all(feature = "std", target_arch = "aarch64"))]
+        let all = true $(&& std::arch::is_aarch64_feature_detected!($feature))*;
         #[cfg(not(feature = "std"))]
         let all = true $(&& cfg!(target_feature = $feature))*;
         all
@@ -63,6 +69,8 @@ impl Level {
             Level::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => "avx512",
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Level::Neon => "neon",
         }
     }
 
@@ -78,6 +86,11 @@ impl Level {
             Level::Avx512 => {
                 Level::Avx2.detected() && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi1", "bmi2")
             }
+            // The system tells of both; for the compiler `aes` is both.
+            #[cfg(all(target_arch = "aarch64", target_endian = "little", feature = "std"))]
+            Level::Neon => has!("neon", "aes", "pmull"),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little", not(feature = "std")))]
+            Level::Neon => has!("neon", "aes"),
         }
     }
 }
@@ -89,7 +102,7 @@ fn detect() -> Level {
 
 impl Isa {
     /// The names of all levels, those of other machines too.
-    pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512"];
+    pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512", "neon"];
 
     /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing. Without the
     /// feature `std`: the best level that the program was compiled for.
@@ -112,7 +125,7 @@ impl Isa {
         LEVELS.iter().copied().filter(|level| level.detected()).map(Isa).filter(|&isa| isa <= Isa::best()).collect()
     }
 
-    /// `portable`, `sse`, `avx2` or `avx512`.
+    /// `portable`, `sse`, `avx2`, `avx512` or `neon`.
     pub fn name(self) -> &'static str {
         self.0.name()
     }
@@ -131,6 +144,9 @@ impl Isa {
             // SAFETY: likewise.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => unsafe { super::avx512::run(kernel) },
+            // SAFETY: likewise.
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Level::Neon => unsafe { super::neon::run(kernel) },
         }
     }
 }

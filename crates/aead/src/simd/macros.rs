@@ -1,4 +1,4 @@
-//! What the x86 levels share in form, not in instructions.
+//! What the levels with registers share in form, not in instructions.
 
 /// Bitwise operators of a register type, each one intrinsic.
 macro_rules! operators {
@@ -65,6 +65,7 @@ macro_rules! store {
 }
 
 /// `order_barrier` of a level: an empty statement that takes and gives the registers.
+#[cfg(target_arch = "x86_64")]
 macro_rules! order_barrier {
     ($reg:ident, $class:ident, $features:literal) => {
         #[inline(always)]

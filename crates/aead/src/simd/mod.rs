@@ -15,7 +15,7 @@
 //! closure that fails to inline would be compiled without the instruction set, and every register operation in it would
 //! become a call (tried: 50 times slower). The release binary's symbol table is checked for such leftovers.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[macro_use]
 mod macros;
 
@@ -26,6 +26,8 @@ mod avx512;
 pub(crate) mod bitslice;
 mod isa;
 mod logic;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 mod portable;
 #[cfg(feature = "research")]
 pub(crate) mod sha;
@@ -43,7 +45,7 @@ use crate::sealed::Sealed;
 pub type Block = [u8; 16];
 
 /// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 static KEEP: [u8; 64] = {
     let mut mask = [0; 64];
     let mut i = 0;
@@ -66,7 +68,13 @@ pub fn prefetch<T>(place: &T) {
             );
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    for line in 0..size_of::<T>().div_ceil(64) {
+        let line = core::ptr::from_ref(place).cast::<u8>().wrapping_add(64 * line);
+        // SAFETY: every aarch64 has the instruction, which reads nothing and faults at no address.
+        unsafe { core::arch::asm!("prfm pldl1keep, [{}]", in(reg) line, options(nostack, preserves_flags, readonly)) };
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = place;
 }
 
