@@ -1,4 +1,4 @@
-//! What each AEAD and each way to call it costs on this machine.
+//! What each AEAD and each way to call it costs on this machine: the tables of `docs/CHOOSING.md`.
 //!
 //! ```console
 //! $ cargo run --release -p sealwright --all-features --example ways
