@@ -17,6 +17,7 @@ mod rtl;
 mod sizes;
 mod steps;
 mod symbols;
+mod upstream;
 mod venv;
 
 use std::{env, path::PathBuf, process::ExitCode};
@@ -39,6 +40,7 @@ cargo xtask COMMAND
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
+  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac) over our types
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
              compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops
   sizes      number of crates and size of the program for each way to install; both have limits
@@ -67,8 +69,8 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes", "growth",
-        "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
+        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "upstream", "aarch64", "sizes",
+        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -114,6 +116,7 @@ fn main() -> ExitCode {
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
+            "upstream" => steps.check("upstream tests", upstream::check),
             "aarch64" => aarch64::run(&mut steps, rest),
             "release" => {
                 steps.cargo("release binaries", lab::BUILD, &[]);
