@@ -40,7 +40,7 @@ cargo xtask COMMAND
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
-  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac) over our types
+  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm) over our types
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
              compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops
   sizes      number of crates and size of the program for each way to install; both have limits

@@ -62,6 +62,7 @@ const SUITES: &[Suite] = &[
         ..theirs("serpent", "0.6.0")
     },
     theirs("cmac", "0.8.0"),
+    theirs("ccm", "0.6.1"),
 ];
 
 /// Runs the tests of every suite, and prints what came of each.
