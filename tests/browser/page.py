@@ -3,9 +3,10 @@
 Usage: page.py BINARY FOLDER [--keep]
 
 Runs every study with --quick into FOLDER/results (with --keep it uses the results that are there). Then it opens the page as a
-reader would, and checks: no console errors, no network requests, every plot is drawn and responds to the mouse, the chooser
-gives the same answers as `advise`, the page does not scroll sideways on a phone, and text has enough contrast in light and dark
-mode. Screenshots are kept in FOLDER.
+reader would, and checks: no console errors, no network requests, every figure is drawn, a line for each paper stands on the first
+screen, the table of claims sorts and filters, links open what they lead to, the chooser gives the same answers as `advise`, the page
+is small and short enough, it does not scroll sideways on a phone, and text has enough contrast in light and dark mode. Then the
+verdicts must follow from the stored figures, and must not if one is changed. Screenshots are kept in FOLDER.
 """
 
 import itertools
@@ -47,10 +48,13 @@ FAINT = """() => {
   return [...faint];
 }"""
 
-# Plots without a visible trace.
-EMPTY = """() => [...document.querySelectorAll('[data-plot]')]
-  .filter((plot) => !plot.querySelector('.main-svg .trace path, .main-svg .point'))
-  .map((plot) => plot.getAttribute('aria-label'))"""
+# Figures without a mark, a line or a bar.
+EMPTY = """() => [...document.querySelectorAll('figure')]
+  .filter((figure) => !figure.querySelector('.drawing .line, .drawing .mark, .drawing .bar, .drawing .open'))
+  .map((figure) => figure.id)"""
+
+# What the page may be at most: bytes, and screens of 900 pixels before anything is unfolded.
+MOST_BYTES, MOST_SCREENS = 2_500_000, 12
 
 
 def opened(context, path: Path, complaints: list[str]) -> Page:
@@ -69,34 +73,50 @@ def opened(context, path: Path, complaints: list[str]) -> Page:
     return page
 
 
-def plots_live(page: Page) -> None:
-    """One line plot: it shows a label for a point, zooms in, zooms out, and hides a line when its name is clicked."""
-    plot = page.locator(".plot:has(.scatterlayer .point):has(.legend .traces)").first
-    plot.scroll_into_view_if_needed()
-    ranges = "plot => JSON.stringify([plot._fullLayout.xaxis.range, plot._fullLayout.yaxis.range])"
-    before = plot.evaluate(ranges)
-    plot.locator(".scatterlayer .point").first.hover(force=True)
-    plot.locator(".hoverlayer .hovertext").first.wait_for()
-    box = plot.locator(".nsewdrag").first.bounding_box()
-    x, y, w, h = (box[side] for side in ("x", "y", "width", "height"))
-    page.mouse.move(x + w * 0.3, y + h * 0.3)
-    page.mouse.down()
-    page.mouse.move(x + w * 0.7, y + h * 0.7, steps=5)
-    page.mouse.up()
-    page.wait_for_timeout(400)
-    assert plot.evaluate(ranges) != before, "dragging zooms"
-    page.mouse.dblclick(x + w * 0.5, y + h * 0.5)
-    page.wait_for_timeout(700)
-    assert plot.evaluate(ranges) == before, "a double click goes back"
-    shown = "plot => plot._fullData.filter((trace) => trace.visible === true).length"
-    lines = plot.evaluate(shown)
-    plot.locator(".legendtoggle").first.click()
-    page.wait_for_timeout(700)
-    assert plot.evaluate(shown) == lines - 1, "a click on a name hides its line"
-    plot.locator(".legendtoggle").first.click()
-    page.wait_for_timeout(700)
-    logs = "plots => plots.filter((plot) => plot._fullLayout.xaxis.type === 'log').length"
-    assert page.locator("[data-plot]").evaluate_all(logs) > 0, "sizes that span decades stand on a logarithmic axis"
+def first_screen(page: Page) -> None:
+    """On the first screen of a desktop stand all papers, each with its claim, what holds here, why, and a picture."""
+    papers = page.locator(".paper")
+    assert papers.count() == 5, papers.count()
+    bottom = papers.last.evaluate("at => at.getBoundingClientRect().bottom + scrollY")
+    assert bottom <= page.viewport_size["height"], f"the last paper ends at {bottom} pixels"
+    for paper in papers.all():
+        words = paper.inner_text()
+        assert all(word in words for word in ("Claimed:", "Here:", "Why:")), words
+        assert paper.locator(".picture .drawing").count() == 1
+    contents = page.locator(".contents")
+    page.evaluate("scrollTo(0, 3000)")
+    assert contents.bounding_box()["y"] == 0, "the contents stay in sight"
+    page.evaluate("scrollTo(0, 0)")
+
+
+def claims_sort_and_filter(page: Page) -> int:
+    """Filters by paper, kind and verdict; sorts by each column both ways; a link to a claim opens it."""
+    rows, shown = page.locator("#claims-table tbody tr"), page.locator("#claims-table tbody tr:not([hidden])")
+    count = rows.count()
+    form = page.locator("#filters")
+    form.locator("[name=study]").select_option("bus")
+    assert 0 < shown.count() < count and set(shown.evaluate_all("all => all.map((row) => row.dataset.study)")) == {"bus"}
+    form.locator("[name=kind]").select_option("untestable")
+    assert 0 < shown.count() == page.locator("tr[data-study=bus][data-verdict=untestable]").count()
+    assert f"{shown.count()} of {count} claims" in page.locator("#shown").inner_text()
+    form.evaluate("form => { form.reset(); form.dispatchEvent(new Event('change')); }")
+    assert shown.count() == count
+    for head in page.locator("#claims-table thead button").all():
+        order = "all => all.map((row) => row.id)"
+        head.click()
+        up = rows.evaluate_all(order)
+        head.click()
+        assert rows.evaluate_all(order) != up, f"{head.inner_text()} sorts both ways"
+    form.locator("[name=study]").select_option("cores")
+    page.locator(".plain").first.click()
+    opened = page.locator("tr:target details[open]")
+    opened.wait_for()
+    assert opened.locator("blockquote").is_visible() and opened.locator(".evidence").count() > 0
+    term = opened.locator(".term").first
+    if term.count():
+        term.click()
+        assert page.locator(".terms div:target").is_visible(), "a word leads to what it means"
+    return count
 
 
 def chooser_answers(page: Page, binary: str, results: Path) -> int:
@@ -133,6 +153,20 @@ def chooser_answers(page: Page, binary: str, results: Path) -> int:
     return asked
 
 
+def verdicts_follow(binary: str, results: Path, changed: Path) -> None:
+    """`report --check` agrees with the files, and no longer when a figure was changed."""
+    check = [binary, "report", "--check", "--results"]
+    print(subprocess.run([*check, results], check=True, capture_output=True, text=True).stdout, end="")
+    shutil.copytree(results, changed, dirs_exist_ok=True)
+    document = json.loads((changed / "files.json").read_text())
+    for quantity in document["result"]["outcome"]["quantities"]:
+        if quantity["name"].startswith("GCM : CBC/"):
+            quantity["figure"] = {"median": 7.0, "low": 6.9, "high": 7.1}
+    (changed / "files.json").write_text(json.dumps(document))
+    found = subprocess.run([*check, changed], capture_output=True, text=True)
+    assert found.returncode == 1 and "files/" in found.stderr and "hint:" in found.stderr, found
+
+
 def main() -> int:
     binary, folder = sys.argv[1], Path(sys.argv[2]).resolve()
     results, report = folder / "results", folder / "report"
@@ -161,7 +195,7 @@ def main() -> int:
             context = browser.new_context(viewport=viewport, color_scheme=scheme, has_touch=width == "phone", offline=True)
             page = opened(context, report / "index.html", complaints)
             empty = page.evaluate(EMPTY)
-            assert not empty, f"plots without a visible trace: {empty}"
+            assert not empty, f"figures without a mark: {empty}"
             over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert over <= 0, f"{width}: {over} pixels too wide"
             faint = page.evaluate(FAINT)
@@ -169,8 +203,12 @@ def main() -> int:
             page.screenshot(path=folder / f"{width}-{scheme}.png", full_page=True)
             page.screenshot(path=folder / f"{width}-{scheme}-first.png")
             if (width, scheme) == ("wide", "light"):
-                print(f"{page.locator('[data-plot]').count()} plots are drawn")
-                plots_live(page)
+                print(f"{page.locator('figure').count()} figures are drawn")
+                size, height = (report / "index.html").stat().st_size, page.evaluate("document.documentElement.scrollHeight")
+                print(f"{size} bytes, {height / 900:.1f} screens")
+                assert size <= MOST_BYTES and height <= 900 * MOST_SCREENS
+                first_screen(page)
+                print(f"{claims_sort_and_filter(page)} claims can be sorted and filtered")
                 print(f"{chooser_answers(page, binary, results)} questions are answered")
                 page.pdf(path=folder / "page.pdf", format="A4")
             context.close()
@@ -181,6 +219,7 @@ def main() -> int:
         assert page.locator("table").count() > 2
         page.screenshot(path=folder / "compare.png")
         browser.close()
+    verdicts_follow(binary, results, folder / "changed")
     for complaint in complaints:
         print(complaint)
     return 1 if complaints else 0

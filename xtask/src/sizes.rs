@@ -52,7 +52,6 @@ const LABORATORY_ONLY: &[&str] = &[
     "html-escape",
     "minijinja",
     "ocb3",
-    "plotly",
     "png",
     "ring",
     "schemars",

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_study::{Advice, Question, advise, results};
+use sealwright_study::{Advice, Measured, Question, Results, advise, results};
 use sealwright_terminal::{
     CommandError, Exit, print,
     size::{self, Size},
 };
 
 const EXAMPLES: &str = "\
-The figures come from the results of `sealwright-lab study bench` in DIR. Without them, the advice contains no speeds.
+The figures come from the results of `sealwright-lab study bench` and `study sessions` in DIR. Without them, the
+advice contains no speeds and says what is not measured.
 
 Example:
     sealwright-lab advise --bytes 1500 --sessions 1000000
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<Exit, CommandError> {
         commit: args.commit,
     };
     let bench = results::load_bench(&args.results).map_err(CommandError::failed)?;
-    let advice = advise(&question, bench.as_ref());
+    let sessions = Results::load(&args.results, "sessions").map_err(CommandError::failed)?;
+    let advice = advise(&question, Measured { bench: bench.as_ref(), sessions: sessions.as_ref() });
     print(&match args.json {
         true => serde_json::to_string(&advice).map_err(CommandError::failed)? + "\n",
         false => as_text(&advice),

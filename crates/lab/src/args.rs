@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::{advise, attack, bench, completions, load, report, smp, study};
+use crate::{advise, attack, bench, completions, load, measure, report, smp, study};
 
 const EXITS: &str = "\
 Exit codes:
@@ -34,5 +34,6 @@ pub(crate) enum Verb {
     Attack(attack::AttackArgs),
     Smp(smp::SmpArgs),
     Load(load::LoadArgs),
+    Measure(measure::MeasureArgs),
     Completions(completions::CompletionsArgs),
 }

@@ -8,6 +8,7 @@ mod attack;
 mod bench;
 mod completions;
 mod load;
+mod measure;
 mod report;
 mod smp;
 mod study;
@@ -34,6 +35,7 @@ fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
         Verb::Attack(args) => attack::run(args),
         Verb::Smp(args) => smp::run(args),
         Verb::Load(args) => load::run(args),
+        Verb::Measure(args) => measure::run(args),
         Verb::Completions(args) => completions::run::<LabArgs>(args),
     }
 }

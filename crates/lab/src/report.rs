@@ -1,9 +1,10 @@
 //! `sealwright-lab report`: writes the report again from stored results.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_study::{
+    check::{self, Checked},
     compare::{self, Folder},
     report::{write, write_comparison},
 };
@@ -13,10 +14,12 @@ use crate::study::Folders;
 
 const EXAMPLES: &str = "\
 The report is one HTML file and needs no network. --compare prints the results that two folders have in
-common, from two machines or two versions, and writes them to compare.html.
+common, from two machines or two versions, and writes them to compare.html. --check writes nothing: it
+computes every verdict again from the rules and figures in the result files.
 
 Example:
     sealwright-lab report
+    sealwright-lab report --check
     sealwright-lab report --compare results results-before";
 
 /// Write the report again from stored results
@@ -28,12 +31,26 @@ pub(crate) struct ReportArgs {
     /// Compare two folders of results instead
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "results")]
     compare: Option<Vec<PathBuf>>,
+    /// Compare the results with those of another machine instead
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["compare", "check"])]
+    against: Option<PathBuf>,
+    /// Compute every verdict again from the figures in the result files, and fail if one differs
+    #[arg(long, conflicts_with = "compare")]
+    check: bool,
 }
 
 /// Writes the page and prints its path.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
     let options = args.folders.options(false);
-    let page = match args.compare.as_deref() {
+    if args.check {
+        return check(&options.results);
+    }
+    let pair = match (args.compare.as_deref(), &args.against) {
+        (Some([a, b]), _) => Some([a, b]),
+        (_, Some(other)) => Some([&options.results, other]),
+        _ => None,
+    };
+    let page = match pair {
         Some([a, b]) => {
             let [a, b] = [Folder::load(a), Folder::load(b)].map(|folder| folder.map_err(CommandError::failed));
             let tables = compare::tables(&a?, &b?);
@@ -42,8 +59,26 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
             }
             write_comparison(&tables, &options.report)
         }
-        _ => write(&options),
+        None => write(&options),
     };
     print(&format!("{}\n", shown(&page.map_err(CommandError::failed)?)))?;
     Ok(Exit::Done)
+}
+
+/// Prints what was computed again and what differs.
+fn check(folder: &Path) -> Result<Exit, CommandError> {
+    let checked = check::folder(folder).map_err(CommandError::failed)?;
+    let mut differences = Vec::new();
+    for Checked { study, claims, verdicts, differences: found } in checked {
+        print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;
+        differences.extend(found.into_iter().map(|found| format!("{study}/{found}")));
+    }
+    if differences.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let hint = "the files were changed, or another version wrote them: run the study again";
+    Err(CommandError::failed(format!(
+        "verdicts do not follow from the figures\n{}\nhint: {hint}",
+        differences.join("\n")
+    )))
 }

@@ -62,7 +62,9 @@ impl Folders {
     pub(crate) fn options(&self, quick: bool) -> Options {
         let beside = std::env::current_exe().ok().map(|lab| lab.with_file_name("sealwright"));
         let binary = beside.filter(|path| path.exists());
-        Options { quick, results: self.results.clone(), report: self.report.clone(), binary, ..Options::default() }
+        let commit = env!("SEALWRIGHT_COMMIT").to_owned();
+        let (results, report) = (self.results.clone(), self.report.clone());
+        Options { quick, results, report, binary, commit, ..Options::default() }
     }
 }
 
@@ -142,9 +144,15 @@ fn as_text(results: &Results) -> String {
         text += &format!("\n{}", table.to_text());
     }
     for claim in &results.outcome.claims {
-        text += &format!("\nClaim: {}\n", claim.reading);
+        text += &format!("\nClaim {}: {}\n", claim.id, claim.reading);
         for verdict in &claim.verdicts {
-            text += &format!("  {}: {}. {}\n", verdict.scope, verdict.claim.verdict, verdict.claim.evidence);
+            let direction = verdict.direction.as_ref().map(|found| found.verdict.to_string());
+            let number = verdict.magnitude.as_ref().map(|found| format!("the paper's number {}", found.place.words()));
+            let words = direction.into_iter().chain(number).collect::<Vec<_>>().join(", ");
+            text += &format!("  {}: {words}. {}\n", verdict.scope, verdict.evidence());
+        }
+        if let Some(why) = &claim.untestable {
+            text += &format!("  cannot be tested here. {why}\n");
         }
     }
     text + "\n"

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use crate::clock::{ChildTime, Clock, ThreadCpu, Wall, run_child};
+use crate::{
+    clock::{ChildTime, Clock, ThreadCpu, Wall, run_child},
+    random::Random,
+};
 
 /// One of several ways to do the same work, which the [`Meter`](crate::Meter) compares.
 pub trait Candidate {
@@ -19,6 +22,15 @@ pub trait Candidate {
     /// # Errors
     /// If the work fails; the comparison then ends with that error.
     fn run(&mut self, iterations: u64) -> io::Result<Duration>;
+
+    /// Changes what stays the same from sample to sample and affects the time, such as where buffers lie; called before every
+    /// round, untimed. Returns whether there was anything to change.
+    ///
+    /// # Errors
+    /// If it fails; the comparison then ends with that error.
+    fn renew(&mut self, _random: &mut Random) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// The iterations of one sample if they must not be calibrated; `Some(1)` for a whole process.
     fn iterations(&self) -> Option<u64> {

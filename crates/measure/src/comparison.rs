@@ -16,6 +16,9 @@ pub struct Trial {
     pub iterations: u64,
     /// Seconds for one iteration, one figure a round.
     pub samples: Vec<f64>,
+    /// How many of the samples each start has; empty if there is one start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<usize>,
     /// Seconds for one iteration: median and 95 % interval.
     pub interval: Interval,
 }
@@ -26,10 +29,40 @@ impl Trial {
     /// # Errors
     /// When there is no sample, or one is not a finite number.
     pub fn new(name: impl Into<String>, iterations: u64, samples: Vec<f64>, seed: u64) -> io::Result<Trial> {
+        Trial::of_starts(name, iterations, samples, Vec::new(), seed)
+    }
+
+    /// A trial from samples of several starts, `starts` of each.
+    ///
+    /// # Errors
+    /// As [`Trial::new`].
+    pub fn of_starts(
+        name: impl Into<String>,
+        iterations: u64,
+        samples: Vec<f64>,
+        starts: Vec<usize>,
+        seed: u64,
+    ) -> io::Result<Trial> {
         let name = name.into();
-        let interval = Interval::of(&samples, seed)
+        let interval = Interval::of_starts(&samples, &starts, seed)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{name}: no sample that is a number")))?;
-        Ok(Trial { name, iterations, samples, interval })
+        Ok(Trial { name, iterations, samples, starts, interval })
+    }
+
+    /// The quartiles of each start's samples, ends included: five figures, in seconds for one iteration.
+    pub fn quantiles(&self) -> Vec<[f64; 5]> {
+        let whole = [self.samples.len()];
+        let counts: &[usize] = if self.starts.is_empty() { &whole } else { &self.starts };
+        let mut rest = &self.samples[..];
+        let quartiles = |count: &usize| {
+            let (start, after) = rest.split_at((*count).min(rest.len()));
+            rest = after;
+            let mut sorted = start.to_vec();
+            sorted.sort_unstable_by(f64::total_cmp);
+            [0, 1, 2, 3, 4]
+                .map(|quarter| sorted.get(quarter * sorted.len().saturating_sub(1) / 4).copied().unwrap_or(f64::NAN))
+        };
+        counts.iter().map(quartiles).collect()
     }
 
     /// The fastest sample, in seconds for one iteration: what the machine can do when nothing disturbs it.
@@ -64,7 +97,8 @@ impl Comparison {
     pub fn ratio(&self, a: &str, b: &str) -> Option<Interval> {
         let (a, b) = (self.trial(a)?, self.trial(b)?);
         let ratios: Vec<f64> = a.samples.iter().zip(&b.samples).map(|(a, b)| a / b).collect();
-        Interval::of(&ratios, self.seed)
+        // Starts are of a round, so they are the same for both
+        Interval::of_starts(&ratios, &a.starts, self.seed)
     }
 
     /// Speed of `a` over speed of `b`: [`Comparison::ratio`] the other way up.

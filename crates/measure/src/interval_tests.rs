@@ -133,3 +133,61 @@ proptest! {
         prop_assert_eq!(Interval::of(&scaled, 5).unwrap(), Interval::of(&samples, 5).unwrap().scale(factor));
     }
 }
+
+#[test]
+fn an_interval_among_many_is_wider() {
+    for (tail, quantile) in [(0.5, 0.0), (0.158_655, 1.0), (0.025, 1.959_96), (0.001_25, 3.023_34), (1e-6, 4.753_42)] {
+        assert!((upper_quantile(tail) - quantile).abs() < 5e-4, "{tail}");
+    }
+    let one = Interval { median: 1.0, low: 0.9, high: 1.2 };
+    let same = one.one_of(1);
+    assert!((same.low - 0.9).abs() < 1e-12 && (same.high - 1.2).abs() < 1e-12);
+    let twenty = one.one_of(20);
+    assert!(twenty.low < 0.86 && twenty.low > 0.8 && twenty.high > 1.3 && twenty.high < 1.4, "{twenty}");
+    assert_eq!(Interval::exact(3.0).one_of(100), Interval::exact(3.0));
+    let below = Interval { median: 0.0, low: -1.0, high: 1.0 }.one_of(20);
+    assert!(below.low < -1.4 && below.high > 1.4, "{below}");
+}
+
+#[test]
+fn students_quantiles_are_the_tables() {
+    for (degrees, quantile) in [(1, 12.706), (4, 2.776), (5, 2.571), (7, 2.365), (9, 2.262), (29, 2.045), (1000, 1.962)]
+    {
+        assert!((student(degrees) - quantile).abs() < 4e-3, "{degrees}: {}", student(degrees));
+    }
+}
+
+/// Samples of so many starts, each of which shifts all of its samples: by a few per cent, where samples differ by one.
+fn started(random: &mut Random, starts: usize, each: usize) -> Vec<f64> {
+    let normal = |random: &mut Random| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+    let mut all = Vec::new();
+    for _ in 0..starts {
+        let shift = 1.0 + 0.03 * normal(random);
+        all.extend((0..each).map(|_| shift + 0.01 * normal(random)));
+    }
+    all
+}
+
+#[test]
+fn starts_are_resampled_or_the_interval_misses_the_truth() {
+    let mut random = Random::new(77);
+    let (trials, starts, each) = (400, 8, 25);
+    let (mut by_starts, mut by_samples) = (0, 0);
+    for trial in 0..trials {
+        let samples = started(&mut random, starts, each);
+        by_starts += usize::from(Interval::of_starts(&samples, &[each; 8], trial).unwrap().contains(1.0));
+        by_samples += usize::from(Interval::of(&samples, trial).unwrap().contains(1.0));
+    }
+    let share = |count: usize| count as f64 / trials as f64;
+    assert!(share(by_starts) > 0.92 && share(by_starts) < 0.995, "{}", share(by_starts));
+    assert!(share(by_samples) < 0.5, "as if all samples were of one start: {}", share(by_samples));
+}
+
+#[test]
+fn one_start_is_no_hierarchy() {
+    let samples = [1.0, 2.0, 4.0];
+    assert_eq!(Interval::of_starts(&samples, &[3], 1), Interval::of(&samples, 1));
+    assert_eq!(Interval::of_starts(&samples, &[2, 2], 1), Interval::of(&samples, 1), "counts that do not fit");
+    assert_eq!(Interval::of_starts(&[1.0, f64::NAN], &[1, 1], 1), None);
+    assert_eq!(Interval::of_starts(&[2.0; 6], &[2, 2, 2], 1), Some(Interval::exact(2.0)));
+}

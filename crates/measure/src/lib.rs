@@ -2,7 +2,7 @@
 //!
 //! * [`Meter`] runs [`Candidate`]s in interleaved rounds and returns a [`Comparison`] of [`Trial`]s.
 //! * [`Interval`] is a median with its 95 % bootstrap interval; every measured figure has this form.
-//! * [`Claim`] is a sentence of a paper with the [`Verdict`] on this machine.
+//! * [`Verdict`] says whether a sentence is true here, as far as intervals tell.
 //! * [`Machine`] describes the computer.
 //! * [`Table`] prints figures as text, Markdown, CSV, JSON or HTML.
 //! * [`Store`] writes results to disk as soon as they are known.
@@ -19,24 +19,28 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod aa;
 pub mod candidate;
-pub mod claim;
 pub mod clock;
 pub mod comparison;
 pub mod interval;
 pub mod machine;
 pub mod meter;
+pub mod placement;
 pub mod random;
 pub mod render;
+pub mod state;
 pub mod store;
 pub mod table;
+pub mod verdict;
 
 pub use candidate::{Candidate, Counted, Process, Work, quiet};
-pub use claim::{Claim, Verdict};
 pub use clock::{ChildTime, Clock, run_child};
 pub use comparison::{Comparison, Trial};
 pub use interval::Interval;
 pub use machine::Machine;
 pub use meter::{Meter, Progress, Stage};
+pub use placement::Placed;
 pub use store::{Record, Store};
 pub use table::{Align, Cell, Column, Table};
+pub use verdict::Verdict;

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
+use crate::state::{State, Ticks};
+
 /// Where and when a result was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
@@ -27,6 +29,9 @@ pub struct Machine {
     pub load: [f64; 3],
     /// When this was described: UTC, RFC 3339, to the second.
     pub date: String,
+    /// What else its figures depend on.
+    #[serde(default)]
+    pub state: State,
 }
 
 impl Machine {
@@ -48,7 +53,14 @@ impl Machine {
             rustc: env!("SEALWRIGHT_RUSTC").to_owned(),
             load: [load.one, load.five, load.fifteen],
             date: now(),
+            state: State::here(None),
         }
+    }
+
+    /// The same machine after it has measured since `since`.
+    #[must_use]
+    pub fn since(self, since: Option<&Ticks>) -> Machine {
+        Machine { state: State::here(since), ..self }
     }
 }
 

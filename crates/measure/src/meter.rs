@@ -55,6 +55,9 @@ pub enum Stage {
 /// share.
 const STEADY: f64 = 0.03;
 
+/// This part of a sample warms a candidate whose memory is new.
+const WARMING: u64 = 8;
+
 /// The number of samples that are compared. With fewer samples, a slow drift would not be noticed.
 const FEW: usize = 8;
 
@@ -226,6 +229,7 @@ impl Run<'_> {
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         let mut look = fewest;
         let mut narrow = false;
+        let mut places = self.random.clone();
         for round in 0..most {
             if round >= fewest && self.elapsed() >= self.meter.budget {
                 break;
@@ -237,6 +241,12 @@ impl Run<'_> {
                     break;
                 }
                 look += (look / 2).max(1);
+            }
+            // Each round finds its memory somewhere else, so the spread of the samples contains the spread of the places
+            for (candidate, &iterations) in candidates.iter_mut().zip(iterations) {
+                if candidate.renew(&mut places)? && candidate.iterations().is_none() {
+                    candidate.run(iterations / WARMING + 1)?;
+                }
             }
             self.random.shuffle(&mut order);
             for &i in &order {

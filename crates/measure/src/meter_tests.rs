@@ -2,7 +2,7 @@
 use std::cell::RefCell;
 
 use super::*;
-use crate::clock::Mock;
+use crate::{clock::Mock, random::Random};
 
 /// Work that takes as long as `cost` says at this moment of the mock clock, and notes that it ran.
 struct Scripted<'a, F> {
@@ -253,4 +253,40 @@ fn work_that_takes_no_time_still_ends() {
     let found = meter().compare_by(&clock, &mut [&mut nothing], &mut |_| {}).unwrap();
     assert_eq!(found.trials[0].interval.median, 0.0);
     assert_eq!(found.ratio("nothing", "nothing"), None, "no ratio of nothings");
+}
+
+/// Counts how often its memory is renewed; the first sample in a new place is slow.
+struct Moves {
+    moved: usize,
+    cold: bool,
+}
+
+impl Candidate for Moves {
+    fn name(&self) -> &str {
+        "moves"
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let each = if std::mem::take(&mut self.cold) { 1000 } else { 10 };
+        Ok(Duration::from_micros(each * iterations))
+    }
+
+    fn renew(&mut self, _: &mut Random) -> io::Result<bool> {
+        self.moved += 1;
+        self.cold = true;
+        Ok(true)
+    }
+}
+
+#[test]
+fn memory_is_renewed_before_every_round_and_warmed() {
+    let mut moves = Moves { moved: 0, cold: false };
+    let meter = Meter::quick().rounds(9, 9).width(0.0);
+    let found = meter.compare(&mut [&mut moves], &mut |_| {}).unwrap();
+    assert_eq!((moves.moved, found.trials[0].samples.len()), (9, 9));
+    assert!(
+        found.trials[0].samples.iter().all(|sample| (sample - 10e-6).abs() < 1e-9),
+        "{:?}",
+        found.trials[0].samples
+    );
 }

@@ -137,7 +137,7 @@ fn inner(cell: &Cell) -> String {
 
 /// The CSS class for the kind of a cell.
 fn kind(cell: &Cell) -> &'static str {
-    use crate::claim::Verdict;
+    use crate::verdict::Verdict;
     match cell {
         Cell::Text { .. } => "",
         Cell::Number { .. } => "number",

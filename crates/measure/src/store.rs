@@ -8,9 +8,10 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 /// The version of the envelope around every result; raised when a reader of old files would misread new ones.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A folder of results.
 #[derive(Clone, Debug)]
@@ -63,8 +64,8 @@ impl Store {
         file.sync_data()
     }
 
-    /// All results in `name`.jsonl, oldest first; none if there is no such file. Half a line left by a crash is
-    /// passed over.
+    /// All results in `name`.jsonl, oldest first; none if there is no such file. Half a line left by a crash and lines of an
+    /// older schema are passed over.
     ///
     /// # Errors
     /// When the file cannot be read or a whole line is not a record of this schema holding a `T`.
@@ -75,7 +76,9 @@ impl Store {
         };
         let mut records = Vec::new();
         for line in text.lines() {
-            match serde_json::from_str(line) {
+            match serde_json::from_str::<Record<Value>>(line) {
+                // What an older program wrote is of no use to this one
+                Ok(record) if record.schema < SCHEMA => {}
                 Ok(record) => records.push(check(record)?),
                 Err(error) if error.is_eof() => {}
                 Err(error) => return Err(error.into()),
@@ -134,11 +137,14 @@ fn record<T>(result: T) -> Record<T> {
     Record { schema: SCHEMA, date: crate::machine::now(), result }
 }
 
-fn check<T>(record: Record<T>) -> io::Result<Record<T>> {
-    if record.schema == SCHEMA {
-        return Ok(record);
+/// Reads what a record holds, if its schema is this one.
+fn check<T: DeserializeOwned>(record: Record<Value>) -> io::Result<Record<T>> {
+    let Record { schema, date, result } = record;
+    if schema == SCHEMA {
+        return Ok(Record { schema, date, result: serde_json::from_value(result)? });
     }
-    let text = format!("schema {} where this program knows {SCHEMA}", record.schema);
+    let hint = if schema < SCHEMA { "run it again, or move the file away" } else { "a newer program wrote it" };
+    let text = format!("it has schema {schema} and this program reads {SCHEMA}\nhint: {hint}");
     Err(io::Error::new(io::ErrorKind::InvalidData, text))
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{claim::Verdict, interval::Interval};
+use crate::{interval::Interval, verdict::Verdict};
 
 /// A titled table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use crate::{
     bench::Report,
     error::StudyError,
-    judgement::quotient,
+    quantity::quotient,
     results::{Results, load_bench},
     studies::STUDIES,
 };
@@ -105,7 +105,11 @@ fn claims(a: &Folder, b: &Folder, first: &Results, second: &Results) -> Table {
     for claim in &first.outcome.claims {
         let Some(other) = second.outcome.claims.iter().find(|other| other.id == claim.id) else { continue };
         for scoped in &claim.verdicts {
-            let (here, there) = (scoped.claim.verdict, other.verdict(&scoped.scope));
+            let (Some(here), there) =
+                (scoped.direction.as_ref().map(|found| found.verdict), other.verdict(&scoped.scope))
+            else {
+                continue;
+            };
             let differs = if there.is_some_and(|there| there != here) { "differs" } else { "" };
             let verdict = |verdict| Cell::Verdict { verdict };
             let there = there.map_or(Cell::empty("not tried"), verdict);

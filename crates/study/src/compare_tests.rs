@@ -5,8 +5,10 @@ use sealwright_measure::Verdict;
 
 use super::*;
 use crate::{
-    judgement::{Judged, Judgement},
+    judgement::{Judged, Scoped},
+    quantity::Kind,
     results::keep_bench,
+    rule::{Case, Direction},
     studies::by_name,
     study::{Outcome, Study},
 };
@@ -14,7 +16,9 @@ use crate::{
 fn results(verdict: Verdict, median: f64) -> Results {
     let sentence = &by_name("files").map(Study::paper).unwrap().claims[0];
     let mut judged = Judged::new(sentence);
-    judged.add(sentence, "here", Judgement { verdict, evidence: String::new() });
+    let deciding = Case { name: "x".into(), figure: Interval::exact(1.0) };
+    let direction = Some(Direction { verdict, cases: [1, 0, 0], deciding });
+    judged.verdicts.push(Scoped { scope: "here".into(), kind: Kind::Measured, direction, magnitude: None });
     let mut table =
         Table::new("Times", [Column::text("file"), Column::number("paper"), Column::number("ours").unit("ms")]);
     let interval = Interval { median, low: median * 0.9, high: median * 1.1 };

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use crate::rule::RuleError;
+
 /// Why a study or a report could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
@@ -19,6 +21,9 @@ pub enum StudyError {
     /// This version cannot read a results file: which file, and why.
     #[error("{path}: {1}", path = .0.display())]
     Results(PathBuf, String),
+    /// A rule cannot be read.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     /// The page could not be made from its template.
     #[error("the template of the report: {0}")]
     Page(String),

@@ -1,9 +1,29 @@
 //! A figure as data: axes, series, points with intervals, and the words for those who cannot see it. How it is drawn
-//! is [`crate::plot`]'s matter.
+//! is `svg`'s matter.
 
 use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Table};
 use serde::{Deserialize, Serialize};
+
+/// Colours of the page's palette. A scheme has the same one in every figure.
+pub mod colour {
+    /// The paper's, or of no scheme.
+    pub const NONE: usize = 0;
+    /// GCM, and GCM with everything kept (GCM-Pre).
+    pub const GCM: usize = 1;
+    /// CBC, in files and on the bus.
+    pub const CBC: usize = 2;
+    /// OCB.
+    pub const OCB: usize = 3;
+    /// RKC.
+    pub const RKC: usize = 4;
+    /// GSCM, and its hardened form.
+    pub const GSCM: usize = 5;
+    /// GCM with nothing but keys kept (GCM-On).
+    pub const GCM_ON: usize = 6;
+    /// The first, second, third circumstance of a figure that is not about schemes.
+    pub const CIRCUMSTANCES: [usize; 4] = [7, 8, 9, 6];
+}
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +40,9 @@ pub struct Figure {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
+    /// Whether it repeats a figure of the paper, whose axes are then shown first.
+    #[serde(default)]
+    pub repeats: bool,
     /// Where a level line lies to compare with; a mark of the axis says what it means.
     pub level: Option<f64>,
     /// What is drawn.

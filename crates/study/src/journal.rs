@@ -5,14 +5,13 @@
 //! program to the last bit, the same machine and the same grid. A run that came to its end is over; the next measures
 //! everything.
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use sealwright_measure::{Machine, Record, Store, machine::age};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::{error::StudyError, results::Results, study::Options};
+use crate::{error::StudyError, provenance::sha256, results::Results, study::Options};
 
 /// The journal's name in the results directory.
 const NAME: &str = "journal";
@@ -117,11 +116,11 @@ impl Journal {
 impl Run {
     /// This program on this machine.
     fn here(options: &Options) -> Result<Run, StudyError> {
-        let program = || options.binary.clone().map_or_else(std::env::current_exe, Ok).and_then(fs::read);
-        let program = program().map_err(StudyError::io("this program"))?;
+        let program = options.binary.clone().map_or_else(std::env::current_exe, Ok).and_then(|path| sha256(&path));
+        let program = program.map_err(StudyError::io("this program"))?;
         let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
         Ok(Run {
-            program: Sha256::digest(program).iter().map(|byte| format!("{byte:02x}")).collect(),
+            program,
             machine: format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.levels.join(" ")),
             quick: options.quick,
             budget: options.budget,

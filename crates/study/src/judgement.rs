@@ -1,96 +1,146 @@
-//! A paper's claim with one verdict for each circumstance it was tried in: its own table, whole processes, the library
-//! alone, a machine without AES instructions. They need not agree, and where they do not lies the lesson.
+//! A paper's claim with its verdicts: one for each circumstance in which it was tried. They need not agree, and where they
+//! do not lies the lesson.
 
 use schemars::JsonSchema;
-use sealwright_measure::{Claim, Interval, Verdict};
+use sealwright_measure::{Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::{figure::shown, paper::Sentence};
+use crate::{
+    figure::shown,
+    paper::Sentence,
+    quantity::{Kind, Quantity},
+    rule::{self, Direction, Magnitude, Number, RuleError},
+};
 
-/// A claim and all its verdicts.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+/// A claim, its rules and all its verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// Which of the paper's claims.
     pub id: String,
     /// The claim in a few words.
     pub short: String,
-    /// The predicate in words.
+    /// The sentence, as the paper has it or shortened with care.
+    pub sentence: String,
+    /// Where it stands: section, table or figure.
+    pub place: String,
+    /// How the sentence is read here, and what the paper compared.
     pub reading: String,
+    /// What must be true of which quantities for the claim to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Which quantities the paper's number is compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<Number>,
+    /// Why it cannot be tested here, if it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untestable: Option<String>,
+    /// The circumstances that may judge it; all if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// A verdict for each circumstance.
     pub verdicts: Vec<Scoped>,
 }
 
 /// A verdict in one circumstance.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scoped {
     /// The circumstance: `whole processes`.
     pub scope: String,
-    /// The sentence, where it stands, the verdict and the figures behind it.
-    #[serde(flatten)]
-    pub claim: Claim,
+    /// Where the figures come from.
+    pub kind: Kind,
+    /// Whether the claim holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// How the paper's number compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub magnitude: Option<Magnitude>,
 }
 
 impl Judged {
     /// The claim of `sentence`, not yet tried anywhere.
     pub fn new(sentence: &Sentence) -> Judged {
-        let Sentence { id, short, reading, .. } = sentence;
-        Judged { id: id.clone(), short: short.clone(), reading: reading.clone(), verdicts: Vec::new() }
+        let Sentence { id, short, sentence, place, reading, rule, number, untestable, only, .. } = sentence.clone();
+        Judged { id, short, sentence, place, reading, rule, number, untestable, only, verdicts: Vec::new() }
     }
 
-    /// Adds what `found` says of `sentence` in the circumstance `scope`.
-    pub fn add(&mut self, sentence: &Sentence, scope: &str, found: Judgement) {
-        let claim = Claim::new(&sentence.sentence, &sentence.place, found.verdict, found.evidence);
-        self.verdicts.push(Scoped { scope: scope.to_owned(), claim });
+    /// The same claim with the verdicts that follow from `quantities`.
+    ///
+    /// # Errors
+    /// When a rule cannot be read.
+    pub fn judged(self, quantities: &[Quantity]) -> Result<Judged, RuleError> {
+        let mut verdicts = Vec::new();
+        let wanted = |scope: &str| self.only.is_empty() || self.only.iter().any(|only| fits(only, scope));
+        for scope in rule::scopes(quantities).into_iter().filter(|scope| wanted(scope)) {
+            let direction = match &self.rule {
+                Some(rule) => rule::direction(rule, quantities, scope)?,
+                None => None,
+            };
+            let magnitude = match &self.number {
+                Some(Number { of, printed, against }) => {
+                    rule::magnitude(of, *printed, against.as_deref(), quantities, scope)?
+                }
+                None => None,
+            };
+            let kinds = direction.iter().map(|(_, kind)| *kind).chain(magnitude.iter().map(|(_, kind)| *kind));
+            if let Some(kind) = kinds.min() {
+                let (direction, magnitude) = (direction.map(|(one, _)| one), magnitude.map(|(one, _)| one));
+                verdicts.push(Scoped { scope: scope.to_owned(), kind, direction, magnitude });
+            }
+        }
+        Ok(Judged { verdicts, ..self })
     }
 
-    /// The verdict in the circumstance `scope`.
+    /// Whether the claim holds in the circumstance `scope`.
     pub fn verdict(&self, scope: &str) -> Option<Verdict> {
-        self.verdicts.iter().find(|scoped| scoped.scope == scope).map(|scoped| scoped.claim.verdict)
+        self.verdicts.iter().find(|scoped| scoped.scope == scope)?.direction.as_ref().map(|one| one.verdict)
     }
 }
 
-/// What a predicate found: the verdict and the figures behind it in words.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The figures.
-    pub evidence: String,
+/// Whether `scope` is `only`, or begins with it if it ends in `*`.
+fn fits(only: &str, scope: &str) -> bool {
+    only.strip_suffix('*').map_or(only == scope, |start| scope.starts_with(start))
 }
 
-/// One case of a claim about many: its name, its figure, its verdict.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// `10 MB text`.
-    pub name: String,
-    /// The figure that decides.
-    pub figure: Interval,
-    /// The case's verdict.
-    pub verdict: Verdict,
+/// Every claim of a paper, judged by `quantities`.
+///
+/// # Errors
+/// When a rule cannot be read.
+pub fn judge(sentences: &[Sentence], quantities: &[Quantity]) -> Result<Vec<Judged>, RuleError> {
+    sentences.iter().map(|sentence| Judged::new(sentence).judged(quantities)).collect()
 }
 
-/// A claim about every one of `cases`: one that does not hold decides, else one that cannot be told leaves it open.
-/// `what` names the figure. `None` without cases.
-pub fn every(what: &str, cases: &[Case]) -> Option<Judgement> {
-    let verdict = Verdict::all(cases.iter().map(|case| case.verdict));
-    // The case to show is one that decides; where all do, the one with the widest reach towards the other verdict
-    let deciding = cases.iter().filter(|case| case.verdict == verdict);
-    let example = deciding.max_by(|a, b| a.figure.relative_width().total_cmp(&b.figure.relative_width()))?;
-    let Case { name, figure, .. } = example;
-    if let [_] = cases {
-        return Some(Judgement { verdict, evidence: format!("{name}: {what} {}", shown(*figure)) });
+impl Scoped {
+    /// The figures behind the verdicts, in words.
+    pub fn evidence(&self) -> String {
+        let direction = self.direction.as_ref().map(|Direction { cases, deciding, .. }| {
+            let words = ["holds", "does not hold", "cannot be told"];
+            format!("{}{}: {}", tally(cases, &words), deciding.name, shown(deciding.figure))
+        });
+        let magnitude = self.magnitude.as_ref().map(|Magnitude { cases, deciding, printed: [low, high], .. }| {
+            let words = ["inside", "above", "below", "of unknown spread"];
+            let printed = if low == high { brief(*low) } else { format!("{} to {}", brief(*low), brief(*high)) };
+            let tally = tally(cases, &words);
+            format!("The paper's number: {tally}{printed}, here {} ({})", shown(deciding.figure), deciding.name)
+        });
+        direction.into_iter().chain(magnitude).collect::<Vec<_>>().join(". ")
     }
-    let count = |verdict| cases.iter().filter(|case| case.verdict == verdict).count();
-    let tally: Vec<String> = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold]
-        .into_iter()
-        .filter(|&verdict| count(verdict) > 0)
-        .map(|verdict| format!("{verdict} in {}", count(verdict)))
-        .collect();
-    let evidence = format!("Of {} cases: {}. Such as {name}: {what} {}", cases.len(), tally.join(", "), shown(*figure));
-    Some(Judgement { verdict, evidence })
 }
 
-/// The quotient of two figures measured apart: its interval reaches as far as both ends allow.
-pub fn quotient(a: Interval, b: Interval) -> Interval {
-    Interval { median: a.median / b.median, low: a.low / b.high, high: a.high / b.low }
+fn brief(value: f64) -> String {
+    shown(Interval::exact(value))
 }
+
+/// `Of 6 cases, holds in 5, does not hold in 1. `, or nothing if there is one case.
+fn tally(cases: &[usize], words: &[&str]) -> String {
+    let all: usize = cases.iter().sum();
+    if all < 2 {
+        return String::new();
+    }
+    let some = cases.iter().zip(words).filter(|(count, _)| **count > 0);
+    let some: Vec<String> = some.map(|(count, word)| format!("{word} in {count}")).collect();
+    format!("of {all} cases, {}; ", some.join(", "))
+}
+
+#[cfg(test)]
+#[path = "judgement_tests.rs"]
+mod tests;

@@ -15,8 +15,10 @@
 
 pub mod advise;
 mod amount;
+mod attacked;
 pub mod bench;
 mod bus;
+pub mod check;
 pub mod compare;
 mod cores;
 pub mod corpus;
@@ -27,18 +29,23 @@ mod journal;
 pub mod judgement;
 mod messages;
 pub mod paper;
+#[cfg(test)]
+mod papers;
 mod plain_rkc;
-mod plot;
 pub mod progress;
+pub mod provenance;
+pub mod quantity;
 pub mod report;
 pub mod results;
+pub mod rule;
 mod run;
 pub mod schema;
 mod sessions;
 mod studies;
 mod study;
+mod svg;
 
-pub use advise::{Advice, Question, advise};
+pub use advise::{Advice, Measured, Question, advise};
 pub use error::StudyError;
 pub use figure::Figure;
 pub use paper::Paper;

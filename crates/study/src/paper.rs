@@ -1,6 +1,9 @@
 //! What a paper printed: its citation, its tables, its claims as sentences; read from `data/*.toml`.
 
+use sealwright_measure::Verdict;
 use serde::Deserialize;
+
+use crate::rule::Number;
 
 /// A paper as printed.
 #[derive(Debug, Deserialize)]
@@ -22,11 +25,29 @@ pub struct Paper {
     pub found: String,
     /// Its tables.
     pub tables: Vec<Printed>,
+    /// What it claims, what holds here and why, in a line each.
+    pub glance: Glance,
     /// Its claims.
     pub claims: Vec<Sentence>,
     /// Figures and commands it shows outside tables, which each study knows how to read.
     #[serde(default)]
     pub printed: toml::Table,
+}
+
+/// A paper at a glance.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Glance {
+    /// A short name.
+    pub name: String,
+    /// What it claimed.
+    pub claimed: String,
+    /// Why what holds here holds: the mechanism, not a figure.
+    pub why: String,
+    /// The claim that stands for all.
+    pub claim: String,
+    /// The figure that stands for all.
+    pub figure: String,
 }
 
 /// A table as printed.
@@ -57,8 +78,8 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
-/// A claim as a sentence of the paper, and how it is read here.
-#[derive(Debug, Deserialize)]
+/// A claim as a sentence of the paper, how it is read here, and the rules that judge it.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sentence {
     /// By what the study finds it.
@@ -69,8 +90,19 @@ pub struct Sentence {
     pub sentence: String,
     /// Where it stands.
     pub place: String,
-    /// What has to be so for it to hold: the predicate in words.
+    /// How it is read: what the paper compared, and what has to be so for it to hold.
     pub reading: String,
+    /// What must be true of which quantities ([`crate::rule`]).
+    pub rule: Option<String>,
+    /// The paper's number.
+    pub number: Option<Number>,
+    /// Why it cannot be tested here, if it cannot.
+    pub untestable: Option<String>,
+    /// The circumstances that may judge it; all if there are none.
+    #[serde(default)]
+    pub only: Vec<String>,
+    /// The verdict on the paper's own figures, which is the same on every machine: a test compares it.
+    pub arithmetic: Option<Verdict>,
 }
 
 impl Paper {

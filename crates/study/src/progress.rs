@@ -1,11 +1,13 @@
 //! How far a run is: the step, the trial being measured in it, and the time that is left.
 
 use std::{
-    fmt,
+    fmt, io,
     time::{Duration, Instant},
 };
 
-use sealwright_measure::meter;
+use sealwright_measure::{Candidate, Comparison, Meter, meter};
+
+use crate::provenance::Recorded;
 
 /// One step of a running study, for whoever draws a bar. Told as it begins, and every second while it is measured.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,8 @@ pub struct Progress<'a> {
     /// How long those after it should take.
     after: Duration,
     tell: &'a mut dyn FnMut(Step<'_>),
+    /// What was compared so far.
+    recorded: Vec<Recorded>,
 }
 
 impl<'a> Progress<'a> {
@@ -57,7 +61,23 @@ impl<'a> Progress<'a> {
             lasts: Duration::ZERO,
             after: Duration::ZERO,
             tell,
+            recorded: Vec::new(),
         }
+    }
+
+    /// Compares, telling each trial, and keeps the quartiles of its samples for the results.
+    ///
+    /// # Errors
+    /// As [`Meter::compare`].
+    pub fn compare(&mut self, meter: &Meter, candidates: &mut [&mut dyn Candidate]) -> io::Result<Comparison> {
+        let found = meter.compare(candidates, &mut self.trial())?;
+        self.recorded.push(Recorded::new(&self.what, &found));
+        Ok(found)
+    }
+
+    /// Everything that was compared.
+    pub fn recorded(&mut self) -> Vec<Recorded> {
+        std::mem::take(&mut self.recorded)
     }
 
     /// The same progress of a study that should take `lasts`, with those that follow taking `after`.

@@ -3,10 +3,15 @@
 use std::{path::Path, time::Duration};
 
 use schemars::JsonSchema;
-use sealwright_measure::{Machine, Store};
+use sealwright_measure::{Machine, Store, state::Ticks};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{bench, error::StudyError, study::Outcome};
+use crate::{
+    bench,
+    error::StudyError,
+    provenance::{Provenance, Recorded},
+    study::Outcome,
+};
 
 /// One run of one study.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +26,9 @@ pub struct Results {
     pub seconds: f64,
     /// Where it ran.
     pub machine: Machine,
+    /// Which program measured it, and its samples in few numbers.
+    #[serde(default)]
+    pub provenance: Provenance,
     /// What it found.
     pub outcome: Outcome,
 }
@@ -34,8 +42,15 @@ impl Results {
             quick,
             seconds: took.as_secs_f64(),
             machine: Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name())),
+            provenance: Provenance::default(),
             outcome,
         }
+    }
+
+    /// The same results with their program, what it compared, and the time that was stolen from it since `since`.
+    #[must_use]
+    pub fn from_run(self, commit: &str, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
+        Results { machine: self.machine.since(since), provenance: Provenance::here(commit, comparisons), ..self }
     }
 
     /// Writes them as `<study>.json` into `folder`, replacing an older run at once or not at all.

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use sealwright_measure::state::Ticks;
+
 use crate::{
     bench,
     error::StudyError,
@@ -80,10 +82,11 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
 }
 
 fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, StudyError> {
-    let start = Instant::now();
+    let (start, ticks) = (Instant::now(), Ticks::now());
     let outcome = study.run(options, &mut progress)?;
     progress.end();
     let results = Results::new(study.name(), options.quick, start.elapsed(), outcome);
+    let results = results.from_run(&options.commit, progress.recorded(), ticks.as_ref());
     results.store(&options.results)?;
     Ok(results)
 }

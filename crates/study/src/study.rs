@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use sealwright_measure::Table;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StudyError, figure::Figure, judgement::Judged, paper::Paper, progress::Progress};
+use crate::{
+    error::StudyError, figure::Figure, judgement::Judged, paper::Paper, progress::Progress, quantity::Quantity,
+};
 
 /// A paper replayed. Adding one is a file with this trait and a line in
 /// [`STUDIES`](crate::STUDIES).
@@ -16,6 +18,9 @@ pub trait Study: Sync {
 
     /// What the paper printed.
     fn paper(&self) -> &'static Paper;
+
+    /// What the paper's own figures are, by name: the same on every machine.
+    fn printed(&self) -> Vec<Quantity>;
 
     /// How long it takes, roughly: what is told of the time left until a run of this machine is known. By default what
     /// a study may take, so that all of them stay at two minutes, or twenty.
@@ -43,6 +48,8 @@ pub struct Options {
     pub report: PathBuf,
     /// The `sealwright` program for rows of whole processes; without one those rows are left out.
     pub binary: Option<PathBuf>,
+    /// The commit that the program was built from; empty if it is unknown.
+    pub commit: String,
     /// Bytes of memory that a study may give to a server it fills up; none for what suits `quick`.
     pub budget: Option<u64>,
 }
@@ -56,6 +63,7 @@ impl Default for Options {
             results: "results".into(),
             report: "report".into(),
             binary: None,
+            commit: String::new(),
             budget: None,
         }
     }
@@ -66,6 +74,9 @@ impl Default for Options {
 pub struct Outcome {
     /// Two or three sentences: what this machine says, from the figures just measured.
     pub summary: String,
+    /// The figures with names that the claims are judged by.
+    #[serde(default)]
+    pub quantities: Vec<Quantity>,
     /// The paper's claims, judged.
     pub claims: Vec<Judged>,
     /// Figures measured here beside the paper's.

@@ -8,19 +8,23 @@
 //! 2. Neither mode commits to its key, and neither is secure if a nonce is used twice. If one of these properties is
 //!    needed, messages are sealed like files: a fresh random salt gives each message its own key, and 32 bytes commit to
 //!    it.
-//! 3. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, one for each, as
-//!    long as all of them fit into the largest cache. If they do not fit, it takes longer to fetch round keys than to
-//!    compute them, so only the keys are stored: the scheme `gcm-on64` of `sealwright-session`, which uses GCM.
+//! 3. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for each, or
+//!    only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of `sealwright-session`, which uses
+//!    GCM. The study of sessions measured both, and the faster one is taken; if it was not measured, prepared keys are kept
+//!    while all of them fit into the largest cache.
 //!
 //! `sealwright-lab advise` and the chooser in the report both use these rules.
 
 #[cfg(test)]
 pub(crate) mod example;
+mod measured;
 
 use sealwright::{Isa, Suite};
 use sealwright_measure::Interval;
 use serde::Serialize;
 
+pub use self::measured::Measured;
+use self::measured::{Packet, keys_only_bytes};
 use crate::{
     amount,
     bench::{Direction, Report, Row},
@@ -64,7 +68,9 @@ impl Scheme {
         match self {
             Scheme::One => "one `Sealer` and one `Opener`, which count nonces",
             Scheme::Kept => "a `Sealer` and an `Opener` for each session, kept in memory",
-            Scheme::KeysOnly => "store only the keys of each session, and compute the rest for each packet: `gcm-on64`",
+            Scheme::KeysOnly => {
+                "store only the keys of each session, and compute the rest for each packet: `gcm-on64-256`"
+            }
             Scheme::Sealed => "seal each message like a file: with a fresh salt, its own key and a commitment",
         }
     }
@@ -93,12 +99,15 @@ const FASTER: f64 = 1.25;
 /// Bytes of a sealed file in addition to its text and the tags of its chunks: preamble, salt and commitment.
 const SEALED: usize = 16 + 24 + 32;
 
-/// Advice for `question`, based on the results of `bench` if there are any.
-pub fn advise(question: &Question, bench: Option<&Report>) -> Advice {
+/// Advice for `question`, based on what was measured.
+pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
+    let bench = measured.bench;
     let (usual, other) = (Suite::Aes256Gcm, Suite::Aes256Ocb);
     let speeds = |suite| Speeds::find(question, suite, bench);
     let (usual_speeds, other_speeds) = (speeds(usual), speeds(other));
-    let (scheme, ready, cache) = hold(question, usual, bench);
+    let packet = Packet::find(question, measured);
+    let held = hold(question, usual, bench, packet);
+    let scheme = held.scheme;
     let faster = scheme != Scheme::KeysOnly
         && usual_speeds.zip(other_speeds).is_some_and(|(usual, other)| {
             let beyond = |other: Interval, usual: Interval| other.low > FASTER * usual.high;
@@ -118,22 +127,34 @@ pub fn advise(question: &Question, bench: Option<&Report>) -> Advice {
         mind: Vec::new(),
     };
     found.say_suite(question, faster, usual_speeds.zip(other_speeds));
-    found.say_keys(question, taken.0, ready, cache);
+    found.say_keys(question, &held, packet);
     found.state(question, taken, left);
     found
 }
 
-/// How to handle keys; the size of the prepared keys of all sessions, and the size of the largest cache, in bytes.
-fn hold(question: &Question, suite: Suite, bench: Option<&Report>) -> (Scheme, u64, Option<u64>) {
+/// How keys are handled, in bytes.
+struct Held {
+    scheme: Scheme,
+    /// The prepared keys of all sessions.
+    ready: u64,
+    /// The largest cache.
+    cache: Option<u64>,
+}
+
+fn hold(question: &Question, suite: Suite, bench: Option<&Report>, packet: Option<Packet>) -> Held {
     let ready = ready_bytes(suite, question.hardware).saturating_mul(question.sessions);
     let cache = largest_cache(bench);
     let scheme = match question {
         Question { misuse: true, .. } | Question { commit: true, .. } => Scheme::Sealed,
         Question { sessions: 0 | 1, .. } => Scheme::One,
-        _ if cache.is_some_and(|cache| ready > cache) => Scheme::KeysOnly,
-        _ => Scheme::Kept,
+        _ => match packet {
+            Some(Packet { stored, computed, .. }) if computed.high < stored.low => Scheme::KeysOnly,
+            Some(Packet { stored, computed, .. }) if stored.high < computed.low => Scheme::Kept,
+            _ if cache.is_some_and(|cache| ready > cache) => Scheme::KeysOnly,
+            _ => Scheme::Kept,
+        },
     };
-    (scheme, ready, cache)
+    Held { scheme, ready, cache }
 }
 
 /// Speeds of a suite at the measured size that is nearest to the size in question.
@@ -174,9 +195,15 @@ impl Advice {
                 shown(usual.seal)
             ),
             Some(_) if self.scheme == Scheme::KeysOnly => "Only GCM can seal packets of many sessions at the same time.".into(),
-            Some(_) => {
-                "AES-256-GCM is the most widely supported suite, and OCB3 is not at least 25 % faster on this machine.".into()
-            }
+            Some((usual, other)) => format!(
+                "AES-256-GCM is the most widely supported suite. OCB3 would be taken if it were surely 25 % faster both ways. With \
+                 messages of {} bytes it seals at {} and opens at {} GB/s, GCM at {} and {}.",
+                other.bytes,
+                shown(other.seal),
+                shown(other.open),
+                shown(usual.seal),
+                shown(usual.open)
+            ),
         });
         if faster {
             self.mind.push("GCM is more widely supported. Check that the other end supports OCB3.".into());
@@ -193,7 +220,8 @@ impl Advice {
         }
     }
 
-    fn say_keys(&mut self, question: &Question, suite: Suite, ready: u64, cache: Option<u64>) {
+    fn say_keys(&mut self, question: &Question, held: &Held, packet: Option<Packet>) {
+        let Held { ready, cache, .. } = *held;
         let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", amount::rounded(cache)));
         let keys = match self.scheme {
             Scheme::Sealed => {
@@ -213,17 +241,27 @@ impl Advice {
             Scheme::One => {
                 return self.why.push("One key is set up once. Its nonces are counted, so none is used twice.".into());
             }
-            Scheme::Kept => {
-                self.why.push(format!("The prepared keys of all sessions fit into the largest cache {size}."));
-                ready
-            }
-            Scheme::KeysOnly => {
-                self.why.push(format!(
-                    "The prepared keys of all sessions would take {}, more than the largest cache {size}. It takes longer to \
-                     fetch them from memory than to compute them.",
-                    amount::rounded(ready)
-                ));
-                (2 * suite.key_len() as u64).saturating_mul(question.sessions)
+            Scheme::Kept | Scheme::KeysOnly => {
+                match packet {
+                    Some(Packet { clients, bytes, stored, computed }) => self.why.push(format!(
+                        "Measured with {clients} sessions and packets of {bytes} bytes: to open one and seal it again takes {} ns with \
+                         prepared keys in memory and {} ns with keys that are prepared for each packet (128-bit keys).",
+                        shown(stored),
+                        shown(computed)
+                    )),
+                    None => {
+                        let fit = if self.scheme == Scheme::Kept { "which is not more than" } else { "more than" };
+                        let known = if cache.is_some() { fit } else { "beside" };
+                        self.why.push(format!(
+                            "The prepared keys of all sessions take {}, {known} the largest cache {size}.",
+                            amount::rounded(ready)
+                        ));
+                        let missing = "Which takes longer here, fetching prepared keys or preparing them, is not measured: \
+                            `sealwright-lab study sessions` does.";
+                        self.mind.push(missing.into());
+                    }
+                }
+                if self.scheme == Scheme::Kept { ready } else { keys_only_bytes().saturating_mul(question.sessions) }
             }
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));

@@ -8,7 +8,7 @@ use super::{
     printed::PAPER,
     tables::rows,
 };
-use crate::figure::{Axis, Figure, PlotKind, Series, X};
+use crate::figure::{Axis, Figure, PlotKind, Series, X, colour};
 
 pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     vec![
@@ -27,14 +27,16 @@ fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printe
             let points = PROCESSORS.into_iter().filter_map(|processors| {
                 Some((word(processors), Interval::exact(table.value(&processors.to_string(), column)?)))
             });
-            series.push(Series::paper(format!("thesis, {name}"), column + 1, points));
+            let colour = if column < 2 { colour::GCM } else { colour::CBC };
+            series.push(Series::paper(format!("thesis, {name}"), colour, points));
         }
     }
-    for (number, (name, scheme, _)) in rows(&[Units::Thesis], interval).into_iter().enumerate() {
+    for (name, scheme, _) in rows(&[Units::Thesis], interval) {
         let points = PROCESSORS.into_iter().filter_map(|processors| {
             Some((word(processors), Interval::exact(grid.mean(processors, line, false, scheme)?)))
         });
-        series.push(Series::here(name, number + 1, points));
+        let colour = if matches!(scheme, Scheme::Gcm(..)) { colour::GCM } else { colour::CBC };
+        series.push(Series::here(name, colour, points));
     }
     let beside =
         if printed.is_some() { "" } else { " The thesis's own figure is an image without values in its text." };
@@ -45,6 +47,7 @@ fn losses(grid: &Grid, id: &str, title: &str, line: usize, interval: u64, printe
         kind: PlotKind::Bars,
         x: Axis::new("machine", None),
         y: Axis::new("loss", Some("%")),
+        repeats: printed.is_some(),
         level: None,
         series,
     }
@@ -59,13 +62,14 @@ fn pool(grid: &Grid) -> Figure {
         Series::here(name, colour, points)
     };
     Figure {
-        id: "pads".to_owned(),
+        id: "pool".to_owned(),
         title: "Precomputed pads: mean loss of GCM, 8 processors, 320 cycles per line".to_owned(),
         alt: "Loss by number of pads per pair, for a pipelined and an iterative AES unit.".to_owned(),
         kind: PlotKind::Lines,
         x: Axis::new("pads per pair", None),
         y: Axis::new("loss", Some("%")),
+        repeats: false,
         level: None,
-        series: vec![line("pipelined", 1, 1), line("iterative", 2, 2)],
+        series: vec![line("pipelined", colour::GCM, 1), line("iterative", colour::GCM, 2)],
     }
 }

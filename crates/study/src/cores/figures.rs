@@ -3,11 +3,11 @@
 use sealwright_measure::Interval;
 
 use super::{
-    design::{Column, DESIGNS, Design},
+    design::{Column, DESIGNS, Design, Mode},
     measured::Measured,
     software::{LENGTHS, LONGEST},
 };
-use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, shown};
+use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, colour, shown};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![rates(measured), packets(measured)];
@@ -50,11 +50,12 @@ fn rates(measured: &Measured) -> Figure {
         kind: PlotKind::Dots,
         x: Axis::new("core", None),
         y: ticked("rate"),
+        repeats: false,
         level: Some(100.0),
         series: vec![
             Series::paper("paper, four lanes", 0, printed),
-            Series::here("ours, four lanes at the routed clock", 1, ours),
-            Series::beside("software, one core, 9000 B", 2, software),
+            Series::here("ours, four lanes at the routed clock", 7, ours),
+            Series::beside("software, one core, 9000 B", 8, software),
         ],
     }
 }
@@ -67,7 +68,8 @@ fn ticked(name: &str) -> Axis {
 /// Rates by length of the packets.
 fn packets(measured: &Measured) -> Figure {
     let mut series = Vec::new();
-    for (colour, design) in DESIGNS.into_iter().filter(|design| design.seals()).enumerate() {
+    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+        let colour = if design.1 == Mode::Ocb { colour::OCB } else { colour::GCM };
         let by = |of: &dyn Fn(usize) -> Option<Interval>| {
             let point = |bytes: usize| Some((X::Number(bytes as f64), of(bytes)?));
             LENGTHS.into_iter().filter_map(point).collect::<Vec<_>>()
@@ -94,6 +96,7 @@ fn packets(measured: &Measured) -> Figure {
             .log()
             .ticks(LENGTHS.map(|bytes| (bytes as f64, bytes.to_string()))),
         y: ticked("rate"),
+        repeats: false,
         level: Some(100.0),
         series,
     }

@@ -48,7 +48,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ve
         let mut works = SUITES.iter().map(|&(_, suite)| work(suite, bytes)).collect::<io::Result<Vec<_>>>()?;
         let mut candidates: Vec<&mut dyn Candidate> =
             works.iter_mut().map(|work| &mut **work as &mut dyn Candidate).collect();
-        let found = meter.compare(&mut candidates, &mut progress.trial())?;
+        let found = progress.compare(&meter, &mut candidates)?;
         for (design, suite) in SUITES {
             let seconds = found.trial(suite.name()).map(|trial| trial.interval);
             rates.extend(seconds.map(|seconds| Rate { design, bytes, gbps: seconds.rate(8e-9 * bytes as f64) }));

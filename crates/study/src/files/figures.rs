@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     corpus::Content,
-    figure::{Axis, Figure, Origin, PlotKind, Series, X},
+    figure::{Axis, Figure, Origin, PlotKind, Series, X, colour},
 };
 
 pub(super) fn figures(measured: &Measured<'_>) -> Vec<Figure> {
@@ -45,7 +45,7 @@ fn ratio(measured: &Measured<'_>, direction: Direction) -> Figure {
     series.push(Series::beside(&stand_in.scope, 0, of(stand_in)));
     let grids = [Some(&measured.enc), Some(&measured.seal), measured.best(), measured.portable()];
     for (number, grid) in grids.into_iter().enumerate() {
-        series.extend(grid.map(|grid| Series::here(&grid.scope, number + 1, of(grid))));
+        series.extend(grid.map(|grid| Series::here(&grid.scope, colour::CIRCUMSTANCES[number], of(grid))));
     }
     let verb = if direction == Direction::Encrypt { "Encrypting" } else { "Decrypting" };
     Figure {
@@ -62,9 +62,14 @@ fn ratio(measured: &Measured<'_>, direction: Direction) -> Figure {
             [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
                 .map(|ratio| (ratio, if ratio == 1.0 { "equal 1".to_owned() } else { ratio.to_string() })),
         ),
+        repeats: false,
         level: Some(1.0),
         series,
     }
+}
+
+fn of_mode(mode: Mode) -> usize {
+    if mode == Mode::Cbc { colour::CBC } else { colour::GCM }
 }
 
 /// The last point of each series in words.
@@ -76,14 +81,14 @@ fn ends(series: &[Series]) -> String {
 fn times(measured: &Measured<'_>, direction: Direction) -> Figure {
     let of = |grid: &Grid, mode| by_size(|point| grid.time(point), mode, direction);
     let mut series = Vec::new();
-    for (number, mode) in Mode::ALL.into_iter().enumerate() {
-        let colour = number + 1;
+    for mode in Mode::ALL {
+        let colour = of_mode(mode);
         series.push(Series::paper(format!("paper, {mode}"), colour, plain(of(&measured.printed, mode))));
         let name = format!("openssl, {mode}, no AES instructions");
         series.push(Series::beside(name, colour, of(&measured.no_instructions, mode)));
         series.push(Series::here(format!("sealwright enc, {mode}"), colour, of(&measured.enc, mode)));
     }
-    series.push(Series::here("sealwright seal, GCM", 3, of(&measured.seal, Mode::Gcm)));
+    series.push(Series::here("sealwright seal, GCM", colour::GCM, of(&measured.seal, Mode::Gcm)));
     let (title, figure) = match direction {
         Direction::Encrypt => ("Encryption", 3),
         Direction::Decrypt => ("Decryption", 4),
@@ -101,6 +106,7 @@ fn times(measured: &Measured<'_>, direction: Direction) -> Figure {
         y: Axis::new("CPU time", Some("ms"))
             .log()
             .ticks([1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0].map(|ms| (ms, ms.to_string()))),
+        repeats: true,
         level: None,
         series,
     }
@@ -109,12 +115,12 @@ fn times(measured: &Measured<'_>, direction: Direction) -> Figure {
 fn levels(measured: &Measured<'_>) -> Figure {
     let size = SIZES[1];
     let mut series = Vec::new();
-    for (number, mode) in Mode::ALL.into_iter().enumerate() {
+    for mode in Mode::ALL {
         for direction in Direction::ALL {
             let point = Point { kind: Content::Text, size, mode, direction };
             let points = measured.library.iter();
             let points = points.filter_map(|(isa, grid)| Some((X::Word(isa.name().to_owned()), speed(grid, point)?)));
-            series.push(Series::here(format!("{mode} {direction}"), 1 + number * 2 + direction.column(), points));
+            series.push(Series::here(format!("{mode} {direction}"), of_mode(mode), points));
         }
     }
     Figure {
@@ -129,6 +135,7 @@ fn levels(measured: &Measured<'_>) -> Figure {
         y: Axis::new("speed", Some("GB/s")).log().ticks(
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|x| (x, x.to_string())),
         ),
+        repeats: false,
         level: None,
         series,
     }
@@ -141,7 +148,7 @@ fn tools(measured: &Measured<'_>) -> Figure {
             let used = measured.trials.used.get(&(program, Content::Text, size, direction))?;
             Some((X::Word(program.name()), used.cpu))
         });
-        Series::here(direction.to_string(), 1 + direction.column(), used)
+        Series::here(direction.to_string(), colour::CIRCUMSTANCES[direction.column()], used)
     });
     Figure {
         id: "tools".to_owned(),
@@ -150,6 +157,7 @@ fn tools(measured: &Measured<'_>) -> Figure {
         kind: PlotKind::Bars,
         x: Axis::new("program", None),
         y: Axis::new("CPU time", Some("ms")),
+        repeats: false,
         level: None,
         series: series.into(),
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use sealwright_measure::{Comparison, Interval};
 
-use crate::{corpus::Content, judgement::quotient, paper::Paper};
+use crate::{corpus::Content, paper::Paper, quantity::quotient};
 
 /// The sizes of the paper, in bytes: its kB and MB read as powers of ten.
 pub(super) const SIZES: [Size; 3] = [Size(100_000), Size(1_000_000), Size(10_000_000)];
@@ -91,8 +91,6 @@ impl Point {
 /// One circumstance's times over the grid, in milliseconds, as far as they were measured.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
-    /// What it calls pictures: the paper does not say of which format its were.
-    picture: Option<&'static str>,
     /// The circumstance.
     pub(super) scope: String,
     times: BTreeMap<Point, Interval>,
@@ -102,12 +100,7 @@ pub(super) struct Grid {
 
 impl Grid {
     pub(super) fn new(scope: impl Into<String>) -> Grid {
-        Grid { picture: None, scope: scope.into(), times: BTreeMap::new(), ratios: BTreeMap::new() }
-    }
-
-    /// The name of a kind of file here.
-    pub(super) fn name(&self, kind: Content) -> String {
-        self.picture.filter(|_| kind != Content::Text).map_or_else(|| kind.to_string(), str::to_owned)
+        Grid { scope: scope.into(), times: BTreeMap::new(), ratios: BTreeMap::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -134,7 +127,7 @@ impl Grid {
 
     /// The paper's two tables. A mean of three readings, each of them whole ticks of 4 ms, may be off by a tick.
     pub(super) fn printed(paper: &Paper, scope: &str) -> Grid {
-        let mut grid = Grid { picture: Some("image"), ..Grid::new(scope) };
+        let mut grid = Grid::new(scope);
         for (mode, id) in [(Mode::Cbc, "cbc"), (Mode::Gcm, "gcm")] {
             for (kind, size, direction) in every(&[Content::Text, Content::Png]) {
                 let point = Point { kind, size, mode, direction };

@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use sealwright::{Isa, Suite, raw};
-use sealwright_measure::{Candidate, Clock, Meter, clock::ThreadCpu};
+use sealwright_measure::{Candidate, Clock, Meter, Placed, clock::ThreadCpu, random::Random};
 
 use super::grid::{Direction, Grid, Mode, Point, SIZES};
 use crate::{
@@ -25,7 +25,7 @@ struct InPlace<F> {
     name: String,
     source: Vec<u8>,
     /// As many copies as make a span.
-    texts: Vec<u8>,
+    texts: Placed,
     work: F,
 }
 
@@ -48,6 +48,11 @@ impl<F: FnMut(&mut [u8]) -> io::Result<()>> Candidate for InPlace<F> {
             left -= many;
         }
         Ok(total)
+    }
+
+    fn renew(&mut self, random: &mut Random) -> io::Result<bool> {
+        self.texts.renew(random);
+        Ok(true)
     }
 
     /// A large text is a sample by itself: without instructions it takes a second.
@@ -99,7 +104,8 @@ fn candidate(lane: Lane, point: Point) -> io::Result<InPlace<Boxed>> {
             }
         }
     };
-    let texts = source.repeat((SPAN / source.len()).max(1));
+    let mut texts = Placed::new(source.len() * (SPAN / source.len()).max(1), 0, &mut Random::new(1));
+    texts.chunks_exact_mut(source.len()).for_each(|text| text.copy_from_slice(&source));
     let mut made = InPlace { name, source, texts, work };
     if point.direction == Direction::Decrypt {
         // What is timed must also be right
@@ -137,7 +143,7 @@ pub(super) fn measure(
                 }
             }
             let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| c as &mut dyn Candidate).collect();
-            let found = meter.compare(&mut refs, &mut progress.trial())?;
+            let found = progress.compare(meter, &mut refs)?;
             for (isa, grid) in &mut *grids {
                 let here = points.iter().filter(|(level, ..)| level == isa);
                 let here: Vec<(String, Point)> = here.map(|(_, name, point)| (name.clone(), *point)).collect();

@@ -1,6 +1,5 @@
 //! `sealwright-lab study files`: CBC against GCM on text and images of 100 kB, 1 MB and 10 MB.
 
-mod claims;
 mod figures;
 mod grid;
 mod library;
@@ -9,6 +8,7 @@ mod notes;
 mod printed;
 mod process;
 mod programs;
+mod quantities;
 mod tables;
 mod ticks;
 
@@ -24,10 +24,13 @@ use sealwright::Isa;
 use sealwright_measure::Meter;
 
 use crate::{
+    attacked,
     corpus::Content,
     error::StudyError,
+    judgement::judge,
     paper::Paper,
     progress::Progress,
+    quantity::Quantity,
     study::{Options, Outcome, Study},
 };
 
@@ -44,20 +47,20 @@ impl Study for Files {
         &PAPER
     }
 
+    fn printed(&self) -> Vec<Quantity> {
+        quantities::printed(&Grid::printed(&PAPER, PRINTED))
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         progress.expect(1 + 5 * SIZES.len() * 2);
         let found = Programs::find(options.binary.as_deref()).map_err(StudyError::io("the folder for trial files"))?;
         let measured = measure(&found, options.quick, progress).map_err(StudyError::io("study files"))?;
-        let usual = [&measured.printed, &measured.no_instructions, &measured.enc, &measured.seal];
-        let usual = usual.into_iter().chain(measured.best()).chain(measured.portable());
-        let at = claims::Circumstances {
-            usual: usual.filter(|grid| !grid.is_empty()).collect(),
-            best: measured.best(),
-            basic: [&measured.no_instructions].into_iter().chain(measured.portable()).collect(),
-        };
+        let mut quantities = quantities::quantities(&measured);
+        attacked::run(&["gcm-nonce-reuse", "cbc-flip"], &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: claims::judge(&PAPER, &at),
+            claims: judge(&PAPER.claims, &quantities)?,
+            quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
             notes: notes::notes(&measured),

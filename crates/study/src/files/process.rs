@@ -99,7 +99,7 @@ impl<'a> Trials<'a> {
             processes.push(Process::new(name(place), Counted::Cpu, Box::new(command)));
         }
         let mut candidates: Vec<&mut dyn Candidate> = processes.iter_mut().map(|p| p as &mut dyn Candidate).collect();
-        let found = meter.compare(&mut candidates, &mut progress.trial())?;
+        let found = progress.compare(meter, &mut candidates)?;
         for ((place, process), trial) in places.iter().zip(&processes).zip(&found.trials) {
             // The first run warmed up
             let runs = process.runs().get(1..).unwrap_or_default();

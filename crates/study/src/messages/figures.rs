@@ -6,7 +6,7 @@ use super::{
     grid::{Against, Grid, LARGEST_PRINTED, SIZES, Size},
     measured::Measured,
 };
-use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, shown};
+use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, colour, shown};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures = vec![times(measured), ratio(measured), parts(measured)];
@@ -45,13 +45,12 @@ fn times(measured: &Measured) -> Figure {
     let mut series = Vec::new();
     let levels = measured.best().into_iter().chain(measured.portable());
     let grids: Vec<&Grid> = levels.map(|(_, grid)| grid).collect();
-    for (colour, (mode, of)) in
-        [("RKC", (|at| at.rkc) as fn(Against) -> Interval), ("GCM", |at| at.gcm)].into_iter().enumerate()
+    for (colour, mode, of) in
+        [(colour::RKC, "RKC", (|at| at.rkc) as fn(Against) -> Interval), (colour::GCM, "GCM", |at| at.gcm)]
     {
         let us = |grid: &Grid| by_size(grid, of);
-        series.push(Series::paper(format!("paper, {mode}"), colour + 1, plain(us(&measured.printed))));
-        for (number, grid) in grids.iter().enumerate() {
-            let colour = colour + 1 + 2 * number;
+        series.push(Series::paper(format!("paper, {mode}"), colour, plain(us(&measured.printed))));
+        for grid in &grids {
             series.push(Series::here(format!("{mode}, {}", grid.scope), colour, us(grid)));
         }
     }
@@ -68,6 +67,7 @@ fn times(measured: &Measured) -> Figure {
         y: Axis::new("time", Some("µs"))
             .log()
             .ticks([0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6].map(|us| (us, us.to_string()))),
+        repeats: true,
         level: None,
         series,
     }
@@ -77,7 +77,7 @@ fn ratio(measured: &Measured) -> Figure {
     let of = |grid: &Grid| by_size(grid, |at| at.ratio);
     let mut series = vec![Series::paper("paper", 0, plain(of(&measured.printed)))];
     let others = measured.grids().skip(1).enumerate();
-    series.extend(others.map(|(number, grid)| Series::here(&grid.scope, number + 1, of(grid))));
+    series.extend(others.map(|(number, grid)| Series::here(&grid.scope, colour::CIRCUMSTANCES[number % 4], of(grid))));
     Figure {
         id: "ratio".to_owned(),
         title: "Time of RKC over time of GCM".to_owned(),
@@ -92,6 +92,7 @@ fn ratio(measured: &Measured) -> Figure {
             [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
                 .map(|ratio| (ratio, if ratio == 1.0 { "equal 1".to_owned() } else { ratio.to_string() })),
         ),
+        repeats: false,
         level: Some(1.0),
         series,
     }
@@ -111,7 +112,10 @@ fn parts(measured: &Measured) -> Figure {
         let points = here().map(|one| (X::Word(one.isa.name().to_owned()), part(one)));
         // On a logarithmic axis there is no place for what cost nothing
         let points = points.filter(|(_, cycles)| cycles.low > 0.0);
-        if name == "all of GCM" { Series::beside(name, number, points) } else { Series::here(name, number, points) }
+        match name {
+            "all of GCM" => Series::beside(name, colour::GCM, points),
+            _ => Series::here(name, [colour::RKC, 7, 8, 9][number % 4], points),
+        }
     });
     Figure {
         id: "parts".to_owned(),
@@ -122,6 +126,7 @@ fn parts(measured: &Measured) -> Figure {
         y: Axis::new("cost", Some("cycles/byte"))
             .log()
             .ticks([0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0].map(|x| (x, x.to_string()))),
+        repeats: false,
         level: None,
         series: series.collect(),
     }

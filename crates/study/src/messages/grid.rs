@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use sealwright_measure::{Comparison, Interval};
 
-use crate::{amount, judgement::quotient, paper::Paper};
+use crate::{amount, paper::Paper, quantity::quotient};
 
 /// A message's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -24,6 +24,12 @@ pub(super) struct Measured {
     pub(super) new_key: Grid,
     /// At the best level, with RKC's offsets made beforehand.
     pub(super) prepared: Grid,
+    /// Time with what can be made beforehand over time without, of RKC and of GCM, at the best level.
+    pub(super) ahead: BTreeMap<Size, [Interval; 2]>,
+    /// Time of OCB over time of GCM at the largest size of the paper, by level.
+    pub(super) ocb: Vec<(Isa, Interval)>,
+    /// Time of GCM at the best level over its time at the level with registers of one block, at that size.
+    pub(super) wider: Option<Interval>,
     /// Time of a plain composition of the crates `aes` and `sha2` over ours at the best level; and over ours with
     /// offsets made beforehand.
     pub(super) plain: BTreeMap<Size, [Interval; 2]>,

@@ -1,6 +1,5 @@
 //! `sealwright-lab study messages`: RKC against GCM on messages of 128 bytes to 10 KB, and from 16 bytes to 1 MiB around.
 
-mod claims;
 mod crossing;
 mod figures;
 mod grid;
@@ -8,6 +7,7 @@ mod measured;
 mod notes;
 mod parts;
 mod printed;
+mod quantities;
 mod tables;
 mod timed;
 
@@ -21,11 +21,17 @@ use sealwright_measure::{Candidate, Comparison, Meter};
 use timed::Way;
 
 use crate::{
+    attacked,
     error::StudyError,
+    judgement::judge,
     paper::Paper,
     progress::Progress,
+    quantity::Quantity,
     study::{Options, Outcome, Study},
 };
+
+/// Attacks that try what the paper says of security.
+const ATTACKS: [&str; 5] = ["rkc-truncation", "rkc-guess", "rkc-splice", "gcm-nonce-reuse", "gcm-short-tag"];
 
 /// The study of single messages.
 #[derive(Debug)]
@@ -40,11 +46,18 @@ impl Study for Messages {
         &PAPER
     }
 
+    fn printed(&self) -> Vec<Quantity> {
+        quantities::printed(&Grid::printed(&PAPER, PRINTED))
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options.quick, progress).map_err(StudyError::io("study messages"))?;
+        let mut quantities = quantities::quantities(&measured);
+        attacked::run(&ATTACKS, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: claims::judge(&PAPER, &measured),
+            claims: judge(&PAPER.claims, &quantities)?,
+            quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
             notes: notes::notes(&measured),
@@ -66,6 +79,9 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
         bitwise: Grid::new(format!("{lowest}, GHASH bit by bit")),
         new_key: Grid::new(format!("{best}, a new GCM key each message")),
         prepared: Grid::new(format!("{best}, RKC prepared")),
+        ahead: BTreeMap::new(),
+        ocb: Vec::new(),
+        wider: None,
         plain: BTreeMap::new(),
         parts: Vec::new(),
         lanes: None,
@@ -75,9 +91,13 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     for size in SIZES {
         progress.step(&format!("messages of {size}"));
         timed::check(&levels, size)?;
-        let extra = [Way::RkcPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
+        let extra = [Way::RkcPrepared, Way::GcmPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
         let bitwise = [(Way::GcmBitwise, lowest)];
-        let both = |isa: &Isa| [(Way::Rkc, *isa), (Way::Gcm, *isa)];
+        let ocb = size == grid::LARGEST_PRINTED;
+        let both = |isa: &Isa| {
+            let isa = *isa;
+            [(Way::Rkc, isa), (Way::Gcm, isa)].into_iter().chain(ocb.then_some((Way::Ocb, isa)))
+        };
         // The level without instructions is measured apart, so that it does not hold up the others' rounds.
         let (slow, fast) = levels.split_at(usize::from(levels.len() > 1));
         let mut found = Vec::new();
@@ -113,7 +133,7 @@ fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size, progress: &mut Progre
     let mut candidates: Vec<Box<dyn Candidate>> =
         ways.iter().map(|&(way, isa)| timed::candidate(way, isa, size)).collect::<io::Result<_>>()?;
     let mut refs: Vec<&mut dyn Candidate> = candidates.iter_mut().map(|c| &mut **c as &mut dyn Candidate).collect();
-    meter.compare(&mut refs, &mut progress.trial())
+    progress.compare(meter, &mut refs)
 }
 
 impl Measured {
@@ -129,6 +149,20 @@ impl Measured {
         add(&mut self.bitwise, (Way::Rkc, lowest), (Way::GcmBitwise, lowest));
         add(&mut self.new_key, (Way::Rkc, best), (Way::GcmNewKey, best));
         add(&mut self.prepared, (Way::RkcPrepared, best), (Way::Gcm, best));
+        let ratio = |a: (Way, Isa), b: (Way, Isa)| {
+            found.iter().find_map(|found| found.ratio(&timed::name(a.0, a.1), &timed::name(b.0, b.1)))
+        };
+        let ahead = [(Way::RkcPrepared, Way::Rkc), (Way::GcmPrepared, Way::Gcm)];
+        if let [Some(rkc), Some(gcm)] = ahead.map(|(ahead, whole)| ratio((ahead, best), (whole, best))) {
+            self.ahead.insert(size, [rkc, gcm]);
+        }
+        if size == grid::LARGEST_PRINTED {
+            for &(isa, _) in &self.levels {
+                self.ocb.extend(ratio((Way::Ocb, isa), (Way::Gcm, isa)).map(|ratio| (isa, ratio)));
+            }
+            let sse = self.levels.iter().find(|(isa, _)| isa.name() == "sse").map(|(isa, _)| *isa);
+            self.wider = sse.filter(|sse| *sse != best).and_then(|sse| ratio((Way::Gcm, best), (Way::Gcm, sse)));
+        }
         let plain = timed::name(Way::RkcPlain, best);
         let ratios = [Way::Rkc, Way::RkcPrepared]
             .map(|way| found.iter().find_map(|found| found.ratio(&plain, &timed::name(way, best))));

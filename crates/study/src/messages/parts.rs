@@ -107,7 +107,7 @@ pub(super) fn measure(
         all.extend(candidates(isa, size)?);
     }
     let mut refs: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| &mut **one as &mut dyn Candidate).collect();
-    let found = meter.compare(&mut refs, &mut progress.trial())?;
+    let found = progress.compare(meter, &mut refs)?;
     let parts = levels.iter().filter_map(|&isa| apart(&found, isa, size)).collect();
     let level = |name: &str| levels.iter().find(|isa| isa.name() == name);
     let lanes = level("avx512").zip(level("sse"));
@@ -168,7 +168,7 @@ pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progre
     open = open.restored(by_rkc);
     seal_gcm = seal_gcm.restored(plain);
     open_gcm = open_gcm.restored(by_gcm);
-    let found = meter.compare(&mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm], &mut progress.trial())?;
+    let found = progress.compare(meter, &mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm])?;
     let ratio = |mode: &str| found.ratio(&format!("{mode} open"), &format!("{mode} seal"));
     let (Some(rkc), Some(gcm)) = (ratio("RKC"), ratio("GCM")) else {
         return Err(io::Error::other("sealing took no time"));

@@ -3,15 +3,16 @@
 use std::{hint::black_box, io, time::Duration};
 
 use sealwright::{
-    Aead, Isa, Suite,
+    Aead, Isa, SealError, Suite, Tag,
     block::aes::Aes256,
     ghash::Bitwise,
     mode::{
         gcm::{Gcm, TagLen},
         rkc::{Offsets, Reading, Rkc, Seed},
     },
+    raw,
 };
-use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
+use sealwright_measure::{Candidate, Clock, Placed, clock::ThreadCpu, random::Random};
 
 use super::grid::Size;
 use crate::plain_rkc;
@@ -41,6 +42,10 @@ pub(super) enum Way {
     GcmNewKey,
     /// The same with GHASH bit by bit, as the paper writes the multiplication down.
     GcmBitwise,
+    /// GCM with a keystream made beforehand: added to the text, then hashed.
+    GcmPrepared,
+    /// AES-256-OCB.
+    Ocb,
 }
 
 pub(super) fn name(way: Way, isa: Isa) -> String {
@@ -51,6 +56,8 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
         Way::Gcm => "GCM",
         Way::GcmNewKey => "GCM new key",
         Way::GcmBitwise => "GCM bit by bit",
+        Way::GcmPrepared => "GCM prepared",
+        Way::Ocb => "OCB",
     };
     format!("{way}, {isa}")
 }
@@ -59,8 +66,7 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
 pub(super) struct Timed<F> {
     name: String,
     bytes: usize,
-    memory: Vec<u8>,
-    start: usize,
+    memory: Placed,
     source: Option<Vec<u8>>,
     work: F,
 }
@@ -79,9 +85,9 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Timed<F> {
     /// `work` gets the message's number and text.
     pub(super) fn new(name: impl Into<String>, size: Size, work: F) -> Timed<F> {
         let bytes = size.0 as usize;
-        let memory = vec![0x5a; stride(bytes) * messages(bytes) + LINE];
-        let start = memory.as_ptr().align_offset(LINE).min(LINE);
-        Timed { name: name.into(), bytes, memory, start, source: None, work }
+        // The meter moves it before every round, so where it begins does not matter
+        let memory = Placed::new(stride(bytes) * messages(bytes), 0x5a, &mut Random::new(1));
+        Timed { name: name.into(), bytes, memory, source: None, work }
     }
 
     /// Copies the message of the same number out of `source` before each work; messages stand there side by side.
@@ -100,7 +106,7 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
         let mut slot = 0;
         let clock = ThreadCpu.now();
         for _ in 0..iterations {
-            let text = &mut self.memory[self.start + slot * stride..][..self.bytes];
+            let text = &mut self.memory[slot * stride..][..self.bytes];
             if let Some(source) = &self.source {
                 text.copy_from_slice(&source[slot * self.bytes..][..self.bytes]);
             }
@@ -108,6 +114,11 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
             slot = if slot + 1 == messages { 0 } else { slot + 1 };
         }
         Ok(ThreadCpu.now() - clock)
+    }
+
+    fn renew(&mut self, random: &mut Random) -> io::Result<bool> {
+        self.memory.renew(random);
+        Ok(true)
     }
 }
 
@@ -136,6 +147,25 @@ fn bitwise(isa: Isa) -> Gcm<Aes256, Bitwise> {
 /// Offsets of a seed for messages of `size`.
 pub(super) fn offsets(isa: Isa, seed: &Seed, size: Size) -> Offsets {
     Offsets::new(isa, Reading::default(), seed, (size.0 / 16) as u32)
+}
+
+/// The keystream of GCM for a message.
+fn keystream(isa: Isa, nonce: &[u8; 12], size: Size) -> io::Result<Vec<u8>> {
+    let mut counter = [0; 16];
+    counter[..12].copy_from_slice(nonce);
+    counter[15] = 2;
+    let mut stream = vec![0; size.0 as usize];
+    raw::aes(isa, &KEY).map_err(io::Error::other)?.ctr(&counter, &mut stream);
+    Ok(stream)
+}
+
+/// GCM's ciphertext from a keystream, and a hash over it under the same key. The tag is that of the ciphertext as associated
+/// data, which costs the same multiplications and the same mask.
+fn seal_prepared(gcm: &dyn Aead, stream: &[u8], nonce: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+    for (byte, key) in text.iter_mut().zip(stream) {
+        *byte ^= key;
+    }
+    gcm.seal_in_place(nonce, text, &mut [])
 }
 
 /// Bytes of what RKC prepares for a message, and of the keystream that GCM would.
@@ -167,6 +197,16 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
         Way::GcmNewKey => Box::new(Timed::new(name, size, move |i, text| {
             gcm(isa).map(|gcm| gcm.seal_in_place(&nonces[i], &[], text))
         })),
+        Way::GcmPrepared => {
+            let gcm = gcm(isa)?;
+            let made = nonces[..messages(size.0 as usize)].iter().map(|nonce| keystream(isa, nonce, size));
+            let made: Vec<Vec<u8>> = made.collect::<io::Result<_>>()?;
+            Box::new(Timed::new(name, size, move |i, text| seal_prepared(&*gcm, &made[i], &nonces[i], text)))
+        }
+        Way::Ocb => {
+            let ocb = Suite::Aes256Ocb.aead_at(isa, &KEY).map_err(io::Error::other)?;
+            Box::new(Timed::new(name, size, move |i, text| ocb.seal_in_place(&nonces[i], &[], text)))
+        }
         Way::GcmBitwise => {
             let gcm = bitwise(isa);
             Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
@@ -180,7 +220,7 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
     let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
     let mut by_crates = text.clone();
     let tag = plain_rkc::seal(&KEY, &seed, &mut by_crates);
-    let mut sealed: Option<(Vec<u8>, sealwright::Tag)> = None;
+    let mut sealed: Option<(Vec<u8>, Tag)> = None;
     for &isa in levels {
         let wrong = |what: &str| Err(io::Error::other(format!("{what} differs at {size}, {isa}")));
         let rkc = Rkc::research_only(isa, &KEY);
@@ -198,8 +238,12 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
         }
         let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(io::Error::other)?, Box::new(bitwise(isa))];
         for gcm in &aeads[..if isa == levels[0] { 2 } else { 1 }] {
-            let mut ours = text.clone();
+            let (mut ours, mut prepared) = (text.clone(), text.clone());
             let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(io::Error::other)?;
+            seal_prepared(&**gcm, &keystream(isa, &nonce, size)?, &nonce, &mut prepared).map_err(io::Error::other)?;
+            if prepared != ours {
+                return wrong("prepared GCM");
+            }
             let ours = (ours, t);
             if *sealed.get_or_insert_with(|| ours.clone()) != ours {
                 return wrong("GCM");

@@ -80,6 +80,7 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
             [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
                 .map(|speed| (speed, speed.to_string())),
         ),
+        repeats: false,
         level: None,
         series,
     }

@@ -3,17 +3,26 @@
 use sealwright_measure::{Table, Verdict};
 use serde::Serialize;
 
-use crate::{error::StudyError, figure::Figure, plot, results::Results, studies::find, study::Note};
+use super::{claims::Claim, mark::Mark, terms};
+use crate::{
+    error::StudyError,
+    figure::{Figure, Origin},
+    quantity::Kind,
+    results::Results,
+    studies::find,
+    svg,
+};
 
 /// Everything that a chapter shows.
 #[derive(Serialize)]
 pub(super) struct Chapter {
-    name: String,
+    pub(super) name: String,
     title: String,
     citation: String,
     setup: String,
     asked: String,
     found: String,
+    /// HTML, with words linked to the glossary.
     summary: String,
     quick: bool,
     seconds: String,
@@ -21,42 +30,36 @@ pub(super) struct Chapter {
     load: String,
     /// More was running than there are cores.
     busy: bool,
-    version: String,
-    /// The circumstances that claims were tried in: the columns of the grid.
-    scopes: Vec<String>,
-    /// So many columns that words in all of them would not fit on a screen.
-    many: bool,
-    /// Verdicts of each kind.
-    counts: Vec<(Mark, usize)>,
-    claims: Vec<Claim>,
+    glance: Glance,
+    pub(super) claims: Vec<Claim>,
+    /// The figure that is shown at once.
+    first: Option<Plot>,
     figures: Vec<Plot>,
     /// Tables as HTML.
     tables: Vec<Shown>,
-    notes: Vec<Note>,
+    notes: Vec<Noted>,
+}
+
+/// The line of the first screen.
+#[derive(Serialize)]
+struct Glance {
+    name: String,
+    claimed: String,
+    /// What holds here: counts, and the deciding figure.
+    here: String,
+    marks: Vec<(Mark, usize)>,
+    claim: String,
+    why: String,
+    /// A drawing without words.
+    picture: String,
 }
 
 #[derive(Serialize)]
-struct Claim {
-    id: String,
-    short: String,
-    sentence: String,
-    place: String,
-    reading: String,
-    /// One a scope that the claim was tried in.
-    verdicts: Vec<Verdicted>,
-    /// One a scope of the chapter, empty where it was not.
-    grid: Vec<Option<Mark>>,
+struct Noted {
+    title: String,
+    /// HTML.
+    text: String,
 }
-
-#[derive(Serialize)]
-struct Verdicted {
-    scope: String,
-    mark: Mark,
-    evidence: String,
-}
-
-/// So many columns of verdicts fit on a screen with their words.
-const MANY: usize = 6;
 
 /// A date as people read it: to the minute.
 pub(super) fn day(date: &str) -> String {
@@ -66,42 +69,37 @@ pub(super) fn day(date: &str) -> String {
     }
 }
 
-/// A verdict as class, sign and words.
-#[derive(Clone, Copy, Serialize)]
-struct Mark {
-    class: &'static str,
-    sign: &'static str,
-    words: &'static str,
-}
-
-impl From<Verdict> for Mark {
-    fn from(verdict: Verdict) -> Mark {
-        let (class, sign, words) = match verdict {
-            Verdict::Holds => ("holds", "✓", "holds"),
-            Verdict::DoesNotHold => ("does-not-hold", "✗", "does not hold"),
-            Verdict::CannotBeTold => ("cannot-be-told", "?", "cannot be told"),
-        };
-        Mark { class, sign, words }
-    }
-}
-
-/// A figure: its plot, its words, its numbers.
+/// A figure: its panels, its legend, its words, its numbers.
 #[derive(Serialize)]
 pub(super) struct Plot {
-    id: String,
+    pub(super) id: String,
     title: String,
     alt: String,
-    json: String,
+    /// Titles and SVG elements.
+    panels: Vec<(&'static str, String)>,
+    /// SVG elements and names, with where the figures come from.
+    legend: Vec<(String, String)>,
     numbers: String,
 }
 
 impl Plot {
     pub(super) fn new(chapter: &str, figure: &Figure) -> Plot {
+        let origin = |origin| match origin {
+            Origin::Printed => " (paper)",
+            Origin::Measured => "",
+            Origin::Beside => " (for comparison)",
+        };
+        let named = |name: &str, origin: &'static str| {
+            let said = name.starts_with("paper") || name.starts_with("thesis") || name.contains("limit");
+            format!("{name}{}", if said { "" } else { origin })
+        };
+        let legend = figure.series.iter();
         Plot {
             id: format!("{chapter}-{}", figure.id),
             title: figure.title.clone(),
             alt: figure.alt.clone(),
-            json: plot::json(figure),
+            panels: svg::panels(figure).into_iter().map(|panel| (panel.title, panel.svg)).collect(),
+            legend: legend.map(|one| (svg::swatch(figure, one), named(&one.name, origin(one.origin)))).collect(),
             numbers: figure.table().to_html(),
         }
     }
@@ -124,31 +122,10 @@ impl Chapter {
     pub(super) fn new(results: &Results) -> Result<Chapter, StudyError> {
         let study = find(&results.study)?;
         let (paper, outcome) = (study.paper(), &results.outcome);
-        let mut scopes: Vec<String> = Vec::new();
-        for scoped in outcome.claims.iter().flat_map(|claim| &claim.verdicts) {
-            if !scopes.contains(&scoped.scope) {
-                scopes.push(scoped.scope.clone());
-            }
-        }
-        let all = || outcome.claims.iter().flat_map(|judged| &judged.verdicts).map(|scoped| scoped.claim.verdict);
-        let kinds = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold];
-        let claim = |judged: &crate::judgement::Judged| Claim {
-            id: format!("{}-{}", results.study, judged.id),
-            short: judged.short.clone(),
-            sentence: judged.verdicts.first().map(|scoped| scoped.claim.sentence.clone()).unwrap_or_default(),
-            place: judged.verdicts.first().map(|scoped| scoped.claim.source.clone()).unwrap_or_default(),
-            reading: judged.reading.clone(),
-            grid: scopes.iter().map(|scope| judged.verdict(scope).map(Mark::from)).collect(),
-            verdicts: judged
-                .verdicts
-                .iter()
-                .map(|scoped| Verdicted {
-                    scope: scoped.scope.clone(),
-                    mark: scoped.claim.verdict.into(),
-                    evidence: scoped.claim.evidence.clone(),
-                })
-                .collect(),
-        };
+        let claims: Vec<Claim> = outcome.claims.iter().map(|judged| Claim::new(&results.study, judged)).collect();
+        let main = outcome.figures.iter().find(|figure| figure.id == paper.glance.figure).or(outcome.figures.first());
+        let others = outcome.figures.iter().filter(|figure| main.is_none_or(|main| main.id != figure.id));
+        let noted = |note: &crate::study::Note| Noted { title: note.title.clone(), text: terms::linked(&note.text) };
         Ok(Chapter {
             name: results.study.clone(),
             title: paper.title.clone(),
@@ -156,20 +133,53 @@ impl Chapter {
             setup: paper.setup.clone(),
             asked: paper.asked.clone(),
             found: paper.found.clone(),
-            summary: outcome.summary.clone(),
+            summary: terms::linked(&outcome.summary),
             quick: results.quick,
             seconds: format!("{:.0}", results.seconds),
             date: day(&results.machine.date),
             load: format!("{:.2}", results.machine.load[0]),
             busy: results.machine.load[0] > results.machine.cores as f64 + 0.5,
-            version: results.version.clone(),
-            claims: outcome.claims.iter().map(claim).collect(),
-            figures: outcome.figures.iter().map(|figure| Plot::new(&results.study, figure)).collect(),
+            glance: glance(results, paper, main),
+            first: main.map(|figure| Plot::new(&results.study, figure)),
+            figures: others.map(|figure| Plot::new(&results.study, figure)).collect(),
             tables: outcome.tables.iter().map(Shown::from).collect(),
-            notes: outcome.notes.clone(),
-            many: scopes.len() > MANY,
-            counts: kinds.map(|kind| (Mark::from(kind), all().filter(|&verdict| verdict == kind).count())).into(),
-            scopes,
+            notes: outcome.notes.iter().map(noted).collect(),
+            claims,
         })
+    }
+}
+
+fn glance(results: &Results, paper: &crate::paper::Paper, figure: Option<&Figure>) -> Glance {
+    let claim = results.outcome.claims.iter().find(|claim| claim.id == paper.glance.claim);
+    let here = claim.into_iter().flat_map(|claim| &claim.verdicts).filter(|one| one.kind != Kind::Arithmetic);
+    let here: Vec<_> = here.filter_map(|one| Some((one, one.direction.as_ref()?))).collect();
+    let kinds = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold];
+    let count = |verdict| here.iter().filter(|(_, found)| found.verdict == verdict).count();
+    let marks: Vec<(Mark, usize)> =
+        kinds.into_iter().map(|kind| (Mark::from(kind), count(kind))).filter(|(_, count)| *count > 0).collect();
+    let words = marks.iter().map(|(mark, count)| format!("{} in {count}", mark.words)).collect::<Vec<_>>().join(", ");
+    let short = claim.map_or(String::new(), |claim| claim.short.clone());
+    let text = match &here[..] {
+        [] => "Not measured yet.".to_owned(),
+        [.., (scoped, _)] if here.len() == 1 => format!("“{short}” {words} circumstance: {}.", scoped.evidence()),
+        all => {
+            // A circumstance of each verdict, with its figure
+            let example = |kind| {
+                let (scoped, found) = all.iter().find(|(_, found)| found.verdict == kind)?;
+                let figure = crate::figure::shown(found.deciding.figure);
+                Some(format!("{}: {figure}", scoped.scope))
+            };
+            let examples: Vec<String> = kinds.into_iter().filter_map(example).collect();
+            format!("“{short}” {words} of {} circumstances ({}).", all.len(), examples.join("; "))
+        }
+    };
+    Glance {
+        name: paper.glance.name.clone(),
+        claimed: paper.glance.claimed.clone(),
+        here: text,
+        marks,
+        claim: format!("{}-{}", results.study, paper.glance.claim),
+        why: paper.glance.why.clone(),
+        picture: figure.map(svg::small).unwrap_or_default(),
     }
 }

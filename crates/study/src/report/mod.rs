@@ -3,6 +3,9 @@
 mod benches;
 mod chapter;
 mod chooser;
+mod claims;
+mod mark;
+mod terms;
 
 use std::{
     fs,
@@ -15,9 +18,10 @@ use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, v
 use sealwright_measure::{Table, store::write_atomically};
 
 use crate::{
+    advise::Measured,
     bench,
     error::StudyError,
-    plot,
+    quantity::Kind,
     results::{Results, load_bench},
     studies::STUDIES,
     study::Options,
@@ -36,7 +40,8 @@ const CHOOSING: &str = include_str!("../../report/chooser.js");
 pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(&options.results, study.name()).transpose());
     let results: Vec<Results> = loaded.collect::<Result<_, _>>()?;
-    let page = html(&results, load_bench(&options.results)?.as_ref())?;
+    let data = beside(&options.results, &options.report);
+    let page = html(&results, load_bench(&options.results)?.as_ref(), data.as_deref())?;
     put(&options.report, "index.html", &page)
 }
 
@@ -55,6 +60,20 @@ pub fn write_comparison(tables: &[Table], report: &Path) -> Result<PathBuf, Stud
         })
         .map_err(broken)?;
     put(report, "compare.html", &page)
+}
+
+/// The folder of the results as a link on the page: relative to it, if one lies below the other's parent.
+fn beside(results: &Path, report: &Path) -> Option<String> {
+    let [results, report] = [results, report].map(std::path::absolute);
+    let (results, report) = (results.ok()?, report.ok()?);
+    let common = results.components().zip(report.components()).take_while(|(a, b)| a == b).count();
+    let up = report.components().count() - common;
+    let down = results.components().skip(common).map(|part| part.as_os_str().to_str());
+    let down: Option<Vec<&str>> = down.collect();
+    // What would need escaping in a link is left out
+    let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let down = down.filter(|down| down.iter().all(plain))?;
+    Some(std::iter::repeat_n("..", up).chain(down).collect::<Vec<_>>().join("/")).filter(|path| !path.is_empty())
 }
 
 /// Puts `page` into the folder `report`, whole or not at all.
@@ -77,13 +96,14 @@ fn environment<'a>() -> Result<Environment<'a>, minijinja::Error> {
     Ok(environment)
 }
 
-/// The page for `results` of studies and what `bench` found; there may be none of either.
+/// The page for `results` of studies and what `bench` found; there may be none of either. `data` is a link to their folder.
 ///
 /// # Errors
 /// When a result is of no known study.
-pub fn html(results: &[Results], bench: Option<&bench::Report>) -> Result<String, StudyError> {
+pub fn html(results: &[Results], bench: Option<&bench::Report>, data: Option<&str>) -> Result<String, StudyError> {
     let chapters: Vec<Chapter> = results.iter().map(Chapter::new).collect::<Result<_, _>>()?;
-    let chooser = chooser::chooser(bench);
+    let sessions = results.iter().find(|results| results.study == "sessions");
+    let chooser = chooser::chooser(Measured { bench, sessions });
     let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
     let chooser_json = chooser_json.replace("</", "<\\/"); // inside a script element nothing may look like its end
     let environment = environment().map_err(broken)?;
@@ -97,29 +117,47 @@ pub fn html(results: &[Results], bench: Option<&bench::Report>) -> Result<String
             style => Value::from_safe_string(STYLE.to_owned()),
             script => Value::from_safe_string(SCRIPT.to_owned()),
             choosing => Value::from_safe_string(CHOOSING.to_owned()),
-            plotting => Value::from_safe_string(plot::script()),
+            terms => Serde(&*terms::TERMS),
+            kinds => Kind::ALL.map(|kind| kind.to_string()).to_vec(),
+            data,
             version => env!("CARGO_PKG_VERSION"),
         })
     };
     page().map_err(broken)
 }
 
-/// Each machine that results come from, as what one reads of it, once.
-fn machines(results: &[Results], bench: Option<&bench::Report>) -> Vec<Vec<(&'static str, String)>> {
-    let mut machines: Vec<Vec<(&'static str, String)>> = Vec::new();
+/// A machine, as what one reads of it.
+#[derive(PartialEq, Eq, serde::Serialize)]
+struct Described {
+    /// In a few words.
+    line: String,
+    facts: Vec<(&'static str, String)>,
+}
+
+/// Each machine that results come from, once.
+fn machines(results: &[Results], bench: Option<&bench::Report>) -> Vec<Described> {
+    let mut machines: Vec<Described> = Vec::new();
     for machine in results.iter().map(|results| &results.machine).chain(bench.map(|report| &report.machine)) {
+        let memory = format!("{:.0} GiB", machine.memory as f64 / (1u64 << 30) as f64);
         let mut facts = vec![
             ("Processor", machine.cpu.clone()),
             ("Cores", machine.cores.to_string()),
             ("Levels", machine.levels.join(", ")),
             ("Caches of a core", machine.caches.join(", ")),
-            ("Memory", format!("{:.1} GiB", machine.memory as f64 / (1u64 << 30) as f64)),
+            ("Memory", memory.clone()),
             ("System", machine.kernel.clone()),
             ("Compiler", machine.rustc.clone()),
+            ("Family, model, stepping", machine.state.family.clone().unwrap_or_default()),
+            ("Microcode", machine.state.microcode.clone().unwrap_or_default()),
+            ("Governor", machine.state.governor.clone().unwrap_or_default()),
+            ("Cores it may use", machine.state.pinned.clone().unwrap_or_default()),
         ];
         facts.retain(|(_, fact)| !fact.is_empty());
-        if !machines.contains(&facts) {
-            machines.push(facts);
+        let best = machine.levels.last().map(|level| format!(", {level}")).unwrap_or_default();
+        let line = format!("{} ({} cores, {memory}{best})", machine.cpu, machine.cores);
+        let described = Described { line, facts };
+        if !machines.contains(&described) {
+            machines.push(described);
         }
     }
     machines

@@ -7,8 +7,10 @@ use super::*;
 use crate::{
     bench::{Direction, Limit, Limiting, Participant, Row},
     figure::{Axis, Figure, PlotKind, Series, X},
-    judgement::{Judged, Judgement},
+    judgement::{Judged, Scoped},
+    quantity::Kind,
     results::keep_bench,
+    rule::{Case, Direction as Found},
     studies::by_name,
     study::{Note, Outcome, Study},
 };
@@ -22,7 +24,14 @@ fn results() -> Results {
         paper.claims.iter().zip([Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].into_iter().cycle());
     let claims = claims.map(|(sentence, verdict)| {
         let mut judged = Judged::new(sentence);
-        judged.add(sentence, "whole <processes>", Judgement { verdict, evidence: "1 < 2".into() });
+        let deciding = Case { name: "1 < 2".into(), figure: Interval::exact(1.0) };
+        let direction = Some(Found { verdict, cases: [1, 0, 0], deciding });
+        judged.verdicts.push(Scoped {
+            scope: "whole <processes>".into(),
+            kind: Kind::Measured,
+            direction,
+            magnitude: None,
+        });
         judged
     });
     let points =
@@ -30,6 +39,7 @@ fn results() -> Results {
     let outcome = Outcome {
         summary: "GCM <wins> & loses".into(),
         claims: claims.collect(),
+        quantities: Vec::new(),
         figures: vec![Figure {
             id: "f".into(),
             title: "A figure".into(),
@@ -37,6 +47,7 @@ fn results() -> Results {
             kind: PlotKind::Lines,
             x: Axis::new("size", None).log(),
             y: Axis::new("time", Some("ms")).log(),
+            repeats: false,
             level: None,
             series: vec![Series::here("ours", 1, points)],
         }],
@@ -78,29 +89,30 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
     }
 }
 
-/// The page without the plotting library, whose text is not ours.
-fn own(page: &str) -> String {
-    page.replace(&plot::script(), "")
+/// The page of the results and of a bench.
+fn page() -> String {
+    html(&[results()], Some(&report([row(1500, "ring", 3.0), row(64, "ring", 1.0)])), Some("../results")).unwrap()
 }
 
 #[test]
 fn the_page_fetches_nothing() {
-    let page = html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap();
-    let own = own(&page);
-    assert!(own.len() + 1_000_000 < page.len(), "the plotting library is inside");
+    let own = page();
+    assert!(own.len() < 400_000, "{} bytes", own.len());
     for word in ["http:", "https:", "src=", "url(", "@import", "//cdn"] {
         assert!(!own.contains(word), "{word}");
     }
     let links: Vec<&str> = own.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(links.len() > 8);
-    assert!(links.iter().all(|link| link.starts_with('#') || *link == "data:,"), "{links:?}");
+    let known = |link: &str| link.starts_with('#') || link == "data:," || link.starts_with("../results/");
+    assert!(links.iter().all(|link| known(link)), "{links:?}");
+    assert!(links.contains(&"../results/files.json") && links.contains(&"../results/bench.json"));
     // And a browser would not let it
     assert!(own.contains("default-src 'none'"));
 }
 
 #[test]
 fn links_lead_somewhere_and_ids_are_unique() {
-    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap());
+    let own = page();
     let ids: Vec<&str> = own.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let mut unique = ids.clone();
     unique.sort_unstable();
@@ -113,18 +125,19 @@ fn links_lead_somewhere_and_ids_are_unique() {
 
 #[test]
 fn every_table_has_its_caption_and_every_plot_its_words() {
-    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0), row(64, "ring", 1.0)]))).unwrap());
+    let own = page();
     let tables: Vec<&str> = own.split("<table").skip(1).collect();
     assert!(tables.len() >= 4);
-    assert!(tables.iter().all(|table| table.split("</table>").next().unwrap().contains("<caption>")));
-    let plots: Vec<&str> = own.split("class=\"plot\"").skip(1).collect();
-    assert_eq!(plots.len(), 2);
-    assert!(plots.iter().all(|plot| plot.starts_with(" role=\"img\" aria-label=\"") && plot.contains("class=\"alt\"")));
+    assert!(tables.iter().all(|table| table.split("</table>").next().unwrap().contains("<caption")));
+    let drawings: Vec<&str> = own.split("class=\"drawing\"").skip(1).collect();
+    assert_eq!(drawings.len(), 3, "a small one, the study's, bench's");
+    assert!(drawings.iter().all(|one| one.split('>').next().unwrap().contains(" role=\"img\" aria-label=\"")));
+    assert_eq!(own.matches("<figure").count(), own.matches("class=\"alt\"").count());
 }
 
 #[test]
 fn headings_go_down_one_step_at_a_time() {
-    let own = own(&html(&[results()], Some(&report([row(1500, "ring", 3.0)]))).unwrap());
+    let own = page();
     let levels: Vec<u32> =
         own.match_indices("<h").filter_map(|(at, _)| own[at + 2..].chars().next()?.to_digit(10)).collect();
     assert_eq!(levels.iter().filter(|&&level| level == 1).count(), 1);
@@ -133,7 +146,7 @@ fn headings_go_down_one_step_at_a_time() {
 
 #[test]
 fn foreign_text_stays_text() {
-    let own = own(&html(&[results()], None).unwrap());
+    let own = html(&[results()], None, None).unwrap();
     assert!(!own.contains("<script>alert"));
     assert!(own.contains("GCM &lt;wins&gt; &amp; loses"));
     assert!(own.contains("whole &lt;processes&gt;"));
@@ -141,14 +154,38 @@ fn foreign_text_stays_text() {
 
 #[test]
 fn verdicts_show_as_sign_and_words() {
-    let own = own(&html(&[results()], None).unwrap());
-    let tiles = own.split("class=\"tiles\"").nth(1).unwrap().split("</ul>").next().unwrap();
-    assert_eq!((tiles.matches('✓').count(), tiles.matches('✗').count(), tiles.matches('?').count()), (3, 3, 2));
-    assert_eq!(tiles.matches("does not hold.").count(), 3, "and in words for those who cannot see signs");
-    let grid = own.split("class=\"grid\"").nth(1).unwrap().split("</table>").next().unwrap();
-    assert_eq!(grid.matches("✓").count(), 3);
-    assert_eq!(grid.matches("✗").count(), 3);
-    assert_eq!(grid.matches("cannot be told").count(), 2);
+    let own = html(&[results()], None, None).unwrap();
+    let table = own.split("id=\"claims-table\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let cell = |class: &str, words: &str| {
+        let cells: Vec<&str> =
+            table.split("<td data-label=\"Here\">").skip(1).map(|rest| rest.split("</td>").next().unwrap()).collect();
+        cells.iter().filter(|cell| cell.contains(class) && cell.contains(words)).count()
+    };
+    // The last claim of the paper is a proof
+    assert_eq!(cell("mark holds", ">holds<"), 4);
+    assert_eq!(cell("mark does-not-hold", ">does not hold<"), 4);
+    assert_eq!(cell("mark cannot-be-told", ">cannot be told<"), 4);
+    assert_eq!(cell("mark untestable", ">not testable<"), 1);
+    assert_eq!(table.matches("<tr id=\"files-").count(), 13);
+    assert!(table.contains("data-verdict=\"holds\"") && table.contains("data-kind=\"measured\""));
+}
+
+#[test]
+fn the_first_screen_has_a_line_a_paper() {
+    let own = page();
+    let line = own.split("class=\"paper card\"").nth(1).unwrap().split("</article>").next().unwrap();
+    for words in ["Claimed:", "Here:", "Why:", "holds in 1", "<svg", "href=\"#files-encrypt\""] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    assert!(own.contains("class=\"term\" href=\"#term-"), "words lead to the glossary");
+}
+
+#[test]
+fn raw_data_is_found_from_the_page() {
+    let link = |results: &str, report: &str| beside(Path::new(results), Path::new(report));
+    assert_eq!(link("a/results", "a/report").unwrap(), "../results");
+    assert_eq!(link("results", "a/b/report").unwrap(), "../../../results");
+    assert_eq!(link("a/my results", "a/report"), None);
 }
 
 #[test]
@@ -160,7 +197,7 @@ fn results_come_back_from_disk_and_make_the_same_page() {
     let after = Results::load(&options.results, "files").unwrap().unwrap();
     assert_eq!(serde_json::to_value(&after).unwrap(), serde_json::to_value(&before).unwrap());
     let path = write(&options).unwrap();
-    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None).unwrap());
+    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None, Some("../r")).unwrap());
 }
 
 #[test]
@@ -180,7 +217,7 @@ fn bench_comes_back_from_disk_with_peers_and_limits() {
     keep_bench(&before, folder.path()).unwrap();
     assert_eq!(load_bench(folder.path()).unwrap(), Some(before));
     let options = Options { results: folder.path().into(), report: folder.path().join("p"), ..Options::default() };
-    let page = own(&fs::read_to_string(write(&options).unwrap()).unwrap());
+    let page = fs::read_to_string(write(&options).unwrap()).unwrap();
     assert!(page.contains("ring 0.17") && page.contains("AES rounds alone, a limit") && page.contains("1.50"));
     fs::write(folder.path().join("bench.json"), "{}\n").unwrap();
     assert!(matches!(load_bench(folder.path()), Err(StudyError::Results(..))));

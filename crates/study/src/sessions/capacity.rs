@@ -93,7 +93,18 @@ pub(super) fn rows(quick: bool) -> Vec<(Spec, usize)> {
         "gcm-derived",
     ];
     let quickly = |name: &&&str| {
-        !quick || ["gcm-pre(0)", "gcm-on(0)", "gcm-pre(4k)", "gcm-on(4k)", "gscm(64k)", "gcm-on64"].contains(*name)
+        !quick
+            || [
+                "gcm-pre(0)",
+                "gcm-on(0)",
+                "gcm-pre(256)",
+                "gcm-on(256)",
+                "gcm-pre(4k)",
+                "gcm-on(4k)",
+                "gscm(64k)",
+                "gcm-on64",
+            ]
+            .contains(*name)
     };
     let specs = names.iter().filter(quickly).filter_map(|name| name.parse::<Spec>().ok());
     let lengths: &[bool] = if quick { &[false] } else { &[false, true] };

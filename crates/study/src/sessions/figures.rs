@@ -1,9 +1,10 @@
 //! The figures: time for a packet by number of clients, bytes a client.
 
 use sealwright_measure::Interval;
+use sealwright_session::SchemeKind;
 
-use super::{measured::Measured, speed::LENGTHS, tables::printed};
-use crate::figure::{Axis, Figure, PlotKind, Series, X};
+use super::{measured::Measured, network::WINDOW, speed::LENGTHS, tables::printed};
+use crate::figure::{Axis, Figure, PlotKind, Series, X, colour};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();
@@ -15,12 +16,12 @@ pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
 
 fn times(measured: &Measured, bytes: usize) -> Figure {
     let numbers = measured.speed.clients();
-    let series = super::speed::specs().into_iter().enumerate().map(|(colour, spec)| {
+    let series = super::speed::specs().into_iter().map(|spec| {
         let points = numbers.iter().filter_map(|&clients| {
             let point = measured.speed.at(measured.best, spec, clients, bytes)?;
             Some((X::Number(f64::from(clients)), point.forward))
         });
-        Series::here(spec.to_string(), colour, points)
+        Series::here(spec.to_string(), of_scheme(spec.kind), points)
     });
     let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
     let named = |clients: u32| match clients {
@@ -41,8 +42,18 @@ fn times(measured: &Measured, bytes: usize) -> Figure {
         y: Axis::new("time", Some("ns"))
             .log()
             .ticks([10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4].map(|ns| (ns, ns.to_string()))),
+        repeats: true,
         level: None,
         series,
+    }
+}
+
+fn of_scheme(kind: SchemeKind) -> usize {
+    match kind {
+        SchemeKind::GcmPre(_) => colour::GCM,
+        SchemeKind::Gscm(_) | SchemeKind::GscmH => colour::GSCM,
+        SchemeKind::GcmOn(_) | SchemeKind::GcmOn64 | SchemeKind::GcmDerived => colour::GCM_ON,
+        _ => colour::NONE,
     }
 }
 
@@ -58,17 +69,22 @@ fn ends(series: &Series) -> String {
 fn network(measured: &Measured) -> Option<Figure> {
     let found = measured.network.as_ref().ok()?;
     let first = *found.clients().first()?;
-    let specs = || found.0.iter().filter(|point| point.clients == first && point.bytes == LENGTHS[0]);
+    let specs =
+        || found.0.iter().filter(|point| (point.clients, point.bytes, point.window) == (first, LENGTHS[0], WINDOW));
     let series =
         found.clients().into_iter().enumerate().flat_map(|(i, clients)| {
             LENGTHS.into_iter().enumerate().map(move |(j, bytes)| (2 * i + j, clients, bytes))
         });
     let series: Vec<Series> = series
-        .map(|(colour, clients, bytes)| {
+        .map(|(number, clients, bytes)| {
             let points = specs().filter_map(|point| {
                 Some((X::Word(point.spec.to_string()), found.at(point.spec, clients, bytes)?.ratio))
             });
-            Series::here(format!("{bytes} bytes, {} k clients", clients / 1000), colour, points)
+            Series::here(
+                format!("{bytes} bytes, {} k clients", clients / 1000),
+                colour::CIRCUMSTANCES[number % 4],
+                points,
+            )
         })
         .collect();
     // The fewest clients tell the story; the others are in the table.
@@ -86,6 +102,7 @@ fn network(measured: &Measured) -> Option<Figure> {
         kind: PlotKind::Dots,
         x: Axis::new("scheme", None),
         y: Axis::new("time over clear", None).log().ticks([1.0, 1.5, 2.0, 5.0, 10.0, 20.0].map(|at| (at, at.to_string()))),
+        repeats: false,
         level: Some(1.0),
         series,
     })
@@ -107,7 +124,8 @@ fn memory(measured: &Measured) -> Figure {
         y: Axis::new("memory", Some("bytes"))
             .log()
             .ticks([32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 8192.0, 65536.0, 131072.0].map(|at| (at, at.to_string()))),
+        repeats: false,
         level: None,
-        series: vec![Series::paper("paper", 0, paper), Series::here("here", 1, ours)],
+        series: vec![Series::paper("paper", 0, paper), Series::here("here", 7, ours)],
     }
 }

@@ -3,14 +3,22 @@
 use std::io;
 
 use sealwright::Isa;
+use sealwright_measure::Interval;
+use sealwright_session::Spec;
 
-use super::{capacity, memory, network, peers, software, speed};
+use super::{capacity, families, memory, network, peers, software, speed};
 
 /// Everything measured.
 pub(super) struct Measured {
     pub(super) best: Isa,
     pub(super) memory: Vec<memory::Held>,
     pub(super) peers: Vec<peers::Peer>,
+    /// Tables of every size.
+    pub(super) families: Vec<families::Point>,
+    /// Nanoseconds to admit a client.
+    pub(super) set_up: Vec<(Spec, Interval)>,
+    /// Nanoseconds to read a page; or why they are not known.
+    pub(super) page: Result<Interval, io::Error>,
     pub(super) speed: speed::SpeedPoints,
     /// Figure 1; or why there is none.
     pub(super) network: Result<network::NetworkPoints, io::Error>,

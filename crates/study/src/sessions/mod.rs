@@ -1,8 +1,8 @@
 //! `sealwright-lab study sessions`: GCM-Pre, GCM-On and GSCM for many clients, and what should replace them.
 
 mod capacity;
-mod claims;
 mod crowd;
+mod families;
 mod figures;
 mod measured;
 mod memory;
@@ -11,6 +11,8 @@ mod notes;
 mod pager;
 mod peers;
 mod printed;
+mod quantities;
+mod set_up;
 mod software;
 mod speed;
 mod tabled;
@@ -23,11 +25,17 @@ use printed::PAPER;
 use sealwright::Isa;
 
 use crate::{
+    attacked,
     error::StudyError,
+    judgement::judge,
     paper::Paper,
     progress::Progress,
+    quantity::Quantity,
     study::{Options, Outcome, Study},
 };
+
+/// Attacks that try what the paper says of security.
+const ATTACKS: [&str; 3] = ["gscm-forgery", "gscm-keys", "gscm-second-key"];
 
 /// The study of many clients.
 #[derive(Debug)]
@@ -46,11 +54,18 @@ impl Study for Sessions {
         Duration::from_secs(if quick { 50 } else { 900 })
     }
 
+    fn printed(&self) -> Vec<Quantity> {
+        quantities::printed()
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options, progress).map_err(StudyError::io("study sessions"))?;
+        let mut quantities = quantities::quantities(&measured);
+        attacked::run(&ATTACKS, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: claims::judge(&measured),
+            claims: judge(&PAPER.claims, &quantities)?,
+            quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
             notes: notes::notes(&measured),
@@ -60,7 +75,7 @@ impl Study for Sessions {
 
 fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let quick = options.quick;
-    progress.expect(3 + capacity::rows(quick).len() + network::steps(quick) + speed::steps(quick));
+    progress.expect(6 + capacity::rows(quick).len() + network::steps(quick) + speed::steps(quick));
     progress.step("what other libraries keep");
     let (peers, kept) = peers::measure(if quick { 500 } else { 2000 })?;
     progress.step("bytes a client");
@@ -70,9 +85,15 @@ fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measure
     let served = capacity::measure(quick, budget, &memory, progress);
     let network = network::measure(quick, progress);
     progress.step("software of tables, as in 2009");
-    let software = software::measure(quick)?;
+    let software = software::measure(quick, progress)?;
+    progress.step("tables of every size");
+    let families = families::measure(quick, progress)?;
+    progress.step("admitting clients");
+    let set_up = set_up::measure(quick, progress)?;
+    progress.step("reading pages");
+    let page = pager::time_of_a_page(&std::env::temp_dir());
     let speed = speed::measure(quick, progress)?;
-    Ok(Measured { best: Isa::best(), memory, peers, speed, network, software, served, budget })
+    Ok(Measured { best: Isa::best(), memory, peers, families, set_up, page, speed, network, software, served, budget })
 }
 
 #[cfg(test)]

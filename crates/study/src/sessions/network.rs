@@ -15,8 +15,12 @@ const CLIENTS: [u32; 3] = [10_000, 50_000, 100_000];
 /// Machines that the paper's clients were on.
 pub(super) const CONNECTIONS: usize = 50;
 
-/// Packets under way on a connection.
+/// Packets under way on a connection, where the relay is to be busy.
 pub(super) const WINDOW: usize = 32;
+
+/// Bits a second of the paper's network, and bytes around a frame on it: Ethernet with preamble and gap, IP, TCP.
+const BITS: f64 = 100e6;
+const AROUND: usize = 38 + 20 + 20;
 
 /// One scheme at one length and number of clients.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +28,8 @@ pub(super) struct Point {
     pub(super) spec: Spec,
     pub(super) clients: u32,
     pub(super) bytes: usize,
+    /// Packets under way on a connection.
+    pub(super) window: usize,
     /// Nanoseconds of the relay's processor for a packet.
     pub(super) ns: Interval,
     /// The same over the same without encryption.
@@ -41,7 +47,14 @@ pub(super) struct NetworkPoints(pub(super) Vec<Point>);
 
 impl NetworkPoints {
     pub(super) fn at(&self, spec: Spec, clients: u32, bytes: usize) -> Option<Point> {
-        self.0.iter().find(|point| (point.spec, point.clients, point.bytes) == (spec, clients, bytes)).copied()
+        self.under_way(spec, clients, bytes, WINDOW)
+    }
+
+    /// The same with so many packets under way on a connection.
+    pub(super) fn under_way(&self, spec: Spec, clients: u32, bytes: usize, window: usize) -> Option<Point> {
+        let this =
+            |point: &&Point| (point.spec, point.clients, point.bytes, point.window) == (spec, clients, bytes, window);
+        self.0.iter().find(this).copied()
     }
 
     /// The numbers of clients that were measured, ascending.
@@ -75,6 +88,20 @@ pub(super) fn specs(quick: bool) -> Vec<Spec> {
     specs
 }
 
+/// The schemes of the paper's figure 1, GSCM first.
+pub(super) const PAPERS: [SchemeKind; 3] =
+    [SchemeKind::Gscm(Strategy::T64k), SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k)];
+
+impl Point {
+    /// Nanoseconds of a packet over the paper's network: the relay's processor, and the frame twice over the wire. The kernel of
+    /// most test machines cannot shape a link, so the wire's part is computed and not measured.
+    pub(super) fn over_the_wire(&self) -> Interval {
+        let frame = self.bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
+        let wire = 2.0 * frame as f64 * 8.0 / BITS * 1e9;
+        self.ns.map(|ns| ns + wire)
+    }
+}
+
 /// The numbers of clients to measure.
 fn grid(quick: bool) -> &'static [u32] {
     if quick { &CLIENTS[..1] } else { &CLIENTS }
@@ -93,13 +120,15 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ne
             progress.step(&format!("{spec} over connections, {clients} clients"));
             // The text compares keys of 256 bits with short packets alone.
             let lengths = if quick && spec.long { &LENGTHS[..1] } else { &LENGTHS };
-            for &bytes in lengths {
-                let outcome = load::point(spec, clients, bytes, CONNECTIONS, WINDOW, seconds);
+            let windows = if PAPERS.contains(&spec.kind) { &[WINDOW, 1][..] } else { &[WINDOW] };
+            for (&bytes, &window) in lengths.iter().flat_map(|bytes| windows.iter().map(move |window| (bytes, window)))
+            {
+                let outcome = load::point(spec, clients, bytes, CONNECTIONS, window, seconds);
                 let outcome = outcome.map_err(|error| io::Error::other(error.to_string()))?;
                 let (ns, lost, bad, accepted) =
                     (outcome.ns_per_frame, outcome.lost, outcome.bad, outcome.forged_accepted);
                 let Some(ratio) = outcome.ratio_to_clear else { continue };
-                found.0.push(Point { spec, clients, bytes, ns, ratio, lost, bad, accepted });
+                found.0.push(Point { spec, clients, bytes, window, ns, ratio, lost, bad, accepted });
             }
         }
     }

@@ -9,6 +9,8 @@ use std::{
     path::Path,
 };
 
+use sealwright_measure::{Clock, Interval, clock::Wall, random::Random};
+
 /// Bytes of a page.
 pub(super) const PAGE: usize = 4096;
 
@@ -22,6 +24,24 @@ struct Frame {
     page: Option<u32>,
     referenced: bool,
     dirty: bool,
+}
+
+/// Nanoseconds to read a page of a file in `folder` that is not in memory.
+pub(super) fn time_of_a_page(folder: &Path) -> io::Result<Interval> {
+    const PAGES: u64 = 4096;
+    let mut pager = Pager::new(folder, PAGES, PAGE, 1)?;
+    let mut random = Random::new(11);
+    let mut samples = Vec::new();
+    for _ in 0..200 {
+        // Another page than the one in memory
+        let clock = Wall::new();
+        pager.touch(random.below(PAGES as usize) as u64)?;
+        let took = clock.now();
+        if pager.misses() > 0 {
+            samples.push(took.as_secs_f64() * 1e9);
+        }
+    }
+    Interval::of(&samples, 11).ok_or_else(|| io::Error::other("no page was read"))
 }
 
 /// Records of one size in pages of a file.

@@ -9,6 +9,7 @@ use super::{
     speed::LENGTHS,
     tabled::{Cluster, Flow},
 };
+use crate::progress::Progress;
 
 /// The schemes, GSCM first.
 pub(super) const SCHEMES: [&str; 3] = ["gscm(64k)", "gcm-pre(4k)", "gcm-on(4k)"];
@@ -98,22 +99,22 @@ fn grid(quick: bool) -> &'static [usize] {
     if quick { &[10_000] } else { &[10_000, 100_000] }
 }
 
-pub(super) fn measure(quick: bool) -> io::Result<Vec<Point>> {
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
     let meter = if quick { Meter::quick().rounds(5, 200) } else { Meter::full().rounds(9, 1000) };
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 300 } else { 3000 }));
     let mut points = Vec::new();
     for &clients in grid(quick) {
         for bytes in LENGTHS {
-            points.extend(point(&meter, clients, bytes)?);
+            points.extend(point(&meter, clients, bytes, progress)?);
         }
     }
     Ok(points)
 }
 
-fn point(meter: &Meter, clients: usize, bytes: usize) -> io::Result<Option<Point>> {
+fn point(meter: &Meter, clients: usize, bytes: usize, progress: &mut Progress<'_>) -> io::Result<Option<Point>> {
     let mut crowds = SCHEMES.map(|name| Crowd::new(name, clients, bytes));
     let mut candidates = crowds.each_mut().map(|crowd| crowd as &mut dyn Candidate);
-    let compared = meter.compare(&mut candidates, &mut |_| {})?;
+    let compared = progress.compare(meter, &mut candidates)?;
     let ns = SCHEMES.map(|name| compared.trial(name).map(|trial| trial.interval.scale(1e9)));
     let over = [SCHEMES[1], SCHEMES[2]].map(|name| compared.ratio(name, SCHEMES[0]));
     Ok(match (ns, over) {
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn every_scheme_is_timed() {
         let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
-        let point = point(&meter, 20, 40).unwrap().unwrap();
+        let point = point(&meter, 20, 40, &mut Progress::new("s", &mut |_| {})).unwrap().unwrap();
         assert!(point.ns.iter().chain(&point.over).all(|figure| figure.median > 0.0), "{point:?}");
     }
 }

@@ -133,7 +133,7 @@ fn pass(
             let mut ours = forward("forward", &crowd)?;
             let mut seal = Packets::new("seal", &crowd, Work::Seal, bytes);
             let mut candidates: [&mut dyn Candidate; 3] = [&mut base, &mut ours, &mut seal];
-            let compared = meter.compare(&mut candidates, &mut progress.trial())?;
+            let compared = progress.compare(meter, &mut candidates)?;
             let ns = |name: &str| compared.trial(name).map(|trial| trial.interval.scale(1e9));
             let all = (ns("clear"), ns("forward"), ns("seal"), compared.ratio("forward", "clear"));
             let (Some(base), Some(forward), Some(seal), Some(ratio)) = all else { continue };

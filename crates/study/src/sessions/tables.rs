@@ -69,7 +69,7 @@ fn software(measured: &Measured) -> Table {
 }
 
 /// What table 4 of the paper prints for a scheme: most reported, most stable.
-fn printed_clients(spec: Spec) -> [Option<f64>; 2] {
+pub(super) fn printed_clients(spec: Spec) -> [Option<f64>; 2] {
     let label = match spec.kind {
         SchemeKind::Gscm(_) => "gscm(x)".to_owned(),
         _ => Spec { long: false, ..spec }.to_string(),

@@ -1,4 +1,4 @@
-//! A sentence of a paper as a predicate with a verdict on this machine.
+//! Whether a sentence is true here, as far as intervals tell.
 
 use std::fmt;
 
@@ -75,31 +75,6 @@ impl fmt::Display for Verdict {
             Verdict::DoesNotHold => "does not hold",
             Verdict::CannotBeTold => "cannot be told",
         })
-    }
-}
-
-/// A sentence that somebody wrote, and what this machine says of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Claim {
-    /// The sentence, as its source has it or shortened with care.
-    pub sentence: String,
-    /// Where it stands: paper and section, table or figure.
-    pub source: String,
-    /// What this machine says.
-    pub verdict: Verdict,
-    /// The figures behind the verdict, in words: `user time CBC / GCM 1.41 [1.38, 1.44]`.
-    pub evidence: String,
-}
-
-impl Claim {
-    /// A claim with its verdict and what speaks for it.
-    pub fn new(
-        sentence: impl Into<String>,
-        source: impl Into<String>,
-        verdict: Verdict,
-        evidence: impl Into<String>,
-    ) -> Claim {
-        Claim { sentence: sentence.into(), source: source.into(), verdict, evidence: evidence.into() }
     }
 }
 

@@ -1,0 +1,160 @@
+//! Whether stored verdicts follow from stored figures: every rule of a result file is applied again to its quantities, and to
+//! nothing else.
+
+use std::path::Path;
+
+use sealwright_measure::Verdict;
+
+use crate::{
+    error::StudyError,
+    judgement::{Judged, Scoped},
+    results::Results,
+    rule::Place,
+    studies::STUDIES,
+};
+
+/// What was found in the results of a study.
+#[derive(Debug)]
+pub struct Checked {
+    /// The study.
+    pub study: String,
+    /// Claims in the file.
+    pub claims: usize,
+    /// Verdicts that were computed again, directions and magnitudes counted apart.
+    pub verdicts: usize,
+    /// What differs, a sentence each.
+    pub differences: Vec<String>,
+}
+
+/// Checks every result file in `folder`.
+///
+/// # Errors
+/// When a file or a rule cannot be read, or when there is no file.
+pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
+    let loaded = STUDIES.iter().filter_map(|study| Results::load(folder, study.name()).transpose());
+    let all: Vec<Checked> = loaded.map(|results| check(&results?)).collect::<Result<_, _>>()?;
+    if all.is_empty() {
+        let why = "no results of a study\nhint: sealwright-lab study all --quick makes some";
+        return Err(StudyError::Results(folder.to_owned(), why.to_owned()));
+    }
+    Ok(all)
+}
+
+/// Checks one study's results.
+///
+/// # Errors
+/// When a rule cannot be read.
+pub fn check(results: &Results) -> Result<Checked, StudyError> {
+    let outcome = &results.outcome;
+    let mut checked =
+        Checked { study: results.study.clone(), claims: outcome.claims.len(), verdicts: 0, differences: Vec::new() };
+    for claim in &outcome.claims {
+        let again = Judged { verdicts: Vec::new(), ..claim.clone() }.judged(&outcome.quantities)?;
+        let count = |one: &Scoped| usize::from(one.direction.is_some()) + usize::from(one.magnitude.is_some());
+        checked.verdicts += again.verdicts.iter().map(count).sum::<usize>();
+        checked.differences.extend(differences(claim, &again));
+    }
+    Ok(checked)
+}
+
+fn differences(stored: &Judged, again: &Judged) -> Vec<String> {
+    let words = |one: Option<&Scoped>| {
+        one.map_or("no verdict".to_owned(), |one| {
+            let verdict: Option<Verdict> = one.direction.as_ref().map(|found| found.verdict);
+            let place: Option<Place> = one.magnitude.as_ref().map(|found| found.place);
+            let words = verdict.map(|verdict| verdict.to_string()).into_iter();
+            words.chain(place.map(|place| format!("number {}", place.words()))).collect::<Vec<_>>().join(", ")
+        })
+    };
+    let mut scopes: Vec<&str> = Vec::new();
+    for scoped in stored.verdicts.iter().chain(&again.verdicts) {
+        if !scopes.contains(&&scoped.scope[..]) {
+            scopes.push(&scoped.scope);
+        }
+    }
+    let find = |judged: &'_ Judged, scope: &str| judged.verdicts.iter().position(|one| one.scope == scope);
+    let differs = |scope: &&str| {
+        let (old, new) = (find(stored, scope), find(again, scope));
+        let (old, new) = (old.map(|at| &stored.verdicts[at]), new.map(|at| &again.verdicts[at]));
+        let (id, scope) = (&stored.id, *scope);
+        (old != new).then(|| match (words(old), words(new)) {
+            (old, new) if old == new => format!("{id}, {scope}: {old}, by other figures than the stored ones"),
+            (old, new) => format!("{id}, {scope}: the file says {old}, its figures say {new}"),
+        })
+    };
+    scopes.iter().filter_map(differs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::time::Duration;
+
+    use sealwright_measure::Interval;
+
+    use super::*;
+    use crate::{judgement::judge, study::Outcome};
+
+    /// The claims of every paper on its own figures.
+    fn results() -> Vec<Results> {
+        let of = |study: &&dyn crate::Study| {
+            let quantities = study.printed();
+            let claims = judge(&study.paper().claims, &quantities).unwrap();
+            let outcome = Outcome { claims, quantities, ..Outcome::default() };
+            Results::new(study.name(), true, Duration::from_secs(1), outcome)
+        };
+        STUDIES.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_was_stored_follows_from_the_stored_figures() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(folder(place.path()).unwrap_err().to_string().contains("hint:"));
+        results().iter().for_each(|results| results.store(place.path()).unwrap());
+        let checked = folder(place.path()).unwrap();
+        assert_eq!(checked.len(), STUDIES.len());
+        for one in checked {
+            assert!(one.differences.is_empty() && one.claims > 10 && one.verdicts > 3, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_changed_figure_and_a_changed_verdict_are_found() {
+        let mut changed = results().swap_remove(4);
+        let fastest = changed.outcome.quantities.iter_mut().find(|one| one.name == "rate/Serpent-OCB").unwrap();
+        fastest.figure = Interval::exact(90.0);
+        let found = check(&changed).unwrap().differences;
+        let said = "fastest, the paper's own table: the file says holds, number inside, its figures say does not hold, \
+                    number above ours";
+        assert!(found.contains(&said.to_owned()), "{found:#?}");
+
+        let mut changed = results().swap_remove(0);
+        let claim = changed.outcome.claims.iter_mut().find(|one| one.id == "proportional").unwrap();
+        claim.verdicts[0].direction.as_mut().unwrap().verdict = Verdict::Holds;
+        let found = check(&changed).unwrap().differences;
+        let said = "proportional, the paper's own tables: the file says holds, its figures say does not hold";
+        assert_eq!(found, [said]);
+        changed.outcome.claims[0].verdicts.clear();
+        assert_eq!(check(&changed).unwrap().differences.len(), 2, "a verdict that was left out");
+    }
+
+    #[test]
+    fn the_papers_own_figures_say_what_the_data_expect() {
+        for study in STUDIES {
+            let judged = judge(&study.paper().claims, &study.printed()).unwrap();
+            for (claim, judged) in study.paper().claims.iter().zip(judged) {
+                let found: Vec<Verdict> =
+                    judged.verdicts.iter().filter_map(|one| Some(one.direction.as_ref()?.verdict)).collect();
+                let expected: Vec<Verdict> = claim.arithmetic.into_iter().collect();
+                assert_eq!(
+                    found,
+                    expected,
+                    "{}/{}: {}",
+                    study.name(),
+                    claim.id,
+                    judged.verdicts.iter().map(Scoped::evidence).collect::<String>()
+                );
+            }
+        }
+    }
+}

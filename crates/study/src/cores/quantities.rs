@@ -1,0 +1,87 @@
+//! The figures that the paper's claims are about, by name: on its own table, on our cores, and where it has a meaning on
+//! software.
+
+use sealwright_measure::Interval;
+
+use super::{
+    design::{BITS, CIPHERS, Cipher, Column, DESIGNS, Design, Mode},
+    measured::Measured,
+    software::LONGEST,
+};
+use crate::quantity::{Kind, Quantities, Quantity};
+
+/// The circumstance of the paper's own figures.
+const PRINTED: &str = "the paper's own table";
+/// That of our cores: area as an ALM-class estimate of four lanes, clocks of one lane routed.
+const OURS: &str = "our cores";
+/// That of software.
+const SOFTWARE: &str = "software here, one core";
+
+/// What the paper prints: the same on every machine. Rates and clocks are known to half a unit.
+pub(super) fn printed() -> Vec<Quantity> {
+    let mut all = Vec::new();
+    let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
+    let near = |value: f64| Interval { median: value, low: value - 0.5, high: value + 0.5 };
+    for design in DESIGNS {
+        let printed = |column| design.printed(column);
+        add.add(format!("ALMs/{design}"), printed(Column::Alms).map(Interval::exact));
+        add.add(format!("memory blocks/{design}"), printed(Column::Memories).map(Interval::exact));
+        add.add(format!("rate/{design}"), printed(Column::Gbps).map(near));
+        if let (Some(clock), Some(rate)) = (printed(Column::Clock), printed(Column::Gbps)) {
+            add.exact(format!("512 bits at the clock : rate/{design}"), clock * BITS / 1e3 / rate);
+        }
+    }
+    beyond(&mut add, |design| design.printed(Column::Alms).map(Interval::exact));
+    for (design, cycles) in [
+        (Design(Cipher::Aes, Mode::Gcm), 1.0),
+        (Design(Cipher::Serpent, Mode::Gcm), 1.0),
+        (Design(Cipher::Serpent, Mode::Ocb), 34.0),
+    ] {
+        add.exact(format!("latency/{design}"), cycles);
+    }
+    all
+}
+
+/// What the authenticating cores take beyond their cipher.
+fn beyond(add: &mut Quantities<'_>, alms: impl Fn(Design) -> Option<Interval>) {
+    for cipher in CIPHERS {
+        for mode in [Mode::Ocb, Mode::Gcm] {
+            let (whole, alone) = (alms(Design(cipher, mode)), alms(Design(cipher, Mode::Alone)));
+            let more = whole.zip(alone).map(|(whole, alone)| Interval {
+                median: whole.median - alone.median,
+                low: whole.low - alone.high,
+                high: whole.high - alone.low,
+            });
+            let more = more.filter(|more| more.low > 0.0);
+            add.add(format!("ALMs beyond the cipher/{}", Design(cipher, mode)), more);
+        }
+    }
+}
+
+pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
+    let mut all = printed();
+    let kept = &measured.kept;
+    let alms = |design| kept.area(design)?.alms();
+    let mut add = Quantities::new(&mut all, OURS, Kind::Synthesised);
+    for design in DESIGNS {
+        add.add(format!("ALMs/{design}"), alms(design));
+        let blocks = kept.area(design).and_then(|found| found.bram);
+        add.add(format!("memory blocks/{design}"), blocks.map(|blocks| Interval::exact(f64::from(blocks))));
+        // One run of place and route, whose clock changes from seed to seed
+        add.once(format!("rate/{design}"), kept.rate(design));
+    }
+    beyond(&mut add, alms);
+    let mut add = Quantities::new(&mut all, OURS, Kind::Simulated);
+    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+        let Some(pace) = kept.pace(design) else { continue };
+        let cycles = pace.latency_cycles.map(|cycles| Interval::exact(f64::from(cycles)));
+        add.add(format!("latency/{design}"), cycles);
+        let bits = pace.bits(LONGEST).map(Interval::exact);
+        add.add(format!("bits of text a cycle, four lanes/{design}/{LONGEST}"), bits);
+    }
+    let mut add = Quantities::new(&mut all, SOFTWARE, Kind::Measured);
+    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+        add.add(format!("rate/{design}"), measured.software_rate(design, LONGEST));
+    }
+    all
+}

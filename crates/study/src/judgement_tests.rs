@@ -1,0 +1,53 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::{rule::Place, studies::STUDIES};
+
+#[test]
+fn every_claim_of_every_paper_can_be_judged() {
+    let mut ids = Vec::new();
+    for study in STUDIES {
+        for claim in &study.paper().claims {
+            let name = format!("{}/{}", study.name(), claim.id);
+            rule::read(claim.rule.as_deref(), claim.number.as_ref().map(|number| &number.of[..])).unwrap();
+            let testable = claim.rule.is_some() || claim.number.is_some();
+            assert!(testable != claim.untestable.is_some(), "{name}: a rule or a reason why not");
+            if let Some(number) = &claim.number {
+                assert!(number.printed.is_some() != number.against.is_some(), "{name}: a number, or where it is");
+            }
+            assert!(!ids.contains(&name), "{name} twice");
+            ids.push(name);
+        }
+    }
+    let counts: Vec<usize> = STUDIES.iter().map(|study| study.paper().claims.len()).collect();
+    let least = [11, 17, 24, 17, 14];
+    assert!(counts.iter().zip(least).all(|(count, least)| *count >= least), "{counts:?}");
+}
+
+fn sentence(rule: &str) -> Sentence {
+    let text = format!(
+        "id = 'a'\nshort = 's'\nsentence = 't'\nplace = 'p'\nreading = 'r'\nrule = \"{rule}\"\n\
+         number = {{ of = \"'x'\", printed = [2.0, 2.0] }}\nonly = ['in*']"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+#[test]
+fn circumstances_have_verdicts_of_their_own() {
+    let quantity = |scope: &str, value| Quantity {
+        name: "x".into(),
+        scope: scope.into(),
+        kind: Kind::Measured,
+        figure: Interval::exact(value),
+        once: false,
+    };
+    let all = [quantity("in one", 2.0), quantity("in two", 0.5), quantity("out", 3.0)];
+    let judged = judge(&[sentence("every 'x' > 1")], &all).unwrap().remove(0);
+    assert_eq!(judged.verdict("in one"), Some(Verdict::Holds));
+    assert_eq!(judged.verdict("in two"), Some(Verdict::DoesNotHold));
+    assert_eq!(judged.verdict("out"), None, "only those that may judge");
+    let places: Vec<Place> = judged.verdicts.iter().map(|one| one.magnitude.as_ref().unwrap().place).collect();
+    assert_eq!(places, [Place::Inside, Place::Above]);
+    assert_eq!(judged.verdicts[0].evidence(), "x: 2.00. The paper's number: 2.00, here 2.00 (x)");
+    let json = serde_json::to_string(&judged).unwrap();
+    assert_eq!(serde_json::from_str::<Judged>(&json).unwrap(), judged);
+}

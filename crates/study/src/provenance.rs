@@ -1,0 +1,97 @@
+//! Where results come from: which program measured them, and what its samples were.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use sealwright_measure::Comparison;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The program and its samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// The commit that the program was built from, with `+` if there were changes; empty if it is unknown.
+    pub commit: String,
+    /// SHA-256 of the program.
+    pub program: String,
+    /// Every comparison, in its order.
+    #[serde(default)]
+    pub comparisons: Vec<Recorded>,
+}
+
+/// A comparison in few numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    /// The step of the study.
+    pub step: String,
+    /// The seed of the order and of the bootstrap.
+    pub seed: u64,
+    /// Whether every interval became as narrow as asked.
+    pub narrow: bool,
+    /// The candidates.
+    pub trials: Vec<RecordedTrial>,
+}
+
+/// A candidate's samples in few numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedTrial {
+    /// Its name.
+    pub name: String,
+    /// Iterations of a sample.
+    pub iterations: u64,
+    /// Samples.
+    pub rounds: usize,
+    /// For each start the least sample, the quartiles and the greatest, in seconds for one iteration.
+    pub quantiles: Vec<[f64; 5]>,
+}
+
+impl Recorded {
+    pub(crate) fn new(step: &str, found: &Comparison) -> Recorded {
+        let trial = |trial: &sealwright_measure::Trial| RecordedTrial {
+            name: trial.name.clone(),
+            iterations: trial.iterations,
+            rounds: trial.samples.len(),
+            quantiles: trial.quantiles(),
+        };
+        let trials = found.trials.iter().map(trial).collect();
+        Recorded { step: step.to_owned(), seed: found.seed, narrow: found.narrow, trials }
+    }
+}
+
+impl Provenance {
+    /// Of the program that runs.
+    pub(crate) fn here(commit: &str, comparisons: Vec<Recorded>) -> Provenance {
+        let program = std::env::current_exe().and_then(|path| sha256(&path)).unwrap_or_default();
+        Provenance { commit: commit.to_owned(), program, comparisons }
+    }
+}
+
+/// SHA-256 of a file, in hex.
+pub(crate) fn sha256(path: &Path) -> std::io::Result<String> {
+    Ok(Sha256::digest(std::fs::read(path)?).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_measure::{Meter, Work};
+
+    use super::*;
+    use crate::progress::Progress;
+
+    #[test]
+    fn a_comparison_leaves_its_quartiles() {
+        let mut tell = |_: crate::progress::Step<'_>| {};
+        let mut progress = Progress::new("s", &mut tell);
+        let meter = Meter::quick().rounds(5, 5).budget(std::time::Duration::from_millis(5));
+        progress.step("some step");
+        progress.compare(&meter, &mut [&mut Work::new("work", || {})]).unwrap();
+        let found = Provenance::here("abc", progress.recorded());
+        let [Recorded { step, trials, .. }] = &found.comparisons[..] else { panic!("{found:?}") };
+        assert_eq!((&step[..], &trials[0].name[..], trials[0].rounds), ("some step", "work", 5));
+        let [quantiles] = trials[0].quantiles[..] else { panic!("one start") };
+        assert!(quantiles.is_sorted(), "{quantiles:?}");
+        assert_eq!((&found.commit[..], found.program.len()), ("abc", 64));
+        assert!(progress.recorded().is_empty());
+    }
+}

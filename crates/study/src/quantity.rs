@@ -1,0 +1,98 @@
+//! A figure with a name: what rules are about. Verdicts can be computed from these alone.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use sealwright_measure::Interval;
+use serde::{Deserialize, Serialize};
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Measured or tried on this machine.
+    Measured,
+    /// Counted by a simulator, the same each time.
+    Simulated,
+    /// Found by synthesis, placing and routing of hardware; read from stored results.
+    Synthesised,
+    /// Computed from what the paper prints, or from a definition. It is the same on every machine.
+    Arithmetic,
+    /// Not tested here.
+    Untestable,
+}
+
+impl Kind {
+    /// Every kind, in the order of the report.
+    pub const ALL: [Kind; 5] = [Kind::Measured, Kind::Simulated, Kind::Synthesised, Kind::Arithmetic, Kind::Untestable];
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Measured => "measured",
+            Kind::Simulated => "simulated",
+            Kind::Synthesised => "synthesised",
+            Kind::Arithmetic => "arithmetic",
+            Kind::Untestable => "untestable",
+        })
+    }
+}
+
+/// A figure with its name, the circumstance in which it was found, and its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Quantity {
+    /// Parts separated by `/`: `GCM : CBC/encrypt/text/10 MB`.
+    pub name: String,
+    /// The circumstance: `whole processes, seal for GCM`.
+    pub scope: String,
+    /// Where the figure comes from.
+    pub kind: Kind,
+    /// Median and ends of the 95 % interval; without width if the figure is exact.
+    pub figure: Interval,
+    /// The spread of the figure is unknown, because it was found only once although it varies: no rule can be decided by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+}
+
+/// The quotient of two figures measured apart: its interval reaches as far as both ends allow.
+pub fn quotient(a: Interval, b: Interval) -> Interval {
+    Interval { median: a.median / b.median, low: a.low / b.high, high: a.high / b.low }
+}
+
+/// Collects the quantities of one circumstance.
+#[derive(Debug)]
+pub(crate) struct Quantities<'a> {
+    all: &'a mut Vec<Quantity>,
+    scope: String,
+    kind: Kind,
+}
+
+impl<'a> Quantities<'a> {
+    pub(crate) fn new(all: &'a mut Vec<Quantity>, scope: impl Into<String>, kind: Kind) -> Quantities<'a> {
+        Quantities { all, scope: scope.into(), kind }
+    }
+
+    /// Adds a figure, if there is one.
+    pub(crate) fn add(&mut self, name: impl Into<String>, figure: impl Into<Option<Interval>>) {
+        if let Some(figure) = figure.into() {
+            let Quantities { scope, kind, .. } = self;
+            self.all.push(Quantity { name: name.into(), scope: scope.clone(), kind: *kind, figure, once: false });
+        }
+    }
+
+    /// Adds a figure without a spread.
+    pub(crate) fn exact(&mut self, name: impl Into<String>, value: f64) {
+        self.add(name, Interval::exact(value));
+    }
+
+    /// Adds a figure that varies but was found only once.
+    pub(crate) fn once(&mut self, name: impl Into<String>, value: Option<f64>) {
+        if let Some(value) = value {
+            self.exact(name, value);
+            if let Some(last) = self.all.last_mut() {
+                last.once = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The table of claims: a row a claim, with everything behind it folded inside.
+
+use sealwright_measure::Verdict;
+use serde::Serialize;
+
+use super::{mark::Mark, terms};
+use crate::{
+    judgement::{Judged, Scoped},
+    quantity::Kind,
+    rule::Place,
+};
+
+/// A row.
+#[derive(Serialize)]
+pub(super) struct Claim {
+    id: String,
+    /// `files/encrypt`.
+    name: String,
+    study: String,
+    short: String,
+    sentence: String,
+    place: String,
+    /// HTML, with words linked to the glossary.
+    reading: String,
+    rule: Option<String>,
+    untestable: Option<String>,
+    /// What holds here: all circumstances but the paper's own figures.
+    here: Option<Mark>,
+    /// In how many circumstances of how many it holds.
+    tally: String,
+    /// What the paper's own figures say.
+    own: Option<Mark>,
+    /// Where the paper's number lies.
+    number: Option<Mark>,
+    /// Kinds of the figures behind it.
+    kinds: Vec<String>,
+    verdicts: Vec<Verdicted>,
+    /// By what the table sorts: worst first.
+    rank: usize,
+}
+
+#[derive(Serialize)]
+struct Verdicted {
+    scope: String,
+    kind: String,
+    direction: Option<Mark>,
+    number: Option<Mark>,
+    evidence: String,
+}
+
+impl Claim {
+    pub(super) fn new(study: &str, judged: &Judged) -> Claim {
+        let here: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind != Kind::Arithmetic).collect();
+        let own: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind == Kind::Arithmetic).collect();
+        let directions = |all: &[&Scoped]| -> Vec<Verdict> {
+            all.iter().filter_map(|one| Some(one.direction.as_ref()?.verdict)).collect()
+        };
+        let (found, printed) = (directions(&here), directions(&own));
+        let places: Vec<Place> = here.iter().filter_map(|one| Some(one.magnitude.as_ref()?.place)).collect();
+        let holds = found.iter().filter(|verdict| **verdict == Verdict::Holds).count();
+        let mut kinds: Vec<Kind> = judged.verdicts.iter().map(|one| one.kind).collect();
+        kinds.extend(judged.untestable.iter().map(|_| Kind::Untestable));
+        kinds.sort_unstable();
+        kinds.dedup();
+        let mark = if judged.untestable.is_some() { Some(Mark::UNTESTABLE) } else { overall(&found) };
+        let ranks = ["does-not-hold", "differs", "cannot-be-told", "holds", "untestable"];
+        Claim {
+            id: format!("{study}-{}", judged.id),
+            name: format!("{study}/{}", judged.id),
+            study: study.to_owned(),
+            short: judged.short.clone(),
+            sentence: judged.sentence.clone(),
+            place: judged.place.clone(),
+            reading: terms::linked(&judged.reading),
+            rule: judged.rule.clone(),
+            untestable: judged.untestable.clone(),
+            tally: if found.len() > 1 { format!("{holds}/{}", found.len()) } else { String::new() },
+            own: overall(&printed),
+            number: overall(&places),
+            kinds: kinds.iter().map(Kind::to_string).collect(),
+            verdicts: judged.verdicts.iter().map(verdicted).collect(),
+            rank: mark.map_or(9, |mark| ranks.iter().position(|rank| *rank == mark.class).unwrap_or(9)),
+            here: mark,
+        }
+    }
+}
+
+fn verdicted(scoped: &Scoped) -> Verdicted {
+    Verdicted {
+        scope: scoped.scope.clone(),
+        kind: scoped.kind.to_string(),
+        direction: scoped.direction.as_ref().map(|found| found.verdict.into()),
+        number: scoped.magnitude.as_ref().map(|found| found.place.into()),
+        evidence: scoped.evidence(),
+    }
+}
+
+/// One mark for several: theirs if they agree.
+fn overall<T: Copy + PartialEq + Into<Mark>>(all: &[T]) -> Option<Mark> {
+    let first = *all.first()?;
+    Some(if all.iter().all(|one| *one == first) { first.into() } else { Mark::DIFFERS })
+}

@@ -1,0 +1,280 @@
+//! Rules: what must be true of which figures for a claim to hold. Rules are data (`data/*.toml`), and this module computes
+//! verdicts from them and from quantities, and from nothing else.
+//!
+//! A rule has clauses joined by `and`. A clause takes figures by the pattern of their names, in one circumstance at a time:
+//!
+//! ```text
+//! every 'GCM : CBC/{direction}/{file}' > 1.02
+//! most  'loss/GCM/{case}' over 'loss/CBC/{case}' < 1
+//! some  'growth/{x}' from 8 to 12.5
+//! ```
+//!
+//! `{x}` stands for any text without `/`, the same wherever it has the same name. Each figure that fits is a case. `over` pairs
+//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow.
+//!
+//! **Many cases.** A claim of twenty cases would be refuted by chance more often than in one of twenty repetitions, if every
+//! 95 % interval could refute it. So the case that decides for all (one that fails where every case must hold, one that
+//! holds where some case must) is judged by an interval of the level 1 - 0.05/n for n cases (Bonferroni).
+
+mod parse;
+mod pattern;
+
+use schemars::JsonSchema;
+use sealwright_measure::{Interval, Verdict};
+use serde::{Deserialize, Serialize};
+
+pub use self::parse::RuleError;
+use self::{
+    parse::{Clause, Clauses, HowMany, Term, Test},
+    pattern::{Captures, Pattern},
+};
+use crate::quantity::{Kind, Quantity, quotient};
+
+/// A paper's number and what it is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// The names of the quantities.
+    pub of: String,
+    /// The number, as a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<[f64; 2]>,
+    /// Or the circumstance that holds the paper's own quantities, which are compared one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+}
+
+/// What a rule says in one circumstance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Direction {
+    /// Whether the claim holds.
+    pub verdict: Verdict,
+    /// Cases in which it holds, does not hold, cannot be told.
+    pub cases: [usize; 3],
+    /// The case that decides: one that fails, or the one that holds with the least margin.
+    pub deciding: Case,
+}
+
+/// How the paper's number compares with the figures of one circumstance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Magnitude {
+    /// Where the paper's number lies.
+    pub place: Place,
+    /// Cases in which it is inside, above, below, and in which the spread of the figure is not known.
+    pub cases: [usize; 4],
+    /// The paper's number in the case that decides: equal ends, unless it printed a range.
+    pub printed: [f64; 2],
+    /// The case that decides: the one that is farthest from the paper's number.
+    pub deciding: Case,
+}
+
+/// A case with its figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// The name of the quantity, or of the two.
+    pub name: String,
+    /// Its figure.
+    pub figure: Interval,
+}
+
+/// Where the paper's number lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Inside our interval, or our figure inside the paper's range.
+    Inside,
+    /// Above our interval.
+    Above,
+    /// Below our interval.
+    Below,
+    /// Not the same in all cases.
+    Varies,
+    /// The spread of our figure is not known.
+    Unknown,
+}
+
+impl Place {
+    /// In words, of the paper's number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Place::Inside => "inside",
+            Place::Above => "above ours",
+            Place::Below => "below ours",
+            Place::Varies => "differs",
+            Place::Unknown => "spread unknown",
+        }
+    }
+}
+
+/// A case under trial.
+struct Tried {
+    case: Case,
+    /// Found only once although it varies.
+    once: bool,
+    kind: Kind,
+}
+
+/// The verdict of `rule` on the quantities of `scope`, and their kind; `None` if some clause has no case there.
+///
+/// # Errors
+/// When the rule cannot be read.
+pub fn direction(rule: &str, quantities: &[Quantity], scope: &str) -> Result<Option<(Direction, Kind)>, RuleError> {
+    let Clauses(clauses) = parse::clauses(rule)?;
+    let here: Vec<&Quantity> = quantities.iter().filter(|quantity| quantity.scope == scope).collect();
+    let found: Option<Vec<(Direction, Kind)>> = clauses.iter().map(|clause| judge(clause, &here)).collect();
+    Ok(found.and_then(|all| {
+        let verdict = Verdict::all(all.iter().map(|(one, _)| one.verdict));
+        let cases = [0, 1, 2].map(|at| all.iter().map(|(one, _)| one.cases[at]).sum());
+        let kind = all.iter().map(|(_, kind)| *kind).min()?;
+        let (deciding, _) = all.into_iter().find(|(one, _)| one.verdict == verdict)?;
+        Some((Direction { verdict, cases, deciding: deciding.deciding }, kind))
+    }))
+}
+
+/// Where the paper's numbers lie beside the figures of `scope`: one range for all cases, or the figures of the same name in
+/// the circumstance `against`.
+///
+/// # Errors
+/// When the figure's name cannot be read.
+pub fn magnitude(
+    figure: &str,
+    printed: Option<[f64; 2]>,
+    against: Option<&str>,
+    quantities: &[Quantity],
+    scope: &str,
+) -> Result<Option<(Magnitude, Kind)>, RuleError> {
+    let term = parse::term(figure)?;
+    let of = |scope: &str| {
+        let here: Vec<&Quantity> = quantities.iter().filter(|quantity| quantity.scope == scope).collect();
+        tried(&term, &here)
+    };
+    let theirs = against.filter(|against| *against != scope).map(of).unwrap_or_default();
+    let pairs = of(scope).into_iter().filter_map(|ours| {
+        let same = || theirs.iter().find(|other| other.case.name == ours.case.name);
+        let range = printed.or_else(|| same().map(|other| [other.case.figure.low, other.case.figure.high]))?;
+        Some((ours, range))
+    });
+    let pairs: Vec<(Tried, [f64; 2])> = pairs.collect();
+    Ok(placed(&pairs))
+}
+
+fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
+    let place = |(ours, [low, high]): &(Tried, [f64; 2])| {
+        let figure = ours.case.figure.one_of(pairs.len());
+        match () {
+            () if ours.once => Place::Unknown,
+            () if *low > figure.high => Place::Above,
+            () if *high < figure.low => Place::Below,
+            () => Place::Inside,
+        }
+    };
+    let places: Vec<Place> = pairs.iter().map(place).collect();
+    let kinds = [Place::Inside, Place::Above, Place::Below, Place::Unknown];
+    let cases = kinds.map(|kind| places.iter().filter(|place| **place == kind).count());
+    let (&first, kind) = (places.first()?, pairs.iter().map(|(ours, _)| ours.kind).min()?);
+    let overall = if places.iter().all(|place| *place == first) { first } else { Place::Varies };
+    // How far apart, as a factor
+    let far = |(ours, [low, high]): &(Tried, [f64; 2])| {
+        let (ours, theirs) = (ours.case.figure.median, f64::midpoint(*low, *high));
+        if ours > 0.0 && theirs > 0.0 { (ours / theirs).ln().abs() } else { (ours - theirs).abs() }
+    };
+    let (farthest, printed) = pairs.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    Some((Magnitude { place: overall, cases, printed: *printed, deciding: farthest.case.clone() }, kind))
+}
+
+/// Every circumstance of `quantities`, in their order.
+pub fn scopes(quantities: &[Quantity]) -> Vec<&str> {
+    let mut scopes: Vec<&str> = Vec::new();
+    for quantity in quantities {
+        if !scopes.contains(&&quantity.scope[..]) {
+            scopes.push(&quantity.scope);
+        }
+    }
+    scopes
+}
+
+/// Whether a rule and the name of a figure can be read.
+///
+/// # Errors
+/// When they cannot.
+#[cfg(test)]
+pub(crate) fn read(direction: Option<&str>, magnitude: Option<&str>) -> Result<(), RuleError> {
+    direction.map(parse::clauses).transpose()?;
+    magnitude.map(parse::term).transpose()?;
+    Ok(())
+}
+
+/// The cases of a term.
+fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
+    let fitting = |pattern: &Pattern, known: &Captures| {
+        let one = |quantity: &&Quantity| Some(((*quantity).clone(), pattern.fits(&quantity.name, known)?));
+        here.iter().filter_map(one).collect::<Vec<_>>()
+    };
+    let mut cases = Vec::new();
+    let finite = |figure: &Interval| figure.low.is_finite() && figure.high.is_finite();
+    for (quantity, captures) in fitting(&term.figure, &Captures::new()) {
+        let Quantity { name, figure, once, kind, .. } = quantity;
+        let Some(over) = &term.over else {
+            cases.push(Tried { case: Case { name, figure }, once, kind });
+            continue;
+        };
+        for (under, _) in fitting(over, &captures).into_iter().filter(|(under, _)| under.name != name) {
+            let case = Case { name: format!("{name} over {}", under.name), figure: quotient(figure, under.figure) };
+            cases.push(Tried { case, once: once || under.once, kind: kind.min(under.kind) });
+        }
+    }
+    // Over nothing there is no quotient
+    cases.retain(|tried: &Tried| finite(&tried.case.figure));
+    cases
+}
+
+/// One clause; `None` without a case.
+fn judge(clause: &Clause, here: &[&Quantity]) -> Option<(Direction, Kind)> {
+    let cases = tried(&clause.term, here);
+    let verdicts: Vec<Verdict> = cases.iter().map(|one| verdict(clause, one, cases.len())).collect();
+    let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let counts = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].map(count);
+    let [holds, fails, _] = counts;
+    let verdict = match clause.how_many {
+        HowMany::Every => Verdict::all(verdicts.iter().copied()),
+        HowMany::Some => Verdict::all(verdicts.iter().map(|verdict| verdict.opposite())).opposite(),
+        HowMany::Most if 2 * holds > cases.len() => Verdict::Holds,
+        HowMany::Most if 2 * fails >= cases.len() => Verdict::DoesNotHold,
+        HowMany::Most => Verdict::CannotBeTold,
+    };
+    let of_that = cases.iter().zip(&verdicts).filter(|(_, one)| **one == verdict).map(|(tried, _)| tried);
+    // Of those that say what all say: the one with the least margin, which for failures is the clearest failure
+    let deciding = of_that.min_by(|a, b| margin(clause.test, a).total_cmp(&margin(clause.test, b)))?;
+    let kind = cases.iter().map(|one| one.kind).min()?;
+    Some((Direction { verdict, cases: counts, deciding: deciding.case.clone() }, kind))
+}
+
+fn verdict(clause: &Clause, tried: &Tried, cases: usize) -> Verdict {
+    if tried.once {
+        return Verdict::CannotBeTold;
+    }
+    let test = |interval: Interval| match clause.test {
+        Test::Above(bound) => Verdict::above(interval, bound),
+        Test::Below(bound) => Verdict::below(interval, bound),
+        Test::Between(low, high) => Verdict::between(interval, low, high),
+    };
+    let (plain, wide) = (test(tried.case.figure), test(tried.case.figure.one_of(cases)));
+    // One case decides against `every`, and for `some`: it has to be sure of it
+    match (clause.how_many, plain) {
+        (HowMany::Every, Verdict::DoesNotHold) | (HowMany::Some, Verdict::Holds) | (HowMany::Most, _) => wide,
+        _ => plain,
+    }
+}
+
+/// How far a case is from failing, relative to the bound; negative if it fails.
+fn margin(test: Test, tried: &Tried) -> f64 {
+    let (x, size) = (tried.case.figure.median, |bound: f64| bound.abs().max(f64::MIN_POSITIVE));
+    match test {
+        Test::Above(bound) => (x - bound) / size(bound),
+        Test::Below(bound) => (bound - x) / size(bound),
+        Test::Between(low, high) => ((x - low) / size(low)).min((high - x) / size(high)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

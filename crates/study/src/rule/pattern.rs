@@ -1,0 +1,107 @@
+//! Names with places left open: `GCM : CBC/{direction}/text/{size}`.
+
+use std::collections::BTreeMap;
+
+/// What was found at the open places.
+pub(super) type Captures = BTreeMap<String, String>;
+
+/// A pattern for names of quantities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Open(String),
+}
+
+impl Pattern {
+    /// Reads a pattern; `None` if a brace is not closed or a place has no name.
+    pub(super) fn read(text: &str) -> Option<Pattern> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some(start) = rest.find('{') {
+            let end = start + rest[start..].find('}')?;
+            let name = &rest[start + 1..end];
+            if name.is_empty() {
+                return None;
+            }
+            if start > 0 {
+                pieces.push(Piece::Text(rest[..start].to_owned()));
+            }
+            pieces.push(Piece::Open(name.to_owned()));
+            rest = &rest[end + 1..];
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        (!pieces.is_empty()).then_some(Pattern(pieces))
+    }
+
+    /// Whether `name` fits, and what stands at the open places. What was captured in `known` must be the same here.
+    pub(super) fn fits(&self, name: &str, known: &Captures) -> Option<Captures> {
+        fit(&self.0, name, known.clone())
+    }
+}
+
+/// An open place takes at least one character and no `/`; the shortest that lets the rest fit.
+fn fit(pieces: &[Piece], name: &str, found: Captures) -> Option<Captures> {
+    let Some((first, rest)) = pieces.split_first() else { return name.is_empty().then_some(found) };
+    match first {
+        Piece::Text(text) => fit(rest, name.strip_prefix(text.as_str())?, found),
+        Piece::Open(place) => {
+            let most = name.find('/').unwrap_or(name.len());
+            let ends = name.char_indices().map(|(at, one)| at + one.len_utf8()).take_while(|&end| end <= most);
+            ends.into_iter().find_map(|end| {
+                let (value, tail) = name.split_at(end);
+                match found.get(place) {
+                    Some(before) if before != value => None,
+                    _ => {
+                        let mut found = found.clone();
+                        found.insert(place.clone(), value.to_owned());
+                        fit(rest, tail, found)
+                    }
+                }
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn fits(pattern: &str, name: &str) -> Option<Vec<String>> {
+        let found = Pattern::read(pattern).unwrap().fits(name, &Captures::new())?;
+        Some(found.into_iter().map(|(place, value)| format!("{place}={value}")).collect())
+    }
+
+    #[test]
+    fn open_places_take_what_stands_between_slashes() {
+        assert_eq!(fits("a/{x}/c", "a/b/c").unwrap(), ["x=b"]);
+        assert_eq!(fits("a/{x}", "a/b/c"), None);
+        assert_eq!(fits("a/{x}/{y}", "a/b/c").unwrap(), ["x=b", "y=c"]);
+        assert_eq!(fits("{x} to {y}", "1 MB to 10 MB").unwrap(), ["x=1 MB", "y=10 MB"]);
+        assert_eq!(fits("a", "a").unwrap(), Vec::<String>::new());
+        assert_eq!(fits("a/{x}", "a/"), None, "nothing is not enough");
+        assert_eq!(fits("{x}-OCB", "AES-OCB").unwrap(), ["x=AES"]);
+        assert_eq!(fits("µ/{x}", "µ/é").unwrap(), ["x=é"]);
+    }
+
+    #[test]
+    fn a_place_named_twice_holds_the_same_twice() {
+        assert_eq!(fits("{x}/{x}", "a/a").unwrap(), ["x=a"]);
+        assert_eq!(fits("{x}/{x}", "a/b"), None);
+        let known = Captures::from([("x".to_owned(), "b".to_owned())]);
+        assert_eq!(Pattern::read("{x}").unwrap().fits("a", &known), None);
+        assert!(Pattern::read("{x}").unwrap().fits("b", &known).is_some());
+    }
+
+    #[test]
+    fn broken_patterns_are_refused() {
+        assert_eq!(Pattern::read("a/{x"), None);
+        assert_eq!(Pattern::read("{}"), None);
+        assert_eq!(Pattern::read(""), None);
+    }
+}

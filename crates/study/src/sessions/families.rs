@@ -1,0 +1,79 @@
+//! Which size of GHASH's table is the fastest of its kind: the paper's five sizes of each kind side by side.
+
+use std::{cell::RefCell, io, rc::Rc, time::Duration};
+
+use sealwright::Isa;
+use sealwright_measure::{Candidate, Interval, Meter};
+use sealwright_session::{SchemeKind, Spec, Strategy};
+
+use super::{
+    crowd::{Crowd, Packets, Work},
+    speed::LENGTHS,
+};
+use crate::progress::Progress;
+
+/// The paper's sizes of a table.
+pub(super) const SIZES: [Strategy; 5] = [Strategy::Zero, Strategy::T256, Strategy::T4k, Strategy::T8k, Strategy::T64k];
+
+/// A scheme beside the one that the paper calls the fastest of its kind.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub(super) spec: Spec,
+    pub(super) fastest: Spec,
+    pub(super) bytes: usize,
+    /// Its time for a packet over the fastest's, in the same rounds.
+    pub(super) ratio: Interval,
+}
+
+/// A kind of scheme, for any size of table.
+type Kind = fn(Strategy) -> SchemeKind;
+
+/// The paper's kinds, with the size that it calls the fastest.
+const KINDS: [(Kind, Strategy); 3] =
+    [(SchemeKind::Gscm, Strategy::T64k), (SchemeKind::GcmPre, Strategy::T4k), (SchemeKind::GcmOn, Strategy::T4k)];
+
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
+    let meter = if quick { Meter::quick().rounds(5, 400) } else { Meter::full().rounds(15, 2000) };
+    let meter = meter.budget(Duration::from_millis(if quick { 200 } else { 3000 }));
+    // Tables of 64 KB in both directions: 128 KiB a client
+    by(&meter, if quick { 300 } else { 1000 }, progress)
+}
+
+fn by(meter: &Meter, clients: u32, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
+    let mut points = Vec::new();
+    for (kind, fastest) in KINDS {
+        let spec = |size| Spec { kind: kind(size), long: false };
+        let crowd = |size| Ok(Rc::new(RefCell::new(Crowd::new(spec(size), Isa::best(), clients)?)));
+        let crowds: Vec<_> = SIZES.into_iter().map(crowd).collect::<io::Result<_>>()?;
+        for bytes in LENGTHS {
+            let packets = |(size, crowd): (Strategy, &Rc<RefCell<Crowd>>)| {
+                Packets::new(spec(size).to_string(), crowd, Work::Forward, bytes)
+            };
+            let mut all: Vec<Packets> = SIZES.into_iter().zip(&crowds).map(packets).collect();
+            all.iter_mut().try_for_each(Packets::check)?;
+            let mut candidates: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| one as &mut dyn Candidate).collect();
+            let found = progress.compare(meter, &mut candidates)?;
+            let fastest = spec(fastest);
+            let others = SIZES.into_iter().map(spec).filter(|spec| *spec != fastest);
+            points.extend(others.filter_map(|spec| {
+                let ratio = found.ratio(&spec.to_string(), &fastest.to_string())?;
+                Some(Point { spec, fastest, bytes, ratio })
+            }));
+        }
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn each_kind_has_four_beside_its_fastest() {
+        let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
+        let points = by(&meter, 120, &mut Progress::new("s", &mut |_| {})).unwrap();
+        assert_eq!(points.len(), 3 * 4 * LENGTHS.len());
+        assert!(points.iter().all(|point| point.ratio.median > 0.0 && point.spec != point.fastest));
+    }
+}

@@ -1,0 +1,230 @@
+//! The figures that the paper's claims are about, by name.
+
+use sealwright_measure::Interval;
+use sealwright_session::{SchemeKind, Spec, Strategy};
+
+use super::{
+    capacity::Served,
+    families,
+    measured::Measured,
+    memory::Held,
+    network,
+    printed::PAPER,
+    software,
+    speed::{LENGTHS, Point},
+    tables,
+};
+use crate::quantity::{Kind, Quantities, Quantity, quotient};
+
+/// The circumstance of the paper's own figures.
+const PRINTED: &str = "the paper's own tables";
+
+/// The paper's schemes of GCM.
+fn papers() -> impl Iterator<Item = Spec> {
+    let kinds = families::SIZES.into_iter().flat_map(|x| [SchemeKind::GcmPre(x), SchemeKind::GcmOn(x)]);
+    kinds.flat_map(|kind| [false, true].map(|long| Spec { kind, long }))
+}
+
+/// The name without the length of the key, and that length: `gcm-pre(4k)/128`.
+fn named(spec: Spec) -> String {
+    format!("{}/{}", Spec { long: false, ..spec }, if spec.long { 256 } else { 128 })
+}
+
+/// What the paper prints: the same on every machine.
+pub(super) fn printed() -> Vec<Quantity> {
+    let mut all = Vec::new();
+    let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
+    let room = 2.0 * 4096.0 * f64::from(1 << 20);
+    for spec in papers() {
+        let gscm = Spec { kind: SchemeKind::Gscm(Strategy::Zero), ..spec };
+        if let (Some(bytes), Some(least)) = (tables::printed(spec), tables::printed(gscm)) {
+            add.exact(format!("bytes : GSCM/{}", named(spec)), bytes / least);
+            if matches!(spec.kind, SchemeKind::GcmPre(Strategy::T64k) | SchemeKind::GcmOn(Strategy::T64k)) {
+                add.exact(format!("bytes of 100,000 clients : memory and paging file/{spec}"), 1e5 * bytes / room);
+            }
+        }
+        let stable = |spec| tables::printed_clients(spec)[1];
+        if let (Some(ours), Some(other)) = (stable(gscm), stable(spec)) {
+            add.exact(format!("stable clients, GSCM : other/both lengths/{}", named(spec)), ours / other);
+        }
+    }
+    for (bytes, gain) in [("40", "gain_40"), ("1500", "gain_1500")] {
+        let gain = PAPER.printed.get(gain).and_then(toml::Value::as_float);
+        add.add(format!("largest gain of section 5.6/{bytes}"), gain.map(Interval::exact));
+    }
+    all
+}
+
+pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
+    let mut all = printed();
+    memory(measured, "records here, all accounted for", |held| held.accounted, &mut all);
+    memory(measured, "records here, without tables", |held| held.record as f64, &mut all);
+    if let Ok(served) = &measured.served {
+        let scope = format!("a server with {} MiB", measured.budget >> 20);
+        stable(served, &mut Quantities::new(&mut all, scope, Kind::Measured));
+    }
+    speeds(measured, &mut all);
+    network(measured, &mut all);
+    let mut add = Quantities::new(&mut all, "every size of table, one cluster", Kind::Measured);
+    for families::Point { spec, fastest, bytes, ratio } in &measured.families {
+        add.add(format!("packet, other x : {fastest}/{bytes}/{spec}"), *ratio);
+    }
+    for (spec, time) in &measured.set_up {
+        add.add(
+            format!("set-up of a client/{}", spec.to_string().replace(['(', ')'], "/").trim_end_matches('/')),
+            *time,
+        );
+    }
+    let pre = Spec { kind: SchemeKind::GcmPre(Strategy::T4k), long: false };
+    let first = measured.speed.clients().first().copied();
+    let packet = first.and_then(|clients| measured.speed.at(measured.best, pre, clients, LENGTHS[0]));
+    if let (Ok(page), Some(packet)) = (&measured.page, packet) {
+        let mut add = Quantities::new(&mut all, "pages of a file, past the system's cache", Kind::Measured);
+        add.add("time to read a page : time of a packet", quotient(*page, packet.forward));
+    }
+    all
+}
+
+fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut Vec<Quantity>) {
+    let of = |spec: Spec| measured.memory.iter().find(|held| held.spec == spec).map(bytes);
+    let mut add = Quantities::new(all, scope, Kind::Measured);
+    for spec in papers() {
+        // The strategy without a table takes what carry-less multiplication takes
+        let gscm = Spec { kind: SchemeKind::Gscm(Strategy::Zero), ..spec };
+        if let (Some(bytes), Some(least)) = (of(spec), of(gscm)) {
+            add.exact(format!("bytes : GSCM/{}", named(spec)), bytes / least);
+        }
+    }
+    for x in families::SIZES {
+        for long in [false, true] {
+            let spec = Spec { kind: SchemeKind::Gscm(x), long };
+            add.add(format!("bytes of a client/{}", named(spec)), of(spec).map(Interval::exact));
+        }
+    }
+}
+
+/// Stable clients, each known to a step either way.
+fn stable(all: &[Served], add: &mut Quantities<'_>) {
+    let near = |served: &Served| {
+        let at = |steps: u64| (served.stable + steps * served.step) as f64;
+        // Not even one step may be none at all
+        Interval { median: at(0).max(1.0), low: at(0).max(1.0), high: at(1) }
+    };
+    let gscm = |served: &Served| {
+        let kind = SchemeKind::Gscm(Strategy::T64k);
+        all.iter().find(|one| one.spec == Spec { kind, ..served.spec } && one.payload == served.payload)
+    };
+    for served in all.iter().filter(|served| papers().any(|spec| spec == served.spec)) {
+        let ratio = gscm(served).map(|gscm| quotient(near(gscm), near(served)));
+        add.add(format!("stable clients, GSCM : other/{} bytes/{}", served.payload, named(served.spec)), ratio);
+    }
+    let short = |served: &Served| all.iter().find(|one| one.spec == served.spec && one.payload == LENGTHS[0]);
+    for served in all.iter().filter(|served| served.payload == LENGTHS[1]) {
+        let ratio = short(served).map(|short| quotient(near(served), near(short)));
+        add.add(format!("stable clients, 1500 : 40 bytes/{}", named(served.spec)), ratio);
+    }
+}
+
+/// Time over GSCM's: software of tables, then the library's tables and carry-less multiplication at each level.
+fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
+    let mut add = Quantities::new(all, "software of tables, as in 2009", Kind::Measured);
+    for software::Point { clients, bytes, over: [pre, on], .. } in &measured.software {
+        add.add(format!("packet : GSCM/pre/{bytes}/{clients}"), *pre);
+        add.add(format!("packet : GSCM/on/{bytes}/{clients}"), *on);
+    }
+    let trios = [
+        ("the paper's tables", Strategy::T64k, Strategy::T4k),
+        ("carry-less multiplication", Strategy::Clmul, Strategy::Clmul),
+    ];
+    for point in &measured.speed.points {
+        let mut add = Quantities::new(all, format!("every scheme, {}", point.isa), Kind::Measured);
+        add.add(format!("nanoseconds of a packet/{}/{}/{}", point.spec, point.bytes, point.clients), point.forward);
+    }
+    for isa in measured.levels() {
+        for (name, shared, own) in trios {
+            let mut add = Quantities::new(all, format!("{name}, {isa}"), Kind::Measured);
+            let at = |kind, clients, bytes| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
+            for (clients, bytes) in measured.speed.clients().into_iter().flat_map(|c| LENGTHS.map(|bytes| (c, bytes))) {
+                let over = |kind| Some(over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?));
+                add.add(format!("packet : GSCM/pre/{bytes}/{clients}"), over(SchemeKind::GcmPre(own)));
+                add.add(format!("packet : GSCM/on/{bytes}/{clients}"), over(SchemeKind::GcmOn(own)));
+            }
+        }
+    }
+}
+
+/// Time over time; both were measured against the same work without encryption, in the same rounds as it.
+fn over(slow: Point, fast: Point) -> Interval {
+    quotient(slow.ratio, fast.ratio)
+}
+
+/// Time of the relay over its time with GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay
+/// without encryption.
+fn network(measured: &Measured, all: &mut Vec<Quantity>) {
+    let Ok(found) = &measured.network else { return };
+    let gscm = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
+    for (window, scope) in [
+        (super::network::WINDOW, "the relay over loopback, saturated, processor time"),
+        (1, "one packet under way a computer, 100 Mbit/s computed"),
+    ] {
+        let mut add = Quantities::new(all, scope, Kind::Measured);
+        for point in found.0.iter().filter(|point| point.window == window) {
+            let fast = found.under_way(gscm, point.clients, point.bytes, window);
+            one(&mut add, point, fast.as_ref(), window);
+        }
+    }
+}
+
+/// A scheme of figure 1 over GSCM(64k).
+fn one(add: &mut Quantities<'_>, point: &network::Point, fast: Option<&network::Point>, window: usize) {
+    let name = match point.spec.kind {
+        SchemeKind::GcmPre(Strategy::T4k) => "pre",
+        SchemeKind::GcmOn(Strategy::T4k) => "on",
+        _ => return,
+    };
+    let ratio = fast.map(|fast| match window {
+        1 => quotient(point.over_the_wire(), fast.over_the_wire()),
+        _ => quotient(point.ratio, fast.ratio),
+    });
+    let bits = if point.spec.long { 256 } else { 128 };
+    add.add(format!("packet over a network : GSCM/{name}/{bits}/{}/{}", point.bytes, point.clients), ratio);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright::Isa;
+    use sealwright_measure::Verdict;
+
+    use super::*;
+    use crate::{
+        judgement::judge,
+        sessions::{memory as held, speed::SpeedPoints},
+    };
+
+    #[test]
+    fn of_memory_table_2_says_yes_and_what_was_not_measured_has_no_verdict() {
+        let missing = || Err(std::io::Error::other("not run"));
+        let measured = Measured {
+            best: Isa::best(),
+            memory: Spec::all().into_iter().map(|spec| held::held(spec, 1 << 20).unwrap()).collect(),
+            peers: Vec::new(),
+            families: Vec::new(),
+            set_up: Vec::new(),
+            page: Err(std::io::Error::other("not run")),
+            speed: SpeedPoints::default(),
+            network: missing(),
+            software: Vec::new(),
+            served: Err(std::io::Error::other("not run")),
+            budget: 1 << 20,
+        };
+        let judged = judge(&PAPER.claims, &quantities(&measured)).unwrap();
+        let verdict = |id: &str, scope| judged.iter().find(|one| one.id == id).unwrap().verdict(scope);
+        for id in ["lowest", "twice"] {
+            assert_eq!(verdict(id, PRINTED), Some(Verdict::Holds), "{id}");
+        }
+        // Our records keep no scratch space, so GCM-On(0) takes less than twice a client of GSCM
+        assert_eq!(verdict("twice", "records here, all accounted for"), Some(Verdict::DoesNotHold));
+        assert!(judged.iter().filter(|one| one.verdicts.is_empty()).count() >= 10);
+    }
+}

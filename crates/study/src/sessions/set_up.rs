@@ -1,0 +1,79 @@
+//! What it takes to admit a client: what a scheme derives, expands and computes before the first packet.
+
+use std::{io, time::Duration};
+
+use sealwright::Isa;
+use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu};
+use sealwright_session::{Material, Plan, Sessions, Spec, table};
+
+use super::{crowd::material, families::SIZES};
+use crate::progress::Progress;
+
+/// Clients that are admitted in turn, all in one cluster.
+const CLIENTS: u32 = 64;
+
+/// Admits one client after the other into a table that has all of them already.
+struct Admit {
+    name: String,
+    table: Box<dyn Sessions>,
+    materials: Vec<Material>,
+    next: usize,
+}
+
+impl Admit {
+    fn new(spec: Spec) -> io::Result<Admit> {
+        let table = table(Plan { isa: Isa::best(), cluster: CLIENTS, ..Plan::new(spec, CLIENTS) });
+        let table = table.map_err(io::Error::other)?;
+        let mut admit =
+            Admit { name: spec.to_string(), table, materials: (0..CLIENTS).map(material).collect(), next: 0 };
+        admit.run(u64::from(CLIENTS))?;
+        Ok(admit)
+    }
+}
+
+impl Candidate for Admit {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
+        let clock = ThreadCpu.now();
+        for _ in 0..iterations {
+            let slot = self.next as u32;
+            self.table.admit(slot, slot, &self.materials[self.next]).map_err(io::Error::other)?;
+            self.next = (self.next + 1) % self.materials.len();
+        }
+        Ok(ThreadCpu.now() - clock)
+    }
+}
+
+/// Nanoseconds to admit a client of each of the paper's schemes, 128-bit keys.
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<(Spec, Interval)>> {
+    let meter = if quick { Meter::quick().rounds(5, 200) } else { Meter::full().rounds(15, 2000) };
+    by(&meter.budget(Duration::from_millis(if quick { 400 } else { 4000 })), progress)
+}
+
+fn by(meter: &Meter, progress: &mut Progress<'_>) -> io::Result<Vec<(Spec, Interval)>> {
+    let names = ["gscm", "gcm-pre", "gcm-on"];
+    let specs = names.iter().flat_map(|kind| SIZES.map(|x| format!("{kind}({})", x.name()).parse::<Spec>()));
+    let specs: Vec<Spec> = specs.collect::<Result<_, _>>().map_err(io::Error::other)?;
+    let mut all: Vec<Admit> = specs.iter().map(|&spec| Admit::new(spec)).collect::<io::Result<_>>()?;
+    let mut candidates: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| one as &mut dyn Candidate).collect();
+    let found = progress.compare(meter, &mut candidates)?;
+    let time = |spec: &Spec| Some((*spec, found.trial(&spec.to_string())?.interval.scale(1e9)));
+    Ok(specs.iter().filter_map(time).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_scheme_is_timed() {
+        let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
+        let found = by(&meter, &mut Progress::new("s", &mut |_| {})).unwrap();
+        assert_eq!(found.len(), 15);
+        assert!(found.iter().all(|(_, time)| time.median > 0.0));
+    }
+}

@@ -1,0 +1,299 @@
+//! A [`Figure`] as a static drawing (SVG). It takes its colours from the page's style sheet, so it follows light and dark mode
+//! without a script. A figure that repeats one of the paper has two panels: the paper's axes first, ours beside.
+
+mod scale;
+
+use std::fmt::Write;
+
+use html_escape::{encode_double_quoted_attribute as quoted, encode_text as escaped};
+use scale::{Scale, ends};
+
+use crate::figure::{Figure, Origin, PlotKind, Point, Series, X, shown};
+
+/// Colours that the page's palette has.
+pub(crate) const COLOURS: usize = 10;
+
+/// Width, height, and the margins on the left and below.
+struct Size {
+    width: f64,
+    height: f64,
+    left: f64,
+    below: f64,
+    /// Without words: for the first screen.
+    small: bool,
+}
+
+const PANEL: Size = Size { width: 520.0, height: 330.0, left: 58.0, below: 52.0, small: false };
+const SMALL: Size = Size { width: 230.0, height: 96.0, left: 4.0, below: 5.0, small: true };
+
+/// A drawing with the name of its axes, for a caption.
+pub(crate) struct Panel {
+    /// What its axes are.
+    pub(crate) title: &'static str,
+    /// The SVG element.
+    pub(crate) svg: String,
+}
+
+/// The panels of a figure.
+pub(crate) fn panels(figure: &Figure) -> Vec<Panel> {
+    let ours = Panel { title: "", svg: draw(figure, &PANEL) };
+    if !figure.repeats {
+        return vec![ours];
+    }
+    let mut paper = figure.clone();
+    paper.series.retain(|series| series.origin == Origin::Printed);
+    let printed = !paper.series.is_empty();
+    if !printed {
+        paper.series.clone_from(&figure.series);
+    }
+    (paper.x.log, paper.y.log, paper.level) = (false, false, None);
+    if paper.kind == PlotKind::Dots {
+        paper.kind = PlotKind::Bars;
+    }
+    let title = if printed { "As the paper shows it" } else { "Ours, on the paper's linear axes" };
+    vec![Panel { title, svg: draw(&paper, &PANEL) }, Panel { title: "Ours beside it", ..ours }]
+}
+
+/// A drawing without words, for the first screen.
+pub(crate) fn small(figure: &Figure) -> String {
+    draw(figure, &SMALL)
+}
+
+/// The mark of a series, for a legend.
+pub(crate) fn swatch(figure: &Figure, series: &Series) -> String {
+    let class = class(series);
+    let (line, mark) = match figure.kind {
+        PlotKind::Bars => (
+            String::new(),
+            format!("<rect class=\"bar\" x=\"9\" y=\"2\" width=\"12\" height=\"10\"{}/>", opacity(series)),
+        ),
+        PlotKind::Dots => (String::new(), mark(series, nth(figure, series), 15.0, 7.0)),
+        PlotKind::Lines => (
+            format!("<path class=\"line\"{} d=\"M1 7H29\"/>", dash(series, nth(figure, series))),
+            mark(series, nth(figure, series), 15.0, 7.0),
+        ),
+    };
+    format!("<svg class=\"swatch {class}\" viewBox=\"0 0 30 14\" aria-hidden=\"true\">{line}{mark}</svg>")
+}
+
+fn class(series: &Series) -> String {
+    format!("c{}", series.colour % COLOURS)
+}
+
+/// How many series of the same colour and origin come before: they differ by their dashes and marks.
+fn nth(figure: &Figure, series: &Series) -> usize {
+    let same = |other: &&Series| other.colour % COLOURS == series.colour % COLOURS && other.origin == series.origin;
+    figure.series.iter().filter(same).position(|other| other.name == series.name).unwrap_or(0)
+}
+
+/// The words that tell origins and equal colours apart on a line.
+fn dash(series: &Series, nth: usize) -> &'static str {
+    match (series.origin, nth) {
+        (Origin::Printed, 0) => " stroke-dasharray=\"7 4\"",
+        (Origin::Printed, _) => " stroke-dasharray=\"12 4\"",
+        (Origin::Beside, _) => " stroke-dasharray=\"1.5 4\"",
+        (Origin::Measured, 0) => "",
+        (Origin::Measured, 1) => " stroke-dasharray=\"14 3 2 3\"",
+        (Origin::Measured, 2) => " stroke-dasharray=\"5 2\"",
+        (Origin::Measured, _) => " stroke-dasharray=\"2 2\"",
+    }
+}
+
+fn opacity(series: &Series) -> &'static str {
+    match series.origin {
+        Origin::Printed => " fill-opacity=\"0.35\"",
+        _ => "",
+    }
+}
+
+/// An open diamond for the paper, a square for others, a circle for ours; a triangle for a second of the same.
+fn mark(series: &Series, nth: usize, x: f64, y: f64) -> String {
+    match (series.origin, nth) {
+        (Origin::Printed, _) => format!("<path class=\"open\" d=\"M{x:.1} {:.1}l5 5-5 5-5-5z\"/>", y - 5.0),
+        (Origin::Beside, _) => {
+            format!("<rect class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>", x - 3.5, y - 3.5)
+        }
+        (Origin::Measured, 0) => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.8\"/>"),
+        (Origin::Measured, 1) => format!("<path class=\"mark\" d=\"M{x:.1} {:.1}l5 8.5h-10z\"/>", y - 5.0),
+        (Origin::Measured, 2) => format!("<path class=\"mark\" d=\"M{x:.1} {:.1}l5-8.5h-10z\"/>", y + 5.0),
+        (Origin::Measured, _) => format!("<path class=\"open\" d=\"M{:.1} {:.1}l8 8m0-8l-8 8\"/>", x - 4.0, y - 4.0),
+    }
+}
+
+/// Everything that is drawn of a figure.
+fn draw(figure: &Figure, size: &Size) -> String {
+    let points = || figure.series.iter().flat_map(|series| &series.points);
+    let (right, top) = (size.width - if size.small { 4.0 } else { 12.0 }, if size.small { 4.0 } else { 12.0 });
+    let bottom = size.height - size.below;
+    let label = format!("{}. {}", figure.title, figure.alt);
+    let mut out = format!(
+        "<svg class=\"drawing\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">",
+        size.width,
+        size.height,
+        quoted(&label)
+    );
+    let y = points().flat_map(|point| ends(point.y)).chain(figure.level);
+    let Some(y) = Scale::of(y, figure.y.log, bottom, top) else { return out + "</svg>" };
+    let words = words(figure);
+    let x = points().filter_map(|point| if let X::Number(x) = point.x { Some(x) } else { None });
+    let x = Scale::of(x, figure.x.log, size.left, right);
+    let band = (right - size.left) / words.len().max(1) as f64;
+    frame(&mut out, figure, size, &y, x.as_ref(), (&words[..], band), (right, top, bottom));
+    let count = figure.series.len().max(1) as f64;
+    for (number, series) in figure.series.iter().enumerate() {
+        let place = |point: &Point| match (&point.x, &x) {
+            (X::Number(number), Some(x)) => x.at(*number),
+            (X::Word(word), _) => {
+                let group = words.iter().position(|one| *one == word).unwrap_or(0) as f64;
+                // Side by side in their group, so that none hides another
+                size.left + band * (group + 0.1 + 0.8 * (number as f64 + 0.5) / count)
+            }
+            (X::Number(_), None) => size.left,
+        };
+        let _ = write!(out, "<g class=\"{}\">", class(series));
+        series_of(&mut out, figure, series, &y, &place, 0.8 * band / count, bottom, size.small);
+        out += "</g>";
+    }
+    out + "</svg>"
+}
+
+/// The words on the horizontal axis, in their order.
+fn words(figure: &Figure) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    for point in figure.series.iter().flat_map(|series| &series.points) {
+        if let X::Word(word) = &point.x
+            && !words.contains(&&word[..])
+        {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Axes, marks, names and the level.
+fn frame(
+    out: &mut String,
+    figure: &Figure,
+    size: &Size,
+    y: &Scale,
+    x: Option<&Scale>,
+    (words, band): (&[&str], f64),
+    (right, top, bottom): (f64, f64, f64),
+) {
+    if size.small {
+        let _ = write!(out, "<path class=\"axis\" d=\"M{} {top}V{bottom}H{right}\"/>", size.left);
+    } else {
+        for (at, name) in y.marks(&figure.y, 7) {
+            let at = y.at(at);
+            let _ = write!(out, "<path class=\"grid\" d=\"M{} {at:.1}H{right}\"/>", size.left);
+            let _ = write!(
+                out,
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                size.left - 6.0,
+                at + 4.0,
+                escaped(&name)
+            );
+        }
+        for (at, name) in x.map(|x| x.marks(&figure.x, 7)).unwrap_or_default() {
+            let at = x.map_or(0.0, |x| x.at(at));
+            let _ = write!(out, "<path class=\"axis\" d=\"M{at:.1} {bottom}v4\"/>");
+            let _ = write!(
+                out,
+                "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                bottom + 18.0,
+                escaped(&name)
+            );
+        }
+        for (group, word) in words.iter().enumerate() {
+            let at = size.left + band * (group as f64 + 0.5);
+            // About so many characters fit into a band
+            let most = (band / 6.4) as usize;
+            for (line, part) in wrapped(word, most.max(4)).iter().take(2).enumerate() {
+                let down = bottom + 15.0 + 12.0 * line as f64;
+                let _ = write!(
+                    out,
+                    "<text class=\"word\" x=\"{at:.1}\" y=\"{down}\" text-anchor=\"middle\">{}</text>",
+                    escaped(part)
+                );
+            }
+        }
+        let _ = write!(out, "<path class=\"axis\" d=\"M{} {top}V{bottom}H{right}\"/>", size.left);
+        let (middle, down) = (f64::midpoint(size.left, right), size.height - 8.0);
+        let _ = write!(
+            out,
+            "<text class=\"name\" x=\"{middle}\" y=\"{down}\" text-anchor=\"middle\">{}</text>",
+            escaped(&figure.x.title())
+        );
+        let across = f64::midpoint(top, bottom);
+        let title = figure.y.title();
+        let _ = write!(
+            out,
+            "<text class=\"name\" transform=\"translate(12 {across}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            escaped(&title)
+        );
+    }
+    if let Some(level) = figure.level {
+        let _ = write!(out, "<path class=\"level\" d=\"M{} {:.1}H{right}\"/>", size.left, y.at(level));
+    }
+}
+
+/// Words in lines of at most so many characters.
+fn wrapped(word: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in word.split_inclusive([' ', '-']) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + part.trim_end().chars().count() <= most => line.push_str(part),
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The points of one series.
+#[expect(clippy::too_many_arguments, reason = "all of them are places on the drawing")]
+fn series_of(
+    out: &mut String,
+    figure: &Figure,
+    series: &Series,
+    y: &Scale,
+    place: &dyn Fn(&Point) -> f64,
+    bar: f64,
+    bottom: f64,
+    small: bool,
+) {
+    let nth = nth(figure, series);
+    if figure.kind == PlotKind::Lines && series.points.len() > 1 {
+        let line: Vec<String> =
+            series.points.iter().map(|point| format!("{:.1} {:.1}", place(point), y.at(point.y.median))).collect();
+        let _ = write!(out, "<path class=\"line\"{} d=\"M{}\"/>", dash(series, nth), line.join("L"));
+    }
+    for point in &series.points {
+        let (at, middle) = (place(point), y.at(point.y.median));
+        let name = format!("{}, {}: {}", series.name, figure.x.reading(&point.x), shown(point.y));
+        let unit = figure.y.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
+        if !small {
+            let _ = write!(out, "<g><title>{}{}</title>", escaped(&name), escaped(&unit));
+        }
+        if point.y.low < point.y.high && !small {
+            let _ =
+                write!(out, "<path class=\"ends\" d=\"M{at:.1} {:.1}V{:.1}\"/>", y.at(point.y.low), y.at(point.y.high));
+        }
+        if figure.kind == PlotKind::Bars {
+            let (from, wide) = (at - 0.45 * bar, 0.9 * bar);
+            let high = (bottom - middle).max(0.5);
+            let _ = write!(
+                out,
+                "<rect class=\"bar\" x=\"{from:.1}\" y=\"{middle:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"{}/>",
+                opacity(series)
+            );
+        } else if !small || figure.kind == PlotKind::Dots {
+            *out += &mark(series, nth, at, middle);
+        }
+        if !small {
+            *out += "</g>";
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! From figures to places on a drawing: linear and logarithmic axes with their marks.
+
+use sealwright_measure::Interval;
+
+use crate::figure::Axis;
+
+/// An axis from `low` to `high`, drawn from `start` to `end`.
+#[derive(Clone, Debug)]
+pub(super) struct Scale {
+    log: bool,
+    low: f64,
+    high: f64,
+    start: f64,
+    end: f64,
+}
+
+impl Scale {
+    /// The scale that holds all of `values`, with room at the ends. A linear one begins at zero.
+    pub(super) fn of(values: impl Iterator<Item = f64>, log: bool, start: f64, end: f64) -> Option<Scale> {
+        let values: Vec<f64> = values.filter(|value| value.is_finite() && (!log || *value > 0.0)).collect();
+        let (low, high) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
+        if values.is_empty() {
+            return None;
+        }
+        let (low, high) = match log {
+            true => (low / 1.15, high * 1.15),
+            false => (low.min(0.0), if high > 0.0 { high * 1.06 } else { 1.0 }),
+        };
+        Some(Scale { log, low, high, start, end })
+    }
+
+    /// Where `value` is; what lies outside is drawn at the end.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let part = match self.log {
+            true => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
+        };
+        self.start + part.clamp(-0.02, 1.02) * (self.end - self.start)
+    }
+
+    /// Marks: those of the axis that lie inside, or round numbers.
+    pub(super) fn marks(&self, axis: &Axis, most: usize) -> Vec<(f64, String)> {
+        let inside = |value: f64| self.low <= value && value <= self.high;
+        let given: Vec<(f64, String)> = axis.ticks.iter().filter(|(at, _)| inside(*at)).cloned().collect();
+        if self.log && given.len() >= 2 {
+            return thinned(given, most);
+        }
+        if !self.log {
+            // Names of places on a linear axis may stand too close, so round numbers are safer
+            let step = round_step((self.high - self.low) / most.max(2) as f64);
+            let first = (self.low / step).ceil() as i64;
+            let all = (first..).map(|n| n as f64 * step).take_while(|value| *value <= self.high);
+            return all.map(|value| (value, number(value))).collect();
+        }
+        let decades = (self.low.log10().ceil() as i32)..=(self.high.log10().floor() as i32);
+        let all: Vec<(f64, String)> = decades
+            .flat_map(|n| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(n)))
+            .filter(|v| inside(*v))
+            .map(|v| (v, number(v)))
+            .collect();
+        thinned(all, most)
+    }
+}
+
+/// Every figure of an interval that has to be on the drawing.
+pub(super) fn ends(interval: Interval) -> [f64; 3] {
+    [interval.low, interval.median, interval.high]
+}
+
+fn thinned(marks: Vec<(f64, String)>, most: usize) -> Vec<(f64, String)> {
+    let every = marks.len().div_ceil(most.max(1)).max(1);
+    marks.into_iter().step_by(every).collect()
+}
+
+/// The next of 1, 2, 5 times a power of ten.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= least).unwrap_or(10.0 * power)
+}
+
+/// A round number in few characters.
+fn number(value: f64) -> String {
+    let short = |value: f64, unit: &str| format!("{}{unit}", (value * 1e3).round() / 1e3);
+    match value.abs() {
+        x if x >= 1e6 => short(value / 1e6, " M"),
+        x if x >= 1e4 => short(value / 1e3, " k"),
+        _ => short(value, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn linear_axes_begin_at_zero_and_have_round_marks() {
+        let scale = Scale::of([3.0, 97.0].into_iter(), false, 0.0, 100.0).unwrap();
+        assert!(scale.at(0.0).abs() < 1e-9 && scale.at(97.0) < 100.0);
+        let marks: Vec<String> = scale.marks(&Axis::default(), 6).into_iter().map(|mark| mark.1).collect();
+        assert_eq!(marks, ["0", "20", "40", "60", "80", "100"]);
+    }
+
+    #[test]
+    fn equal_factors_are_equal_steps() {
+        let scale = Scale::of([1.0, 10.0, 100.0].into_iter(), true, 0.0, 1.0).unwrap();
+        let (a, b, c) = (scale.at(1.0), scale.at(10.0), scale.at(100.0));
+        assert!(((b - a) - (c - b)).abs() < 1e-9);
+        assert!(scale.marks(&Axis::default(), 9).iter().any(|mark| mark.1 == "20"));
+        assert!(Scale::of([0.0, -1.0].into_iter(), true, 0.0, 1.0).is_none(), "nothing to show");
+        assert_eq!((number(2e6), number(10_000.0), number(0.05)), ("2 M".into(), "10 k".into(), "0.05".into()));
+    }
+}

@@ -1,0 +1,74 @@
+#![allow(clippy::unwrap_used)]
+use sealwright_measure::Interval;
+
+use super::*;
+use crate::figure::Axis;
+
+fn figure(kind: PlotKind) -> Figure {
+    let y = Interval { median: 2.0, low: 1.5, high: 3.0 };
+    let x = |name: &str, number| if kind == PlotKind::Lines { X::Number(number) } else { X::Word(name.into()) };
+    Figure {
+        id: "f".into(),
+        title: "T & <b>".into(),
+        alt: "A".into(),
+        kind,
+        x: Axis::new("size", None).log().ticks([(1e5, "100 kB".into()), (1e6, "1 MB".into())]),
+        y: Axis::new("time", Some("ms")).log(),
+        level: Some(1.0),
+        repeats: true,
+        series: vec![
+            Series::paper(
+                "paper </svg>",
+                0,
+                [(x("a b", 1e5), Interval::exact(8.0)), (x("c", 1e6), Interval::exact(9.0))],
+            ),
+            Series::here("here", 1, [(x("a b", 1e5), y), (x("c", 1e6), y)]),
+        ],
+    }
+}
+
+#[test]
+fn every_point_has_its_words_and_intervals_their_ends() {
+    for kind in [PlotKind::Lines, PlotKind::Bars, PlotKind::Dots] {
+        let drawn = draw(&figure(kind), &PANEL);
+        assert_eq!(drawn.matches("<title>").count(), 4, "{drawn}");
+        assert!(drawn.contains("ms</title>") && drawn.contains("2.00 [1.50, 3.00]"));
+        assert_eq!(drawn.matches("class=\"ends\"").count(), 2, "exact figures have none");
+        assert!(!drawn.contains("paper </svg>") && !drawn.contains("<b>"), "foreign text stays text");
+        assert_eq!(drawn.matches("<g").count(), drawn.matches("</g>").count());
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+    }
+}
+
+#[test]
+fn the_papers_axes_come_first() {
+    let both = panels(&figure(PlotKind::Lines));
+    let titles: Vec<&str> = both.iter().map(|panel| panel.title).collect();
+    assert_eq!(titles, ["As the paper shows it", "Ours beside it"]);
+    assert!(!both[0].svg.contains("here") && both[1].svg.contains("here"));
+    let alone = Figure { repeats: false, ..figure(PlotKind::Lines) };
+    assert_eq!(panels(&alone).len(), 1);
+    let mut ours = figure(PlotKind::Lines);
+    ours.series.remove(0);
+    assert_eq!(panels(&ours)[0].title, "Ours, on the paper's linear axes");
+}
+
+#[test]
+fn small_drawings_have_no_words_and_empty_ones_no_marks() {
+    let drawn = small(&figure(PlotKind::Lines));
+    assert!(!drawn.contains("<text") && !drawn.contains("<title>") && drawn.contains("class=\"line\""));
+    let empty = Figure { series: Vec::new(), level: None, ..figure(PlotKind::Bars) };
+    assert!(draw(&empty, &PANEL).ends_with("\"></svg>"));
+    assert_eq!(wrapped("whole processes, seal", 10), ["whole ", "processes, ", "seal"]);
+}
+
+#[test]
+fn marks_tell_origins_and_equal_colours_apart() {
+    let mut figure = figure(PlotKind::Lines);
+    figure.series.push(Series::here("again", 1, figure.series[1].points.iter().map(|p| (p.x.clone(), p.y))));
+    figure.series.push(Series::beside("other", 1, figure.series[1].points.iter().map(|p| (p.x.clone(), p.y))));
+    let all: Vec<String> = figure.series.iter().map(|series| swatch(&figure, series)).collect();
+    for (i, one) in all.iter().enumerate() {
+        assert!(all[i + 1..].iter().all(|other| other != one), "{one}");
+    }
+}
