@@ -150,8 +150,8 @@ pub trait Aead: Sealed + Send + Sync {
         opened
     }
 
-    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. GCM and OCB read from the one buffer and write
-    /// to the other; the other modes copy the text first.
+    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. OCB reads from the one buffer and writes to
+    /// the other; the other modes copy the text first.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};

@@ -7,7 +7,6 @@
 
 use super::hash::Hash;
 use crate::{
-    aead::input,
     block::{BlockCipher, Interleave},
     ghash::Ghash,
     mode::ctr::Counter32,
@@ -21,8 +20,6 @@ pub(super) struct Fused<'a, C, G, const SEAL: bool> {
     pub(super) nonce: &'a [u8],
     pub(super) ad: &'a [u8],
     pub(super) text: &'a mut [u8],
-    /// Where the text comes from if it is not in `text` already; as long as that.
-    pub(super) source: Option<&'a [u8]>,
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL> {
@@ -36,8 +33,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
         // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
         // of key took most of the time.
         let cipher = self.cipher.sliced(simd);
-        let Fused { ghash, nonce, ad, text, source, .. } = self;
-        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text, source }))
+        let Fused { ghash, nonce, ad, text, .. } = self;
+        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text }))
     }
 }
 
@@ -198,7 +195,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if SEAL && bulk > 0 {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             self.cipher.encrypt(simd, &mut keystream);
-            apply(simd, &keystream, self.source, 0, &mut self.text[..batch]);
+            apply(simd, &keystream, &mut self.text[..batch]);
             at = batch;
         }
         while at < bulk {
@@ -206,12 +203,12 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let (before, now) = self.text.split_at_mut(at);
             let now = &mut now[..batch];
             hash.enter::<W>(to_hash);
-            let known = if SEAL { &before[at - batch..] } else { input(self.source, at, now) };
+            let known = if SEAL { &before[at - batch..] } else { &*now };
             let mut work = Hashing::new::<W>(hash, known);
             self.cipher.encrypt_interleaved(simd, &mut keystream, &mut work);
             work.rest();
             hash.leave();
-            apply(simd, &keystream, self.source, at, now);
+            apply(simd, &keystream, now);
             to_hash -= W * S::Reg::BLOCKS;
             at += batch;
         }
@@ -224,17 +221,11 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// Xors the keystream into a batch of the text, which begins at `at`.
+/// Xors the keystream into a batch.
 #[inline(always)]
-fn apply<S: Simd, const W: usize>(
-    simd: S,
-    keystream: &[S::Reg; W],
-    source: Option<&[u8]>,
-    at: usize,
-    batch: &mut [u8],
-) {
-    for (i, (key, text)) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)).enumerate() {
-        (*key ^ simd.load(input(source, at + i * S::Reg::BYTES, text))).store(text);
+fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut [u8]) {
+    for (key, text) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)) {
+        (*key ^ simd.load(text)).store(text);
     }
 }
 
@@ -254,8 +245,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
     #[inline(always)]
     fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
         let (simd, row) = (self.simd, S::Reg::BYTES);
-        let (source, at) = (self.fused.source, self.at);
-        let text = &mut self.fused.text[at..];
+        let text = &mut self.fused.text[self.at..];
         let blocks = text.len().div_ceil(16);
         let hash = &mut self.hash;
         if hash.left == 0 {
@@ -275,13 +265,13 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         for i in 0..W {
             let key = keystream[i];
             if let Some(now) = text.get_mut(i * row..(i + 1) * row) {
-                let old = simd.load(input(source, at + i * row, now));
+                let old = simd.load(now);
                 let new = old ^ key;
                 new.store(now);
                 ciphertext[i] = if SEAL { new } else { old };
             } else {
                 let now = &mut text[i * row..];
-                let old = simd.load_partial(input(source, at + i * row, now));
+                let old = simd.load_partial(now);
                 let new = (old ^ key).keep(now.len());
                 new.store_partial(now);
                 ciphertext[i] = if SEAL { new } else { old };

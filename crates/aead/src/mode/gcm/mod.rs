@@ -29,7 +29,7 @@ use kernel::Fused;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    aead::{Aead, release, same_length},
+    aead::{Aead, release},
     block::{
         BlockCipher,
         aes::{Aes128, Aes192, Aes256, Key},
@@ -113,16 +113,10 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     }
 
     #[inline(always)]
-    fn fused<const SEAL: bool>(
-        &self,
-        nonce: &[u8],
-        ad: &[u8],
-        text: &mut [u8],
-        source: Option<&[u8]>,
-    ) -> Result<Tag, SealError> {
+    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
         let Gcm { cipher, ghash, .. } = self;
-        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text, source });
+        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
         Ok(Tag::of_block(&tag, self.tag_len))
     }
 }
@@ -161,26 +155,13 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
 
     #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text, None)
+        self.fused::<true>(nonce, ad, text)
     }
 
     #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text, None).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
         release(text, genuine)
-    }
-
-    #[inline]
-    fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
-        same_length(text, out);
-        self.fused::<true>(nonce, ad, out, Some(text)).inspect_err(|_| out.fill(0))
-    }
-
-    #[inline]
-    fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
-        same_length(text, out);
-        let genuine = self.fused::<false>(nonce, ad, out, Some(text)).is_ok_and(|ours| ours.matches(tag));
-        release(out, genuine)
     }
 }
 
@@ -208,7 +189,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     text: &mut [u8],
 ) -> Result<Block, SealError> {
     limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
-    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text, source: None }))
+    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
 }
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.
