@@ -242,6 +242,7 @@ pub(crate) fn same_length(text: &[u8], out: &[u8]) {
 }
 
 /// What a kernel reads where it will write `text`, which is the text from `at` on: `text` itself, or as much of another buffer.
+#[cfg(feature = "ocb")]
 #[inline(always)]
 pub(crate) fn input<'a>(source: Option<&'a [u8]>, at: usize, text: &'a [u8]) -> &'a [u8] {
     match source {
