@@ -40,7 +40,6 @@ cargo xtask COMMAND
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
-  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm) over our types
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
              compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops
   sizes      number of crates and size of the program for each way to install; both have limits
@@ -54,7 +53,9 @@ cargo xtask COMMAND
   capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
 
-  packages   each crate of the product builds from its package alone (long; not part of `test`)
+Not part of `test`, because they build the library many times:
+  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm) over our types
+  packages   each crate of the product builds from its package alone
 ";
 
 /// The workspace's root.
@@ -69,8 +70,8 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "upstream", "aarch64", "sizes",
-        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
+        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes", "growth",
+        "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -80,7 +81,7 @@ fn main() -> ExitCode {
     }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
-        Some(one) if all.contains(&one) || one == "packages" => vec![one],
+        Some(one) if all.contains(&one) || ["packages", "upstream"].contains(&one) => vec![one],
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

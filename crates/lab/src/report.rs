@@ -67,7 +67,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
 
 /// Prints what was computed again and what differs.
 fn check(folder: &Path) -> Result<Exit, CommandError> {
-    let checked = check::folder(folder).map_err(CommandError::failed)?;
+    let checked = check::folder(folder)
+        .map_err(|error| CommandError::failed(error).hint("sealwright-lab study all --quick makes results"))?;
     let mut differences = Vec::new();
     for Checked { study, claims, verdicts, differences: found } in checked {
         print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;
@@ -77,8 +78,6 @@ fn check(folder: &Path) -> Result<Exit, CommandError> {
         return Ok(Exit::Done);
     }
     let hint = "the files were changed, or another version wrote them: run the study again";
-    Err(CommandError::failed(format!(
-        "verdicts do not follow from the figures\n{}\nhint: {hint}",
-        differences.join("\n")
-    )))
+    print(&format!("{}\n", differences.join("\n")))?;
+    Err(CommandError::failed("verdicts do not follow from the figures").hint(hint))
 }

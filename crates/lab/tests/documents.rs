@@ -103,14 +103,17 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
 /// Commands that are not in a block marked `console`, so that the test would not run them.
 fn outside(document: &str) -> impl Iterator<Item = &str> {
     let mut fence: Option<&str> = None;
-    document.lines().filter(move |line| {
-        if let Some(marks) = line.strip_prefix("```") {
+    document.lines().filter(move |whole| {
+        if let Some(marks) = whole.strip_prefix("```") {
             fence = if fence.is_some() { None } else { Some(marks) };
             return false;
         }
-        let command =
-            ["$ ", "sealwright ", "sealwright-lab ", "cargo "].iter().any(|begin| line.trim_start().starts_with(begin));
-        let code = fence.is_some() || line.starts_with("    ");
+        let line = whole.trim_start();
+        // A name that a setting or a table begins with is followed by another word than a verb.
+        let verb = |rest: &str| rest.starts_with(|c: char| c.is_ascii_lowercase()) && !rest.starts_with("at ");
+        let program = ["sealwright ", "sealwright-lab "].iter().find_map(|name| line.strip_prefix(name));
+        let command = line.starts_with("$ ") || line.starts_with("cargo ") || program.is_some_and(verb);
+        let code = fence.is_some() || whole.starts_with("    ");
         command && code && !fence.is_some_and(|marks| marks.starts_with("console"))
     })
 }

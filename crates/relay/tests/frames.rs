@@ -24,6 +24,7 @@ fn frames_travel_between_workers_and_within_one() {
         }
     }
     drop(clients);
+    counted(&relay, Count::Closed, 4);
     let counts = relay.stop();
     assert_eq!(counts.of(Count::Forwarded), 4 + 16 * 7);
     assert_eq!((counts.dropped(), counts.of(Count::Closed)), (0, 4));

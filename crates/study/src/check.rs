@@ -34,8 +34,7 @@ pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(folder, study.name()).transpose());
     let all: Vec<Checked> = loaded.map(|results| check(&results?)).collect::<Result<_, _>>()?;
     if all.is_empty() {
-        let why = "no results of a study\nhint: sealwright-lab study all --quick makes some";
-        return Err(StudyError::Results(folder.to_owned(), why.to_owned()));
+        return Err(StudyError::Results(folder.to_owned(), "no results of a study".into()));
     }
     Ok(all)
 }

@@ -23,8 +23,18 @@ pub(super) struct Offsets {
     pub(super) star: Block,
     /// L_$, for the tag.
     pub(super) dollar: Block,
+    /// Zero, in place of padding: that would take whatever was on the stack along to the heap, round keys among it, and no wiping
+    /// would reach it.
+    rest: [Block; 2],
 }
-wipe_on_drop!(Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star: [0; 16], dollar: [0; 16] });
+wipe_on_drop!(Offsets {
+    rows: [[0; 16]; 64],
+    counted: [[0; 16]; 16],
+    star: [0; 16],
+    dollar: [0; 16],
+    rest: [[0; 16]; 2]
+});
+const _: () = assert!(size_of::<Offsets>() == 84 * 16);
 
 impl fmt::Debug for Offsets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,7 +58,7 @@ impl Offsets {
     pub(super) fn new<C: BlockCipher>(isa: Isa, cipher: &C) -> Self {
         let star = encrypt_block(isa, cipher, &[0; 16]);
         let dollar = double(&star);
-        let mut offsets = Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star, dollar };
+        let mut offsets = Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star, dollar, rest: [[0; 16]; 2] };
         let mut l = dollar;
         for counted in &mut offsets.counted {
             l = double(&l);
