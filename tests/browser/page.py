@@ -164,7 +164,7 @@ def verdicts_follow(binary: str, results: Path, changed: Path) -> None:
             quantity["figure"] = {"median": 7.0, "low": 6.9, "high": 7.1}
     (changed / "files.json").write_text(json.dumps(document))
     found = subprocess.run([*check, changed], capture_output=True, text=True)
-    assert found.returncode == 1 and "files/" in found.stderr and "hint:" in found.stderr, found
+    assert found.returncode == 1 and "files/" in found.stdout and "hint:" in found.stderr, found
 
 
 def main() -> int:
