@@ -67,8 +67,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
 
 /// Prints what was computed again and what differs.
 fn check(folder: &Path) -> Result<Exit, CommandError> {
-    let checked = check::folder(folder)
-        .map_err(|error| CommandError::failed(error).hint("sealwright-lab study all --quick makes results"))?;
+    let checked = check::folder(folder).map_err(CommandError::failed)?;
     let mut differences = Vec::new();
     for Checked { study, claims, verdicts, differences: found } in checked {
         print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;

@@ -34,7 +34,7 @@ pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(folder, study.name()).transpose());
     let all: Vec<Checked> = loaded.map(|results| check(&results?)).collect::<Result<_, _>>()?;
     if all.is_empty() {
-        return Err(StudyError::Results(folder.to_owned(), "no results of a study".into()));
+        return Err(StudyError::NoResults(folder.to_owned()));
     }
     Ok(all)
 }

@@ -21,6 +21,9 @@ pub enum StudyError {
     /// This version cannot read a results file: which file, and why.
     #[error("{path}: {1}", path = .0.display())]
     Results(PathBuf, String),
+    /// A folder holds no results file.
+    #[error("{path}: no results of a study\nhint: sealwright-lab study all --quick makes results", path = .0.display())]
+    NoResults(PathBuf),
     /// A rule cannot be read.
     #[error(transparent)]
     Rule(#[from] RuleError),
