@@ -1,5 +1,6 @@
 //! The tests of RustCrypto's crates over our types. Their sources come from the registry's cache; a workspace is made of them in
-//! `target/upstream`, in which thin crates of the names `aes`, `aes-gcm`, `ocb3` and `serpent` hand our types on. Nothing of it is in the repository.
+//! `target/upstream`, in which thin crates of the names `aes`, `aes-gcm`,
+//! `ocb3` and `serpent` hand our types on. Nothing of it is in the repository.
 
 use std::{
     fs, io,
@@ -17,6 +18,8 @@ struct Suite {
     version: &'static str,
     /// The source of our crate of that name. The others are theirs, over our ciphers.
     shim: Option<&'static str>,
+    /// Features that their tests need.
+    features: &'static [&'static str],
     /// Test files that are left out, and why.
     without: &'static [(&'static str, &'static str)],
     /// Tests that are left out, how many there are of each name, and why.
@@ -24,7 +27,7 @@ struct Suite {
 }
 
 const fn theirs(name: &'static str, version: &'static str) -> Suite {
-    Suite { name, version, shim: None, without: &[], skip: &[] }
+    Suite { name, version, shim: None, features: &[], without: &[], skip: &[] }
 }
 
 const SUITES: &[Suite] = &[
@@ -63,6 +66,9 @@ const SUITES: &[Suite] = &[
     },
     theirs("cmac", "0.8.0"),
     theirs("ccm", "0.6.1"),
+    theirs("eax", "0.6.1"),
+    theirs("aes-siv", "0.8.0"),
+    Suite { features: &["kat"], ..theirs("hpke", "0.15.1") },
 ];
 
 /// Runs the tests of every suite, and prints what came of each.
@@ -79,9 +85,16 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     if let Err(error) = workspace(steps, &home, &packages) {
         return Checked::Wrong(vec![format!("{}: {error}", home.display())]);
     }
+    let programs = match build(&home) {
+        Ok(programs) => programs,
+        Err(printed) => return Checked::Wrong(vec![printed]),
+    };
     let (mut all, mut wrong) = (Counts::default(), Vec::new());
     for suite in SUITES {
-        let counts = run(suite, &home);
+        let mut counts = Counts::default();
+        for program in programs.iter().filter(|(name, _)| name == suite.name).map(|(_, program)| program) {
+            counts.add(run(suite, program, &home.join(suite.name)));
+        }
         println!("   {} {}: {counts}", suite.name, suite.version);
         for (what, _, why) in suite.skip {
             println!("      skipped {what}: {why}");
@@ -99,9 +112,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
                 suite.name, suite.version, counts.skipped
             ));
         }
-        all.passed += counts.passed;
-        all.failed += counts.failed;
-        all.skipped += counts.skipped;
+        all.add(counts);
     }
     Checked::of(wrong, format!("{} suites: {all}", SUITES.len()))
 }
@@ -239,21 +250,56 @@ struct Counts {
     output: String,
 }
 
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.output += &other.output;
+    }
+}
+
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }
 }
 
-fn run(suite: &Suite, home: &Path) -> Counts {
+/// Builds the tests of all suites at once, so that our crate is built once; returns the name of the suite and the path of each test
+/// program, or what cargo printed.
+fn build(home: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["test", "--lib", "--tests", "--no-fail-fast", "--package", suite.name]).arg("--");
+    command.args(["test", "--workspace", "--lib", "--tests", "--no-run", "--quiet", "--message-format", "json"]);
+    for suite in SUITES {
+        suite
+            .features
+            .iter()
+            .for_each(|feature| drop(command.arg("--features").arg(format!("{}/{feature}", suite.name))));
+    }
+    // The target folder of the workspace would mix their crates with ours.
+    let output = command.current_dir(home).env("CARGO_TARGET_DIR", home.join("target")).output();
+    let output = output.map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let messages = output.stdout.split(|byte| *byte == b'\n');
+    let messages = messages.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let program = |message: Value| {
+        let program = PathBuf::from(message["executable"].as_str()?);
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+        Some((folder.file_name()?.to_string_lossy().into_owned(), program))
+    };
+    Ok(messages.filter_map(program).collect())
+}
+
+/// Runs a test program in the folder of its package.
+fn run(suite: &Suite, program: &Path, folder: &Path) -> Counts {
+    let mut command = Command::new(program);
     for (name, _, _) in suite.skip {
         command.args(["--skip", name]);
     }
-    // The target folder of the workspace would mix their crates with ours.
-    match command.current_dir(home).env("CARGO_TARGET_DIR", home.join("target")).output() {
+    match command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).output() {
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stdout);
             let mut counts = counts(&text);
