@@ -88,3 +88,78 @@ macro_rules! order_barrier {
         }
     };
 }
+
+/// What a token does whose register holds one block: `run` and `outlined` stand before it.
+macro_rules! one_block_token {
+    ($reg:ident) => {
+        #[inline(always)]
+        fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
+            // SAFETY: the token proves the level.
+            unsafe { outlined(self, part) }
+        }
+        #[inline(always)]
+        fn load_partial(self, bytes: &[u8]) -> $reg {
+            if bytes.len() >= 16 {
+                return self.load(bytes);
+            }
+            let mut padded = [0; 16];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            self.load(&padded)
+        }
+        #[inline(always)]
+        fn splat(self, block: &Block) -> $reg {
+            self.load(block)
+        }
+        #[inline(always)]
+        fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> $reg {
+            self.load(&frames[0][row])
+        }
+        #[inline(always)]
+        fn first(self, block: &Block) -> $reg {
+            self.load(block)
+        }
+        #[inline(always)]
+        fn lane_numbers(self) -> $reg {
+            self.zero()
+        }
+    };
+}
+
+/// What a register of one block does with memory and lanes.
+macro_rules! one_block_register {
+    ($token:ident, $reg:ident) => {
+        const BLOCKS: usize = 1;
+
+        #[inline(always)]
+        fn store_partial(self, bytes: &mut [u8]) {
+            if bytes.len() >= 16 {
+                return self.store(bytes);
+            }
+            let whole = self.first_block();
+            let n = bytes.len();
+            bytes.copy_from_slice(&whole[..n]);
+        }
+        #[inline(always)]
+        fn keep(self, bytes: usize) -> $reg {
+            self & $token(()).load(&KEEP[32 - bytes.min(16)..])
+        }
+        #[inline(always)]
+        fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
+            self.store(&mut frames[0][row]);
+        }
+        #[inline(always)]
+        fn first_block(self) -> Block {
+            let mut block = [0; 16];
+            self.store(&mut block);
+            block
+        }
+        #[inline(always)]
+        fn fold(self) -> $reg {
+            self
+        }
+        #[inline(always)]
+        fn replace_last(self, other: $reg) -> $reg {
+            other
+        }
+    };
+}

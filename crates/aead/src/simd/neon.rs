@@ -40,37 +40,12 @@ impl Simd for Neon {
     fn order_barrier(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 
     #[inline(always)]
-    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
-        // SAFETY: the token proves the level.
-        unsafe { outlined(self, part) }
-    }
-    #[inline(always)]
     fn zero(self) -> X1 {
         // SAFETY: the token proves the level.
         X1(unsafe { vdupq_n_u8(0) })
     }
+    one_block_token!(X1);
     load!(X1, 16, vld1q_u8);
-    #[inline(always)]
-    fn load_partial(self, bytes: &[u8]) -> X1 {
-        if bytes.len() >= 16 {
-            return self.load(bytes);
-        }
-        let mut padded = [0; 16];
-        padded[..bytes.len()].copy_from_slice(bytes);
-        self.load(&padded)
-    }
-    #[inline(always)]
-    fn splat(self, block: &Block) -> X1 {
-        self.load(block)
-    }
-    #[inline(always)]
-    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> X1 {
-        self.load(&frames[0][row])
-    }
-    #[inline(always)]
-    fn first(self, block: &Block) -> X1 {
-        self.load(block)
-    }
     #[inline(always)]
     fn splat_word(self, n: u32) -> X1 {
         // SAFETY: the token proves the level.
@@ -80,10 +55,6 @@ impl Simd for Neon {
     fn splat_words(self, word: u32) -> X1 {
         // SAFETY: the token proves the level.
         X1(unsafe { vreinterpretq_u8_u32(vdupq_n_u32(word)) })
-    }
-    #[inline(always)]
-    fn lane_numbers(self) -> X1 {
-        self.zero()
     }
 }
 
@@ -113,8 +84,7 @@ macro_rules! halves {
 static REVERSED: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 impl Reg for X1 {
-    const BLOCKS: usize = 1;
-
+    one_block_register!(Neon, X1);
     store!(16, vst1q_u8);
     #[inline(always)]
     fn rotate32<const N: i32>(self) -> X1 {
@@ -122,37 +92,6 @@ impl Reg for X1 {
         let down = unsafe { vshlq_u32(vreinterpretq_u32_u8(self.0), vdupq_n_s32(N - 32)) };
         // SAFETY: likewise.
         self.shift32::<N>() | X1(unsafe { vreinterpretq_u8_u32(down) })
-    }
-    #[inline(always)]
-    fn store_partial(self, bytes: &mut [u8]) {
-        if bytes.len() >= 16 {
-            return self.store(bytes);
-        }
-        let whole = self.first_block();
-        let n = bytes.len();
-        bytes.copy_from_slice(&whole[..n]);
-    }
-    #[inline(always)]
-    fn keep(self, bytes: usize) -> X1 {
-        self & Neon(()).load(&KEEP[32 - bytes.min(16)..])
-    }
-    #[inline(always)]
-    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
-        self.store(&mut frames[0][row]);
-    }
-    #[inline(always)]
-    fn first_block(self) -> Block {
-        let mut block = [0; 16];
-        self.store(&mut block);
-        block
-    }
-    #[inline(always)]
-    fn fold(self) -> X1 {
-        self
-    }
-    #[inline(always)]
-    fn replace_last(self, other: X1) -> X1 {
-        other
     }
     #[inline(always)]
     fn rotate_words(self) -> X1 {

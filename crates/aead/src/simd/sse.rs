@@ -39,37 +39,12 @@ impl Simd for Sse {
     fn order_barrier(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 
     #[inline(always)]
-    fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output {
-        // SAFETY: the token proves the level.
-        unsafe { outlined(self, part) }
-    }
-    #[inline(always)]
     fn zero(self) -> X1 {
         // SAFETY: the token proves the level.
         X1(unsafe { _mm_setzero_si128() })
     }
+    one_block_token!(X1);
     load!(X1, 16, _mm_loadu_si128);
-    #[inline(always)]
-    fn load_partial(self, bytes: &[u8]) -> X1 {
-        if bytes.len() >= 16 {
-            return self.load(bytes);
-        }
-        let mut padded = [0; 16];
-        padded[..bytes.len()].copy_from_slice(bytes);
-        self.load(&padded)
-    }
-    #[inline(always)]
-    fn splat(self, block: &Block) -> X1 {
-        self.load(block)
-    }
-    #[inline(always)]
-    fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> X1 {
-        self.load(&frames[0][row])
-    }
-    #[inline(always)]
-    fn first(self, block: &Block) -> X1 {
-        self.load(block)
-    }
     #[inline(always)]
     fn splat_word(self, n: u32) -> X1 {
         // SAFETY: the token proves the level.
@@ -79,10 +54,6 @@ impl Simd for Sse {
     fn splat_words(self, word: u32) -> X1 {
         // SAFETY: the token proves the level.
         X1(unsafe { _mm_set1_epi32(word as i32) })
-    }
-    #[inline(always)]
-    fn lane_numbers(self) -> X1 {
-        self.zero()
     }
 }
 
@@ -101,46 +72,13 @@ impl Not for X1 {
 }
 
 impl Reg for X1 {
-    const BLOCKS: usize = 1;
-
+    one_block_register!(Sse, X1);
     store!(16, _mm_storeu_si128);
     #[inline(always)]
     fn rotate32<const N: i32>(self) -> X1 {
         // SAFETY: a register proves the level.
         let down = unsafe { _mm_srl_epi32(self.0, _mm_cvtsi32_si128(32 - N)) };
         self.shift32::<N>() | X1(down)
-    }
-    #[inline(always)]
-    fn store_partial(self, bytes: &mut [u8]) {
-        if bytes.len() >= 16 {
-            return self.store(bytes);
-        }
-        let whole = self.first_block();
-        let n = bytes.len();
-        bytes.copy_from_slice(&whole[..n]);
-    }
-    #[inline(always)]
-    fn keep(self, bytes: usize) -> X1 {
-        self & Sse(()).load(&KEEP[32 - bytes.min(16)..])
-    }
-    #[inline(always)]
-    fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
-        self.store(&mut frames[0][row]);
-    }
-    #[inline(always)]
-    fn first_block(self) -> Block {
-        let mut block = [0; 16];
-        self.store(&mut block);
-        block
-    }
-    #[inline(always)]
-    fn fold(self) -> X1 {
-        self
-    }
-
-    #[inline(always)]
-    fn replace_last(self, other: X1) -> X1 {
-        other
     }
 
     methods! { X1:
