@@ -54,7 +54,8 @@ cargo xtask COMMAND
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
 
 Not part of `test`, because they build the library many times:
-  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm) over our types
+  upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
+             aes-siv, hpke) over our types
   packages   each crate of the product builds from its package alone
 ";
 

@@ -68,7 +68,8 @@ const SUITES: &[Suite] = &[
     theirs("ccm", "0.6.1"),
     theirs("eax", "0.6.1"),
     theirs("aes-siv", "0.8.0"),
-    Suite { features: &["kat"], ..theirs("hpke", "0.15.1") },
+    // Its feature `kat` reads vectors that the package does not contain, and brings in three more curves.
+    Suite { features: &["aes"], ..theirs("hpke", "0.15.1") },
 ];
 
 /// Runs the tests of every suite, and prints what came of each.
@@ -272,10 +273,9 @@ fn build(home: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let mut command = Command::new(cargo);
     command.args(["test", "--workspace", "--lib", "--tests", "--no-run", "--quiet", "--message-format", "json"]);
     for suite in SUITES {
-        suite
-            .features
-            .iter()
-            .for_each(|feature| drop(command.arg("--features").arg(format!("{}/{feature}", suite.name))));
+        for feature in suite.features {
+            command.args(["--features".into(), format!("{}/{feature}", suite.name)]);
+        }
     }
     // The target folder of the workspace would mix their crates with ours.
     let output = command.current_dir(home).env("CARGO_TARGET_DIR", home.join("target")).output();
