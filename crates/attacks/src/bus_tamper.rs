@@ -2,7 +2,7 @@
 
 use sealwright_smp::{Config, attack::Attack as Tamper, kernel::Kernel, matrix};
 
-use crate::attack::{Attack, AttackError, Log, Size, Target};
+use crate::attack::{Attack, AttackError, Axes, Log, Size, Target};
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-tamper",
@@ -10,6 +10,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "the bus: it can change, replace and replay lines; simulated",
     stopped_by: "a tag for each line, with a counter for each pair of processors",
     page: "bus-tamper.md",
+    figure: Axes { spent: "runs with a changed line", gained: "runs that computed with it" },
     run,
 };
 
@@ -26,11 +27,14 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
             let Some(cell) = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme) else { continue };
             log.trial(target, format!("{scheme}, {tamper}"), |cost| {
                 (cost.queries, cost.steps, cost.step, cost.memory) = (strikes, strikes, "line changed", 64);
-                let succeeded = cell
-                    .strikes
-                    .iter()
-                    .any(|strike| strike.struck.is_some() && strike.detector.is_none() && strike.wrong_reads > 0);
-                Ok::<_, AttackError>((succeeded, cell.words()))
+                let mut unnoticed = 0;
+                cost.point(0.0, 0.0);
+                for (number, strike) in (1..).zip(&cell.strikes) {
+                    let hit = strike.struck.is_some() && strike.detector.is_none() && strike.wrong_reads > 0;
+                    unnoticed += u32::from(hit);
+                    cost.point(number, unnoticed);
+                }
+                Ok::<_, AttackError>((unnoticed > 0, cell.words()))
             })?;
         }
     }

@@ -1,7 +1,7 @@
 //! CBC without a tag: a changed ciphertext decrypts to a changed text.
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{enc::Service, sealed, xor},
 };
 
@@ -11,6 +11,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "a ciphertext, and the word that stands in it",
     stopped_by: "authentication: sealed files, or CBC with HMAC",
     page: "cbc.md",
+    figure: Axes { spent: "changed files", gained: "accepted" },
     run,
 };
 

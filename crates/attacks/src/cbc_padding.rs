@@ -1,7 +1,7 @@
 //! CBC with an answer on whether the padding is right: a padding oracle (Vaudenay, 2002).
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         enc::{IV, Service},
         sealed, xor,
@@ -14,6 +14,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "a ciphertext, its IV, and for each ciphertext of its own whether the service accepts the padding",
     stopped_by: "authentication before decryption: sealed files, or CBC with HMAC",
     page: "cbc.md",
+    figure: Axes { spent: "questions", gained: "bytes read" },
     run,
 };
 
@@ -54,14 +55,15 @@ fn read(blocks: &[u8], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) 
     (cost.step, cost.memory) = ("questions", 64);
     let blocks = blocks.as_chunks::<16>().0;
     let mut text = Vec::new();
-    for pair in blocks.windows(2) {
-        text.extend(xor(&decrypt(&pair[1], oracle, cost)?, &pair[0]));
+    cost.gained(0.0);
+    for (done, pair) in blocks.windows(2).enumerate() {
+        text.extend(xor(&decrypt(&pair[1], done, oracle, cost)?, &pair[0]));
     }
     Some(text)
 }
 
-/// What the cipher decrypts a block to, found from its last byte to its first.
-fn decrypt(block: &[u8; 16], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<[u8; 16]> {
+/// What the cipher decrypts a block to, found from its last byte to its first, after `done` blocks.
+fn decrypt(block: &[u8; 16], done: usize, oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<[u8; 16]> {
     let mut plain = [0; 16];
     for at in (0..16).rev() {
         let padding = 16 - at as u8;
@@ -80,7 +82,13 @@ fn decrypt(block: &[u8; 16], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut 
                     before[14] ^= 1;
                     ask(before)
                 })
-        })?;
+        });
+        let known = 16 * done as u32 + 15 - at as u32;
+        let Some(found) = found else {
+            cost.gained(known);
+            return None;
+        };
+        cost.gained(known + 1);
         plain[at] = found ^ padding;
     }
     Some(plain)

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use sealwright_measure::random::Random;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
-    tools::permutation::{EvenMansour, Permutation},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size},
+    tools::permutation::{EvenMansour, Permutation, both},
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -18,36 +18,27 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "the permutation, and 2^(n/2) pairs of counter mode's inputs and outputs",
     stopped_by: "a permutation that the attacker does not know, which is a block cipher; limits on data for GSCM-H",
     page: "even-mansour.md",
+    figure: Axes { spent: "evaluations of the permutation", gained: "bits of the keys known" },
     run,
 };
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
-    let bits = if size == Size::Small { 24 } else { 32 };
-    if size == Size::Small {
-        log.reduced = Some("blocks of 24 bits instead of 32");
-    }
-    log.trial(Target::Weak, format!("a known permutation of {bits} bits"), |cost| {
-        Ok::<_, AttackError>(recover(bits, 1, 1, cost))
-    })?;
-    log.trial(Target::Strong, "a permutation chosen by a key that the attacker has not", |cost| {
-        Ok(recover(bits, 1, 2, cost))
-    })
+    both(log, size, 3, recover)
 }
 
 /// Daemen's attack: for inputs that differ in the last bit, the difference of the outputs does not depend on the second key.
-fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String) {
-    let known = Permutation { bits, key: ours };
-    let mut random = Random::new(3);
-    let victim = EvenMansour::new(Permutation { bits, key: theirs }, &mut random);
+fn recover(victim: &EvenMansour, known: Permutation, random: &mut Random, cost: &mut Cost) -> (bool, String) {
+    let bits = known.bits;
     let encrypt = |block: u32| victim.encrypt(block);
     let pairs = 1u32 << (bits / 2 - 1);
     let seen: HashMap<u32, (u32, u32)> =
         (0..pairs).map(|i| (2 * i, encrypt(2 * i))).map(|(p, c)| (c ^ encrypt(p ^ 1), (p, c))).collect();
-    (cost.queries, cost.step) = (2 * u64::from(pairs), "evaluations of the permutation");
+    cost.queries = 2 * u64::from(pairs);
     cost.memory = 16 * u64::from(pairs);
+    cost.point(0.0, 0.0);
     // Eight times what is needed on average.
     while cost.steps < 16 << (bits / 2) {
-        let x = known.block(&mut random);
+        let x = known.block(random);
         let y = known.of(x);
         cost.steps += 2;
         if let Some(&(plain, cipher)) = seen.get(&(y ^ known.of(x ^ 1))) {
@@ -55,10 +46,13 @@ fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String)
                 let second = cipher ^ y;
                 if victim.fits(known, [first, second]) {
                     let steps = (cost.steps as f64).log2();
+                    cost.point(cost.steps as f64 - 1.0, 0.0);
+                    cost.point(cost.steps as f64, 2.0 * f64::from(bits));
                     return ([first, second] == victim.keys, format!("both keys found after 2^{steps:.1} steps"));
                 }
             }
         }
     }
+    cost.point(cost.steps as f64, 0.0);
     (false, "no keys fit".into())
 }

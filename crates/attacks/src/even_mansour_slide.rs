@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use sealwright_measure::random::Random;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
-    tools::permutation::{EvenMansour, Permutation},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size},
+    tools::permutation::{EvenMansour, Permutation, both},
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -18,31 +18,21 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "the permutation, and 2^((n+1)/2) plaintexts with their ciphertexts",
     stopped_by: "a permutation that the attacker does not know, which is a block cipher; limits on data for GSCM-H",
     page: "even-mansour.md",
+    figure: Axes { spent: "known plaintexts", gained: "bits of the keys known" },
     run,
 };
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
-    let bits = if size == Size::Small { 24 } else { 32 };
-    if size == Size::Small {
-        log.reduced = Some("blocks of 24 bits instead of 32");
-    }
-    log.trial(Target::Weak, format!("a known permutation of {bits} bits"), |cost| {
-        Ok::<_, AttackError>(recover(bits, 1, 1, cost))
-    })?;
-    log.trial(Target::Strong, "a permutation chosen by a key that the attacker has not", |cost| {
-        Ok(recover(bits, 1, 2, cost))
-    })
+    both(log, size, 5, recover)
 }
 
-fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String) {
-    let known = Permutation { bits, key: ours };
-    let mut random = Random::new(5);
-    let victim = EvenMansour::new(Permutation { bits, key: theirs }, &mut random);
+fn recover(victim: &EvenMansour, known: Permutation, random: &mut Random, cost: &mut Cost) -> (bool, String) {
+    let bits = known.bits;
     let mut seen: HashMap<u32, Vec<u32>> = HashMap::new();
-    cost.step = "evaluations of the permutation";
+    cost.gained(0.0);
     // Eight times what is needed on average.
     while cost.queries < 8 << bits.div_ceil(2) {
-        let plain = known.block(&mut random);
+        let plain = known.block(random);
         let cipher = victim.encrypt(plain);
         (cost.queries, cost.steps) = (cost.queries + 1, cost.steps + 1);
         cost.memory = 16 * cost.queries;
@@ -52,10 +42,13 @@ fn recover(bits: u32, theirs: u32, ours: u32, cost: &mut Cost) -> (bool, String)
             let keys = [plain ^ other, cipher ^ known.of(*other)];
             if victim.fits(known, keys) {
                 let data = (cost.queries as f64).log2();
+                cost.point(cost.queries as f64 - 1.0, 0.0);
+                cost.gained(2.0 * f64::from(bits));
                 return (keys == victim.keys, format!("both keys found from 2^{data:.1} plaintexts"));
             }
         }
         others.push(plain);
     }
+    cost.gained(0.0);
     (false, "no keys fit".into())
 }

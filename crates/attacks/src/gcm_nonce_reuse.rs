@@ -9,7 +9,7 @@ use sealwright::{
 };
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         ghash::{blocks, ghash},
         poly::roots,
@@ -23,6 +23,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "two ciphertexts under one nonce, and one of the plaintexts",
     stopped_by: "a nonce for each message: `Sealer` counts them, sealed files have a fresh key each",
     page: "gcm-nonce-reuse.md",
+    figure: Axes { spent: "messages", gained: "forgeries accepted" },
     run,
 };
 

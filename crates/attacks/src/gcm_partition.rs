@@ -9,7 +9,7 @@ use sealwright::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         ghash::{inverse, mul, number},
         poly::interpolate,
@@ -23,6 +23,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "a list of passwords, and for each ciphertext of its own whether the service can open it",
     stopped_by: "key commitment: a sealed file opens under one key only, so each question tests one password",
     page: "gcm-partition.md",
+    figure: Axes { spent: "questions", gained: "bits of the password known" },
     run,
 };
 
@@ -63,12 +64,16 @@ fn search(
 ) -> Result<(bool, String), AttackError> {
     let mut left: Vec<usize> = (0..passwords).collect();
     (cost.step, cost.memory) = ("keys in crafted ciphertexts", 16 * passwords as u64);
+    let bits = |left: usize| (passwords as f64 / left as f64).log2();
+    cost.gained(0.0);
     while left.len() > 1 {
         let (half, other) = left.split_at(left.len() / 2);
         let keys: Vec<[u8; 32]> = half.iter().map(|&password| key(password)).collect();
         cost.queries += 1;
         cost.steps += keys.len() as u64;
         left = if service(&key(secret), &craft(&keys)?)? { half.to_vec() } else { other.to_vec() };
+        let right = left.contains(&secret);
+        cost.gained(if right { bits(left.len()) } else { 0.0 });
     }
     let found = left == [secret];
     let result = if found { "the password" } else { "a wrong password" };

@@ -14,7 +14,7 @@ use sealwright::{
 use sealwright_measure::random::Random;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         bits::{Row, add, bit, flip, kernel, zeros},
         ghash::{ghash, mul, number},
@@ -27,6 +27,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "one long sealed message, and whether the receiver accepts each changed one",
     stopped_by: "tags of 128 bits, which is all that the suites have",
     page: "gcm-short-tag.md",
+    figure: Axes { spent: "questions", gained: "bits of the GHASH key known" },
     run,
 };
 
@@ -71,6 +72,8 @@ fn recover(
     let mut forger = Forger { victim, text, tag, squares, space: space(told)? };
     let mut forgeries = 0;
     let mut first = 0;
+    let known = |space: &[u128]| 128.0 - space.len() as f64;
+    cost.gained(known(&forger.space));
     while forger.space.len() > 1 {
         let bits = 8 * forger.tag.len();
         // Some bits are always left to chance, else a success would tell nothing.
@@ -78,6 +81,7 @@ fn recover(
         let zero = zero.min(bits - 8.min(forger.space.len() - 1));
         cost.steps += 1;
         let Some(change) = forger.forge(zero, most, cost) else {
+            cost.gained(known(&forger.space));
             return Ok((false, format!("{forgeries} forgeries accepted in {} tries", cost.queries)));
         };
         forgeries += 1;
@@ -85,6 +89,7 @@ fn recover(
             first = cost.queries;
         }
         forger.learn(&change, zero, bits);
+        cost.gained(known(&forger.space));
     }
     let Some(&h) = forger.space.first() else { return Ok((false, "no GHASH key is possible".into())) };
     // A message of the attacker's own making, at the first try.

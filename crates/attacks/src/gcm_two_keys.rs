@@ -10,7 +10,7 @@ use sealwright::{
 use sha2::{Digest, Sha512};
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         ghash::{ghash, inverse, mul, number},
         sealed, xor,
@@ -23,6 +23,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "both keys: the attacker is the sender, and wants two receivers to read different things",
     stopped_by: "key commitment: a sealed file and a committing suite open under one key only",
     page: "gcm-two-keys.md",
+    figure: Axes { spent: "ciphertexts", gained: "read in two ways" },
     run,
 };
 

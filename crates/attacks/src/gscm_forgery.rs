@@ -3,7 +3,7 @@
 use sealwright_session::frame;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         cluster::{Cluster, Seen},
         ghash::ghash,
@@ -16,6 +16,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "its own grant (so the cluster's main key, and the GHASH key), one packet of the victim and its plaintext",
     stopped_by: "a GHASH key for each client: gscm-h, or any GCM scheme",
     page: "gscm-forgery.md",
+    figure: Axes { spent: "packets seen", gained: "forgeries accepted" },
     run,
 };
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sealwright::{Block, Isa};
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         aes::{Rounds, mixed, shifted, unmix},
         cluster::{Capture, Cluster, Seen},
@@ -23,6 +23,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "its own grant (so the cluster's main key), and 256 consecutive packets of the victim; no plaintext",
     stopped_by: "K2 in the last round and a GHASH key for each client (gscm-h); better, keys that nobody shares (gcm-on64)",
     page: "gscm-keys.md",
+    figure: Axes { spent: "guesses of four bytes", gained: "bits of K2 known" },
     run,
 };
 
@@ -52,6 +53,10 @@ pub(crate) fn recover(capture: &Capture, x: usize, size: Size, cost: &mut Cost) 
     (cost.step, cost.memory) = ("guesses of four bytes", 1 << 20);
     let candidates = second_keys(&known, x, &masks, hint, cost);
     let keys = candidates.iter().find_map(|k2| complete(&known, x, *k2, seen, &masks));
+    let right = keys.is_some();
+    for column in 0..=4 {
+        cost.point((cost.steps / 4 * column) as f64, if right { 32.0 * column as f64 } else { 0.0 });
+    }
     let Some(keys) = keys else {
         return (false, format!("{} candidates for K2, none of them right", candidates.len()));
     };

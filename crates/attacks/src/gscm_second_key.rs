@@ -4,7 +4,7 @@ use sealwright::Block;
 use sealwright_session::frame;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         aes::Rounds,
         cluster::{Cluster, Seen},
@@ -18,6 +18,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "K1 of the victim, the cluster's main key, one packet of the victim and its plaintext",
     stopped_by: "nothing in GSCM or GSCM-H but keeping the cluster's key secret: the control is an outsider",
     page: "gscm-keys.md",
+    figure: Axes { spent: "packets seen", gained: "further packets read" },
     run,
 };
 

@@ -14,6 +14,12 @@
 
 mod tools;
 
+mod aes_timing;
+mod bus_invalidation;
+mod bus_pads;
+mod bus_reorder;
+mod bus_rsa;
+mod bus_stalls;
 mod bus_tamper;
 mod cbc_flip;
 mod cbc_padding;
@@ -37,5 +43,5 @@ mod timing;
 mod attack;
 mod table;
 
-pub use attack::{Attack, AttackError, Report, Size, Target, Trial};
+pub use attack::{Attack, AttackError, Axes, Report, Size, Target, Trial};
 pub use table::{ATTACKS, by_name};

@@ -9,7 +9,7 @@ use sealwright::{
 };
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::xor,
 };
 
@@ -19,6 +19,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "the ciphertext and the tag of one plaintext that the attacker chose",
     stopped_by: "OCB3 (RFC 7253), which masks the last block in another way",
     page: "ocb.md",
+    figure: Axes { spent: "questions", gained: "forgeries accepted" },
     run,
 };
 

@@ -10,7 +10,7 @@ use sealwright::{
 use sealwright_measure::random::Random;
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::ghash::number,
 };
 
@@ -20,6 +20,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "two ciphertexts of 140 blocks under one nonce, and their plaintexts",
     stopped_by: "a nonce for each message: `Sealer` counts them, sealed files have a fresh key each",
     page: "ocb.md",
+    figure: Axes { spent: "messages", gained: "forgeries accepted" },
     run,
 };
 

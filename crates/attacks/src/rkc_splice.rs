@@ -4,7 +4,7 @@ use sealwright::{Isa, mode::rkc::Rkc};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    attack::{Attack, AttackError, Cost, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::xor,
 };
 
@@ -14,6 +14,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "two ciphertexts under one seed, and their plaintexts",
     stopped_by: "a fresh seed for each message; better, a real AEAD",
     page: "rkc.md",
+    figure: Axes { spent: "messages", gained: "forgeries accepted" },
     run,
 };
 

@@ -1,9 +1,10 @@
 //! The table of attacks.
 
 use crate::{
-    attack::Attack, bus_tamper, cbc_flip, cbc_padding, even_mansour, even_mansour_slide, gcm_nonce_reuse,
-    gcm_partition, gcm_short_tag, gcm_two_keys, gscm_forgery, gscm_keys, gscm_relay, gscm_second_key, ocb_nonce_reuse,
-    ocb2, rkc_guess, rkc_splice, rkc_truncation, timing,
+    aes_timing, attack::Attack, bus_invalidation, bus_pads, bus_reorder, bus_rsa, bus_stalls, bus_tamper, cbc_flip,
+    cbc_padding, even_mansour, even_mansour_slide, gcm_nonce_reuse, gcm_partition, gcm_short_tag, gcm_two_keys,
+    gscm_forgery, gscm_keys, gscm_relay, gscm_second_key, ocb_nonce_reuse, ocb2, rkc_guess, rkc_splice, rkc_truncation,
+    timing,
 };
 
 /// Every attack, in the order in which they are run.
@@ -26,7 +27,13 @@ pub const ATTACKS: &[Attack] = &[
     ocb_nonce_reuse::ATTACK,
     ocb2::ATTACK,
     bus_tamper::ATTACK,
+    bus_pads::ATTACK,
+    bus_invalidation::ATTACK,
+    bus_reorder::ATTACK,
+    bus_rsa::ATTACK,
+    bus_stalls::ATTACK,
     timing::ATTACK,
+    aes_timing::ATTACK,
 ];
 
 /// The attack of a name.

@@ -15,7 +15,7 @@ use sealwright::{
 };
 use sealwright_measure::random::Random;
 
-use crate::attack::{Attack, AttackError, Cost, Log, Size, Target};
+use crate::attack::{Attack, AttackError, Axes, Cost, Log, Size, Target};
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "ghash-timing",
@@ -23,6 +23,7 @@ pub(crate) const ATTACK: Attack = Attack {
     knows: "the time of each of many sealings of data that the attacker chose",
     stopped_by: "GHASH by carry-less multiplication or in bit slices, which the library uses unless told otherwise",
     page: "timing.md",
+    figure: Axes { spent: "timings", gained: "Welch's t, without its sign" },
     run,
 };
 
@@ -66,7 +67,13 @@ fn listen(victim: &dyn Aead, samples: usize, cost: &mut Cost) -> Result<(bool, S
     }
     (cost.queries, cost.steps, cost.step) = (samples as u64, samples as u64, "timings");
     cost.memory = 16 * samples as u64;
+    cost.point(0.0, 0.0);
+    for part in [8, 4, 2] {
+        let mut early = times.each_ref().map(|times| times[..times.len() / part].to_vec());
+        cost.point((samples / part) as f64, welch(&mut early).abs());
+    }
     let t = welch(&mut times);
+    cost.gained(t.abs());
     Ok((t.abs() > LIMIT, format!("t = {t:.1}, with {LIMIT} as the limit")))
 }
 

@@ -40,7 +40,13 @@ attacks! {
     ocb_nonce_reuse: "ocb-nonce-reuse";
     ocb2_forgery: "ocb2-forgery";
     bus_tamper: "bus-tamper";
+    bus_pads: "bus-pads";
+    bus_invalidation: "bus-invalidation";
+    bus_reorder: "bus-reorder";
+    bus_rsa: "bus-rsa";
+    bus_stalls: "bus-stalls";
     ghash_timing: "ghash-timing";
+    aes_timing: "aes-timing";
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::Message;
+use crate::{engine::Cycle, message::Message};
 
 /// What is done to the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,6 +56,23 @@ impl fmt::Display for Attack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// A line as everybody on the bus sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// The node that sent it; `None` is memory.
+    pub from: Option<usize>,
+    /// The node that asked for it.
+    pub to: usize,
+    /// Number of the line.
+    pub line: u64,
+    /// When its sender answered the request.
+    pub ready: Cycle,
+    /// When it began to cross the bus.
+    pub sent: Cycle,
+    /// Its bytes on the bus: encrypted, where the scheme protects it.
+    pub text: Vec<u8>,
 }
 
 /// What becomes of a line.

@@ -2,6 +2,8 @@
 
 pub(crate) mod aes;
 pub(crate) mod bits;
+pub(crate) mod bus;
+pub(crate) mod cache;
 pub(crate) mod cluster;
 pub(crate) mod column;
 pub(crate) mod enc;
@@ -10,6 +12,8 @@ pub(crate) mod permutation;
 pub(crate) mod poly;
 pub(crate) mod rkc;
 pub(crate) mod sealed;
+pub(crate) mod sieve;
+pub(crate) mod tables;
 
 /// Bytewise xor, as long as the shorter.
 pub(crate) fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {

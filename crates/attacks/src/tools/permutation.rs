@@ -2,6 +2,8 @@
 
 use sealwright_measure::random::Random;
 
+use crate::attack::{AttackError, Cost, Log, Size, Target};
+
 /// A permutation of so many bits, chosen by a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Permutation {
@@ -47,4 +49,30 @@ impl EvenMansour {
     pub(crate) fn fits(&self, known: Permutation, keys: [u32; 2]) -> bool {
         (0..8).all(|block| known.of(block ^ keys[0]) ^ keys[1] == self.encrypt(block))
     }
+}
+
+/// Tries `recover` against a permutation that the attacker knows, and against one that it does not. It gets the victim, the
+/// attacker's permutation, random numbers, and where to count.
+pub(crate) fn both(
+    log: &mut Log,
+    size: Size,
+    seed: u64,
+    recover: fn(&EvenMansour, Permutation, &mut Random, &mut Cost) -> (bool, String),
+) -> Result<(), AttackError> {
+    let bits = if size == Size::Small { 24 } else { 32 };
+    if size == Size::Small {
+        log.reduced = Some("blocks of 24 bits instead of 32");
+    }
+    for (target, key, against) in [
+        (Target::Weak, 1, format!("a known permutation of {bits} bits")),
+        (Target::Strong, 2, "a permutation chosen by a key that the attacker has not".to_owned()),
+    ] {
+        log.trial(target, against, |cost| {
+            let mut random = Random::new(seed);
+            let victim = EvenMansour::new(Permutation { bits, key: 1 }, &mut random);
+            cost.step = "evaluations of the permutation";
+            Ok::<_, AttackError>(recover(&victim, Permutation { bits, key }, &mut random, cost))
+        })?;
+    }
+    Ok(())
 }

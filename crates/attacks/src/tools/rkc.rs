@@ -8,17 +8,25 @@ use sealwright::{
     },
 };
 
-use crate::attack::{AttackError, Target};
+use crate::attack::{AttackError, Cost, Log, Target};
 
-/// A target: whether it is expected to resist, its name, the mode and the length of its nonce.
-pub(crate) type Candidate = (Target, &'static str, Box<dyn Aead>, usize);
-
-/// RKC as published, and two modes whose tag needs a key.
-pub(crate) fn candidates() -> Result<[Candidate; 3], AttackError> {
+/// Tries an attack against RKC as published, and against two modes whose tag needs a key. It gets the mode, the nonce that the
+/// victim seals with, and where to count.
+pub(crate) fn each(
+    log: &mut Log,
+    mut attack: impl FnMut(&dyn Aead, &[u8], &mut Cost) -> Result<(bool, String), AttackError>,
+) -> Result<(), AttackError> {
     let (isa, key) = (Isa::best(), [3; 32]);
-    Ok([
+    let candidates: [(Target, &str, Box<dyn Aead>, usize); 3] = [
         (Target::Weak, "RKC", Box::new(Rkc::research_only(isa, &key)), 55),
         (Target::Strong, "RKC with HMAC", Box::new(RkcHmac::research_only(isa, &key, &[4; 32])), 55),
         (Target::Strong, "AES-256-GCM", by_key(isa, &key, TagLen::T16)?, 12),
-    ])
+    ];
+    for (target, name, victim, nonce) in candidates {
+        log.trial(target, name, |cost| {
+            (cost.queries, cost.step, cost.memory) = (1, "SHA-256", 32);
+            attack(&*victim, &vec![5; nonce], cost)
+        })?;
+    }
+    Ok(())
 }

@@ -37,7 +37,7 @@ use transfers::{Line, Transfers};
 
 use crate::{
     access::{Kind, Source},
-    attack::Attacker,
+    attack::{Attacker, Heard},
     config::Config,
     engine::Cycle,
     error::ConfigError,
@@ -96,6 +96,16 @@ impl Machine {
     /// Lets an attacker tamper with the bus.
     pub fn attack(&mut self, attacker: Attacker) {
         self.transfers.attacker = Some(attacker);
+    }
+
+    /// Lets somebody listen to the lines on the bus.
+    pub fn listen(&mut self) {
+        self.transfers.heard = Some(Vec::new());
+    }
+
+    /// Lines that were heard on the bus since [`listen`](Self::listen), in order.
+    pub fn heard(&self) -> &[Heard] {
+        self.transfers.heard.as_deref().unwrap_or_default()
     }
 
     /// Runs until every processor has finished, tampering is detected, no processor can go on, or `accesses` more accesses are

@@ -3,7 +3,7 @@
 
 use super::{bus::Bus, context::Context, schedule::Event};
 use crate::{
-    attack::{Attacker, Fate},
+    attack::{Attacker, Fate, Heard},
     config::Config,
     engine::Cycle,
     message::{Detector, LONGEST_LINE, Message},
@@ -22,6 +22,8 @@ pub(super) struct Transfers {
     pub(super) scheme: Box<dyn Scheme>,
     /// An attacker on the bus.
     pub(super) attacker: Option<Attacker>,
+    /// Lines that were heard, if somebody listens.
+    pub(super) heard: Option<Vec<Heard>>,
 }
 
 /// A line that an owner, or memory, sends.
@@ -40,6 +42,7 @@ impl Transfers {
             free: Vec::new(),
             scheme: config.scheme.build(&config.platform()),
             attacker: None,
+            heard: None,
         }
     }
 
@@ -130,6 +133,16 @@ impl Transfers {
                 // A sender observes its own line, whatever happens on the bus
                 self.observe(from, &message, context);
             }
+        }
+        if let (Some(heard), false) = (&mut self.heard, within) {
+            heard.push(Heard {
+                from: message.sender,
+                to: message.node,
+                line: message.line,
+                ready: message.ready,
+                sent: start,
+                text: message.text().to_vec(),
+            });
         }
         if within || message.sender.is_none() {
             return self.deliver(message, protected, arrives, context);

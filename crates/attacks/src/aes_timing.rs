@@ -1,0 +1,219 @@
+//! AES by tables tells its key to whoever shares the first-level cache: prime and probe on the last round (Osvik, Shamir and
+//! Tromer, "Cache attacks and countermeasures: the case of AES", 2006).
+//!
+//! A byte of the ciphertext is an entry of the last table xor a byte of the last round key. So each guess of the key byte says
+//! which line of the table was read. For the right guess, reading the attacker's lines of that set takes longer, on average,
+//! because the victim's line has thrown one of them out. Neither plaintexts nor the tables' place are needed.
+
+use sealwright::{Block, Isa, raw};
+use sealwright_measure::random::Random;
+
+use crate::{
+    attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
+    tools::{
+        cache::{Cache, SETS},
+        tables::{TableAes_vartime, key_of_last_round, line_of_last_round},
+    },
+};
+
+pub(crate) const ATTACK: Attack = Attack {
+    name: "aes-timing",
+    title: "The whole key of AES by tables is read from the first-level cache; AES as it is by default tells nothing",
+    knows: "ciphertexts, and how long its own reads take on the core that encrypts",
+    stopped_by: "AES by instructions or in bit slices: no read's address depends on a secret",
+    page: "timing.md",
+    figure: Axes { spent: "encryptions", gained: "bits of the key known" },
+    run,
+};
+
+/// Standard errors beyond which the attacker is said to see its own lines.
+const SEEN: f64 = 8.0;
+/// Nanoseconds by which the usual time of a set moves with each sample.
+const STEP: f32 = 0.05;
+/// Encryptions after which the attacker first looks for the key.
+const FIRST: usize = 1000;
+
+fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
+    // How many the weak target needs depends on what else runs; each strong one gets at least twice as many, within these
+    // bounds.
+    let (most, least, limit) =
+        if size == Size::Small { (1_024_000, 8000, 16_000) } else { (4_096_000, 256_000, 1_024_000) };
+    if size == Size::Small {
+        log.reduced = Some("at most 16,000 encryptions of each default instead of 256,000 or more");
+    }
+    let Some(cache) = Cache::here() else {
+        log.not_here = Some("the first-level cache is not known, or its ways have not 4 KiB");
+        return Ok(());
+    };
+    if !(0..5).any(|_| cache.sees(4000) > SEEN) {
+        log.not_here = Some("reading a line of its own does not slow the attacker down: no cache, or no clock");
+        return Ok(());
+    }
+    let key = *b"sixteen secrets!";
+    let tables = TableAes_vartime::new(&key);
+    let mut needed = 0;
+    log.trial(Target::Weak, "AES-128 by tables, as in OpenSSL 0.9", |cost| {
+        let found = recover(&key, &mut sampled(&cache, &mut |block| tables.encrypt(block)), most, cost);
+        needed = cost.queries as usize;
+        Ok::<_, AttackError>(found)
+    })?;
+    if log.give_up_on_weak("other programs use the cache of this core too much: the key was not found") {
+        return Ok(());
+    }
+    let control = (2 * needed).clamp(least, limit);
+    for isa in Isa::available() {
+        let default = raw::aes(isa, &key)?;
+        log.trial(Target::Strong, format!("AES-128 as it is by default, level {isa}"), |cost| {
+            Ok::<_, AttackError>(recover(
+                &key,
+                &mut sampled(&cache, &mut |block| default.ecb_encrypt(block)),
+                control,
+                cost,
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// For each byte of the ciphertext and each value of it: how often it came, and the times of each set.
+struct Sums {
+    count: Vec<[f32; 256]>,
+    times: Vec<[[f32; SETS]; 256]>,
+    /// The usual time of each set.
+    usual: [f32; SETS],
+    samples: usize,
+}
+
+impl Sums {
+    fn new(usual: [f32; SETS]) -> Sums {
+        Sums { count: vec![[0.0; 256]; 16], times: vec![[[0.0; SETS]; 256]; 16], usual, samples: 0 }
+    }
+
+    fn add(&mut self, ciphertext: &Block, times: &[f32; SETS]) {
+        let more: [f32; SETS] = core::array::from_fn(|set| {
+            let more = times[set] - self.usual[set];
+            // What takes twice as long as usual was interrupted, and says nothing
+            if more < self.usual[set] { more } else { 0.0 }
+        });
+        // The median follows slowly: a processor's clock changes, and neighbours come and go
+        self.usual.iter_mut().zip(times).for_each(|(usual, time)| *usual += if time > usual { STEP } else { -STEP });
+        for (at, &byte) in ciphertext.iter().enumerate() {
+            self.count[at][usize::from(byte)] += 1.0;
+            self.times[at][usize::from(byte)].iter_mut().zip(&more).for_each(|(sum, more)| *sum += more);
+        }
+        self.samples += 1;
+    }
+
+    /// The likeliest byte of the last round key at a place, if the table begins in this set, and its sum of times.
+    fn likeliest(&self, at: usize, first: usize, means: &[f32; SETS]) -> (u8, f32) {
+        let score = |key: u8| {
+            (0..=255u8).fold(0.0, |sum, byte| {
+                let set = (first + line_of_last_round(byte, key)) % SETS;
+                let byte = usize::from(byte);
+                sum + self.times[at][byte][set] - self.count[at][byte] * means[set]
+            })
+        };
+        let scores = (0..=255u8).map(|key| (key, score(key)));
+        scores.fold((0, f32::MIN), |best, one| if one.1 > best.1 { one } else { best })
+    }
+
+    /// The likeliest key: the tables begin where the best guesses stand out most.
+    fn key(&self) -> Block {
+        let mut means = [0.0; SETS];
+        for times in &self.times[0] {
+            means.iter_mut().zip(times).for_each(|(mean, time)| *mean += time / self.samples as f32);
+        }
+        // Some bytes tell where the tables may begin, all of them where they do
+        let sum =
+            |bytes: core::ops::Range<usize>, first| bytes.map(|at| self.likeliest(at, first, &means).1).sum::<f32>();
+        let mut places: Vec<(usize, f32)> = (0..SETS).map(|first| (first, sum(0..4, first))).collect();
+        places.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+        let guesses = places[..4].iter().map(|&(first, _)| {
+            let bytes: [(u8, f32); 16] = core::array::from_fn(|at| self.likeliest(at, first, &means));
+            (bytes.map(|(byte, _)| byte), bytes.iter().map(|(_, score)| score).sum::<f32>())
+        });
+        let best = guesses.fold(([0; 16], f32::MIN), |best, one| if one.1 > best.1 { one } else { best });
+        key_of_last_round(&best.0)
+    }
+}
+
+/// A sample: a ciphertext, and the times of all sets after it was made.
+type Sample = (Block, [f32; SETS]);
+
+/// Samples of a victim that encrypts random blocks.
+fn sampled(cache: &Cache, encrypt: &mut dyn FnMut(&mut Block)) -> impl FnMut() -> Sample {
+    let mut random = Random::new(23);
+    move || {
+        let mut block: Block = core::array::from_fn(|_| random.bits() as u8);
+        let mut times = [0.0; SETS];
+        cache.prime();
+        encrypt(&mut block);
+        cache.probe(&mut times);
+        (block, times)
+    }
+}
+
+/// Takes samples until the key is found, or there are `most`.
+fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost: &mut Cost) -> (bool, String) {
+    let first: Vec<[f32; SETS]> = (0..401).map(|_| sample().1).collect();
+    let mut sums = Sums::new(core::array::from_fn(|set| median(first.iter().map(|times| times[set]).collect())));
+    (cost.step, cost.memory) = ("reads of a set", size_of::<[[f32; SETS]; 4096]>() as u64);
+    let (mut next, mut known) = (FIRST, 0);
+    cost.point(0.0, 0.0);
+    while sums.samples < most {
+        let (block, times) = sample();
+        sums.add(&block, &times);
+        if sums.samples < next.min(most) {
+            continue;
+        }
+        next *= 2;
+        let key = sums.key();
+        (cost.queries, cost.steps) = (sums.samples as u64, (SETS * sums.samples) as u64);
+        // The attacker sees that it is right by a message that it can read
+        known = bits(secret, &key);
+        cost.gained(known);
+        if key == *secret {
+            return (true, format!("the key after {} encryptions", sums.samples));
+        }
+    }
+    (false, format!("{known} of 128 bits of the likeliest key's last round are right, as by chance"))
+}
+
+fn median(mut numbers: Vec<f32>) -> f32 {
+    numbers.sort_unstable_by(f32::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+/// Bits of the last round key in bytes that are right.
+fn bits(secret: &Block, guess: &Block) -> u32 {
+    let [right, ours] = [secret, guess].map(|key| crate::tools::aes::Rounds::expand(key).0[10]);
+    8 * right.iter().zip(&ours).filter(|(a, b)| a == b).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::aes::Rounds;
+
+    /// A cache without a machine: each line that the last round reads costs three nanoseconds, among noise of ten.
+    #[test]
+    fn the_sums_find_the_key_in_modelled_times_and_nothing_without_them() {
+        let key = *b"a modelled key..";
+        let last = Rounds::expand(&key).0[10];
+        for (cost_of_a_line, falls) in [(3.0, true), (0.0, false)] {
+            let mut random = Random::new(3);
+            let mut sample = || {
+                let block: Block = core::array::from_fn(|_| random.bits() as u8);
+                let mut times: [f32; SETS] = core::array::from_fn(|_| 40.0 + random.below(10) as f32);
+                for (byte, key) in block.iter().zip(last) {
+                    let set = (57 + line_of_last_round(*byte, key)) % SETS;
+                    times[set] = times[set].max(40.0) + cost_of_a_line;
+                }
+                (block, times)
+            };
+            let mut cost = Cost::default();
+            let (found, words) = recover(&key, &mut sample, 8000, &mut cost);
+            assert_eq!(found, falls, "{words}");
+        }
+    }
+}
