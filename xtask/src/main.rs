@@ -3,6 +3,7 @@
 mod aarch64;
 mod capi;
 mod circles;
+mod examples;
 mod files;
 mod growth;
 mod lab;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   clippy     lints; a warning is an error
   layers     no crate depends on a crate above it, and no product crate on the laboratory
   files      no file is too long; unsafe code and instruction sets are only where they are allowed
+  examples   whatever a user of the libraries can name has an example that runs
   fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
@@ -71,8 +73,8 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes", "growth",
-        "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
+        "fmt", "layers", "files", "examples", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
+        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
             }
             "layers" => steps.check("layers", layers::check),
             "files" => steps.check("files", files::check),
+            "examples" => steps.check("examples", examples::check),
             "circles" => steps.check("circles between modules", circles::check),
             "clippy" => {
                 let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];

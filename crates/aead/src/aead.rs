@@ -15,6 +15,23 @@ use crate::{
 /// encrypted, not part of the message.
 ///
 /// This trait is sealed: methods may be added to it.
+///
+/// ```
+/// use sealwright::{Aead, OpenError, SealError, Suite};
+///
+/// // A protocol that does not mind which mode it runs over. The number of the packet is its nonce.
+/// fn packet(aead: &dyn Aead, number: u64, header: &[u8], text: &[u8]) -> Result<Vec<u8>, SealError> {
+///     let mut nonce = vec![0; aead.nonce_len()];
+///     let at = nonce.len() - 8;
+///     nonce[at..].copy_from_slice(&number.to_be_bytes());
+///     let mut packet = header.to_vec();
+///     aead.seal_into(&nonce, header, text, &mut packet)?;
+///     Ok(packet)
+/// }
+/// let packet = packet(&*Suite::Aes128Gcm.aead(&[7; 16])?, 1, b"header", b"attack at dawn")?;
+/// assert_eq!(packet.len(), 6 + 14 + 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Aead: Sealed + Send + Sync {
     /// Length of the tags that this key makes and accepts, in bytes.
     fn tag_len(&self) -> usize;

@@ -23,6 +23,17 @@ const LONGEST_AD: usize = 16;
 const FRAME: usize = 1 + LONGEST / 16;
 
 /// A message of a [`Batch`].
+///
+/// ```
+/// use sealwright::{Batch, BatchMessage, Isa};
+///
+/// let mut text = *b"attack at dawn";
+/// let mut message = BatchMessage { key: &[7; 16], nonce: [0; 12], ad: b"header", text: &mut text, tag: [0; 16] };
+/// Batch::new(Isa::best()).seal(std::slice::from_mut(&mut message))?;
+/// let sent = [&*message.text, &message.tag].concat();
+/// assert_eq!(sent.len(), 30);
+/// # Ok::<(), sealwright::BatchError>(())
+/// ```
 pub struct BatchMessage<'a> {
     /// The key: 16 or 32 bytes, for AES-128-GCM or AES-256-GCM.
     pub key: &'a [u8],
@@ -74,6 +85,17 @@ struct Frames([[Block; FRAME]; PACKETS]);
 wipe_on_drop!(Frames { 0: [[[0; 16]; FRAME]; PACKETS] });
 
 /// Why a batch was refused. Nothing of it was sealed.
+///
+/// ```
+/// use sealwright::{Batch, BatchError, BatchMessage, Isa};
+///
+/// let mut texts = [[1; 20], [2; 20]];
+/// // A nonce that would serve twice is found before anything is sealed.
+/// let mut messages = texts.each_mut().map(|text| BatchMessage { key: &[7; 16], nonce: [0; 12], ad: b"", text, tag: [0; 16] });
+/// let refused = Batch::new(Isa::best()).seal(&mut messages);
+/// assert_eq!(refused, Err(BatchError::NonceTwice { first: 0, second: 1 }));
+/// assert_eq!(texts[0], [1; 20]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -129,6 +151,7 @@ impl Batch {
     /// # Errors
     /// [`BatchError`] if a key or a text has a wrong length, or if two messages have the same key and nonce. All texts are
     /// then as they were. Nonces of earlier batches are not remembered.
+    #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal(&mut self, messages: &mut [BatchMessage<'_>]) -> Result<(), BatchError> {
         check(messages)?;
         let isa = self.isa;
@@ -147,6 +170,7 @@ impl Batch {
 
     /// Decrypts every text in place whose tag holds; the others are then all zero. One result for each message.
     #[must_use]
+    #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open(&mut self, messages: &mut [BatchMessage<'_>]) -> Vec<Result<(), OpenError>> {
         let isa = self.isa;
         let mut results: Vec<_> = messages

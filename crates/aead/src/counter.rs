@@ -58,6 +58,20 @@ pub struct Sealer {
 }
 
 /// Opens, in the order in which they were sealed, the messages of a [`Sealer`].
+///
+/// ```
+/// use sealwright::{OpenError, Opener, Sealer, Suite};
+///
+/// let mut sealer = Sealer::new(Suite::Aes256Gcm, &[7; 32])?; // a key of this one connection
+/// let mut opener = Opener::new(Suite::Aes256Gcm, &[7; 32])?;
+/// let (mut first, mut second) = (*b"one", *b"two");
+/// let (first_tag, second_tag) = (sealer.seal_in_place(b"", &mut first)?, sealer.seal_in_place(b"", &mut second)?);
+/// opener.open_in_place(b"", &mut first, first_tag.as_ref())?;
+/// // A message that comes again is refused, and the next one still opens.
+/// assert_eq!(opener.open_in_place(b"", &mut first, first_tag.as_ref()), Err(OpenError));
+/// opener.open_in_place(b"", &mut second, second_tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Opener {
     aead: Box<dyn Aead>,
     nonces: Nonces,

@@ -36,6 +36,19 @@ pub const MAX_INPUT: u64 = 1 << 32;
 pub(crate) type Seed = [u8; SEED_BYTES];
 
 /// One instantiation of Hash_DRBG. Not `Clone`: a copy would give the same bits again.
+///
+/// ```
+/// use sealwright::drbg::HashDrbg;
+///
+/// // The same seed gives the same bits: for tests that shall be random and repeatable.
+/// let mut one = HashDrbg::instantiate(&[1; 32], &[2; 16], b"")?;
+/// let mut other = HashDrbg::instantiate(&[1; 32], &[2; 16], b"")?;
+/// let (mut a, mut b) = ([0; 100], [0; 100]);
+/// one.generate(&mut a, b"")?;
+/// other.generate(&mut b, b"")?;
+/// assert_eq!(a, b);
+/// # Ok::<(), sealwright::drbg::DrbgError>(())
+/// ```
 pub struct HashDrbg {
     v: Seed,
     c: Seed,
@@ -45,6 +58,12 @@ pub struct HashDrbg {
 wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: 0 });
 
 /// Why Hash_DRBG gave nothing.
+///
+/// ```
+/// use sealwright::drbg::{DrbgError, HashDrbg};
+///
+/// assert_eq!(HashDrbg::instantiate(&[1; 16], &[2; 16], b"").err(), Some(DrbgError::EntropyTooShort));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrbgError {
     /// Less entropy than [`MIN_ENTROPY`].

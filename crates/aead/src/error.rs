@@ -3,6 +3,17 @@
 use core::fmt;
 
 /// A message could not be sealed. Nothing was written.
+///
+/// ```
+/// use sealwright::{Aead, SealError, Suite};
+///
+/// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+/// let mut text = *b"attack at dawn";
+/// let refused = aead.seal_in_place(&[1; 8], b"header", &mut text); // a nonce of another protocol
+/// assert_eq!(refused.err(), Some(SealError::NonceLength));
+/// assert_eq!(&text, b"attack at dawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealError {
@@ -36,6 +47,19 @@ impl core::error::Error for SealError {}
 
 /// The message is not authentic: text, nonce, associated data or tag differ from what was sealed under this key. Which of
 /// them is not told, because that would help a forger.
+///
+/// ```
+/// use sealwright::{Key, OpenError, RandomNonceKey};
+///
+/// let sealing = RandomNonceKey::xaes_256_gcm(&Key::generate()?);
+/// let mut message = sealing.seal(b"header", b"attack at dawn")?;
+/// message[30] ^= 1;
+/// match sealing.open(b"header", &message) {
+///     Ok(text) => println!("{} bytes", text.len()),
+///     Err(OpenError) => println!("refused"), // no more can be said: drop the message
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenError;
 
@@ -47,6 +71,14 @@ impl fmt::Display for OpenError {
 impl core::error::Error for OpenError {}
 
 /// The key has a length that the algorithm does not take.
+///
+/// ```
+/// use sealwright::{Sealer, Suite};
+///
+/// let error = Sealer::new(Suite::Aes256Gcm, b"a passphrase").unwrap_err();
+/// assert_eq!((error.given(), error.allowed()), (12, &[32][..]));
+/// assert_eq!(error.to_string(), "the key has 12 bytes; it must have 32");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLengthError {
     allowed: &'static [usize],

@@ -57,6 +57,16 @@ impl<const LEN: usize> fmt::Debug for Key<LEN> {
 }
 
 /// The operating system gave no random bytes.
+///
+/// ```
+/// use sealwright::{Key, RandomError};
+///
+/// fn new_key() -> Result<Key, RandomError> {
+///     Key::generate() // fails where a sandbox forbids the system call, say
+/// }
+/// assert_ne!(new_key()?, new_key()?);
+/// # Ok::<(), RandomError>(())
+/// ```
 #[cfg(feature = "random")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomError;

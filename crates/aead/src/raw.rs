@@ -1,5 +1,20 @@
 //! Unauthenticated AES and Serpent by length of key: ECB, CBC and CTR as other tools have them. Material for
 //! compatibility and for studies. To protect data, take a suite.
+//!
+//! ```
+//! use sealwright::{Isa, raw::{self, pkcs7_pad, pkcs7_unpad}};
+//!
+//! // The bytes of `openssl enc -aes-256-cbc`, but for its header.
+//! let (key, iv) = ([7; 32], [1; 16]);
+//! let cipher = raw::aes(Isa::best(), &key)?;
+//! let mut text = b"attack at dawn".to_vec();
+//! pkcs7_pad(&mut text);
+//! cipher.cbc_encrypt(&iv, &mut text);
+//! cipher.cbc_decrypt(&iv, &mut text);
+//! text.truncate(pkcs7_unpad(&text)?);
+//! assert_eq!(text, b"attack at dawn");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use alloc::boxed::Box;
 
@@ -19,6 +34,24 @@ use crate::{
 };
 
 /// A block cipher under one key, in the modes that do not authenticate.
+///
+/// ```
+/// use sealwright::{Isa, raw::{self, Raw}};
+///
+/// fn in_parts(cipher: &dyn Raw, counter: [u8; 16], text: &mut [u8]) {
+///     let (first, second) = text.split_at_mut(32); // whole blocks
+///     let mut counter = counter;
+///     cipher.ctr(&counter, first);
+///     raw::advance(&mut counter, 2);
+///     cipher.ctr(&counter, second);
+/// }
+/// let cipher = raw::aes(Isa::best(), &[7; 16])?;
+/// let (mut parts, mut whole) = ([0; 50], [0; 50]);
+/// in_parts(&*cipher, [0xff; 16], &mut parts);
+/// cipher.ctr(&[0xff; 16], &mut whole);
+/// assert_eq!(parts, whole);
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 pub trait Raw: Sealed + Send + Sync {
     /// Encrypts each block separately. Panics unless `text` is whole blocks.
     fn ecb_encrypt(&self, text: &mut [u8]);
@@ -83,6 +116,17 @@ pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
 }
 
 /// Serpent under a key of 16, 24 or 32 bytes.
+///
+/// ```
+/// use sealwright::{Isa, raw};
+///
+/// let mut block = [1; 16];
+/// let cipher = raw::serpent(Isa::best(), &[7; 24])?;
+/// cipher.ecb_encrypt(&mut block);
+/// cipher.ecb_decrypt(&mut block);
+/// assert_eq!(block, [1; 16]);
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 ///
 /// # Errors
 /// [`KeyLengthError`] for any other.

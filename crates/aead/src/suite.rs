@@ -68,6 +68,13 @@ pub enum Suite {
 }
 
 /// No suite has this name.
+///
+/// ```
+/// use sealwright::Suite;
+///
+/// let error = "aes-256-cbc".parse::<Suite>().unwrap_err();
+/// assert!(error.to_string().starts_with("unknown suite; known are aes-128-gcm, aes-256-gcm"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownSuiteError;
 

@@ -1,4 +1,15 @@
 //! Armor: a sealed file as text, for mail and chat. Base64 in lines of 64 between two marks.
+//!
+//! ```
+//! use sealwright_file::{Input, Key, Opening, Output, Sealing, Shared, armor};
+//!
+//! let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+//! Sealing::new(&key).armor(true).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+//! let mail = String::from_utf8(sealed.take())?;
+//! assert!(mail.starts_with(armor::BEGIN) && mail.trim_end().ends_with(armor::END));
+//! Opening::new(&key).verify(Input::bytes(mail, "mail"))?; // recognised
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 

@@ -9,6 +9,15 @@ use argon2::Params;
 /// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded, with
 /// four times its 64 MiB, since a file is opened rarely and attacked at leisure. It takes about half a second; the lanes run
 /// one after the other, since waiting for other threads with the key at hand could make two jobs wait for each other.
+///
+/// ```
+/// use sealwright_file::Costs;
+///
+/// // On a machine with little memory: 64 MiB, as RFC 9106 recommends there.
+/// let costs = Costs { memory_kib: 64 * 1024, ..Costs::default() };
+/// assert!(costs.are_possible());
+/// assert_eq!((costs.passes, costs.lanes), (3, 4));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// Memory, in KiB.
@@ -62,6 +71,14 @@ impl fmt::Display for Costs {
 }
 
 /// The most that a file may ask for. A file from a stranger could otherwise ask for all memory or a week.
+///
+/// ```
+/// use sealwright_file::{Ceiling, Costs};
+///
+/// let ceiling = Ceiling::memory(512 * 1024); // what a file of a stranger may take: 512 MiB
+/// assert!(ceiling.allows(Costs::default()));
+/// assert!(!ceiling.allows(Costs { memory_kib: 1024 * 1024, ..Costs::default() }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceiling {
     /// Memory, in KiB.

@@ -26,6 +26,19 @@ const COMMENT: usize = 1024;
 const PIECE: usize = 256 * 1024;
 
 /// A signature, as it stands in a file.
+///
+/// ```
+/// use sealwright_file::{Input, Signature, SigningKey, Work, sign_file, verify_file};
+///
+/// let key = SigningKey::generate()?;
+/// let signature = sign_file(&key, Input::bytes(b"a release", "release"), "version 1.2", &Work::default())?;
+/// let text = signature.to_text(); // goes beside the file
+///
+/// let read = Signature::read(text.as_bytes())?;
+/// verify_file(&[key.verifying_key().clone()], &read, Input::bytes(b"a release", "release"), &Work::default())?;
+/// assert_eq!(read.comment(), "version 1.2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     key: KeyId,
@@ -34,6 +47,15 @@ pub struct Signature {
 }
 
 /// Signs all of `input`, with a comment that is signed as well.
+///
+/// ```
+/// use sealwright_file::{Input, SigningKey, Work, sign_file};
+///
+/// let key = SigningKey::generate()?;
+/// let signature = sign_file(&key, Input::bytes(b"a release", "release"), "", &Work::default())?;
+/// assert!(signature.to_text().starts_with("-----BEGIN SEALWRIGHT SIGNATURE-----"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Comment`] for one that is too long or has several lines; reading errors.
@@ -47,6 +69,17 @@ pub fn sign_file(key: &SigningKey, input: Input, comment: &str, work: &Work) -> 
 }
 
 /// Holds `signature` against all of `input` and the keys of which one may have signed.
+///
+/// ```
+/// use sealwright_file::{Error, Flaw, Input, SigningKey, Work, sign_file, verify_file};
+///
+/// let (key, work) = (SigningKey::generate()?, Work::default());
+/// let signature = sign_file(&key, Input::bytes(b"a release", "release"), "", &work)?;
+/// let keys = [key.verifying_key().clone()];
+/// let changed = verify_file(&keys, &signature, Input::bytes(b"a Release", "release"), &work);
+/// assert!(matches!(changed, Err(Error::NotAuthentic(Flaw::Signature))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::OtherSigner`]; [`Flaw::Signature`]; reading errors.

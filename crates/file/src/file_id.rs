@@ -10,6 +10,18 @@ pub type Commitment = [u8; COMMITMENT];
 
 /// Which file it is, whatever its name, and in which state: device, inode, length, and the times of the last change to
 /// its content and to its metadata. The latter cannot be set back by a program.
+///
+/// ```
+/// use sealwright_file::Input;
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("text");
+/// std::fs::write(&path, "a text")?;
+/// let before = Input::open(&path)?.identity();
+/// std::fs::write(&path, "another text")?;
+/// assert_ne!(Input::open(&path)?.identity(), before); // it was changed meanwhile
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileId {
     device: u64,
@@ -43,6 +55,16 @@ impl FileId {
 }
 
 /// What was done.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Output, Sealing, Shared};
+///
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
+/// assert_eq!((done.text, done.durable, done.input), (6, false, None));
+/// println!("{} bytes with {}", done.sealed, done.suite);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Bytes of text.

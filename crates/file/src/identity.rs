@@ -24,6 +24,19 @@ const LONGEST: usize = 1 << 20;
 /// Reads the keys in an identity file: secret keys, one a line; or one raw key, as key files hold it; or an
 /// OpenSSH private key. A file that is itself sealed or encrypted with a passphrase is opened first; `passphrase` is called for it, and not otherwise.
 ///
+/// ```
+/// use sealwright_file::{Error, Key, SecretKey, read_identities};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("identity");
+/// let secret = SecretKey::generate()?;
+/// secret.write_file(&path)?;
+/// // The passphrase is asked for only if the file is sealed with one.
+/// let keys = read_identities(&path, || Err::<Key, Error>(Error::EmptyPassphrase))?;
+/// assert_eq!(keys[0].public_key(), Some(secret.public_key()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no key;
 /// [`Error::BadKey`] naming the line; those of opening; what `passphrase` says.
@@ -60,6 +73,17 @@ pub fn read_identities<E: From<Error>>(
 
 /// Reads the signing key in a file. One that is sealed with a passphrase is opened first; `passphrase` is called for it.
 ///
+/// ```
+/// use sealwright_file::{Error, Key, SigningKey, read_signing_key};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("signing-key");
+/// SigningKey::generate()?.write_file(&path)?;
+/// let key = read_signing_key(&path, || Err::<Key, Error>(Error::EmptyPassphrase))?;
+/// println!("{}", key.verifying_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it does not hold one key;
 /// [`Error::BadKey`]; those of opening; what `passphrase` says.
@@ -76,6 +100,17 @@ pub fn read_signing_key<E: From<Error>>(
 }
 
 /// Reads the verification keys in a file, one a line.
+///
+/// ```
+/// use sealwright_file::{SigningKey, read_verifying_keys};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("signers");
+/// let key = SigningKey::generate()?;
+/// std::fs::write(&path, format!("# the build machine\n{}\n", key.verifying_key()))?;
+/// assert_eq!(read_verifying_keys(&path)?[0].id(), key.verifying_key().id());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; reading errors.
@@ -106,6 +141,17 @@ fn read_secret<E: From<Error>>(
 }
 
 /// Reads the public keys in a recipients file, one a line.
+///
+/// ```
+/// use sealwright_file::{SecretKey, read_recipients};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("recipients");
+/// let (alice, bob) = (SecretKey::generate()?.public_key(), SecretKey::generate()?.public_key());
+/// std::fs::write(&path, format!("# Alice\n{alice}\n# Bob\n{bob}\n"))?;
+/// assert_eq!(read_recipients(&path)?, [alice, bob]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; reading errors.

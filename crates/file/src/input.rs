@@ -21,6 +21,15 @@ use crate::{
 };
 
 /// Bytes to seal or to open.
+///
+/// ```
+/// use sealwright_file::Input;
+///
+/// let stream = Input::reader(std::io::empty(), "a pipe");
+/// assert_eq!((stream.name(), stream.len()), ("a pipe", None)); // of unknown length
+/// let error = Input::open("no such file".as_ref()).unwrap_err();
+/// assert!(error.to_string().starts_with("cannot open no such file"));
+/// ```
 pub struct Input {
     pub(crate) from: From,
     pub(crate) name: String,

@@ -11,6 +11,16 @@ use crate::{
 };
 
 /// What a sealed file says of itself.
+///
+/// ```
+/// use sealwright_file::{Input, Key, KeySource, Output, Sealing, Shared, inspect};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let seen = inspect(Input::bytes(sealed.take(), "sealed"))?; // without a key
+/// assert_eq!((seen.version, seen.preamble.source), (1, KeySource::Raw));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// Format version.
@@ -28,6 +38,16 @@ pub struct Inspection {
 }
 
 /// Reads the preamble of `input` and works out the rest from its length.
+///
+/// ```
+/// use sealwright_file::{Input, Key, KeySource, Output, Sealing, Shared, inspect};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let seen = inspect(Input::bytes(sealed.take(), "sealed"))?; // without a key
+/// assert_eq!((seen.version, seen.preamble.source), (1, KeySource::Raw));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::NotAuthentic`] if it is not a sealed file; reading errors.

@@ -2,6 +2,24 @@
 //!
 //! Each file is authentic by itself, but nothing in it tells its name. With the manifest, a file that was swapped with
 //! another, renamed, replaced by an older version or removed is named.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use sealwright_file::{FileList, Input, Key, Opening, Output, Sealing, Shared};
+//!
+//! let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+//! let mut list = FileList::default();
+//! let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
+//! list.add("text.seal".into(), done.commitment);
+//! let mut sealed = Shared::default();
+//! list.seal(&Sealing::new(&key), Output::writer(sealed.clone(), "manifest"))?;
+//!
+//! // Later: is this the file that had this name?
+//! let list = FileList::open(&Opening::new(&key), Input::bytes(sealed.take(), "manifest"))?;
+//! assert_eq!(list.commitment(Path::new("text.seal")), Some(done.commitment));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +45,17 @@ pub const NAME: &str = ".seal-manifest";
 const MAGIC: [u8; 8] = *b"SEALLIST";
 
 /// Names of sealed files, relative to the directory of the manifest, and what each commits to.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use sealwright_file::FileList;
+///
+/// let mut list = FileList::default();
+/// list.add("text.seal".into(), [7; 32]);
+/// assert_eq!(list.path_of(&[7; 32]), Some(Path::new("text.seal")));
+/// assert_eq!(list.paths().count(), 1);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileList {
     files: BTreeMap<PathBuf, Commitment>,

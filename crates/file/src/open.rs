@@ -32,7 +32,20 @@ use crate::{
 };
 
 /// How to open.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Opening, Output, Sealing, Shared};
+///
+/// let (key, mut sealed, mut text) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default(), Shared::default());
+/// let sealing = Sealing::new(&key).ad(b"invoice 7");
+/// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let opening = Opening::new(&key).ad(b"invoice 7");
+/// opening.open(Input::bytes(sealed.take(), "sealed"), Output::writer(text.clone(), "text"))?;
+/// assert_eq!(text.take(), b"a text");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias("decrypt", "ciphertext"))]
 pub struct Opening<'a> {
     /// The keys to try, in order.
     pub keys: &'a [Key],
@@ -72,6 +85,7 @@ impl<'a> Opening<'a> {
     }
 
     /// With associated data.
+    #[doc(alias("aad", "associated data"))]
     pub fn ad(self, ad: &'a [u8]) -> Self {
         Opening { ad, ..self }
     }

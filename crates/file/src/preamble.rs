@@ -25,6 +25,15 @@ const RECIPIENTS: u8 = 2;
 const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 
 /// What a sealed file says of itself before any secret is needed. Nothing in it is secret, all of it is authenticated.
+///
+/// ```
+/// use sealwright_file::{Content, KeySource, Preamble};
+///
+/// let preamble = Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source: KeySource::Raw };
+/// let bytes = preamble.to_bytes();
+/// assert_eq!(Preamble::read(&mut &bytes[..])?, preamble);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preamble {
     /// Cipher, mode and lengths.
@@ -36,6 +45,13 @@ pub struct Preamble {
 }
 
 /// Where a sealed file's input key comes from.
+///
+/// ```
+/// use sealwright_file::{Costs, KeySource};
+///
+/// let source = KeySource::Passphrase { costs: Costs::default(), salt: [7; 16] };
+/// assert_eq!((source.wants(), KeySource::Raw.wants()), ("a passphrase", "a raw key"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySource {

@@ -11,6 +11,26 @@ use std::{
 use crate::error::Error;
 
 /// Told how a job goes, by several threads at once.
+///
+/// ```
+/// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+///
+/// use sealwright_file::{Input, Key, Output, Progress, Sealing, Shared, Work};
+///
+/// #[derive(Default)]
+/// struct Counter(AtomicU64);
+/// impl Progress for Counter {
+///     fn advance(&self, bytes: u64) {
+///         self.0.fetch_add(bytes, Ordering::Relaxed); // or draw a bar
+///     }
+/// }
+/// let counter = Arc::new(Counter::default());
+/// let work = Work { progress: counter.clone(), ..Work::default() };
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// Sealing::new(&key).work(work).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
+/// assert_eq!(counter.0.load(Ordering::Relaxed), 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Progress: Send + Sync {
     /// A job of `bytes` of input begins; `None` when the length is not known, as with pipes.
     fn begin(&self, bytes: Option<u64>) {
@@ -22,6 +42,14 @@ pub trait Progress: Send + Sync {
 }
 
 /// Progress that nobody watches.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use sealwright_file::{Quiet, Work};
+///
+/// let work = Work { threads: 1, progress: Arc::new(Quiet), ..Work::default() };
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 
@@ -30,6 +58,18 @@ impl Progress for Quiet {
 }
 
 /// A flag that every worker looks at between spans. Clones share it.
+///
+/// ```
+/// use sealwright_file::{Error, Input, Interrupt, Key, Output, Sealing, Shared, Work};
+///
+/// let interrupt = Interrupt::default();
+/// let work = Work { interrupt: interrupt.clone(), ..Work::default() };
+/// interrupt.raise(); // from another thread: the user pressed a key
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let sealed = Sealing::new(&key).work(work).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"));
+/// assert!(matches!(sealed, Err(Error::Interrupted)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -52,6 +92,14 @@ impl Interrupt {
 }
 
 /// How a job may run. Memory grows with `threads` (about 1 MiB each; 4 MiB for pipes), never with the file.
+///
+/// ```
+/// use sealwright_file::{Key, Opening, Work};
+///
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let opening = Opening::new(&key).work(Work { threads: 2, ..Work::default() });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Work {
     /// Spans in the works at once; rayon's global pool does them.

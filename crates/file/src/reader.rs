@@ -20,6 +20,21 @@ use crate::{
 ///
 /// The last chunk is opened first, so the length is proven before anything is read and a cut file is refused at once.
 /// Reading a byte costs reading and opening its chunk, 16 KiB; reading on costs nothing more until the next chunk.
+///
+/// ```
+/// use std::io::{Cursor, Read, Seek, SeekFrom};
+///
+/// use sealwright_file::{Input, Key, Opening, Output, SealedReader, Sealing, Shared};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// Sealing::new(&key).seal(Input::bytes(vec![7; 100_000], "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let mut reader = SealedReader::new(Cursor::new(sealed.take()), &Opening::new(&key))?;
+/// reader.seek(SeekFrom::End(-10))?;
+/// let mut end = Vec::new();
+/// reader.read_to_end(&mut end)?;
+/// assert_eq!((reader.len(), end), (100_000, vec![7; 10]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SealedReader<R> {
     inner: R,
     body: Body,

@@ -11,6 +11,17 @@ use crate::{
 use crate::{key::PublicKey, slots::mark};
 
 /// Whom a file is sealed for. A file can have several recipients, each of which opens it alone.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Opening, Output, Recipient, SecretKey, Sealing, Shared};
+///
+/// let (alice, backup) = (SecretKey::generate()?, Key::generate(sealwright::Suite::Aes256Gcm)?);
+/// let recipients = [Recipient::PublicKey(alice.public_key()), Recipient::Key(backup)];
+/// let mut sealed = Shared::default();
+/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// Opening::new(&Key::pair(alice)).verify(Input::bytes(sealed.take(), "sealed"))?; // with one of the two
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Recipient {

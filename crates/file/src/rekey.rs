@@ -30,6 +30,30 @@ use crate::{
 /// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a power
 /// cut leaves one or the other. Whoever could open the file before may have kept a copy of it, or its file key, which the
 /// new header does not change: to take access back for what is to come, seal the file anew.
+///
+/// ```
+/// use sealwright_file::{Ceiling, Costs, Input, Key, Output, Place, Recipient, Rekeying, Removal, SecretKey, Sealing, Work};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("text.seal");
+/// let (alice, bob) = (SecretKey::generate()?, SecretKey::generate()?);
+/// let recipients = [Recipient::PublicKey(alice.public_key())];
+/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::file(&path, Place::default())?)?;
+///
+/// // Bob takes over.
+/// let rekeying = Rekeying {
+///     keys: &[Key::pair(alice.clone())],
+///     add: &[Recipient::PublicKey(bob.public_key())],
+///     remove: &[Removal::PublicKey(alice.public_key())],
+///     costs: Costs::default(),
+///     ceiling: Ceiling::default(),
+///     sync: true,
+///     work: Work::default(),
+/// };
+/// let done = rekeying.run(&path)?;
+/// assert_eq!((done.added, done.removed, done.slots), (1, 1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Rekeying<'a> {
     /// Keys of which one opens the file.
@@ -49,6 +73,17 @@ pub struct Rekeying<'a> {
 }
 
 /// Whose slot goes.
+///
+/// ```
+/// use sealwright_file::{Key, Removal, SecretKey};
+///
+/// let gone = [
+///     Removal::PublicKey(SecretKey::generate()?.public_key()),
+///     Removal::Key(Key::passphrase("the old passphrase")?),
+///     Removal::Passphrases, // all of them
+/// ];
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Removal {
@@ -62,6 +97,15 @@ pub enum Removal {
 }
 
 /// What was changed.
+///
+/// ```
+/// use sealwright_file::Rekeyed;
+///
+/// fn tell(done: &Rekeyed) -> String {
+///     format!("{} keys added, {} removed, {} left", done.added, done.removed, done.slots)
+/// }
+/// assert_eq!(tell(&Rekeyed { added: 1, removed: 0, slots: 3 }), "1 keys added, 0 removed, 3 left");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rekeyed {
     /// Slots that are new.

@@ -30,7 +30,21 @@ use crate::{
 };
 
 /// How to seal.
+///
+/// ```
+/// use sealwright_file::{Costs, Input, Key, Output, Place, Sealing};
+///
+/// let directory = tempfile::tempdir()?;
+/// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
+/// std::fs::write(&from, "a text")?;
+/// let key = Key::passphrase("six words that nobody guesses so")?;
+/// let sealing = Sealing::new(&key).costs(Costs { memory_kib: 1024, ..Costs::default() }); // little, for an example
+/// sealing.seal(Input::open(&from)?, Output::file(&to, Place::default())?)?;
+/// assert!(to.exists()); // all of it, or nothing
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[doc(alias("encrypt", "plaintext"))]
 pub struct Sealing<'a> {
     /// Who can open the file.
     pub lock: Lock<'a>,
@@ -54,6 +68,15 @@ pub struct Sealing<'a> {
 }
 
 /// Who can open a file.
+///
+/// ```
+/// use sealwright_file::{Key, Lock, Recipient, Sealing};
+///
+/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let sealing = Sealing::for_recipients(&recipients);
+/// assert!(matches!(sealing.lock, Lock::Recipients(list) if list.len() == 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Lock<'a> {
     /// Who has this raw key or passphrase. The file is plain C2SP chunked encryption behind its preamble.
@@ -99,6 +122,7 @@ impl<'a> Sealing<'a> {
     }
 
     /// With associated data.
+    #[doc(alias("aad", "associated data"))]
     pub fn ad(self, ad: &'a [u8]) -> Self {
         Sealing { ad, ..self }
     }

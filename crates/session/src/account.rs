@@ -11,6 +11,14 @@ const CONTEXTS: usize = 2 * (5 * 16 + 4 * 4 + 4);
 /// * GCM-Pre(x): two contexts, two schedules of 10 or 14 rounds, two tables of x bytes.
 /// * GCM-On(x): two contexts, each key twice (as it is, and as the rounds change it), two tables.
 /// * GSCM(x): 128, whatever x.
+///
+/// ```
+/// use sealwright_session::{Spec, paper_bytes};
+///
+/// assert_eq!(paper_bytes("gcm-pre(4k)".parse()?), Some(8744));
+/// assert_eq!(paper_bytes("gcm-on64".parse()?), None); // ours
+/// # Ok::<(), sealwright_session::UnknownSchemeError>(())
+/// ```
 pub fn paper_bytes(spec: Spec) -> Option<usize> {
     match spec.kind {
         SchemeKind::GcmPre(x) => Some(CONTEXTS + 2 * 16 * (spec.rounds() + 1) + 2 * x.table_bytes()),

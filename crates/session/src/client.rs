@@ -111,6 +111,7 @@ impl Client {
     ///
     /// # Errors
     /// [`SessionError::Oversize`], [`SessionError::Exhausted`].
+    #[doc(alias("encrypt", "plaintext"))]
     pub fn seal(&mut self, to: u32, data: &[u8]) -> Result<Vec<u8>, SessionError> {
         if data.len() > frame::MAX_PAYLOAD - frame::ADDRESS {
             return Err(SessionError::Oversize);
@@ -134,6 +135,7 @@ impl Client {
     ///
     /// # Errors
     /// [`SessionError`]; no payload can then be read from it.
+    #[doc(alias("decrypt", "ciphertext"))]
     pub fn open<'a>(&mut self, frame: &'a mut [u8]) -> Result<(u32, &'a [u8]), SessionError> {
         let (ad, text, tag) = frame::parts(frame)?;
         let header = Header::read(ad).map_err(|_| SessionError::Malformed)?;

@@ -4,6 +4,18 @@ use thiserror::Error;
 
 /// Why a frame, or a client, was refused. The payload of a frame that was not opened cannot be read: it is wiped, or still
 /// sealed.
+///
+/// ```
+/// use sealwright_session::{Client, Material, Plan, SessionError, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// let mut alice = Client::new(&relay.admit(7, 7, &Material::random()?)?);
+/// let frame = alice.seal(8, b"hello")?;
+/// relay.open(7, &mut frame.clone())?;
+/// assert_eq!(relay.open(7, &mut frame.clone()), Err(SessionError::Replayed));
+/// assert_eq!(SessionError::Replayed.name(), "replayed"); // of a counter
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum SessionError {

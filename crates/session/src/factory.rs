@@ -13,6 +13,15 @@ use crate::{
 
 /// Makes a table.
 ///
+/// ```
+/// use sealwright_session::{Material, Plan, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 1_000_000))?;
+/// relay.admit(7, 7, &Material::random()?)?;
+/// assert_eq!((relay.live(), relay.memory().record), (1, 64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`SessionError::NoMemory`] or [`SessionError::NoRandom`].
 pub fn table(plan: Plan) -> Result<Box<dyn Sessions>, SessionError> {

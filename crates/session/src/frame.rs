@@ -9,6 +9,14 @@
 //! is the low four bits of the session's epoch: it tells frames under old keys from forged ones. `len` counts the payload,
 //! whose first word says where the data goes, or on the way to a client where it came from. A stream is frames one behind
 //! the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
+//!
+//! ```
+//! use sealwright_session::frame;
+//!
+//! let frame = frame::unsealed(8, b"hello"); // to client 8; a `Client` or a table seals it
+//! assert_eq!(frame.len(), 16 + 4 + 5 + 16);
+//! assert_eq!(frame::address(frame::payload(&frame)), Some((8, &b"hello"[..])));
+//! ```
 
 use thiserror::Error;
 
@@ -29,6 +37,15 @@ pub const MAX_PAYLOAD: usize = MAX_FRAME - HEADER - TAG;
 const VERSION: u8 = 1;
 
 /// What a frame is for.
+///
+/// ```
+/// use sealwright_session::{Client, Material, Plan, frame::{self, FrameKind}, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// let frame = Client::new(&relay.admit(7, 7, &Material::random()?)?).seal(8, b"hello")?;
+/// assert_eq!(frame::first(&frame)?.map(|header| header.kind), Some(FrameKind::Data));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FrameKind {
@@ -37,6 +54,15 @@ pub enum FrameKind {
 }
 
 /// The header of a frame.
+///
+/// ```
+/// use sealwright_session::frame::{FrameKind, Header};
+///
+/// let header = Header { kind: FrameKind::Data, phase: 3, len: 9, session: 7, seq: 1 };
+/// let bytes = header.write();
+/// assert_eq!(Header::read(&bytes), Ok(header));
+/// assert_eq!(header.frame_len(), 16 + 9 + 16);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// What the frame is for.
@@ -52,6 +78,12 @@ pub struct Header {
 }
 
 /// Why bytes are not a header. Nothing that follows them in a stream can be understood.
+///
+/// ```
+/// use sealwright_session::frame::{Header, HeaderError};
+///
+/// assert_eq!(Header::read(b"GET / HTTP/1.1\r\n"), Err(HeaderError::Version)); // not a client of ours: hang up
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeaderError {
@@ -112,6 +144,21 @@ impl Header {
 /// The header of the frame at the start of a stream, or nothing if its header is not there yet. The frame itself is
 /// there when the stream has its [`Header::frame_len`] bytes.
 ///
+/// ```
+/// use sealwright_session::frame::{self, FrameKind, Header};
+///
+/// /// The first whole frame that has arrived.
+/// fn next(arrived: &[u8]) -> Result<Option<&[u8]>, frame::HeaderError> {
+///     Ok(frame::first(arrived)?.and_then(|header| arrived.get(..header.frame_len())))
+/// }
+/// let header = Header { kind: FrameKind::Data, phase: 0, len: 4, session: 7, seq: 1 };
+/// let mut arrived = header.write().to_vec();
+/// assert_eq!(next(&arrived)?, None); // more is on its way
+/// arrived.resize(36, 0);
+/// assert_eq!(next(&arrived)?.map(<[u8]>::len), Some(36));
+/// # Ok::<(), frame::HeaderError>(())
+/// ```
+///
 /// # Errors
 /// [`HeaderError`] if no frame starts here.
 pub fn first(stream: &[u8]) -> Result<Option<Header>, HeaderError> {
@@ -119,16 +166,40 @@ pub fn first(stream: &[u8]) -> Result<Option<Header>, HeaderError> {
 }
 
 /// The payload of a whole frame: opened or sealed, as the frame is. Empty if the frame is too short.
+///
+/// ```
+/// use sealwright_session::frame;
+///
+/// assert_eq!(frame::payload(&frame::unsealed(8, b"hello")), b"\0\0\0\x08hello");
+/// assert_eq!(frame::payload(b"too short"), b"");
+/// ```
 pub fn payload(frame: &[u8]) -> &[u8] {
     frame.get(HEADER..frame.len().saturating_sub(TAG)).unwrap_or_default()
 }
 
 /// The address in front of a payload, and the data.
+///
+/// ```
+/// use sealwright_session::frame;
+///
+/// assert_eq!(frame::address(b"\0\0\0\x08hello"), Some((8, &b"hello"[..])));
+/// assert_eq!(frame::address(b"\0\0"), None);
+/// ```
 pub fn address(payload: &[u8]) -> Option<(u32, &[u8])> {
     payload.split_first_chunk().map(|(address, data)| (u32::from_be_bytes(*address), data))
 }
 
 /// A frame with room for header and tag around address and data, to be sealed.
+///
+/// ```
+/// use sealwright_session::{Material, Plan, frame, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// relay.admit(8, 8, &Material::random()?)?;
+/// let mut frame = frame::unsealed(7, b"from client 7");
+/// relay.seal(8, 8, &mut frame)?; // for client 8
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Panics
 /// If the data is longer than a frame can take.

@@ -12,6 +12,17 @@ use crate::{
 hidden!(Grant);
 
 /// What a client is told of its session: all it needs to seal and open. It holds the keys: send it through TLS only.
+///
+/// ```
+/// use sealwright_session::{Client, Grant, Material, Plan, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// let grant = relay.admit(7, 7, &Material::random()?)?;
+/// let bytes = grant.to_bytes(); // through TLS
+/// let received = Grant::from_bytes(&bytes).expect("a scheme of this build");
+/// assert_eq!(Client::new(&received).session(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Grant {
     pub(crate) spec: Spec,

@@ -17,6 +17,14 @@ pub(crate) enum Way {
 }
 
 /// Which end of its sessions a table holds.
+///
+/// ```
+/// use sealwright_session::{Plan, Side};
+///
+/// let clients = Plan { side: Side::Client, ..Plan::new("gcm-on64".parse()?, 1000) }; // a thousand clients in one program
+/// assert_eq!(Side::default(), Side::Server);
+/// # Ok::<(), sealwright_session::UnknownSchemeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
     /// The server's.
@@ -39,6 +47,15 @@ impl Side {
 /// What both ends of a session make their keys of: random, or from a key exchange that both took part in. Wiped.
 ///
 /// Per direction 32 bytes of key, 8 of IV, 4 of nonce; a scheme takes what it needs.
+///
+/// ```
+/// use sealwright_session::Material;
+///
+/// let exported = [7; Material::LEN]; // of a TLS connection: `export_keying_material`
+/// let material = Material::from_bytes(&exported);
+/// let without_tls = Material::random()?;
+/// # Ok::<(), sealwright_session::SessionError>(())
+/// ```
 #[derive(Clone)]
 pub struct Material([u8; Material::LEN]);
 
@@ -89,6 +106,14 @@ impl Material {
 }
 
 /// The secret of a server, of which it derives what its clients need not bring along. Wiped.
+///
+/// ```
+/// use sealwright_session::{Plan, Secret, table};
+///
+/// let plan = Plan { secret: Some(Secret::random()?), ..Plan::new("gcm-derived".parse()?, 1000) };
+/// assert_eq!(table(plan)?.memory().record, 32);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 

@@ -12,6 +12,22 @@ use crate::{
 };
 
 /// A frame in a buffer, to be opened or sealed with others.
+///
+/// ```
+/// use sealwright_session::{Client, FrameJob, Material, Plan, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
+/// for slot in 0..4 {
+///     let mut client = Client::new(&relay.admit(slot, slot, &Material::random()?)?);
+///     let frame = client.seal(9, b"hello")?;
+///     jobs.push(FrameJob::new(buffer.len()..buffer.len() + frame.len(), slot, slot));
+///     buffer.extend(frame); // as they arrived
+/// }
+/// relay.open_all(&mut buffer, &mut jobs);
+/// assert!(jobs.iter().all(FrameJob::done));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FrameJob {
     /// Where the frame starts in the buffer.
@@ -39,6 +55,15 @@ impl FrameJob {
 }
 
 /// What a table shall be.
+///
+/// ```
+/// use sealwright::Isa;
+/// use sealwright_session::{Plan, table};
+///
+/// let plan = Plan { isa: "portable".parse::<Isa>()?, ..Plan::new("gcm-on64-256".parse()?, 1000) };
+/// assert_eq!(table(plan)?.slots(), 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The scheme.
@@ -68,6 +93,19 @@ impl Plan {
 }
 
 /// Where a table's memory goes, in bytes.
+///
+/// ```
+/// use sealwright_session::{Material, Plan, table};
+///
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 1000))?;
+/// for slot in 0..1000 {
+///     relay.admit(slot, slot, &Material::random()?)?;
+/// }
+/// let memory = relay.memory();
+/// assert_eq!((memory.live, memory.record), (1000, 64));
+/// assert!(memory.bytes_per_client() < 80.0); // with its place in lists
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Of one record.
@@ -92,6 +130,22 @@ impl Memory {
 }
 
 /// A table of sessions, each in a slot. Who has a session's number knows its slot.
+///
+/// ```
+/// use sealwright_session::{Client, Material, SessionError, Sessions, Plan, table};
+///
+/// /// Gives a client new keys before the old ones are used up.
+/// fn renew(relay: &mut dyn Sessions, slot: u32) -> Result<Option<Client>, SessionError> {
+///     if relay.blocks_left(slot).is_some_and(|blocks| blocks > 1 << 20) {
+///         return Ok(None);
+///     }
+///     Ok(Some(Client::new(&relay.admit(slot, slot, &Material::random()?)?)))
+/// }
+/// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+/// assert!(renew(&mut *relay, 3)?.is_some());
+/// assert!(renew(&mut *relay, 3)?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Sessions: Send {
     /// The scheme.
     fn spec(&self) -> Spec;

@@ -6,6 +6,12 @@ use thiserror::Error;
 
 /// How GHASH is computed, named by the bytes that its table takes. Those of the paper exist with the feature `research`
 /// only: tables are looked up by secrets, and their time depends on them.
+///
+/// ```
+/// use sealwright_session::Strategy;
+///
+/// assert_eq!((Strategy::Clmul.name(), Strategy::Clmul.table_bytes()), ("clmul", 0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -80,6 +86,13 @@ impl Strategy {
 }
 
 /// A way to keep the secrets of a session.
+///
+/// ```
+/// use sealwright_session::{SchemeKind, Spec};
+///
+/// let spec = Spec { kind: SchemeKind::GcmOn64, long: true };
+/// assert_eq!(spec.to_string(), "gcm-on64-256");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemeKind {
@@ -131,6 +144,14 @@ impl SchemeKind {
 }
 
 /// A scheme and the length of its keys.
+///
+/// ```
+/// use sealwright_session::Spec;
+///
+/// let spec: Spec = "gcm-derived-256".parse()?;
+/// assert_eq!((spec.key_len(), spec.clustered(), spec.research_only()), (32, false, false));
+/// # Ok::<(), sealwright_session::UnknownSchemeError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The scheme.
@@ -211,6 +232,13 @@ impl fmt::Display for Spec {
 }
 
 /// No scheme of this build has this name.
+///
+/// ```
+/// use sealwright_session::Spec;
+///
+/// let error = "gcm".parse::<Spec>().unwrap_err();
+/// assert!(error.to_string().starts_with("not a scheme: clear, "));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[cfg_attr(
     feature = "research",

@@ -1,6 +1,16 @@
 //! The layout: where each chunk begins, its nonce, and the lengths of text and sealed stream from each other.
 //!
 //! Offsets and lengths are in bytes and count from the salt, with which a sealed stream begins.
+//!
+//! ```
+//! use sealwright_stream::chunk;
+//!
+//! // Which bytes of a sealed stream to fetch for byte 1 000 000 of the text.
+//! let index = 1_000_000 / chunk::PLAIN as u64;
+//! assert_eq!((index, chunk::offset(index)), (61, 56 + 61 * 16_400));
+//! // And how long the whole is.
+//! assert_eq!(chunk::plain_len(chunk::sealed_len(1_000_000)), Ok(1_000_000));
+//! ```
 
 use crate::StreamError;
 
@@ -24,11 +34,24 @@ pub const MAX_CHUNKS: u64 = 1 << 38;
 pub const MAX_TEXT: u64 = MAX_CHUNKS * PLAIN as u64 - 1;
 
 /// Where chunk `index` begins.
+///
+/// ```
+/// use sealwright_stream::chunk;
+///
+/// assert_eq!(chunk::offset(0), chunk::HEADER as u64);
+/// assert_eq!(chunk::offset(2) - chunk::offset(1), chunk::SEALED as u64);
+/// ```
 pub fn offset(index: u64) -> u64 {
     HEADER as u64 + index * SEALED as u64
 }
 
 /// The nonce of chunk `index`: the base nonce with the big-endian index XORed into its end.
+///
+/// ```
+/// use sealwright_stream::chunk;
+///
+/// assert_eq!(chunk::nonce(&[0xff; 12], 1)[11], 0xfe);
+/// ```
 pub fn nonce(base: &[u8; NONCE], index: u64) -> [u8; NONCE] {
     let mut nonce = *base;
     for (byte, i) in nonce[NONCE - 8..].iter_mut().zip(index.to_be_bytes()) {
@@ -39,16 +62,35 @@ pub fn nonce(base: &[u8; NONCE], index: u64) -> [u8; NONCE] {
 
 /// How many chunks a text of `len` bytes makes. There is always a last chunk that is shorter than the others; it may
 /// be empty.
+///
+/// ```
+/// use sealwright_stream::chunk;
+///
+/// assert_eq!([0, 1, 16_383, 16_384].map(chunk::count), [1, 1, 1, 2]);
+/// ```
 pub fn count(len: u64) -> u64 {
     len / PLAIN as u64 + 1
 }
 
 /// Length of the sealed stream that a text of `len` bytes makes.
+///
+/// ```
+/// use sealwright_stream::chunk;
+///
+/// assert_eq!(chunk::sealed_len(0), 72); // salt, commitment, the tag of an empty chunk
+/// ```
 pub fn sealed_len(len: u64) -> u64 {
     HEADER as u64 + len + count(len) * TAG as u64
 }
 
 /// Length of the text in a sealed stream of `len` bytes.
+///
+/// ```
+/// use sealwright_stream::{StreamError, chunk};
+///
+/// assert_eq!(chunk::plain_len(100), Ok(28));
+/// assert_eq!(chunk::plain_len(71), Err(StreamError::Truncated { offset: 71 }));
+/// ```
 ///
 /// # Errors
 /// [`StreamError::Truncated`] if no text makes a stream of this length, [`StreamError::Chunk`] if the stream has more

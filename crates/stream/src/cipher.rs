@@ -21,6 +21,24 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 /// Each chunk must be sealed once only: the number is the nonce. The last chunk must be shorter than
 /// [`chunk::PLAIN`] bytes and all others exactly as long. [`Sealer`](crate::Sealer) and [`Opener`](crate::Opener) see
 /// to both.
+///
+/// ```
+/// use sealwright::{Isa, Suite};
+/// use sealwright_stream::{ChunkCipher, chunk};
+///
+/// let (suite, isa, key) = (Suite::Aes256Gcm, Isa::best(), [7; 32]);
+/// let (cipher, header) = ChunkCipher::create(suite, isa, &key, &[b"a context"])?;
+/// // Chunks may be sealed in any order: the last one first.
+/// let (mut second, mut first) = (vec![2; 100 + chunk::TAG], vec![1; chunk::SEALED]);
+/// cipher.seal_chunk(1, &mut second, 100);
+/// cipher.seal_chunk(0, &mut first, chunk::PLAIN);
+///
+/// let cipher = ChunkCipher::open(suite, isa, &key, &header, &[b"a context"])?;
+/// cipher.open_chunk(1, &mut second)?;
+/// assert_eq!(second[..100], [2; 100]);
+/// assert!(cipher.open_chunk(1, &mut first).is_err()); // not its place
+/// # Ok::<(), sealwright_stream::StreamError>(())
+/// ```
 pub struct ChunkCipher {
     aead: Box<dyn Aead>,
     base: [u8; NONCE],
@@ -143,6 +161,12 @@ impl Drop for ChunkCipher {
 /// The AEAD's name in the key derivation: IANA's where its registry has one, otherwise Sealwright's own.
 ///
 /// `None` for suites that are not defined for chunked encryption.
+///
+/// ```
+/// use sealwright::Suite;
+///
+/// assert_eq!(sealwright_stream::aead_name(Suite::Aes256Gcm), Some("AEAD_AES_256_GCM"));
+/// ```
 pub fn aead_name(suite: Suite) -> Option<&'static str> {
     Some(suite.aead_name())
 }
@@ -151,6 +175,14 @@ pub fn aead_name(suite: Suite) -> Option<&'static str> {
 ///
 /// Written out because crate `hkdf` takes no key shorter than the hash, as the RFC asks of extracted keys; `key` must be
 /// uniformly random instead.
+///
+/// ```
+/// use sealwright_stream::hkdf_expand;
+///
+/// let (key, mut header_key) = ([7; 32], [0; 16]);
+/// hkdf_expand(&key, &[b"my format, header, ", b"version 1"], &mut header_key);
+/// assert_ne!(header_key, [0; 16]);
+/// ```
 ///
 /// # Panics
 /// If `out` has more than 255 · 64 bytes.

@@ -5,6 +5,22 @@ use std::io;
 use sealwright::Suite;
 
 /// Why a stream was not sealed or opened. No variant carries a secret.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use sealwright::Suite;
+/// use sealwright_stream::{Opener, Sealer, StreamError};
+///
+/// let sealed = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"")?.finish()?;
+/// let error = Opener::new(&sealed[..], Suite::Aes256Gcm, &[8; 32], b"").unwrap_err();
+/// assert_eq!(error.downcast::<StreamError>()?, StreamError::WrongKey);
+///
+/// let mut text = Vec::new();
+/// let error = Opener::new(&sealed[..70], Suite::Aes256Gcm, &[7; 32], b"")?.read_to_end(&mut text).unwrap_err();
+/// assert_eq!(error.downcast::<StreamError>()?, StreamError::Truncated { offset: 70 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {

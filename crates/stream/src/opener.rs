@@ -19,6 +19,23 @@ use crate::{
 /// Every byte that it gives out is authentic and in its place. That nothing is missing at the end is known only when
 /// [`Read::read`] returns `Ok(0)`; a stream that was cut off ends in an error instead, [`io::ErrorKind::UnexpectedEof`].
 /// What stands in `R` behind the stream counts as part of it: `R` must end where the stream does.
+///
+/// ```
+/// use std::io::{BufRead, BufReader, Write};
+///
+/// use sealwright::Suite;
+/// use sealwright_stream::{Opener, Sealer};
+///
+/// let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"log")?;
+/// sealer.write_all(b"one\ntwo\n")?;
+/// let sealed = sealer.finish()?;
+///
+/// let opener = Opener::new(&sealed[..], Suite::Aes256Gcm, &[7; 32], b"log")?;
+/// let lines: Result<Vec<_>, _> = BufReader::new(opener).lines().collect();
+/// assert_eq!(lines?, ["one", "two"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("decrypt", "ciphertext"))]
 pub struct Opener<R> {
     from: R,
     cipher: ChunkCipher,

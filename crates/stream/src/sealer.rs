@@ -21,6 +21,22 @@ use crate::{
 /// stream. An error of `W` leaves the sealer as it was, so a call that failed may be repeated.
 ///
 /// [`Opener`]: crate::Opener
+///
+/// ```
+/// use std::io::{self, Write};
+///
+/// use sealwright::Suite;
+/// use sealwright_stream::Sealer;
+///
+/// // A backup on its way: nothing of it is held but one chunk.
+/// let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"example.com backup")?;
+/// io::copy(&mut &b"a long text"[..], &mut sealer)?;
+/// writeln!(sealer, ", and a line")?;
+/// let sealed = sealer.finish()?;
+/// assert_eq!(sealed.len(), 56 + 24 + 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("encrypt", "plaintext"))]
 pub struct Sealer<W: Write> {
     to: W,
     cipher: ChunkCipher,

@@ -4,6 +4,16 @@
 //! Many clients share one schedule; each keeps 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is a type:
 //! `AsPrinted` (feature `research`) is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
 //! between two secret keys. `docs/GSCM.md` explains why.
+//!
+//! ```
+//! use sealwright::{Isa, block::{aes::Aes128, aes2s::{LastRound, SecondaryKeys}}, mode::ctr};
+//!
+//! let isa = Isa::best();
+//! let shared = Aes128::new(isa, &[7; 16]); // the schedule of the cluster
+//! let alice = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+//! let mut text = *b"to Alice";
+//! ctr::apply(isa, &shared.substituted::<LastRound>(&alice), &[0; 16], &mut text);
+//! ```
 
 use core::{fmt, marker::PhantomData};
 
@@ -14,6 +24,13 @@ use crate::{
 };
 
 /// A client's own part of AES2S: 32 bytes.
+///
+/// ```
+/// use sealwright::block::aes2s::SecondaryKeys;
+///
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// assert_eq!(format!("{keys:?}"), "SecondaryKeys { .. }");
+/// ```
 #[derive(Clone, Default)]
 pub struct SecondaryKeys {
     /// K1, in the place of round key 0.
@@ -31,6 +48,12 @@ impl fmt::Debug for SecondaryKeys {
 }
 
 /// Which round key K2 replaces.
+///
+/// ```
+/// use sealwright::block::aes2s::{LastRound, Place};
+///
+/// assert_eq!((LastRound::of_second(10), LastRound::of_second(14)), (10, 14));
+/// ```
 pub trait Place: Sealed + Copy + Send + Sync + 'static {
     /// Its number, in a cipher of `rounds` rounds.
     fn of_second(rounds: usize) -> usize;
@@ -38,11 +61,26 @@ pub trait Place: Sealed + Copy + Send + Sync + 'static {
 
 /// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. A client that knows the schedule finds K1 and K2
 /// behind 5 rounds from 256 blocks.
+///
+/// ```
+/// use sealwright::block::aes2s::{AsPrinted, Place};
+///
+/// assert_eq!((AsPrinted::of_second(10), AsPrinted::of_second(14)), (5, 9));
+/// ```
 #[cfg(feature = "research")]
 #[derive(Clone, Copy, Debug)]
 pub struct AsPrinted;
 
 /// The last round key: the hardened form, all of AES between K1 and K2.
+///
+/// ```
+/// use sealwright::{Isa, block::{aes::Aes256, aes2s::{LastRound, SecondaryKeys}}};
+///
+/// let schedule = Aes256::new(Isa::best(), &[7; 32]);
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// let cipher = schedule.substituted::<LastRound>(&keys);
+/// assert_eq!(size_of_val(&cipher), 2 * size_of::<usize>()); // it borrows both
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LastRound;
 
@@ -65,6 +103,13 @@ impl Place for LastRound {
 }
 
 /// A schedule of `KEYS` round keys, two of them replaced.
+///
+/// ```
+/// use sealwright::block::{RoundKeys, aes2s::{LastRound, Substituted}};
+///
+/// // What each client costs: the schedule is the cluster's.
+/// assert_eq!(Substituted::<'_, 15, LastRound>::STATE_BYTES, 32);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Substituted<'a, const KEYS: usize, P> {
     schedule: &'a Expanded<KEYS>,

@@ -1,4 +1,23 @@
 //! Block ciphers over batches of registers.
+//!
+//! ```
+//! use sealwright::{Isa, block::{BlockCipher, aes::Aes256}, simd::{Block, Kernel, Reg, Simd}};
+//!
+//! /// The check value of a key, as payment systems have it: the first bytes of the encryption of zero.
+//! struct CheckValue<'a, C>(&'a C);
+//! impl<C: BlockCipher> Kernel for CheckValue<'_, C> {
+//!     type Output = Block;
+//!     #[inline(always)]
+//!     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+//!         let mut blocks = [simd.zero()];
+//!         self.0.encrypt(simd, &mut blocks);
+//!         blocks[0].first_block()
+//!     }
+//! }
+//! let isa = Isa::best();
+//! let value = isa.run(CheckValue(&Aes256::new(isa, &[0; 32])));
+//! assert_eq!(value[..3], [0xdc, 0x95, 0xc0]);
+//! ```
 
 pub mod aes;
 #[cfg(feature = "sessions")]
@@ -17,6 +36,19 @@ use crate::{
 };
 
 /// Encrypts batches of 16-byte blocks.
+///
+/// ```
+/// use sealwright::{Isa, block::{BlockCipher, aes::{Aes128, Aes256}}, mode::ctr};
+///
+/// fn keystream<C: BlockCipher>(cipher: &C) -> [u8; 32] {
+///     let mut stream = [0; 32];
+///     ctr::apply(Isa::best(), cipher, &[0; 16], &mut stream);
+///     stream
+/// }
+/// let isa = Isa::best();
+/// assert_ne!(keystream(&Aes128::new(isa, &[7; 16])), keystream(&Aes256::new(isa, &[7; 32])));
+/// assert_eq!((Aes128::STATE_BYTES, Aes256::STATE_BYTES), (176, 240));
+/// ```
 pub trait BlockCipher: Sealed + Send + Sync {
     /// Bytes of key material that a client of this cipher keeps.
     const STATE_BYTES: usize;
@@ -51,6 +83,21 @@ pub trait BlockCipher: Sealed + Send + Sync {
 }
 
 /// Decrypts batches of 16-byte blocks.
+///
+/// ```
+/// # #[cfg(feature = "ocb")] {
+/// use sealwright::{Isa, block::{Inverse, aes::BothWays}, mode::ecb};
+///
+/// fn round_trip<C: Inverse>(cipher: &C, block: [u8; 16]) -> [u8; 16] {
+///     let mut text = block;
+///     ecb::encrypt(Isa::best(), cipher, &mut text);
+///     ecb::decrypt(Isa::best(), cipher, &mut text);
+///     text
+/// }
+/// let cipher = BothWays::<11>::new(Isa::best(), &[7; 16]); // AES-128
+/// assert_eq!(round_trip(&cipher, [1; 16]), [1; 16]);
+/// # }
+/// ```
 pub trait Inverse: BlockCipher {
     /// This cipher in both directions as a level without AES instructions runs it.
     type SlicedBothWays: Inverse;
@@ -71,6 +118,32 @@ pub trait Inverse: BlockCipher {
 }
 
 /// What is xored into each register of a batch before and after the cipher, as OCB does with its offsets.
+///
+/// ```
+/// use sealwright::{Isa, block::{BlockCipher, Masks, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
+///
+/// /// One mask for every block: the construction of Even and Mansour over AES.
+/// struct Same<R>(R);
+/// impl<S: Simd> Masks<S> for Same<S::Reg> {
+///     #[inline(always)]
+///     fn with(&self, _: S, _: usize, key: S::Reg) -> S::Reg {
+///         self.0 ^ key
+///     }
+/// }
+/// struct Masked<'a>(&'a Aes128, Block);
+/// impl Kernel for Masked<'_> {
+///     type Output = Block;
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+///         let mut blocks = [simd.zero()];
+///         self.0.encrypt_masked(simd, &mut blocks, &Same(simd.splat(&self.1)));
+///         blocks[0].first_block()
+///     }
+/// }
+/// let isa = Isa::best();
+/// let cipher = Aes128::new(isa, &[7; 16]);
+/// assert_ne!(isa.run(Masked(&cipher, [1; 16])), isa.run(Masked(&cipher, [2; 16])));
+/// ```
 pub trait Masks<S: Simd> {
     /// The mask of register `i`, xor `key`: a cipher that xors a key at either end passes it here, so that mask and key
     /// cost one operation.
@@ -78,6 +151,25 @@ pub trait Masks<S: Simd> {
 }
 
 /// No masks: keys alone.
+///
+/// ```
+/// use sealwright::{Isa, block::{BlockCipher, NoMask, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
+///
+/// struct Unmasked<'a>(&'a Aes128);
+/// impl Kernel for Unmasked<'_> {
+///     type Output = [Block; 2];
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> [Block; 2] {
+///         let (mut plain, mut masked) = ([simd.zero()], [simd.zero()]);
+///         self.0.encrypt(simd, &mut plain);
+///         self.0.encrypt_masked(simd, &mut masked, &NoMask);
+///         [plain[0].first_block(), masked[0].first_block()]
+///     }
+/// }
+/// let isa = Isa::best();
+/// let [plain, masked] = isa.run(Unmasked(&Aes128::new(isa, &[7; 16])));
+/// assert_eq!(plain, masked);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct NoMask;
 
@@ -97,6 +189,31 @@ pub(crate) fn mask<S: Simd, const W: usize, M: Masks<S>>(simd: S, blocks: &mut [
 }
 
 /// Work to be done between the rounds of a cipher, in units that other execution ports can take meanwhile.
+///
+/// ```
+/// use sealwright::{Isa, block::{BlockCipher, Interleave, aes::Aes128}, simd::{Kernel, Simd}};
+///
+/// /// Counts the places between rounds at which a hash could compute.
+/// struct Count(usize);
+/// impl<S: Simd> Interleave<S> for Count {
+///     #[inline(always)]
+///     fn step(&mut self, _: S, _: &mut [S::Reg], _: usize, _: usize) {
+///         self.0 += 1;
+///     }
+/// }
+/// struct Places<'a>(&'a Aes128);
+/// impl Kernel for Places<'_> {
+///     type Output = usize;
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> usize {
+///         let mut count = Count(0);
+///         self.0.encrypt_interleaved(simd, &mut [simd.zero()], &mut count);
+///         count.0
+///     }
+/// }
+/// let isa = Isa::best();
+/// assert!(isa.run(Places(&Aes128::new(isa, &[7; 16]))) <= 10);
+/// ```
 pub trait Interleave<S: Simd> {
     /// Called after round `done` of `of`, constants once the rounds are unrolled. It may [`Simd::order_barrier`] some of `blocks`
     /// to its own registers, so that it stays between these rounds.
@@ -104,6 +221,23 @@ pub trait Interleave<S: Simd> {
 }
 
 /// No work beside the cipher.
+///
+/// ```
+/// use sealwright::{Isa, block::{BlockCipher, NoInterleave, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
+///
+/// struct Alone<'a>(&'a Aes128);
+/// impl Kernel for Alone<'_> {
+///     type Output = Block;
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+///         let mut blocks = [simd.zero()];
+///         self.0.encrypt_interleaved(simd, &mut blocks, &mut NoInterleave); // what `encrypt` does
+///         blocks[0].first_block()
+///     }
+/// }
+/// let isa = Isa::best();
+/// assert_eq!(isa.run(Alone(&Aes128::new(isa, &[0; 16])))[..4], [0x66, 0xe9, 0x4b, 0xd4]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct NoInterleave;
 

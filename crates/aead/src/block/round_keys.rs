@@ -8,6 +8,15 @@ use crate::{
 };
 
 /// The round keys of one AES key, each in every lane.
+///
+/// ```
+/// use sealwright::block::{Expanded, OnTheFly, RoundKeys};
+///
+/// // What a server of a million clients with AES-256 keeps: all round keys, or the key alone.
+/// assert_eq!(<Expanded<15>>::STATE_BYTES * 1_000_000, 240_000_000);
+/// assert_eq!(<OnTheFly<32>>::STATE_BYTES * 1_000_000, 32_000_000);
+/// assert_eq!(<OnTheFly<32>>::ROUNDS, 14);
+/// ```
 pub trait RoundKeys: Sealed + Send + Sync {
     /// Rounds of the cipher: 10, 12 or 14.
     const ROUNDS: usize;
@@ -23,18 +32,50 @@ pub trait RoundKeys: Sealed + Send + Sync {
 }
 
 /// All round keys in memory: 11, 13 or 15 of them for AES-128, AES-192, AES-256.
+///
+/// ```
+/// use sealwright::{Isa, block::{Expanded, aes::Aes}, mode::ctr};
+///
+/// let isa = Isa::best();
+/// let cipher = Aes::<Expanded<11>>::new(isa, &[7; 16]); // `Aes128` for short
+/// let mut text = *b"attack at dawn";
+/// ctr::apply(isa, &cipher, &[0; 16], &mut text);
+/// ```
 #[derive(Clone)]
 #[repr(align(16))]
 pub struct Expanded<const KEYS: usize>([Block; KEYS]);
 wipe_on_drop!(Expanded<const KEYS> { 0: [[0; 16]; KEYS] });
 
 /// The key alone, of 16, 24 or 32 bytes; round keys are computed as the rounds go, in every lane.
+///
+/// ```
+/// use sealwright::{Isa, block::aes::{Aes128, Aes128OnTheFly}, mode::ctr};
+///
+/// let isa = Isa::best();
+/// let (mut kept, mut computed) = ([0; 64], [0; 64]);
+/// ctr::apply(isa, &Aes128::new(isa, &[7; 16]), &[0; 16], &mut kept);
+/// ctr::apply(isa, &Aes128OnTheFly::new(&[7; 16]), &[0; 16], &mut computed); // 16 bytes kept instead of 176
+/// assert_eq!(kept, computed);
+/// ```
 #[derive(Clone)]
 #[repr(align(16))]
 pub struct OnTheFly<const BYTES: usize>([u8; BYTES]);
 wipe_on_drop!(OnTheFly<const BYTES> { 0: [0; BYTES] });
 
 /// Round keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order of their use.
+///
+/// ```
+/// # #[cfg(feature = "ocb")] {
+/// use sealwright::{Isa, block::aes::BothWays, mode::ecb};
+///
+/// let isa = Isa::best();
+/// let cipher = BothWays::<15>::new(isa, &[7; 32]); // AES-256 with its `InverseKeys`
+/// let mut block = [1; 16];
+/// ecb::decrypt(isa, &cipher, &mut block);
+/// ecb::encrypt(isa, &cipher, &mut block);
+/// assert_eq!(block, [1; 16]);
+/// # }
+/// ```
 #[derive(Clone)]
 #[repr(align(16))]
 pub struct InverseKeys<const KEYS: usize>([Block; KEYS]);

@@ -28,6 +28,16 @@ use crate::{
 };
 
 /// A cipher that [`AesGcm`] may be made of.
+///
+/// ```
+/// use aead::{AeadCore, KeyInit, consts::U12};
+/// use sealwright::compat::{Aes128, AesGcm, GcmCipher};
+///
+/// fn tag_bytes<C: GcmCipher>() -> usize {
+///     <<AesGcm<C, U12> as AeadCore>::TagSize as aead::array::typenum::Unsigned>::USIZE
+/// }
+/// assert_eq!(tag_bytes::<Aes128>(), 16);
+/// ```
 pub trait GcmCipher: KeySizeUser + Sealed {
     /// The cipher as GCM uses it.
     type Forward: BlockCipher + Clone + ZeroizeOnDrop;
@@ -39,6 +49,16 @@ pub trait GcmCipher: KeySizeUser + Sealed {
 }
 
 /// A cipher that [`Ocb3`] may be made of.
+///
+/// ```
+/// use aead::{AeadCore, KeyInit, consts::U12};
+/// use sealwright::compat::{Aes128, Ocb3, OcbCipher};
+///
+/// fn tag_bytes<C: OcbCipher>() -> usize {
+///     <<Ocb3<C> as AeadCore>::TagSize as aead::array::typenum::Unsigned>::USIZE
+/// }
+/// assert_eq!(tag_bytes::<Aes128>(), 16);
+/// ```
 #[cfg(feature = "ocb")]
 pub trait OcbCipher: KeySizeUser + Sealed {
     /// The cipher as OCB uses it.
@@ -88,8 +108,28 @@ impl OcbCipher for Serpent {
 }
 
 /// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols that keep to the limits of SP 800-38D, appendix C.
+///
+/// ```
+/// use aead::{AeadInOut, KeyInit, consts::{U12, U13}};
+/// use sealwright::compat::{Aes128, AesGcm};
+///
+/// let cipher = AesGcm::<Aes128, U12, U13>::new(&[7; 16].into()); // tags of 104 bits
+/// let tag = cipher.encrypt_inout_detached(&[1; 12].into(), b"header", (&mut [][..]).into())?;
+/// assert_eq!(tag.len(), 13);
+/// # Ok::<(), aead::Error>(())
+/// ```
 pub trait GcmTag: ArraySize + Sealed {}
 /// A tag length of OCB, in bytes: 8, 12 or 16.
+///
+/// ```
+/// use aead::{AeadInOut, KeyInit, consts::{U8, U12}};
+/// use sealwright::compat::{Aes128, Ocb3};
+///
+/// let cipher = Ocb3::<Aes128, U12, U8>::new(&[7; 16].into()); // tags of 64 bits
+/// let tag = cipher.encrypt_inout_detached(&[1; 12].into(), b"header", (&mut [][..]).into())?;
+/// assert_eq!(tag.len(), 8);
+/// # Ok::<(), aead::Error>(())
+/// ```
 #[cfg(feature = "ocb")]
 pub trait OcbTag: ArraySize + Sealed {
     /// The length.
@@ -118,6 +158,16 @@ impl OcbTag for U16 {
 }
 
 /// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes and tags of `T`.
+///
+/// ```
+/// use aead::{Aead, KeyInit};
+/// use sealwright::compat::Aes256Gcm;
+///
+/// let cipher = Aes256Gcm::new(&[7; 32].into());
+/// let message = cipher.encrypt(&[1; 12].into(), &b"attack at dawn"[..])?;
+/// assert_eq!(cipher.decrypt(&[1; 12].into(), &message[..])?, b"attack at dawn");
+/// # Ok::<(), aead::Error>(())
+/// ```
 pub struct AesGcm<C: GcmCipher, N, T = U16> {
     mode: Gcm<C::Forward, Clmul>,
     sizes: PhantomData<fn() -> (N, T)>,
@@ -129,6 +179,18 @@ pub type Aes128Gcm = AesGcm<Aes128, U12>;
 pub type Aes256Gcm = AesGcm<Aes256, U12>;
 
 /// OCB3 over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 to 15, and tags of `T`.
+///
+/// ```
+/// use aead::{AeadInOut, KeyInit};
+/// use sealwright::compat::{Aes128, Ocb3};
+///
+/// let cipher = Ocb3::<Aes128>::new(&[7; 16].into());
+/// let mut text = *b"attack at dawn";
+/// let tag = cipher.encrypt_inout_detached(&[1; 12].into(), b"header", (&mut text[..]).into())?;
+/// cipher.decrypt_inout_detached(&[1; 12].into(), b"header", (&mut text[..]).into(), &tag)?;
+/// assert_eq!(&text, b"attack at dawn");
+/// # Ok::<(), aead::Error>(())
+/// ```
 #[cfg(feature = "ocb")]
 pub struct Ocb3<C: OcbCipher, N = U12, T = U16> {
     mode: Ocb<C::BothWays>,

@@ -12,6 +12,14 @@ use crate::{
 };
 
 /// GHASH bit by bit, constant time (the multiplication of SP 800-38D, algorithm 1, by masks).
+///
+/// ```
+/// use sealwright::{Isa, ghash::{Bitwise, Ghash, Serial}};
+///
+/// let key = Bitwise::new(Isa::best(), &[7; 16]);
+/// let hash = key.hash(b"header", b"attack at dawn");
+/// assert_ne!(hash, key.hash(b"header", b"attack at dusk"));
+/// ```
 #[derive(Clone)]
 pub struct Bitwise {
     h: u128,

@@ -41,6 +41,15 @@ use crate::{
 };
 
 /// A strategy of computing GHASH under one key `h`.
+///
+/// ```
+/// use sealwright::{Isa, ghash::{Clmul, Ghash}};
+///
+/// let h = [7; 16]; // the encryption of the zero block
+/// let key = <Clmul>::new(Isa::best(), &h);
+/// assert!(<Clmul>::CONSTANT_TIME);
+/// assert_eq!(<Clmul>::STATE_BYTES, size_of_val(&key));
+/// ```
 pub trait Ghash: Sealed + Send + Sync + Sized {
     /// Bytes kept for a key.
     const STATE_BYTES: usize;

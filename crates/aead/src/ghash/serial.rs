@@ -4,6 +4,15 @@ use super::Ghash;
 use crate::simd::{Block, Reg};
 
 /// A strategy that takes one block after the other in plain code, wherever a whole text is at hand.
+///
+/// ```
+/// use sealwright::{Isa, ghash::{Bitwise, Ghash, Serial, Table4k_vartime}};
+///
+/// // Two strategies, one hash; the one with a table leaks its key to whoever watches the cache.
+/// let (isa, h) = (Isa::best(), [7; 16]);
+/// let bitwise = Bitwise::new(isa, &h).hash(b"header", b"text");
+/// assert_eq!(bitwise, Table4k_vartime::new(isa, &h).hash(b"header", b"text"));
+/// ```
 pub trait Serial: Ghash {
     /// `x` times h.
     fn times(&self, x: u128) -> u128;

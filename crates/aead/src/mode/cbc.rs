@@ -1,4 +1,17 @@
 //! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). No authentication: raw material.
+//!
+//! ```
+//! use sealwright::{Isa, block::aes::BothWays, mode::cbc::{self, PaddingError, pkcs7_pad, pkcs7_unpad}};
+//!
+//! let isa = Isa::best();
+//! let cipher = BothWays::<11>::new(isa, &[7; 16]);
+//! let (iv, mut text) = ([1; 16], b"attack at dawn".to_vec()); // the IV: random
+//! pkcs7_pad(&mut text);
+//! cbc::encrypt(isa, &cipher, &iv, &mut text);
+//! cbc::decrypt(isa, &cipher, &iv, &mut text);
+//! assert_eq!(&text[..pkcs7_unpad(&text)?], b"attack at dawn");
+//! # Ok::<(), PaddingError>(())
+//! ```
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,6 +25,19 @@ use crate::{
 
 /// Encrypts whole blocks in place; each waits for the one before.
 ///
+/// ```
+/// use sealwright::{Isa, block::aes::Aes128, mode::cbc};
+///
+/// // A long text in parts: the last block of one part is the IV of the next.
+/// let isa = Isa::best();
+/// let cipher = Aes128::new(isa, &[7; 16]);
+/// let (mut whole, mut first, mut second) = ([5; 64], [5; 48], [5; 16]);
+/// cbc::encrypt(isa, &cipher, &[1; 16], &mut whole);
+/// cbc::encrypt(isa, &cipher, &[1; 16], &mut first);
+/// cbc::encrypt(isa, &cipher, first.last_chunk().expect("48 bytes"), &mut second);
+/// assert_eq!(whole[48..], second);
+/// ```
+///
 /// # Panics
 /// If `text` is not whole blocks of 16 bytes.
 pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, iv: &Block, text: &mut [u8]) {
@@ -20,6 +46,17 @@ pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, iv: &Block, text: &mut [u8]
 }
 
 /// Decrypts whole blocks in place, many at once.
+///
+/// ```
+/// use sealwright::{Isa, block::aes::BothWays, mode::cbc};
+///
+/// let isa = Isa::best();
+/// let cipher = BothWays::<15>::new(isa, &[7; 32]);
+/// let mut text = [5; 64];
+/// cbc::encrypt(isa, &cipher, &[1; 16], &mut text);
+/// cbc::decrypt(isa, &cipher, &[1; 16], &mut text);
+/// assert_eq!(text, [5; 64]);
+/// ```
 ///
 /// # Panics
 /// If `text` is not whole blocks of 16 bytes.
@@ -101,6 +138,12 @@ fn decrypt_batch<C: Inverse, S: Simd, const W: usize>(simd: S, cipher: &C, iv: &
 }
 
 /// The padding is not PKCS#7's.
+///
+/// ```
+/// use sealwright::mode::cbc::{PaddingError, pkcs7_unpad};
+///
+/// assert_eq!(pkcs7_unpad(&[0; 16]), Err(PaddingError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaddingError;
 
@@ -112,12 +155,27 @@ impl fmt::Display for PaddingError {
 impl core::error::Error for PaddingError {}
 
 /// Appends 1 to 16 bytes, each telling how many.
+///
+/// ```
+/// use sealwright::mode::cbc::pkcs7_pad;
+///
+/// let mut text = b"attack at dawn".to_vec();
+/// pkcs7_pad(&mut text);
+/// assert_eq!(text, b"attack at dawn\x02\x02");
+/// ```
 pub fn pkcs7_pad(text: &mut Vec<u8>) {
     let n = 16 - text.len() % 16;
     text.resize(text.len() + n, n as u8);
 }
 
 /// The length of the text before its padding. Takes the same time for every padding of a length.
+///
+/// ```
+/// use sealwright::mode::cbc::pkcs7_unpad;
+///
+/// assert_eq!(pkcs7_unpad(b"attack at dawn\x02\x02"), Ok(14));
+/// assert!(pkcs7_unpad(b"attack at dawn\x01\x02").is_err());
+/// ```
 ///
 /// # Errors
 /// [`PaddingError`]. To reveal this error to a peer without authentication makes a padding oracle.

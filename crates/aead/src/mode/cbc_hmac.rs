@@ -43,6 +43,18 @@ use crate::{
 ///
 /// As an [`Aead`] it takes whole blocks, padded by the caller; [`CbcHmac::seal`] and [`CbcHmac::open`] take any text
 /// and pad it as the standard asks. The nonce is the IV: 16 bytes, random.
+///
+/// ```
+/// use sealwright::{Isa, mode::cbc_hmac::Aes256CbcHmac};
+///
+/// let aead = Aes256CbcHmac::new(Isa::best(), &[7; 64]);
+/// let (iv, mut text) = ([1; 16], b"attack at dawn".to_vec()); // the IV: random, fresh for every message
+/// let tag = aead.seal(&iv, b"header", &mut text)?;
+/// assert_eq!((text.len(), tag.as_ref().len()), (16, 32));
+/// aead.open(&iv, b"header", &mut text, tag.as_ref())?;
+/// assert_eq!(text, b"attack at dawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct CbcHmac<const KEYS: usize> {
     isa: Isa,
     cipher: BothWays<KEYS>,
@@ -74,6 +86,14 @@ impl Aes256CbcHmac {
 }
 
 /// The composition by length of key: 32 or 64 bytes.
+///
+/// ```
+/// use sealwright::{Isa, mode::cbc_hmac};
+///
+/// let aead = cbc_hmac::by_key(Isa::best(), &[7; 32])?; // A128CBC-HS256
+/// assert_eq!((aead.nonce_len(), aead.tag_len()), (16, 16));
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 ///
 /// # Errors
 /// [`KeyLengthError`] for any other.

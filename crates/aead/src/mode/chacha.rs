@@ -5,6 +5,18 @@
 //!
 //! One key serves 2^32 messages with random nonces of 96 bits at most, 2^80 with the 192 bits of XChaCha20. Neither commits to its key, and a nonce
 //! that serves twice reveals the xor of the texts and lets others forge.
+//!
+//! ```
+//! use sealwright::{Aead, mode::chacha::{ChaCha20Poly1305, XChaCha20Poly1305}};
+//!
+//! let aead = XChaCha20Poly1305::new(&[7; 32]);
+//! let nonce = [1; 24]; // random, fresh for every message
+//! let mut text = *b"attack at dawn";
+//! let tag = aead.seal_in_place(&nonce, b"header", &mut text)?;
+//! aead.open_in_place(&nonce, b"header", &mut text, tag.as_ref())?;
+//! assert_eq!(ChaCha20Poly1305::new(&[7; 32]).nonce_len(), 12); // to be counted
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use core::fmt;
 

@@ -1,4 +1,15 @@
 //! Counter mode (SP 800-38A, 6.5), and the counters that GCM shares with it.
+//!
+//! ```
+//! use sealwright::{Isa, block::aes::Aes256, mode::ctr};
+//!
+//! let isa = Isa::best();
+//! let cipher = Aes256::new(isa, &[7; 32]);
+//! let mut text = *b"attack at dawn";
+//! ctr::apply(isa, &cipher, &[0; 16], &mut text); // encrypts
+//! ctr::apply(isa, &cipher, &[0; 16], &mut text); // decrypts
+//! assert_eq!(&text, b"attack at dawn");
+//! ```
 
 use crate::{
     block::BlockCipher,
@@ -53,11 +64,33 @@ impl<R: Reg> Counter32<R> {
 }
 
 /// Adds `blocks` to a counter block, all 128 bits of it, big endian.
+///
+/// ```
+/// use sealwright::mode::ctr::advance;
+///
+/// let mut counter = [0xff; 16];
+/// advance(&mut counter, 2);
+/// assert_eq!(counter, *b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01");
+/// ```
 pub fn advance(counter: &mut Block, blocks: u64) {
     *counter = u128::from_be_bytes(*counter).wrapping_add(u128::from(blocks)).to_be_bytes();
 }
 
 /// Encrypts or decrypts `text` in place, counting from `counter` in all 128 bits, big endian.
+///
+/// ```
+/// use sealwright::{Isa, block::aes::Aes128, mode::ctr};
+///
+/// // Any part of a long text by itself: block 1000 of it.
+/// let isa = Isa::best();
+/// let cipher = Aes128::new(isa, &[7; 16]);
+/// let mut text = vec![0; 16 * 2000];
+/// ctr::apply(isa, &cipher, &[1; 16], &mut text);
+/// let mut counter = [1; 16];
+/// ctr::advance(&mut counter, 1000);
+/// ctr::apply(isa, &cipher, &counter, &mut text[16_000..16_016]);
+/// assert_eq!(text[16_000..16_016], [0; 16]);
+/// ```
 pub fn apply<C: BlockCipher>(isa: Isa, cipher: &C, counter: &Block, text: &mut [u8]) {
     // In kernels only 32 bits count: stop where they would carry.
     let mut counter = *counter;

@@ -7,6 +7,15 @@ use crate::{
 
 /// Encrypts whole blocks in place.
 ///
+/// ```
+/// use sealwright::{Isa, block::aes::Aes128, mode::ecb};
+///
+/// let isa = Isa::best();
+/// let mut blocks = [0; 32];
+/// ecb::encrypt(isa, &Aes128::new(isa, &[7; 16]), &mut blocks);
+/// assert_eq!(blocks[..16], blocks[16..]); // why ECB protects nothing
+/// ```
+///
 /// # Panics
 /// If `text` is not whole blocks of 16 bytes.
 pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, text: &mut [u8]) {
@@ -14,6 +23,19 @@ pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, text: &mut [u8]) {
 }
 
 /// Decrypts whole blocks in place.
+///
+/// ```
+/// # #[cfg(feature = "ocb")] {
+/// use sealwright::{Isa, block::aes::BothWays, mode::ecb};
+///
+/// let isa = Isa::best();
+/// let cipher = BothWays::<11>::new(isa, &[7; 16]);
+/// let mut block = [1; 16];
+/// ecb::encrypt(isa, &cipher, &mut block);
+/// ecb::decrypt(isa, &cipher, &mut block);
+/// assert_eq!(block, [1; 16]);
+/// # }
+/// ```
 ///
 /// # Panics
 /// If `text` is not whole blocks of 16 bytes.

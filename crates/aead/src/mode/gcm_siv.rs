@@ -72,6 +72,17 @@ impl Aes256GcmSiv {
 
 /// AES-GCM-SIV by length of key: 16 or 32 bytes.
 ///
+/// ```
+/// use sealwright::{Isa, mode::gcm_siv};
+///
+/// let aead = gcm_siv::by_key(Isa::best(), &[7; 32])?; // AES-256-GCM-SIV
+/// let (mut one, mut two) = (*b"attack at dawn", *b"attack at dusk");
+/// aead.seal_in_place(&[1; 12], b"", &mut one)?;
+/// aead.seal_in_place(&[1; 12], b"", &mut two)?; // a nonce that comes twice shows equal messages alone
+/// assert_ne!(one[..10], two[..10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {

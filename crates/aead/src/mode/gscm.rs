@@ -52,6 +52,17 @@ pub const TAG: usize = 16;
 
 /// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction, as
 /// the paper has it: the key schedule and the GHASH key. (The paper calls them E_c and T_c1, or D_c and T_c2.)
+///
+/// ```
+/// use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::ResearchOnlyCluster};
+///
+/// let isa = Isa::best();
+/// let cluster = ResearchOnlyCluster::<11, Clmul>::new(isa, Aes128::new(isa, &[7; 16]));
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// let mut text = *b"to client 1"; // which every client of the cluster can forge
+/// cluster.client(&keys).seal_in_place(&[0; 12], b"header", &mut text)?;
+/// # Ok::<(), sealwright::SealError>(())
+/// ```
 #[cfg(feature = "research")]
 #[derive(Clone)]
 pub struct ResearchOnlyCluster<const KEYS: usize, G> {
@@ -61,6 +72,16 @@ pub struct ResearchOnlyCluster<const KEYS: usize, G> {
 }
 
 /// What the clients of a cluster of GSCM-H share in one direction: the schedule.
+///
+/// ```
+/// use sealwright::{Isa, block::{aes::Aes256, aes2s::SecondaryKeys}, ghash::{Clmul, Ghash}, mode::gscm::Cluster};
+///
+/// let isa = Isa::best();
+/// let cluster = Cluster::new(isa, Aes256::new(isa, &[7; 32]));
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] }; // all that a client takes
+/// let ghash: Clmul<44> = cluster.hash_key(&keys); // unless its GHASH key is kept too
+/// assert_eq!((size_of_val(&keys), <Clmul<44>>::STATE_BYTES > 1000), (32, true));
+/// ```
 #[derive(Clone)]
 pub struct Cluster<const KEYS: usize> {
     isa: Isa,
@@ -68,6 +89,19 @@ pub struct Cluster<const KEYS: usize> {
 }
 
 /// One client's GCM: the cipher `C`, which is AES2S with the client's keys, and a reference `G` to a GHASH key.
+///
+/// ```
+/// use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::Cluster};
+///
+/// let cluster = Cluster::new(Isa::best(), Aes128::new(Isa::best(), &[7; 16]));
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// let ghash: Clmul = cluster.hash_key(&keys);
+/// let client = cluster.client(&keys, &ghash); // an `Aead` for one packet or many
+/// let mut text = *b"to client 1";
+/// let tag = client.seal_in_place(&[0; 12], b"header", &mut text)?;
+/// client.open_in_place(&[0; 12], b"header", &mut text, tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Client<C, G> {
     isa: Isa,
@@ -152,6 +186,16 @@ impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G
 /// GSCM-H for one client alone, by length of the cluster's key: 16, 24 or 32 bytes. Nothing is shared: all round keys and
 /// powers of h are the client's.
 ///
+/// ```
+/// use sealwright::{Isa, block::aes2s::SecondaryKeys, mode::gscm};
+///
+/// // The client's side: it has one session, and may keep everything.
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// let aead = gscm::by_key(Isa::best(), &[7; 16], &keys)?;
+/// let tag = aead.seal_in_place(&[0; 12], b"header", &mut b"to the server".to_vec())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
@@ -159,6 +203,18 @@ pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead
 }
 
 /// **Research only: broken against members of the cluster.** GSCM as the paper has it, likewise.
+///
+/// ```
+/// use sealwright::{Isa, block::aes2s::SecondaryKeys, mode::gscm};
+///
+/// let keys = SecondaryKeys { k1: [1; 16], k2: [2; 16] };
+/// let (printed, hardened) = (gscm::research_only_by_key(Isa::best(), &[7; 16], &keys)?, gscm::by_key(Isa::best(), &[7; 16], &keys)?);
+/// let (mut one, mut two) = ([0; 16], [0; 16]);
+/// printed.seal_in_place(&[0; 12], b"", &mut one)?;
+/// hardened.seal_in_place(&[0; 12], b"", &mut two)?;
+/// assert_ne!(one, two); // K2 stands in another round
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.

@@ -1,4 +1,15 @@
 //! Modes of operation over any [`BlockCipher`](crate::block::BlockCipher).
+//!
+//! ```
+//! use sealwright::{Aead, Isa, block::aes::Aes256, ghash::Clmul, mode::gcm::{Gcm, TagLen}};
+//!
+//! // A mode, a cipher and a strategy are types: here AES-256-GCM, made of its parts.
+//! let isa = Isa::best();
+//! let aead: Gcm<Aes256, Clmul> = Gcm::new(isa, Aes256::new(isa, &[7; 32]), TagLen::T16);
+//! let mut text = *b"attack at dawn";
+//! let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+//! # Ok::<(), sealwright::SealError>(())
+//! ```
 
 #[cfg(any(feature = "cbc", feature = "raw"))]
 pub mod cbc;

@@ -178,6 +178,13 @@ impl fmt::Debug for Isa {
 }
 
 /// The level is unknown, or this machine does not have it.
+///
+/// ```
+/// use sealwright::Isa;
+///
+/// let error = "avx1024".parse::<Isa>().unwrap_err();
+/// assert!(error.to_string().contains("it has portable"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownIsaError;
 

@@ -5,6 +5,13 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 use crate::sealed::Sealed;
 
 /// Words whose bits are computed with side by side.
+///
+/// ```
+/// use sealwright::simd::Logic;
+///
+/// const MAJORITY: i32 = 0b1110_1000; // bit 4x + 2y + z: two of three are set
+/// assert_eq!(0b0011_u32.ternary::<MAJORITY>(0b0101, 0b1001), 0b0001);
+/// ```
 pub trait Logic:
     Sealed + Copy + BitXor<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {

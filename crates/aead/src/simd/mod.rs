@@ -14,6 +14,29 @@
 //! Rules for kernels: everything in [`Reg`] is `#[inline(always)]`, and kernels take **values, never closures**. A
 //! closure that fails to inline would be compiled without the instruction set, and every register operation in it would
 //! become a call (tried: 50 times slower). The release binary's symbol table is checked for such leftovers.
+//!
+//! ```
+//! use sealwright::simd::{Block, Isa, Kernel, Reg, Simd};
+//!
+//! /// One round of AES on every block of a buffer, each level with as many blocks at a time as its register has.
+//! struct Round<'a>(&'a mut [u8], &'a Block);
+//! impl Kernel for Round<'_> {
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<S: Simd, const W: usize>(self, simd: S) {
+//!         let key = simd.splat(self.1);
+//!         for chunk in self.0.chunks_mut(S::Reg::BYTES) {
+//!             simd.load_partial(chunk).aesenc(key).store_partial(chunk);
+//!         }
+//!     }
+//! }
+//!
+//! let (mut best, mut portable) = ([1; 160], [1; 160]);
+//! Isa::best().run(Round(&mut best, &[7; 16]));
+//! "portable".parse::<Isa>()?.run(Round(&mut portable, &[7; 16]));
+//! assert_eq!(best, portable);
+//! # Ok::<(), sealwright::UnknownIsaError>(())
+//! ```
 
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[macro_use]
@@ -57,6 +80,20 @@ static KEEP: [u8; 64] = {
 };
 
 /// Asks for the cache lines of `place`, without waiting for them.
+///
+/// ```
+/// use sealwright::simd::prefetch;
+///
+/// let records = vec![[7_u8; 128]; 64];
+/// let mut sum = 0;
+/// for (i, record) in records.iter().enumerate() {
+///     if let Some(later) = records.get(i + 4) {
+///         prefetch(later); // it comes while this one is worked on
+///     }
+///     sum += u64::from(record[0]);
+/// }
+/// assert_eq!(sum, 64 * 7);
+/// ```
 #[inline(always)]
 pub fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -79,6 +116,21 @@ pub fn prefetch<T>(place: &T) {
 }
 
 /// A computation written once, specialised for each instruction set.
+///
+/// ```
+/// use sealwright::simd::{Isa, Kernel, Simd};
+///
+/// struct Lanes;
+/// impl Kernel for Lanes {
+///     type Output = usize;
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, _: S) -> usize {
+///         W * <S::Reg as sealwright::simd::Reg>::BLOCKS // blocks of a batch
+///     }
+/// }
+/// assert_eq!("portable".parse::<Isa>()?.run(Lanes), 32);
+/// # Ok::<(), sealwright::UnknownIsaError>(())
+/// ```
 pub trait Kernel {
     /// What it computes.
     type Output;
@@ -87,6 +139,29 @@ pub trait Kernel {
 }
 
 /// A part of kernels that is a function of its own ([`Simd::outlined`]).
+///
+/// ```
+/// use sealwright::simd::{Isa, Kernel, Outlined, Reg, Simd};
+///
+/// struct Twice<R>(R);
+/// impl<S: Simd> Outlined<S> for Twice<S::Reg> {
+///     type Output = S::Reg;
+///     #[inline(always)]
+///     fn run(self, _: S) -> S::Reg {
+///         self.0.add32(self.0)
+///     }
+/// }
+/// struct Four;
+/// impl Kernel for Four {
+///     type Output = u8;
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> u8 {
+///         let two = simd.outlined(Twice(simd.splat_words(1)));
+///         simd.outlined(Twice(two)).first_block()[0] // the same function, called twice
+///     }
+/// }
+/// assert_eq!(Isa::best().run(Four), 4);
+/// ```
 pub trait Outlined<S: Simd> {
     /// What it computes.
     type Output;
@@ -95,6 +170,27 @@ pub trait Outlined<S: Simd> {
 }
 
 /// Proof that a set of instructions exists, and the maker of its registers.
+///
+/// ```
+/// use sealwright::simd::{Isa, Kernel, Reg, Simd};
+///
+/// /// The counter blocks of a text, from `0` on.
+/// struct Counters<'a>(&'a mut [u8]);
+/// impl Kernel for Counters<'_> {
+///     type Output = ();
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) {
+///         let (mut counter, step) = (simd.lane_numbers(), simd.splat_word(S::Reg::BLOCKS as u32));
+///         for blocks in self.0.chunks_mut(S::Reg::BYTES) {
+///             counter.store_partial(blocks);
+///             counter = counter.add32(step);
+///         }
+///     }
+/// }
+/// let mut blocks = [0; 16 * 20];
+/// Isa::best().run(Counters(&mut blocks));
+/// assert_eq!(blocks[16 * 19], 19);
+/// ```
 pub trait Simd: Sealed + Copy {
     /// The register of this level.
     type Reg: Reg;
@@ -128,6 +224,25 @@ pub trait Simd: Sealed + Copy {
 }
 
 /// One register: [`Reg::BLOCKS`] lanes of 128 bits. Byte 0 of a lane is the first in memory.
+///
+/// ```
+/// use sealwright::simd::{Isa, Kernel, Reg, Simd};
+///
+/// /// The xor of all blocks of a text.
+/// struct Parity<'a>(&'a [u8]);
+/// impl Kernel for Parity<'_> {
+///     type Output = [u8; 16];
+///     #[inline(always)]
+///     fn run<S: Simd, const W: usize>(self, simd: S) -> [u8; 16] {
+///         let mut sum = simd.zero();
+///         for blocks in self.0.chunks(S::Reg::BYTES) {
+///             sum = sum ^ simd.load_partial(blocks);
+///         }
+///         sum.fold().first_block()
+///     }
+/// }
+/// assert_eq!(Isa::best().run(Parity(&[5; 16 * 7])), [5; 16]);
+/// ```
 pub trait Reg: Logic {
     /// Blocks of 16 bytes in a register.
     const BLOCKS: usize;

@@ -11,6 +11,15 @@ use crate::{
 };
 
 /// Whether the ciphertext is in base64.
+///
+/// ```
+/// use sealwright_file::enc::{Armor, Enc, EncSecret};
+///
+/// let cipher = "aes-128-ctr".parse()?;
+/// let mut enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?);
+/// enc.armor = Armor::OneLine; // -a -A
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Armor {
     /// Bytes.

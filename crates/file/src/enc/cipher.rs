@@ -5,6 +5,13 @@ use std::{fmt, str::FromStr};
 use super::error::EncError;
 
 /// A mode of operation.
+///
+/// ```
+/// use sealwright_file::enc::{EncCipher, EncMode};
+///
+/// assert_eq!("aes-256-ctr".parse::<EncCipher>()?.mode(), EncMode::Ctr);
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncMode {
@@ -26,6 +33,13 @@ pub enum EncMode {
 }
 
 /// A cipher.
+///
+/// ```
+/// use sealwright_file::enc::{EncAlgorithm, EncCipher};
+///
+/// assert_eq!("aes-192-cbc".parse::<EncCipher>()?.algorithm(), EncAlgorithm::Aes);
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncAlgorithm {
@@ -40,6 +54,15 @@ pub enum EncAlgorithm {
 }
 
 /// A cipher with a key length and a mode: `aes-256-cbc`.
+///
+/// ```
+/// use sealwright_file::enc::EncCipher;
+///
+/// let cipher: EncCipher = "aes-256-cbc".parse()?;
+/// assert_eq!((cipher.key_len(), cipher.iv_len(), cipher.is_read_only()), (32, 16, false));
+/// assert!(EncCipher::all().any(|other| other.to_string() == "aes-128-gcm"));
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncCipher {
     algorithm: EncAlgorithm,

@@ -6,6 +6,16 @@ const KNOWN: &str = "aes-{128,192,256}-{cbc,ctr,cfb,ofb,ecb,gcm}";
 const KNOWN: &str = "aes-{128,192,256}-{cbc,ctr,cfb,ofb,ecb,gcm}, des-ede3-{cbc,cfb,ofb,ecb} and chacha20";
 
 /// Why `enc` did not encrypt or decrypt.
+///
+/// ```
+/// use sealwright_file::enc::{EncError, EncSecret};
+///
+/// // OpenSSL would fill the key up with zeros.
+/// let error = EncSecret::from_hex("aes-128-cbc".parse()?, "0707", &"01".repeat(16)).unwrap_err();
+/// assert_eq!(error, EncError::HexLength { what: "key", wanted: 32, given: 4 });
+/// assert_eq!(error.exit_code(), 2);
+/// # Ok::<(), EncError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncError {

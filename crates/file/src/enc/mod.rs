@@ -8,6 +8,24 @@
 //! a 12-byte IV given in hex. The whole text is held in memory, at most [`GCM_LIMIT`] bytes, and nothing of it is
 //! written before the tag holds. The IV must never serve twice under one key. Seal instead: it chooses its own nonces,
 //! takes files of any length and commits to the key.
+//!
+//! ```
+//! use sealwright_file::{Input, Output, Shared, enc::{Armor, Direction, Enc, EncSecret, Kdf, Salt}};
+//!
+//! // What `openssl enc -aes-256-cbc -pbkdf2 -a` does.
+//! let secret = EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header);
+//! let mut enc = Enc::new("aes-256-cbc".parse()?, secret);
+//! enc.armor = Armor::Lines;
+//! let mut encrypted = Shared::default();
+//! let moved = enc.run(Direction::Encrypt, Input::bytes(b"a text", "text"), Output::writer(encrypted.clone(), "out"))?;
+//! let encrypted = encrypted.take();
+//! assert_eq!((&encrypted[..10], moved.read), (&b"U2FsdGVkX1"[..], 6)); // `Salted__` in base64
+//!
+//! let mut text = Shared::default();
+//! enc.run(Direction::Decrypt, Input::bytes(encrypted, "in"), Output::writer(text.clone(), "text"))?;
+//! assert_eq!(text.take(), b"a text");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod armor;
 mod blocks;
@@ -40,6 +58,18 @@ use crate::{
 pub const GCM_LIMIT: usize = 1 << 30;
 
 /// Which way.
+///
+/// ```
+/// use sealwright_file::enc::{Direction, Enc, EncSecret};
+///
+/// let cipher = "aes-128-ctr".parse()?;
+/// let enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?);
+/// let (mut encrypted, mut text) = (Vec::new(), Vec::new());
+/// enc.copy(Direction::Encrypt, &mut &b"a text"[..], &mut encrypted)?;
+/// enc.copy(Direction::Decrypt, &mut &encrypted[..], &mut text)?;
+/// assert_eq!(text, b"a text");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `enc -e`.
@@ -49,6 +79,16 @@ pub enum Direction {
 }
 
 /// What a passphrase and a salt became.
+///
+/// ```
+/// use sealwright_file::enc::{Direction, Enc, EncSecret, Kdf, Salt};
+///
+/// // What `openssl enc -P` prints.
+/// let secret = EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Given([1; 8]));
+/// let derived = Enc::new("aes-256-cbc".parse()?, secret).derive(Direction::Encrypt, &mut &b""[..])?;
+/// assert_eq!((derived.salt, derived.key.len(), derived.iv.len()), (Some([1; 8]), 32, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Derived {
     /// The salt, if there is one.
@@ -60,6 +100,14 @@ pub struct Derived {
 }
 
 /// Who is told which salt, key and IV are used: `-p`.
+///
+/// ```
+/// use sealwright_file::enc::{Enc, EncSecret, Kdf, Salt, Told};
+///
+/// let mut enc = Enc::new("aes-256-cbc".parse()?, EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header));
+/// enc.told = Some(Told::new(|derived| eprintln!("salt {:02x?}", derived.salt)));
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone)]
 pub struct Told(Arc<dyn Fn(&Derived) + Send + Sync>);
 
@@ -87,6 +135,17 @@ impl fmt::Debug for Derived {
 }
 
 /// How much was read and written, in bytes.
+///
+/// ```
+/// use sealwright_file::{Input, Output, Shared, enc::{Direction, Enc, EncSecret}};
+///
+/// let cipher = "aes-128-cbc".parse()?;
+/// let enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?);
+/// let to = Output::writer(Shared::default(), "out");
+/// let moved = enc.run(Direction::Encrypt, Input::bytes(b"a text", "text"), to)?;
+/// assert_eq!((moved.read, moved.written), (6, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     /// Bytes of input.
@@ -122,6 +181,18 @@ impl<W: Write> Write for Counted<W> {
 }
 
 /// How to encrypt or decrypt.
+///
+/// ```
+/// use sealwright_file::enc::{Direction, Enc, EncSecret};
+///
+/// let cipher = "aes-128-ctr".parse()?;
+/// let enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?);
+/// let (mut encrypted, mut text) = (Vec::new(), Vec::new());
+/// enc.copy(Direction::Encrypt, &mut &b"a text"[..], &mut encrypted)?;
+/// enc.copy(Direction::Decrypt, &mut &encrypted[..], &mut text)?;
+/// assert_eq!(text, b"a text");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Enc {
     /// Cipher and mode.

@@ -21,6 +21,15 @@ use crate::{
 pub(super) const SALT: usize = 8;
 
 /// What the key and the IV come from.
+///
+/// ```
+/// use sealwright_file::enc::{EncSecret, Kdf, Salt};
+///
+/// let cipher = "aes-256-cbc".parse()?;
+/// let key = EncSecret::from_hex(cipher, &"07".repeat(32), &"01".repeat(16))?; // -K and -iv
+/// let passphrase = EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header); // -pass and -pbkdf2
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone)]
 pub enum EncSecret {
     /// `-K` and `-iv`.
@@ -44,6 +53,14 @@ pub enum EncSecret {
 }
 
 /// How a passphrase becomes a key.
+///
+/// ```
+/// use sealwright_file::enc::{Digest, Kdf};
+///
+/// let slow = Kdf::Pbkdf2 { iterations: 600_000, digest: Digest::Sha256 }; // -pbkdf2 -iter 600000
+/// let old = Kdf::Legacy { digest: Digest::Md5 }; // a file of OpenSSL 1.0
+/// assert_ne!(slow, Kdf::default());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kdf {
     /// `-pbkdf2 -iter N`.
@@ -69,6 +86,13 @@ impl Default for Kdf {
 }
 
 /// Where the salt comes from and whether it is written.
+///
+/// ```
+/// use sealwright_file::enc::Salt;
+///
+/// assert_eq!(Salt::from_hex("0102030405060708")?, Salt::Given([1, 2, 3, 4, 5, 6, 7, 8]));
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Salt {
     /// Fresh, written in front as `Salted__` and 8 bytes; read from there when decrypting.
@@ -81,6 +105,13 @@ pub enum Salt {
 }
 
 /// A hash, `-md`.
+///
+/// ```
+/// use sealwright_file::enc::Digest;
+///
+/// assert_eq!("SHA-512".parse::<Digest>()?, Digest::Sha512);
+/// # Ok::<(), sealwright_file::enc::EncError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Digest {

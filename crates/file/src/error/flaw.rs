@@ -5,6 +5,18 @@ use std::fmt;
 use sealwright_stream::StreamError;
 
 /// How a file fails to be an authentic sealed file, and where.
+///
+/// ```
+/// use sealwright_file::{Error, Flaw, Input, Key, Opening, Output, Sealing, Shared};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let mut sealed = sealed.take();
+/// *sealed.last_mut().expect("a tag") ^= 1;
+/// let opened = Opening::new(&key).verify(Input::bytes(sealed, "sealed"));
+/// assert!(matches!(opened, Err(Error::NotAuthentic(Flaw::Chunk { index: 0, .. }))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {

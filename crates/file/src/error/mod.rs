@@ -14,6 +14,20 @@ use crate::{
 };
 
 /// Why a file was not sealed, opened, read or written.
+///
+/// ```
+/// use sealwright_file::{Error, Input, Key, Opening, Output, Shared};
+///
+/// let key = Key::raw([7; 32]);
+/// let opened = Opening::new(&key).open(Input::bytes(b"not sealed", "letter"), Output::writer(Shared::default(), "out"));
+/// if let Err(error) = opened {
+///     eprintln!("{error}");
+///     if let Some(hint) = error.hint() {
+///         eprintln!("hint: {hint}");
+///     }
+///     assert_eq!(error.exit_code(), 3);
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -17,6 +17,17 @@ use crate::{
 };
 
 /// How a key is written to a file. Both are read.
+///
+/// ```
+/// use sealwright_file::{Key, key::KeyForm};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("key");
+/// Key::generate(sealwright::Suite::Aes256Gcm)?.write_file(&path, KeyForm::Hex)?;
+/// assert_eq!(std::fs::read_to_string(&path)?.len(), 65);
+/// let key = Key::read_file(&path)?; // either form
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyForm {
     /// Its bytes and nothing else.
@@ -93,6 +104,16 @@ impl Key {
 }
 
 /// Writes a secret to a new file that only its owner may read.
+///
+/// ```
+/// use sealwright_file::{Error, key::write_new};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("token");
+/// write_new(&path, "a secret")?; // readable for its owner alone
+/// assert!(matches!(write_new(&path, "another"), Err(Error::Exists(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::Exists`]; writing errors, after which no file is left.

@@ -33,6 +33,17 @@ use crate::{
 ///
 /// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that it
 /// opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
+///
+/// ```
+/// use sealwright_file::{Key, SecretKey};
+///
+/// let raw = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let passphrase = Key::passphrase("six words that nobody guesses so")?;
+/// let pair = Key::pair(SecretKey::generate()?);
+/// assert!(passphrase.is_passphrase() && pair.public_key().is_some());
+/// assert!(Key::passphrase("").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Key {
     secret: KeyMaterial,
     /// Passphrases already stretched.

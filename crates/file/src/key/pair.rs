@@ -20,6 +20,16 @@ const PUBLIC_PREFIX: &str = "seal";
 const SECRET_PREFIX: &str = "seal-secret-key-";
 
 /// The public key of a pair: who has it can seal files for the holder of the secret key.
+///
+/// ```
+/// use sealwright_file::{PublicKey, Recipient, SecretKey, Sealing};
+///
+/// let secret = SecretKey::generate()?; // stays with its owner: `write_file`
+/// let text = secret.public_key().to_string(); // may be sent to everybody
+/// let recipients = [Recipient::PublicKey(text.parse::<PublicKey>()?)];
+/// let sealing = Sealing::for_recipients(&recipients);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     kind: Public,
@@ -33,6 +43,15 @@ enum Public {
 }
 
 /// The secret key of a pair. Debug shows nothing of it; memory is wiped on drop.
+///
+/// ```
+/// use sealwright_file::SecretKey;
+///
+/// let secret = SecretKey::generate()?;
+/// let text = secret.to_text(); // SEAL-SECRET-KEY-1...
+/// assert_eq!(text.parse::<SecretKey>()?.public_key(), secret.public_key());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct SecretKey {
     seed: Zeroizing<[u8; 32]>,

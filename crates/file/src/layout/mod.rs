@@ -5,6 +5,16 @@ pub(crate) mod pad;
 use crate::error::Flaw;
 
 /// What the text of a sealed file is.
+///
+/// ```
+/// use sealwright_file::{Content, Input, Key, Output, Sealing, Shared, inspect};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let layout = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.layout;
+/// assert_eq!(layout.content, Content::Bytes); // and neither a tree nor a list
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -18,6 +28,17 @@ pub enum Content {
 }
 
 /// How the text of a body is laid out. One byte of the preamble.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Output, Sealing, Shared, inspect};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let sealing = Sealing::new(&key).pad(true); // the length tells less
+/// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let layout = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.layout;
+/// assert!(layout.padded && !layout.signed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Layout {

@@ -35,6 +35,16 @@ pub(crate) fn sync_directory_of(path: &Path) -> Result<(), Error> {
 /// Makes the directory `path` with the permission bits `mode`, less the umask, and those above it that are missing. With
 /// `sync` their names outlive a power cut once this returns.
 ///
+/// ```
+/// use sealwright_file::output::create_directory;
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("2026/11");
+/// create_directory(&path, 0o700, true)?;
+/// assert!(path.is_dir());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// What the system says.
 pub fn create_directory(path: &Path, mode: u32, sync: bool) -> Result<(), Error> {

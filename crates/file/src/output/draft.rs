@@ -44,6 +44,13 @@ fn live() -> MutexGuard<'static, Live> {
 
 /// Removes every file that is still being written, and lets no new one begin: what a program does when it is told to
 /// end at once. Names that were given already stay.
+///
+/// ```
+/// use sealwright_file::output::abandon_all;
+///
+/// // In a thread that waits for SIGINT, say: no unfinished file stays behind.
+/// abandon_all();
+/// ```
 pub fn abandon_all() {
     let mut live = live();
     live.closed = true;

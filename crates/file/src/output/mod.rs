@@ -30,6 +30,19 @@ use crate::{
 };
 
 /// Where sealed or opened bytes go.
+///
+/// ```
+/// use sealwright_file::{Error, Output, Place};
+///
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("text");
+/// Output::file(&path, Place::default())?.write_all_of(&mut &b"a text"[..])?;
+/// assert_eq!(std::fs::read(&path)?, b"a text");
+/// // What exists is not replaced, unless `Place` says so.
+/// assert!(matches!(Output::file(&path, Place::default()), Err(Error::Exists(_))));
+/// Output::file(&path, Place { force: true, ..Place::default() })?.write_all_of(&mut &b"another"[..])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Output {
     pub(crate) to: To,
     pub(crate) name: String,
@@ -164,6 +177,19 @@ impl fmt::Debug for Output {
 }
 
 /// Removes the input of a job that is done: `seal --remove`.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Output, Place, Sealing, remove_input};
+///
+/// let directory = tempfile::tempdir()?;
+/// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
+/// std::fs::write(&from, "a text")?;
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let done = Sealing::new(&key).seal(Input::open(&from)?, Output::file(&to, Place::default())?)?;
+/// remove_input(&from, &done)?; // only now, and only if it is still what was read
+/// assert!(!from.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Error::NotDurable`] if the output is not a synced file; [`Error::Link`] if `path` is a symbolic link;

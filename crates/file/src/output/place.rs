@@ -1,6 +1,13 @@
 //! How a file takes its place.
 
 /// How a file takes its place.
+///
+/// ```
+/// use sealwright_file::Place;
+///
+/// let scratch = Place { sync: false, ..Place::default() }; // faster, and lost with the power
+/// assert!(Place::default().sync && !scratch.force);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Replace a file of that name, and write to block devices.

@@ -7,6 +7,17 @@ use std::{
 };
 
 /// Bytes in memory, behind as many handles as wanted.
+///
+/// ```
+/// use std::io::Write;
+///
+/// use sealwright_file::Shared;
+///
+/// let mut memory = Shared::default();
+/// memory.clone().write_all(b"a text")?;
+/// assert_eq!(memory.take(), b"a text");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Shared(Arc<Mutex<Vec<u8>>>);
 

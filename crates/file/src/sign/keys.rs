@@ -25,6 +25,19 @@ const ED25519: usize = 32;
 const PUBLIC: usize = ED25519 + 1952;
 
 /// A key that signs. Debug shows nothing of it; memory is wiped on drop.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Opening, Output, Sealing, Shared, SigningKey, VerifyingKey};
+///
+/// let signing = SigningKey::generate()?;
+/// let verifying: VerifyingKey = signing.verifying_key().to_string().parse()?; // sent beforehand
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let sealing = Sealing::new(&key).sign(Some(&signing));
+/// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// let done = Opening::new(&key).signers(&[verifying]).verify(Input::bytes(sealed.take(), "sealed"))?;
+/// assert_eq!(done.signer, Some(signing.verifying_key().id()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SigningKey {
     seed: Zeroizing<[u8; 32]>,
     ed25519: ed25519_dalek::SigningKey,
@@ -33,6 +46,15 @@ pub struct SigningKey {
 }
 
 /// A key that verifies signatures.
+///
+/// ```
+/// use sealwright_file::{SigningKey, VerifyingKey};
+///
+/// let text = SigningKey::generate()?.verifying_key().to_string(); // seal-verify1...
+/// let key: VerifyingKey = text.parse()?;
+/// println!("signed by {}", key.id_text());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct VerifyingKey {
     bytes: Vec<u8>,

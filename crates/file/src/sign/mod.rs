@@ -1,4 +1,14 @@
 //! Signatures: ed25519 and ML-DSA-65 together, over one message. Who breaks one of the two forges nothing.
+//!
+//! ```
+//! use sealwright_file::{Input, Work, sign::{SigningKey, VerifyingKey}, sign_file, verify_file};
+//!
+//! let signing = SigningKey::generate()?;
+//! let verifying: VerifyingKey = signing.verifying_key().clone(); // to be given to those who verify
+//! let signature = sign_file(&signing, Input::bytes(b"a release", "release"), "", &Work::default())?;
+//! verify_file(&[verifying], &signature, Input::bytes(b"a release", "release"), &Work::default())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod keys;
 mod text;

@@ -3,6 +3,19 @@
 //! A slot holds the file key, sealed under a key of its own (a slot key), which only the holder of one raw key, passphrase
 //! or secret key can make. Nothing in a slot tells whose it is. A MAC under the file key covers the whole header, so
 //! that slots cannot be added, removed or changed by others; the body does not cover them, so its owner can.
+//!
+//! ```
+//! use sealwright_file::{Input, Key, KeySource, Output, Recipient, Sealing, Shared, inspect, slots::SlotKind};
+//!
+//! let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+//! let mut sealed = Shared::default();
+//! Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+//! if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {
+//!     let kinds: Vec<_> = slots.iter().map(|slot| slot.kind()).collect();
+//!     assert_eq!(kinds, [&SlotKind::Raw]); // how many of which kind, but not whose
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod wrap;
 
@@ -91,6 +104,21 @@ pub enum SlotKind {
 }
 
 /// One slot.
+///
+/// ```
+/// use sealwright_file::{Input, Key, KeySource, Output, Recipient, Sealing, Shared, inspect, slots::{Slot, Slots}};
+///
+/// fn kinds(slots: &Slots) -> Vec<String> {
+///     slots.iter().map(|slot: &Slot| format!("{:?}", slot.kind())).collect()
+/// }
+/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let mut sealed = Shared::default();
+/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {
+///     assert_eq!(kinds(&slots), ["Raw"]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     kind: SlotKind,
@@ -99,6 +127,21 @@ pub struct Slot {
 }
 
 /// The slots of a file, and the MAC over them.
+///
+/// ```
+/// use sealwright_file::{Input, Key, KeySource, Output, Recipient, Sealing, Shared, inspect, slots::{Slot, Slots}};
+///
+/// fn kinds(slots: &Slots) -> Vec<String> {
+///     slots.iter().map(|slot: &Slot| format!("{:?}", slot.kind())).collect()
+/// }
+/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let mut sealed = Shared::default();
+/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {
+///     assert_eq!(kinds(&slots), ["Raw"]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
     slots: Vec<Slot>,

@@ -30,6 +30,17 @@ pub enum EntryKind {
 }
 
 /// One entry of a tree.
+///
+/// ```
+/// use sealwright_file::tree::{Entry, EntryKind};
+///
+/// fn line(entry: &Entry) -> String {
+///     let kind = if entry.kind == EntryKind::Directory { 'd' } else { '-' };
+///     format!("{kind}{:03o} {:>9} {}", entry.mode, entry.len, entry.path.display())
+/// }
+/// let entry = Entry { kind: EntryKind::File, path: "photos/1.jpg".into(), mode: 0o600, modified: (0, 0), len: 10 };
+/// assert_eq!(line(&entry), "-600        10 photos/1.jpg");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What it is.
@@ -45,6 +56,18 @@ pub struct Entry {
 }
 
 /// Everything in a tree, parents before children.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use sealwright_file::tree::Manifest;
+///
+/// // Where in the text of the tree one file stands: seek there.
+/// fn place(manifest: &Manifest, name: &str) -> Option<(u64, u64)> {
+///     manifest.find(&manifest.name().join(name))
+/// }
+/// assert_eq!(place(&Manifest::default(), "1.jpg"), None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     pub(crate) entries: Vec<Entry>,

@@ -4,6 +4,25 @@
 //! contents of the files in the same order. Since all of it is one sealed text, no entry can be changed, swapped,
 //! renamed or removed unnoticed; since the manifest comes first, one entry can be read without the others, and the text
 //! can be unpacked from a pipe.
+//!
+//! ```
+//! use sealwright_file::{Content, Key, Opening, Output, SealedReader, Sealing, Shared, tree::{EntryKind, pack, read_manifest}};
+//!
+//! let directory = tempfile::tempdir()?;
+//! let photos = directory.path().join("photos");
+//! std::fs::create_dir(&photos)?;
+//! std::fs::write(photos.join("1.jpg"), "not really")?;
+//!
+//! let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+//! let packed = pack(&photos)?;
+//! Sealing::new(&key).content(Content::Tree).seal(packed.input, Output::writer(sealed.clone(), "sealed"))?;
+//!
+//! let mut text = SealedReader::new(std::io::Cursor::new(sealed.take()), &Opening::new(&key))?;
+//! let manifest = read_manifest(&mut text)?; // what there is, without unpacking it
+//! let names: Vec<_> = manifest.entries().iter().map(|entry| (entry.path.to_str(), entry.kind)).collect();
+//! assert_eq!(names, [(Some("photos"), EntryKind::Directory), (Some("photos/1.jpg"), EntryKind::File)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod manifest;
 mod pack;

@@ -12,6 +12,17 @@ use super::manifest::{Entry, EntryKind, MAGIC, Manifest, is_name};
 use crate::{error::Error, file_id::FileId, input::Input};
 
 /// A directory, ready to be sealed.
+///
+/// ```
+/// use sealwright_file::tree::pack;
+///
+/// let directory = tempfile::tempdir()?;
+/// std::fs::write(directory.path().join("note"), "a text")?;
+/// std::os::unix::fs::symlink("note", directory.path().join("link"))?;
+/// let packed = pack(directory.path())?;
+/// assert_eq!(packed.skipped.len(), 1); // links are not packed: tell the user
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Packed {
     /// The text: give it to [`Sealing::seal`](crate::Sealing::seal).
@@ -25,6 +36,17 @@ pub struct Packed {
 /// Lists the directory at `path`, in the order of the names' bytes. Contents are read when the text is.
 ///
 /// A file that is changed between the listing and its reading is an error, not a mixture.
+///
+/// ```
+/// use sealwright_file::{Content, Key, Output, Sealing, Shared, tree::pack};
+///
+/// let directory = tempfile::tempdir()?;
+/// std::fs::write(directory.path().join("note"), "a text")?;
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let sealing = Sealing::new(&key).content(Content::Tree);
+/// sealing.seal(pack(directory.path())?.input, Output::writer(Shared::default(), "sealed"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// What the system says; [`Error::BadOutput`] for a directory without a name.

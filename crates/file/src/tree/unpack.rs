@@ -18,6 +18,12 @@ use crate::{
 
 /// Reads the manifest at the start of a text, such as a [`SealedReader`](crate::SealedReader).
 ///
+/// ```
+/// use sealwright_file::{Error, tree::read_manifest};
+///
+/// assert!(matches!(read_manifest(&mut &b"the text of a single file"[..]), Err(Error::NotATree)));
+/// ```
+///
 /// # Errors
 /// [`Error::NotATree`] if the text is something else; [`Error::NotAuthentic`] for a manifest that would leave its tree;
 /// reading errors.
@@ -26,6 +32,21 @@ pub fn read_manifest(text: &mut impl Read) -> Result<Manifest, Error> {
 }
 
 /// Unpacks a tree into `directory`, as a directory of its name that does not exist yet.
+///
+/// ```
+/// use sealwright_file::{Content, Input, Key, Opening, Output, Sealing, Shared, tree::{Unpacking, pack}};
+///
+/// let (from, to) = (tempfile::tempdir()?, tempfile::tempdir()?);
+/// std::fs::write(from.path().join("note"), "a text")?;
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let sealing = Sealing::new(&key).content(Content::Tree);
+/// sealing.seal(pack(from.path())?.input, Output::writer(sealed.clone(), "sealed"))?;
+///
+/// let unpacking = Unpacking { directory: to.path(), preserve: false, sync: true };
+/// let tree = Opening::new(&key).unpack(Input::bytes(sealed.take(), "sealed"), &unpacking)?;
+/// assert_eq!(std::fs::read(tree.join("note"))?, b"a text");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Unpacking<'a> {
     /// Where the tree goes.

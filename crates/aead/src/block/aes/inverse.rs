@@ -10,6 +10,17 @@ use crate::{
 };
 
 /// AES in both directions.
+///
+/// ```
+/// use sealwright::{Isa, block::aes::BothWays, mode::ecb};
+///
+/// let isa = Isa::best();
+/// let cipher = BothWays::<11>::new(isa, &[7; 16]); // 11 round keys: AES-128
+/// let mut blocks = [1; 32];
+/// ecb::encrypt(isa, &cipher, &mut blocks);
+/// ecb::decrypt(isa, &cipher, &mut blocks);
+/// assert_eq!(blocks, [1; 32]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct BothWays<const KEYS: usize> {
     forward: Aes<Expanded<KEYS>>,

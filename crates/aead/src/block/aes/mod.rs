@@ -30,6 +30,16 @@ use crate::{
 };
 
 /// AES with the round keys `K`.
+///
+/// ```
+/// use sealwright::{Isa, block::aes::{Aes128, Aes256, Aes256OnTheFly}};
+///
+/// let isa = Isa::best();
+/// let (short, long) = (Aes128::new(isa, &[7; 16]), Aes256::new(isa, &[7; 32]));
+/// let small = Aes256OnTheFly::new(&[7; 32]);
+/// assert_eq!([size_of_val(&short), size_of_val(&long), size_of_val(&small)], [176, 240, 32]);
+/// assert_eq!(format!("{short:?}"), "Aes { keys: Expanded { .. } }"); // nothing secret
+/// ```
 #[derive(Clone, Debug)]
 pub struct Aes<K> {
     keys: K,

@@ -20,6 +20,16 @@ use crate::{
 };
 
 /// Serpent under a key of 128, 192 or 256 bits, in both directions.
+///
+/// ```
+/// use sealwright::{Isa, block::serpent::Serpent, mode::ctr};
+///
+/// let cipher = Serpent::new(&[7; 32])?;
+/// let mut text = *b"attack at dawn";
+/// ctr::apply(Isa::best(), &cipher, &[0; 16], &mut text); // encrypted, and not authenticated
+/// assert!(Serpent::new(&[7; 20]).is_err());
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone)]
 pub struct Serpent {
     keys: [[u32; 4]; 33],

@@ -49,14 +49,32 @@ pub const MAX_TEXT: u64 = (1 << 36) - 32;
 pub const MAX_AD: u64 = (1 << 61) - 1;
 
 /// GCM over the cipher `C`, hashing by the strategy `G`.
+///
+/// ```
+/// use sealwright::{Aead, Isa, block::aes::Aes128, mode::gcm::{Aes128Gcm, TagLen}};
+///
+/// let isa = Isa::best();
+/// let aead = Aes128Gcm::new(isa, Aes128::new(isa, &[7; 16]), TagLen::T16);
+/// let mut text = *b"attack at dawn";
+/// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+/// aead.open_in_place(&[1; 12], b"header", &mut text, tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Gcm<C, G> {
     isa: Isa,
     cipher: C,
     ghash: G,
     tag_len: usize,
+    _rest: Rest,
     _stack: CleanStack,
 }
+
+/// Zero, in place of the padding behind keys of AES-128 and AES-256, which with the strategy fill whole cache lines but for 16 bytes. Padding
+/// would take whatever was on the stack along to the heap, round keys among it, and no wiping would reach it.
+type Rest = [u8; 16 - size_of::<usize>() - size_of::<Isa>()];
+const _: () = assert!(size_of::<Aes128Gcm>() == size_of::<Aes128>() + size_of::<Clmul>() + 16);
+const _: () = assert!(size_of::<Aes256Gcm>() == size_of::<Aes256>() + size_of::<Clmul>() + 16);
 
 /// AES-128-GCM, hashing by carry-less multiplication.
 pub type Aes128Gcm = Gcm<Aes128, Clmul>;
@@ -66,6 +84,13 @@ pub type Aes192Gcm = Gcm<Aes192, Clmul>;
 pub type Aes256Gcm = Gcm<Aes256, Clmul>;
 
 /// A full tag length of SP 800-38D, 5.2.1.2, in bytes.
+///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{TagLen, by_key}};
+///
+/// assert_eq!(by_key(Isa::best(), &[7; 16], TagLen::T13)?.tag_len(), 13);
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TagLen {
@@ -84,6 +109,14 @@ pub enum TagLen {
 
 /// A short tag length, for uses that keep to the limits of SP 800-38D, appendix C: every forgery found makes the next
 /// easier, and about 2^(tag bits) tries suffice.
+///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{ShortTagLen, short_tag_by_key}};
+///
+/// let aead = short_tag_by_key(Isa::best(), &[7; 16], ShortTagLen::T8)?; // tags of 64 bits, as of voice over IP
+/// assert_eq!(aead.tag_len(), 8);
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ShortTagLen {
@@ -109,7 +142,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
-        Gcm { isa, cipher, ghash, tag_len, _stack: CleanStack }
+        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStack }
     }
 
     #[inline(always)]
@@ -126,7 +159,14 @@ impl<C: BlockCipher> Gcm<C, Clmul> {
     /// as computing half of it.
     #[inline]
     pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
-        Gcm { isa, cipher, ghash: Clmul::empty(), tag_len: tag_len as usize, _stack: CleanStack }
+        Gcm {
+            isa,
+            cipher,
+            ghash: Clmul::empty(),
+            tag_len: tag_len as usize,
+            _rest: Rest::default(),
+            _stack: CleanStack,
+        }
     }
 
     /// Computes the powers of h in place.
@@ -202,6 +242,14 @@ pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
 
 /// AES-GCM by length of key: 16, 24 or 32 bytes.
 ///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{TagLen, by_key}};
+///
+/// let aead = by_key(Isa::best(), &[7; 32], TagLen::T16)?; // AES-256-GCM
+/// assert!(by_key(Isa::best(), &[7; 20], TagLen::T16).is_err());
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
@@ -210,6 +258,15 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 
 /// AES-GCM with short tags by length of key; see [`ShortTagLen`] before using it.
 ///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{ShortTagLen, short_tag_by_key}};
+///
+/// let aead = short_tag_by_key(Isa::best(), &[7; 16], ShortTagLen::T4)?;
+/// let tag = aead.seal_in_place(&[1; 12], b"header", &mut [])?;
+/// assert_eq!(tag.as_ref().len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
 pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
@@ -217,6 +274,15 @@ pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Bo
 }
 
 /// Serpent-GCM under a key of 16, 24 or 32 bytes.
+///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{TagLen, serpent_by_key}};
+///
+/// let aead = serpent_by_key(Isa::best(), &[7; 32], TagLen::T16)?;
+/// let mut text = *b"attack at dawn";
+/// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`KeyLengthError`] for any other.

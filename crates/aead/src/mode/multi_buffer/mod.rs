@@ -8,6 +8,23 @@
 //!
 //! This is a building block without checks of its own: it **opens without comparing tags**, and takes the caller's nonces. No
 //! two packets of one key may have the same nonce, in one batch or in two. [`Batch`](crate::Batch) is the safe interface.
+//!
+//! ```
+//! use sealwright::{Isa, mode::multi_buffer::{Frame, HashKeys, Keys, MultiBuffer}};
+//!
+//! let mut frames = [[[0; 16]; 3], [[0; 16]; 3]]; // associated data and two blocks of text, of two packets
+//! let mut batch = MultiBuffer::boxed();
+//! batch.start();
+//! for (packet, key) in [[1; 16], [2; 16]].iter().enumerate() {
+//!     batch.push(&[0; 12], 32);
+//!     batch.key(packet, [key, key]);
+//! }
+//! let [a, b] = &mut frames;
+//! let (mut a, mut b) = (Some(&mut a[..]), Some(&mut b[..]));
+//! let mut lanes: [Frame<'_>; _] = std::array::from_fn(|_| a.take().or_else(|| b.take()).unwrap_or_default());
+//! batch.run(Isa::best(), &mut lanes, Keys::Own16, HashKeys::Made, true);
+//! assert_ne!(batch.tag(0), batch.tag(1));
+//! ```
 
 mod kernel;
 mod row;
@@ -23,6 +40,14 @@ use super::multi_key::{NONCE, Schedule};
 use crate::simd::{Block, Isa};
 
 /// Where the round keys of the lanes come from.
+///
+/// ```
+/// use sealwright::{Isa, mode::{multi_buffer::Keys, multi_key::Schedule}};
+///
+/// let schedule = Schedule::expand(Isa::best(), &[7; 32])?;
+/// let keys = Keys::Shared(&schedule, 14); // GSCM-H: round key 0 and the last are each client's
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
     /// From each packet's key, of 16 bytes, in the first half.
@@ -38,6 +63,15 @@ pub enum Keys<'a> {
 }
 
 /// Where the GHASH keys of the lanes come from.
+///
+/// ```
+/// use sealwright::{Isa, mode::{multi_buffer::HashKeys, multi_key::Schedule}};
+///
+/// let isa = Isa::best();
+/// let h = Schedule::expand(isa, &[7; 16])?.hash_key(isa);
+/// let keys = [HashKeys::Made, HashKeys::Kept, HashKeys::Shared(&h)]; // from the slowest to the fastest
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum HashKeys<'a> {
     /// Each lane encrypts the zero block.
@@ -49,6 +83,18 @@ pub enum HashKeys<'a> {
 }
 
 /// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped.
+///
+/// ```
+/// use sealwright::mode::multi_buffer::{MultiBuffer, PACKETS};
+///
+/// let mut batch = MultiBuffer::boxed(); // made once, for any number of batches
+/// for number in 0..PACKETS as u8 {
+///     batch.push(&[number; 12], 40);
+/// }
+/// assert_eq!(batch.count(), PACKETS);
+/// batch.start();
+/// assert_eq!(batch.count(), 0);
+/// ```
 pub struct MultiBuffer {
     /// Packets there are.
     count: usize,

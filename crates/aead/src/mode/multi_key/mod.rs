@@ -45,6 +45,16 @@ pub const TAG: usize = 16;
 type Powers = Clmul<44>;
 
 /// The round keys of AES-128 or AES-256 for a short while, not bound to any mode. Wiped when dropped.
+///
+/// ```
+/// use sealwright::{Isa, mode::multi_key::Schedule};
+///
+/// let isa = Isa::best();
+/// let keys = Schedule::expand(isa, &[7; 16])?;
+/// let again = Schedule::of(keys.blocks())?; // from a client's record, without expanding again
+/// assert_eq!(keys.hash_key(isa), again.hash_key(isa));
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone)]
 pub struct Schedule(Size);
 

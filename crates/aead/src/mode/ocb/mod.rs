@@ -47,16 +47,40 @@ pub const MAX_BYTES: u64 = 1 << 52;
 pub const MAX_NONCE: usize = 15;
 
 /// OCB3 over the cipher `C`.
+///
+/// ```
+/// use sealwright::{Aead, Isa, block::aes::BothWays, mode::ocb::{Ocb, TagLen}};
+///
+/// let isa = Isa::best();
+/// let aead = Ocb::new(isa, BothWays::<15>::new(isa, &[7; 32]), TagLen::T16); // AES-256-OCB
+/// let mut text = *b"attack at dawn";
+/// let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
+/// aead.open_in_place(&[1; 12], b"header", &mut text, tag.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Ocb<C> {
     isa: Isa,
     cipher: C,
     offsets: Offsets,
     tag_len: TagLen,
+    _rest: Rest,
     _stack: CleanStack,
 }
 
+/// Zero, in place of the padding behind keys of AES, as in [`Offsets`].
+type Rest = [u8; 31 - size_of::<Isa>()];
+const _: () = assert!(size_of::<Ocb<BothWays<11>>>() == size_of::<BothWays<11>>() + size_of::<Offsets>() + 32);
+const _: () = assert!(size_of::<Ocb<BothWays<15>>>() == size_of::<BothWays<15>>() + size_of::<Offsets>() + 32);
+
 /// A tag length of RFC 7253, in bytes. It goes into the nonce's block, so that keys do not mix lengths.
+///
+/// ```
+/// use sealwright::{Isa, mode::ocb::{TagLen, by_key}};
+///
+/// assert_eq!(by_key(Isa::best(), &[7; 16], TagLen::T12)?.tag_len(), 12);
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TagLen {
@@ -76,7 +100,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
     /// OCB with tags of `tag_len`.
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         let offsets = Offsets::new(isa, &cipher);
-        Ocb { isa, cipher, offsets, tag_len, _stack: CleanStack }
+        Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStack }
     }
 
     /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
@@ -154,6 +178,14 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 
 /// AES-OCB by length of key: 16, 24 or 32 bytes.
 ///
+/// ```
+/// use sealwright::{Isa, SealError, mode::ocb::{TagLen, by_key}};
+///
+/// let aead = by_key(Isa::best(), &[7; 16], TagLen::T16)?;
+/// assert_eq!(aead.seal_in_place(&[1; 16], b"", &mut []).err(), Some(SealError::NonceLength)); // 1 to 15 bytes
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
@@ -166,6 +198,15 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 }
 
 /// Serpent-OCB under a key of 16, 24 or 32 bytes.
+///
+/// ```
+/// use sealwright::{Isa, mode::ocb::{TagLen, serpent_by_key}};
+///
+/// let aead = serpent_by_key(Isa::best(), &[7; 32], TagLen::T16)?;
+/// let mut message = b"attack at dawn".to_vec();
+/// aead.seal_vec(&[1; 12], b"header", &mut message)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`KeyLengthError`] for any other.

@@ -20,6 +20,17 @@ use crate::{
 /// shows equal blocks at equal places, and one block's key still gives every other's.
 ///
 /// As an [`Aead`] it takes whole blocks; [`RkcHmac::seal`] and [`RkcHmac::open`] take any text and pad it.
+///
+/// ```
+/// use sealwright::{Isa, mode::rkc::RkcHmac};
+///
+/// let aead = RkcHmac::research_only(Isa::best(), &[7; 32], &[8; 32]);
+/// let (seed, mut text) = ([1; 55], b"attack at dawn".to_vec());
+/// let tag = aead.seal(&seed, b"header", &mut text)?;
+/// aead.open(&seed, b"header", &mut text, tag.as_ref())?;
+/// assert_eq!(text, b"attack at dawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RkcHmac {
     rkc: Rkc,
     mac: Hmac<Sha256>,

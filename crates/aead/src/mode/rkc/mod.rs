@@ -23,6 +23,19 @@
 //!
 //! How it is made fast: two hash computations are always interleaved (`chain`), and the lanes of a register compute the key
 //! schedules of different keys (`block::multi_key`). `docs/RKC.md` has the details.
+//!
+//! ```
+//! use sealwright::{Isa, mode::rkc::{Draw, Offsets, Reading, Rkc, SeedUse}};
+//!
+//! let reading = Reading { seed: SeedUse::V, draw: Draw::Block }; // RKC-R, the default
+//! let rkc = Rkc::research_only_reading(Isa::best(), &[7; 32], reading);
+//! let (seed, mut text) = ([1; 55], [0; 32]);
+//! let offsets = Offsets::new(Isa::best(), reading, &seed, 2); // before there is a message
+//! let tag = rkc.seal_ahead(&offsets, &mut text)?;
+//! rkc.open(&seed, &mut text, tag.as_ref())?;
+//! assert_eq!(text, [0; 32]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod blocks;
 mod chain;
@@ -54,6 +67,18 @@ use crate::{
 };
 
 /// **Research only: broken.** RKC under one key. See the [module](self).
+///
+/// ```
+/// use sealwright::{Isa, mode::rkc::Rkc};
+///
+/// let (seed, mut text) = ([1; 55], [9; 32]); // the seed goes with the message, in the open
+/// let tag = Rkc::research_only(Isa::best(), &[7; 32]).seal(&seed, &mut text)?;
+/// // Two messages with one seed: equal blocks at equal places.
+/// let mut other = [[9; 16], [5; 16]].concat();
+/// Rkc::research_only(Isa::best(), &[7; 32]).seal(&seed, &mut other)?;
+/// assert_eq!(text[..16], other[..16]);
+/// # Ok::<(), sealwright::SealError>(())
+/// ```
 pub struct Rkc {
     isa: Isa,
     key: Digest,
@@ -63,6 +88,13 @@ wipe_on_drop!(Rkc { key: [0; 4] });
 
 /// K_i xor K_0 for the first blocks of messages with one seed, computed before there is a key or a message: the paper's
 /// pre-processing. Like the seed it is public, and like the seed it is for one message.
+///
+/// ```
+/// use sealwright::{Isa, mode::rkc::{Offsets, Reading}};
+///
+/// let offsets = Offsets::new(Isa::best(), Reading::default(), &[1; 55], 1000); // for a message of 16 000 bytes
+/// assert_eq!(offsets.heap_bytes(), 32_000);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Offsets(Vec<Digest>);
 

@@ -13,6 +13,12 @@ pub(super) const BATCH: usize = 16;
 
 /// A reading of what the paper leaves open. The default is RKC-R; C_1 does not depend on `draw`, so that one block tells
 /// no two draws apart.
+///
+/// ```
+/// use sealwright::mode::rkc::{Draw, Reading, SeedUse};
+///
+/// assert_eq!(Reading::default(), Reading { seed: SeedUse::V, draw: Draw::Block });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Reading {
     /// What S becomes.
@@ -22,6 +28,13 @@ pub struct Reading {
 }
 
 /// What the seed S becomes in Hash_DRBG.
+///
+/// ```
+/// use sealwright::mode::rkc::{Draw, Reading, SeedUse};
+///
+/// let other = Reading { seed: SeedUse::Df, ..Reading::default() };
+/// assert_ne!(other, Reading { draw: Draw::All, ..other });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SeedUse {
     /// S is V: it has V's length.
@@ -32,6 +45,13 @@ pub enum SeedUse {
 }
 
 /// How the R_i are drawn from Hash_DRBG.
+///
+/// ```
+/// use sealwright::mode::rkc::{Draw, Reading, SeedUse};
+///
+/// let other = Reading { draw: Draw::All, ..Reading::default() };
+/// assert_ne!(other, Reading { seed: SeedUse::Df, ..other });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Draw {
     /// One Generate of 256 bits for each block.
