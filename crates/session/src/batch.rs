@@ -10,8 +10,10 @@ use crate::{
     frame::{HEADER, TAG, parts},
     packet::{Packet, blocks, same},
     record::{End, Receive, Record},
+    replay::Past,
     scheme::Scheme,
     sessions::FrameJob,
+    slab::Slab,
     table::{Table, expected, next},
 };
 
@@ -70,8 +72,8 @@ impl<S: Scheme> Table<S> {
     /// Opens or seals frames of similar lengths: each is staged as soon as its header was looked at, and one record of the
     /// next batch is asked for with each.
     fn together(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], next: &[FrameJob], end: End) {
-        let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
-        let records = records.all_mut();
+        let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
+        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], Slab::all_mut));
         lanes.start();
         let mut frames: [Frame<'_>; PACKETS] = core::array::from_fn(|_| Default::default());
         let (mut seats, mut slots, mut count) = ([(0, 0); PACKETS], [0; PACKETS], 0);
@@ -86,7 +88,7 @@ impl<S: Scheme> Table<S> {
                 job.outcome = Some(parts(frame).and(Err(SessionError::Unknown)));
                 continue;
             };
-            match admitted(scheme, record, job.session, frame, end) {
+            match admitted(scheme, record, pasts.get(job.slot as usize), job.session, frame, end) {
                 // Whether it is exhausted or replayed depends on the frames before it.
                 Err(SessionError::Exhausted) if end == End::Receive => return self.one_by_one(buffer, jobs, end),
                 Err(refused) => job.outcome = Some(Err(refused)),
@@ -111,14 +113,14 @@ impl<S: Scheme> Table<S> {
                 continue;
             }
             let genuine = same(lanes.tag(packet), tag);
-            accept(records, job, buffer, n, genuine);
+            accept((records, pasts), job, buffer, n, genuine);
         }
     }
 
     /// Opens or seals frames of any lengths, similar ones together.
     fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
-        let Table { scheme, records, lanes: Some(lanes), .. } = self else { return };
-        let records = records.all_mut();
+        let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
+        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], Slab::all_mut));
         let mut tickets = [Ticket::default(); PACKETS];
         for (job, ticket) in jobs.iter_mut().zip(&mut tickets) {
             let frame = &mut buffer[job.start..job.end];
@@ -126,7 +128,8 @@ impl<S: Scheme> Table<S> {
                 Ok(_) => records.get_mut(job.slot as usize).ok_or(SessionError::Unknown),
                 Err(refused) => Err(refused),
             };
-            let admitted = record.and_then(|record| admitted(scheme, record, job.session, frame, end));
+            let admitted = record
+                .and_then(|record| admitted(scheme, record, pasts.get(job.slot as usize), job.session, frame, end));
             job.outcome = Some(admitted.map(|admitted| *ticket = admitted));
         }
         if end == End::Receive && jobs.iter().any(|job| job.outcome == Some(Err(SessionError::Exhausted))) {
@@ -156,7 +159,7 @@ impl<S: Scheme> Table<S> {
         }
         if end == End::Receive {
             for (job, ticket) in jobs.iter_mut().zip(&tickets).filter(|(job, _)| job.done()) {
-                accept(records, job, buffer, ticket.n, ticket.genuine);
+                accept((records, pasts), job, buffer, ticket.n, ticket.genuine);
             }
         }
     }
@@ -167,6 +170,7 @@ impl<S: Scheme> Table<S> {
 fn admitted<S: Scheme>(
     scheme: &S,
     record: &mut S::Client,
+    past: Option<&Past>,
     session: u32,
     frame: &mut [u8],
     end: End,
@@ -174,7 +178,7 @@ fn admitted<S: Scheme>(
     let (header, text, _) = parts(frame)?;
     let len = text.len();
     let (n, nonce) = match end {
-        End::Receive => expected(scheme, record, header, len)?,
+        End::Receive => expected(scheme, record, past, header, len)?,
         End::Send => {
             let (bytes, n, nonce) = next(scheme, record, session, len)?;
             *header = bytes;
@@ -186,13 +190,21 @@ fn admitted<S: Scheme>(
 
 /// Notes an opened frame; wipes it if a frame before it had its number, or if its tag does not match.
 #[inline(always)]
-fn accept<R: Record>(records: &mut [R], job: &mut FrameJob, buffer: &mut [u8], n: u32, genuine: bool) {
+fn accept<R: Record>(
+    (records, pasts): (&mut [R], &mut [Past]),
+    job: &mut FrameJob,
+    buffer: &mut [u8],
+    n: u32,
+    genuine: bool,
+) {
     let Some(record) = records.get_mut(job.slot as usize) else { return };
     let received = record.received_mut();
     let blocks = blocks(job.end - job.start - HEADER - TAG);
-    let outcome = received.check(n, blocks).and(if genuine { Ok(()) } else { Err(SessionError::Forged) });
+    let past = pasts.get_mut(job.slot as usize);
+    let outcome =
+        received.check(past.as_deref(), n, blocks).and(if genuine { Ok(()) } else { Err(SessionError::Forged) });
     match outcome {
-        Ok(()) => received.accept(n, blocks),
+        Ok(()) => received.accept(past, n, blocks),
         Err(_) => buffer[job.start + HEADER..job.end - TAG].fill(0),
     }
     job.outcome = Some(outcome);
@@ -302,7 +314,7 @@ mod tests {
             let mut table = Table::new(On64::<Keys16>::new(plan.isa, spec), plan)?;
             table.admit(0, 0, &Material::from_bytes(&[1; Material::LEN]))?;
             if let Some(record) = table.records.at_mut(0) {
-                record.received_mut().accept(1, u32::MAX - left);
+                record.received_mut().accept(None, 1, u32::MAX - left);
             }
             Ok(table)
         };

@@ -4,7 +4,10 @@
 use bytemuck::{Pod, Zeroable};
 use sealwright::{Block, simd::prefetch};
 
-use crate::{error::SessionError, replay::Ring};
+use crate::{
+    error::SessionError,
+    replay::{Past, Ring, RingWithPast},
+};
 
 /// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
 const LIMIT: u32 = u32::MAX;
@@ -26,7 +29,7 @@ pub(crate) struct Life {
     pub(crate) live: u16,
 }
 
-/// What was received: in a window of 8 (`N` - 1) packets each number once.
+/// What was received: in a window of 8 (`N` - 1) packets each number once; with a past, in one of 1,024 more.
 macro_rules! received {
     ($name:ident, $n:literal) => {
         #[repr(C)]
@@ -42,15 +45,22 @@ macro_rules! received {
                 $name { highest: 0, blocks: 0, seen: Ring::new() }
             }
             #[inline]
-            fn check(&self, n: u32, blocks: u32) -> Result<(), SessionError> {
-                if !self.seen.is_new(self.highest, n) {
+            fn check(&self, past: Option<&Past>, n: u32, blocks: u32) -> Result<(), SessionError> {
+                let is_new = match past {
+                    None => self.seen.is_new(self.highest, n),
+                    Some(past) => self.seen.is_new_or_past(past, self.highest, n),
+                };
+                if !is_new {
                     return Err(SessionError::Replayed);
                 }
                 self.blocks.checked_add(blocks).map(drop).ok_or(SessionError::Exhausted)
             }
             #[inline]
-            fn accept(&mut self, n: u32, blocks: u32) {
-                self.highest = self.seen.mark(self.highest, n);
+            fn accept(&mut self, past: Option<&mut Past>, n: u32, blocks: u32) {
+                self.highest = match past {
+                    None => self.seen.mark(self.highest, n),
+                    Some(past) => self.seen.mark_with_past(past, self.highest, n),
+                };
                 self.blocks = self.blocks.saturating_add(blocks);
             }
             fn blocks(&self) -> u32 {
@@ -67,9 +77,9 @@ pub(crate) trait Receive: Pod {
     /// Nothing yet.
     fn new() -> Self;
     /// Whether packet `n` of so many blocks may be opened.
-    fn check(&self, n: u32, blocks: u32) -> Result<(), SessionError>;
+    fn check(&self, past: Option<&Past>, n: u32, blocks: u32) -> Result<(), SessionError>;
     /// Notes packet `n`, which was genuine.
-    fn accept(&mut self, n: u32, blocks: u32);
+    fn accept(&mut self, past: Option<&mut Past>, n: u32, blocks: u32);
     /// Blocks that the key has encrypted.
     fn blocks(&self) -> u32;
 }

@@ -1,5 +1,6 @@
 //! Which packets were seen: a ring of bits (RFC 6479), here with blocks of a byte, so that a window of 56 packets takes
-//! eight bytes.
+//! eight bytes. Blocks that leave the ring can be kept in a [`Past`], which is looked at for late packets alone, and written
+//! once in eight packets.
 
 /// The packets that were seen of a stream numbered from 1: the ring's `N` bytes stand for the `8 (N - 1)` numbers up to
 /// the highest, and for those beyond it in the same byte. Older ones count as seen.
@@ -10,6 +11,50 @@ pub(crate) trait Ring {
     fn is_new(&self, highest: u32, n: u32) -> bool;
     /// Marks packet `n`, which is new, and returns the highest number seen.
     fn mark(&mut self, highest: u32, n: u32) -> u32;
+}
+
+/// Blocks that left a ring, 1,024 numbers. What is in it before the first block leaves does not matter.
+pub(crate) type Past = [u8; PAST];
+
+/// Bytes of a past.
+const PAST: usize = 128;
+
+/// A ring of `N` bytes and the past behind it: a window of `8 (N - 1 + PAST)` numbers.
+pub(crate) trait RingWithPast<const N: usize>: Ring {
+    /// [`Ring::is_new`].
+    fn is_new_or_past(&self, past: &Past, highest: u32, n: u32) -> bool;
+    /// [`Ring::mark`].
+    fn mark_with_past(&mut self, past: &mut Past, highest: u32, n: u32) -> u32;
+}
+
+impl<const N: usize> RingWithPast<N> for [u8; N] {
+    #[inline]
+    fn is_new_or_past(&self, past: &Past, highest: u32, n: u32) -> bool {
+        let behind = (highest / 8).saturating_sub(n / 8) as usize;
+        let bit = 1 << (n % 8);
+        if n > highest {
+            true
+        } else if behind < N {
+            self[(n / 8) as usize % N] & bit == 0
+        } else {
+            behind < N + PAST && past[(n / 8) as usize % PAST] & bit == 0
+        }
+    }
+
+    #[inline]
+    fn mark_with_past(&mut self, past: &mut Past, highest: u32, n: u32) -> u32 {
+        let (from, to) = (highest / 8, n / 8);
+        if n <= highest && (from - to) as usize >= N {
+            past[to as usize % PAST] |= 1 << (n % 8);
+            return highest;
+        }
+        // The blocks that leave the ring, the last one first; those that never were in it hold nothing
+        for step in 0..to.saturating_sub(from).min(PAST as u32) {
+            let Some(block) = to.checked_sub(N as u32 + step) else { break };
+            past[block as usize % PAST] = if block > from { 0 } else { self[block as usize % N] };
+        }
+        self.mark(highest, n)
+    }
 }
 
 impl<const N: usize> Ring for [u8; N] {
@@ -51,7 +96,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::Ring;
+    use super::{PAST, Past, Ring, RingWithPast};
 
     fn agrees<const N: usize>(numbers: &[u32]) {
         let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0, HashSet::from([0]));
@@ -66,7 +111,48 @@ mod tests {
         }
     }
 
+    fn agrees_with_past<const N: usize>(numbers: &[u32]) {
+        // What is in the past at first must not matter
+        for filler in [0, 0xff] {
+            let mut past: Past = [filler; PAST];
+            let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0u32, HashSet::from([0]));
+            for &n in numbers {
+                let behind = (highest / 8).saturating_sub(n / 8);
+                let new = (n > highest || behind < (N + PAST) as u32) && !seen.contains(&n);
+                assert_eq!(ring.is_new_or_past(&past, highest, n), new, "{n} after {highest}");
+                if new {
+                    highest = ring.mark_with_past(&mut past, highest, n);
+                    seen.insert(n);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_packet_of_the_last_1024_is_taken_once_in_any_order() {
+        let numbers: Vec<u32> = (0..20).flat_map(|run| (1..=1024).rev().map(move |n| run * 1024 + n)).collect();
+        let (mut ring, mut past, mut highest) = (<[u8; 8]>::new(), [0; PAST], 0);
+        for n in numbers {
+            assert!(ring.is_new_or_past(&past, highest, n), "{n} after {highest}");
+            highest = ring.mark_with_past(&mut past, highest, n);
+            assert!(!ring.is_new_or_past(&past, highest, n), "{n} twice");
+        }
+        let ends = [u32::MAX, u32::MAX - 1079, u32::MAX - 1080, u32::MAX - 63, 3];
+        agrees_with_past::<8>(&ends);
+    }
+
     proptest! {
+        #[test]
+        fn the_ring_and_its_past_know_what_a_set_knows(steps in prop::collection::vec((0u32..4, 0u32..3000), 1..300)) {
+            let mut at = 100u32;
+            let numbers: Vec<u32> = steps.iter().map(|&(way, by)| {
+                at = if way == 0 { at.saturating_sub(by) } else { at.saturating_add(by >> (3 * way)) };
+                at
+            }).collect();
+            agrees_with_past::<8>(&numbers);
+            agrees_with_past::<16>(&numbers);
+        }
+
         #[test]
         fn the_ring_knows_what_a_set_knows(steps in prop::collection::vec((0u32..4, 0u32..200), 1..300)) {
             let mut at = 100u32;

@@ -5,8 +5,10 @@ use crate::{
     grant::Grant,
     material::Material,
     record::{End, Life, Record},
+    replay::Past,
     scheme::{Scheme, Seat},
     sessions::{FrameJob, Memory, Sessions},
+    slab::Slab,
     spec::Spec,
     table::Table,
 };
@@ -85,10 +87,10 @@ impl<S: Scheme> Sessions for Table<S> {
 
     fn memory(&self) -> Memory {
         Memory {
-            record: size_of::<S::Client>(),
+            record: size_of::<S::Client>() + self.pasts.as_ref().map_or(0, |_| size_of::<Past>()),
             slots: self.records.len(),
             live: self.live,
-            reserved: self.records.bytes(),
+            reserved: self.records.bytes() + self.pasts.as_ref().map_or(0, Slab::bytes),
             heap: self.scheme.heap_bytes(),
             shared: self.scheme.shared_bytes() + self.lanes.as_deref().map_or(0, size_of_val) as u64,
         }

@@ -80,6 +80,9 @@ pub struct Plan {
     pub cluster: u32,
     /// The level to compute at.
     pub isa: Isa,
+    /// Whether late packets are told from replayed ones in a window of 1,080 packets at least, for 128 bytes more a
+    /// client; else in one of 56 at least.
+    pub wide_window: bool,
 }
 
 impl Plan {
@@ -88,7 +91,15 @@ impl Plan {
 
     /// A server's table of so many sessions, at the best level.
     pub fn new(spec: Spec, slots: u32) -> Self {
-        Plan { spec, slots, side: Side::Server, secret: None, cluster: Self::CLUSTER, isa: Isa::best() }
+        Plan {
+            spec,
+            slots,
+            side: Side::Server,
+            secret: None,
+            cluster: Self::CLUSTER,
+            isa: Isa::best(),
+            wide_window: false,
+        }
     }
 }
 
@@ -108,7 +119,7 @@ impl Plan {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Of one record.
+    /// Of one record, the wide replay window included.
     pub record: usize,
     /// How many records there are room for.
     pub slots: u32,

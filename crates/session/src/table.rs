@@ -7,6 +7,7 @@ use crate::{
     frame::{FrameKind, HEADER, Header, parts},
     packet::{Packet, blocks},
     record::{End, Life, Receive, Record},
+    replay::Past,
     scheme::Scheme,
     sessions::Plan,
     slab::Slab,
@@ -15,6 +16,8 @@ use crate::{
 pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,
     pub(crate) records: Slab<S::Client>,
+    /// The wider part of the replay windows, or none. It needs neither a beginning nor wiping.
+    pub(crate) pasts: Option<Slab<Past>>,
     /// Where packets go side by side, if the scheme lets them.
     pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
@@ -24,7 +27,8 @@ pub(crate) struct Table<S: Scheme> {
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
         let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
-        Ok(Table { scheme, records: Slab::new(plan.slots)?, lanes, plan, live: 0 })
+        let pasts = plan.wide_window.then(|| Slab::new(plan.slots)).transpose()?;
+        Ok(Table { scheme, records: Slab::new(plan.slots)?, pasts, lanes, plan, live: 0 })
     }
 
     /// Opens or seals one frame.
@@ -37,12 +41,13 @@ impl<S: Scheme> Table<S> {
             *tag = self.scheme.seal(slot, record, Packet { nonce: &nonce, ad, text });
             return Ok(());
         }
-        let (n, nonce) = expected(&self.scheme, record, ad, text.len())?;
+        let mut past = self.pasts.as_mut().and_then(|pasts| pasts.at_mut(slot));
+        let (n, nonce) = expected(&self.scheme, record, past.as_deref(), ad, text.len())?;
         let blocks = blocks(text.len());
         if !self.scheme.open(slot, record, Packet { nonce: &nonce, ad, text }, tag) {
             return Err(SessionError::Forged);
         }
-        record.received_mut().accept(n, blocks);
+        record.received_mut().accept(past.take(), n, blocks);
         Ok(())
     }
 
@@ -65,6 +70,7 @@ impl<S: Scheme> Table<S> {
 pub(crate) fn expected<S: Scheme>(
     scheme: &S,
     record: &S::Client,
+    past: Option<&Past>,
     header: &[u8; HEADER],
     len: usize,
 ) -> Result<(u32, [u8; 12]), SessionError> {
@@ -81,7 +87,7 @@ pub(crate) fn expected<S: Scheme>(
     }
     let stream = scheme.stream(record, End::Receive);
     let n = u32::try_from(header.seq.wrapping_sub(stream.base)).map_err(|_| SessionError::Stale)?;
-    record.received().check(n, blocks(len))?;
+    record.received().check(past, n, blocks(len))?;
     Ok((n, stream.nonce(header.seq)))
 }
 

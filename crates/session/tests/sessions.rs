@@ -3,7 +3,8 @@
 
 use sealwright::Isa;
 use sealwright_session::{
-    Client, Grant, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame, table,
+    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame,
+    table,
 };
 
 /// Every scheme, but of tables only two: the others differ in GHASH alone, which has its own tests.
@@ -110,6 +111,39 @@ fn forged_replayed_and_cut_frames_are_refused() {
             assert_eq!(alice.open(&mut reply.clone()), Err(SessionError::Unknown));
             bob.open(&mut reply.clone()).unwrap();
             assert_eq!(bob.open(&mut reply), Err(SessionError::Replayed));
+        }
+    }
+}
+
+#[test]
+fn a_wide_window_takes_the_last_1024_packets_once_in_any_order() {
+    for spec in specs().into_iter().filter(|spec| spec.kind != SchemeKind::Clear) {
+        let mut relay = table(Plan { wide_window: true, ..plan(spec, Isa::best()) }).unwrap();
+        assert_eq!(relay.memory().record, table(plan(spec, Isa::best())).unwrap().memory().record + 128);
+        let mut alice = admit(&mut *relay, 3);
+        // Singly and in batches, across admissions anew
+        for round in 0..4 {
+            let mut frames: Vec<_> = (0..2048).map(|_| alice.seal(104, b"x").unwrap()).collect();
+            for run in frames.chunks_mut(1024) {
+                run.reverse();
+            }
+            if round % 2 == 0 {
+                for frame in &frames {
+                    assert_eq!(relay.open(3, &mut frame.clone()), Ok(()), "{spec}");
+                    assert_eq!(relay.open(3, &mut frame.clone()), Err(SessionError::Replayed), "{spec}");
+                }
+            } else {
+                let mut buffer = frames.concat();
+                let len = frames[0].len();
+                let mut jobs: Vec<_> = (0..2048).map(|i| FrameJob::new(i * len..(i + 1) * len, 3, 0)).collect();
+                relay.open_all(&mut buffer.clone(), &mut jobs);
+                assert!(jobs.iter().all(FrameJob::done), "{spec}");
+                relay.open_all(&mut buffer, &mut jobs);
+                assert!(jobs.iter().all(|job| job.outcome == Some(Err(SessionError::Replayed))), "{spec}");
+            }
+            if round == 1 {
+                alice = admit(&mut *relay, 3);
+            }
         }
     }
 }
