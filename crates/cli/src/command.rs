@@ -7,7 +7,7 @@ use crate::rekey;
 #[cfg(feature = "signatures")]
 use crate::sign;
 #[cfg(feature = "relay")]
-use crate::{client, serve};
+use crate::{client, relay, serve};
 use crate::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 
 const ABOUT_EXITS: &str = "\
@@ -51,6 +51,8 @@ pub(crate) enum Verb {
     Serve(serve::ServeArgs),
     #[cfg(feature = "relay")]
     Client(client::ClientArgs),
+    #[cfg(feature = "relay")]
+    Relay(relay::RelayArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -35,6 +35,8 @@ mod prompt;
 mod range;
 #[cfg(feature = "public-keys")]
 mod rekey;
+#[cfg(feature = "relay")]
+mod relay;
 mod run;
 mod seal;
 mod secret;
@@ -88,6 +90,8 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
         Verb::Serve(args) => serve::run(args),
         #[cfg(feature = "relay")]
         Verb::Client(args) => client::run(args),
+        #[cfg(feature = "relay")]
+        Verb::Relay(args) => relay::run(args),
         Verb::Completions(args) => completions::run::<Arguments>(args),
         Verb::Man(args) => man::run::<Arguments>(args),
     }

@@ -25,12 +25,17 @@ const PREPARED: &[(&str, &str)] = &[
         "open",
         "sealwright seal -q --key-file my.key --remove letter.txt; sealwright seal -q --key-file my.key --each photos -C sealed; tar -c photos | sealwright seal --key-file my.key -o photos.tar.seal; sealwright key new --pair -o my.id >my.pub; head -c 5000 /dev/zero >log; sealwright seal -q -R my.pub log; cp -r photos holiday; sealwright seal -q --key-file my.key holiday; rm -r holiday",
     ),
+    ("relay add", "sealwright serve --init trial --client alice"),
+    ("relay revoke", "sealwright serve --init trial --client alice"),
+    ("relay check", "sealwright serve --init trial --client alice"),
     ("inspect", "sealwright seal -q --key-file my.key letter.txt"),
 ];
 
 const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright serve trial", "a server; tests/relay.rs runs it"),
     ("sealwright client", "needs that server; tests/relay.rs runs it"),
+    ("sealwright relay list", "asks that server"),
+    ("sealwright relay status", "asks that server"),
     ("sealwright rekey plan.seal -p", "asks on a terminal; tests/recipients.rs changes a passphrase"),
     ("sealwright seal --passphrase letter.txt", "asks on a terminal; tests/cmd/passphrase.transcript has what it says"),
 ];

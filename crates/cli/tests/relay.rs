@@ -42,8 +42,36 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     assert_eq!(relay.event("removed")["name"], "bob");
     relay.event("reloaded");
     sandbox.fails("client trial/bob.toml --to alice", 1, "the relay refused: this relay does not know that name");
+    let denied = relay.event("denied");
+    assert_eq!((denied["name"].as_str(), denied["certificate"][0].as_str()), (Some("bob"), Some("bob")));
+    assert!(denied["from"].as_str().unwrap().contains("127.0.0.1:"), "{denied}");
     sandbox.fails("client trial/alice.toml --to bob", 1, "the relay refused: this relay does not know that name");
     relay.event("opened");
+    relay.event("denied");
+
+    sandbox.ok("relay add carol -c trial/relay.toml");
+    assert!(relay.notification().starts_with("RELOADING=1"));
+    assert_eq!(relay.notification(), "READY=1");
+    relay.event("reloaded");
+    let status = String::from_utf8(sandbox.run("relay status -c trial/relay.toml").out).unwrap();
+    assert!(status.contains("healthy: true\n") && status.contains("sessions: 1\n"), "{status}");
+    let mut carol = sandbox.command();
+    let carol = carol
+        .args(["client", "trial/carol.toml", "--to", "alice", "--wait", "1"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    assert!(carol.status().is_ok());
+    relay.event("opened");
+    let list = String::from_utf8(sandbox.run("relay list -c trial/relay.toml").out).unwrap();
+    assert!(list.contains("alice") && list.contains("carol") && list.contains("127.0.0.1"), "{list}");
+    sandbox.ok("relay revoke carol -c trial/relay.toml");
+    assert_eq!(relay.notification().split('\n').next(), Some("RELOADING=1"));
+    assert_eq!(relay.notification(), "READY=1");
+    assert_eq!(relay.event("removed")["name"], "carol");
+    relay.event("reloaded");
+    sandbox.fails("client trial/carol.toml --to alice", 1, "the relay refused: this name was revoked");
+    assert_eq!(relay.event("denied")["why"], "this name was revoked");
+    sandbox.fails("relay add carol -c trial/relay.toml", 1, "carol is a client already");
 
     change(&sandbox, "relay.toml", |text| format!("colour = 'red'\n{text}"));
     relay.signal("HUP");

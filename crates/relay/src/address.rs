@@ -1,5 +1,18 @@
 //! Who a frame is for, or from: a session's number, and the generation of its owner.
 
+use std::net::{IpAddr, Ipv6Addr};
+
+/// What shares one limit on the network: an IPv4 address, or the /64 network of an IPv6 address.
+pub(crate) fn share_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}
+
 /// The address of a client: the number of its session, and the generation of the number.
 ///
 /// A number can pass from one client to another. Its generation then changes, so that a frame for the former owner never

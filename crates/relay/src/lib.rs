@@ -14,6 +14,7 @@ pub mod serve;
 mod errors;
 #[cfg(feature = "nats")]
 mod mesh;
+mod policy;
 
 pub use address::Address;
 pub use data::{AdmitError, Count, Counts, Relay, Settings, Stopped};

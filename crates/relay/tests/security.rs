@@ -5,59 +5,27 @@ mod common;
 
 #[path = "common/output.rs"]
 mod output;
+#[path = "common/trial.rs"]
+mod trial;
 
 use std::{
     fs,
     io::{Cursor, Read, Write},
     net::TcpStream,
     os::unix::fs::PermissionsExt,
-    path::Path,
     sync::Arc,
     time::Duration,
 };
 
-use common::{Client, counted, relay, until};
+use common::{Client, relay, until};
 use output::Shared;
 use sealwright_relay::{
     Address, Count, Log, Settings,
     client::{ClientError, Identity, Pipe, Transferred},
-    serve::{Config, ServeError, Server, init},
+    serve::{ServeError, Server},
 };
 use sealwright_session::{Material, frame::unsealed};
-
-/// A folder as `serve --init` makes it, for these clients; the configuration allows `allowed`.
-fn folder(clients: &[&str], allowed: &str) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    let names: Vec<String> = clients.iter().map(|&name| name.to_owned()).collect();
-    init(&directory.path().join("trial"), &[], &names).unwrap();
-    edit(directory.path(), |text| {
-        let text = ["7600", "7601", "7602"].iter().fold(text.to_owned(), |text, port| text.replace(port, "0"));
-        let (before, rest) = text.split_once("clients = ").unwrap();
-        format!("{before}clients = [{allowed}]\n{}", rest.split_once('\n').unwrap().1)
-    });
-    directory
-}
-
-fn edit(directory: &Path, change: impl Fn(&str) -> String) {
-    let path = directory.join("trial/relay.toml");
-    let text = change(&fs::read_to_string(&path).unwrap());
-    fs::write(&path, text).unwrap();
-}
-
-fn config(directory: &Path) -> Config {
-    Config::read(&directory.join("trial/relay.toml")).unwrap()
-}
-
-fn serve(directory: &Path) -> (Server, Shared) {
-    let log = Shared::default();
-    (Server::start(&config(directory), Arc::new(Log::to(log.clone()))).unwrap(), log)
-}
-
-fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
-    let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
-    identity.relay = format!("localhost:{}", server.addresses().control.port());
-    identity
-}
+use trial::{config, edit, folder, identity, serve};
 
 /// An input that takes its time.
 struct Slow(Cursor<Vec<u8>>);
@@ -217,48 +185,4 @@ fn a_reload_that_needs_a_restart_is_refused_and_changes_nothing() {
     let refused = server.reload(&config(directory.path())).unwrap_err();
     assert!(refused.to_string().contains("memory_mib"), "{refused}");
     identity(directory.path(), &server, "alice").open(&[]).unwrap();
-}
-
-#[test]
-fn connections_of_no_use_never_keep_others_out() {
-    let first_frame = Duration::from_secs(3600);
-    for workers in [1, 2] {
-        let relay = relay(workers, 20, Settings { max_connections: 12, first_frame, ..Settings::default() });
-        // Strangers that send nothing
-        let strangers: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
-        until("a full relay", || relay.connections() == 12);
-        for index in 0..4 {
-            let mut honest = Client::new(&relay, index);
-            honest.hello();
-        }
-        drop(strangers);
-        // A client that sends a frame over each of many connections has use for the last one alone
-        let mut greedy = Client::new(&relay, 4);
-        let mut kept = Vec::new();
-        for _ in 0..30 {
-            let mut stream = TcpStream::connect(relay.address()).unwrap();
-            let frame = greedy.sealed(greedy.session, b"hello");
-            // It may be closed in favour of the next one
-            let _ = stream.write_all(&frame);
-            kept.push(stream);
-        }
-        counted(&relay, Count::Expelled, 20);
-        // A relay without room asks its other workers to make some, so the first attempt may fail there
-        for index in 5..15 {
-            let mut honest = (0..50).find_map(|_| attempt(&relay, index)).expect("no room for an honest client");
-            honest.hello();
-        }
-    }
-}
-
-fn attempt(relay: &sealwright_relay::Relay, index: u32) -> Option<Client> {
-    let mut client = Client::stranger(relay, index);
-    let to = client.session;
-    for _ in 0..relay.counts().of(Count::Opened) {
-        // Another attempt has used the first numbers already
-        let _ = client.sealed(to, b"");
-    }
-    let frame = client.sealed(to, b"hello");
-    client.stream.write_all(&frame).ok()?;
-    client.try_receive().map(|_| client)
 }

@@ -127,6 +127,7 @@ impl Identity {
             authority: folder.join(file.authority),
             certificate: folder.join(file.certificate),
             key: folder.join(file.key),
+            crl: None,
         };
         Ok(Identity { name: file.name, relay: file.relay, tls })
     }

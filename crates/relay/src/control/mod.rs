@@ -3,14 +3,20 @@
 pub mod protocol;
 pub mod tls;
 
+mod access;
+mod certificates;
 mod deadline;
 mod names;
 mod rate_limiter;
+mod requests;
 mod server;
 mod stats;
+mod upkeep;
 
+pub(crate) use access::Access;
+pub(crate) use certificates::OpenLimits;
 pub(crate) use deadline::Deadline;
-pub(crate) use names::{Allowed, Names};
+pub(crate) use names::Names;
 pub(crate) use rate_limiter::Rate;
-pub(crate) use server::{ControlServer, Limits, NameDirectory, Shared};
+pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, NamesGauge, Shared};
 pub(crate) use stats::ControlStats;

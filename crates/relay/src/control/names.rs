@@ -9,23 +9,26 @@
 
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
-    sync::Arc,
+    net::IpAddr,
     time::Instant,
 };
 
-use rustls::pki_types::CertificateDer;
+use crate::{
+    control::certificates::{Certificates, Chain, Minute, OpenLimits},
+    policy::{matches, overlap},
+};
 
 /// Who may have a session: the name of a cluster, or none for the rest, and its names. `*.x` stands for any first label.
 pub(crate) type Allowed = Vec<(Option<String>, Vec<String>)>;
-
-/// The certificate that a session was opened with, and those between it and its authority.
-pub(crate) type Chain = Arc<Vec<CertificateDer<'static>>>;
 
 /// Who may have a session, and who owns which number.
 #[derive(Debug)]
 pub(crate) struct Names {
     groups: Vec<Group>,
-    owners: HashMap<String, Owner>,
+    owners: HashMap<Box<str>, Owner>,
+    certificates: Certificates,
+    /// Names that may not have a session although they are allowed.
+    revoked: Vec<String>,
     /// Indexes of one run.
     run: u32,
     limit: u32,
@@ -46,12 +49,14 @@ struct Owner {
     number: Number,
     /// The session, if one was opened.
     open: Option<OpenSession>,
+    opened: Minute,
 }
 
 /// A session that was opened.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenSession {
     pub(crate) since: Instant,
+    pub(crate) from: IpAddr,
     pub(crate) chain: Chain,
 }
 
@@ -74,28 +79,41 @@ pub(crate) enum NoNumber {
     Unknown,
     /// The name is allowed, but has no session.
     Absent,
+    /// The name was revoked.
+    Revoked,
     /// All sessions are taken.
     Full,
+    /// The certificate has all the sessions that it may have, or opened too many of late.
+    Share,
+    /// The session was opened too often of late.
+    TooOften,
 }
 
 impl Names {
+    /// About how many bytes a name with an open session takes, without its certificate.
+    pub(crate) const BYTES: u64 = (2 * size_of::<(Box<str>, Owner)>() + 40) as u64;
+
     /// Indexes below `limit`, in runs of `run`. Generations begin at `first_generation`, which should be random.
     pub(crate) fn new(allowed: &Allowed, run: u32, limit: u32, first_generation: u32) -> Names {
         let free_runs = (0..limit.div_ceil(run)).collect();
         let mut names = Names {
             groups: Vec::new(),
             owners: HashMap::new(),
+            certificates: Certificates::default(),
+            revoked: Vec::new(),
             run,
             limit,
             free_runs,
             next_generation: first_generation,
         };
-        names.set(allowed);
+        names.set(allowed, &[]);
         names
     }
 
-    /// Allows other names from now on. Returns the names that are gone, and what they owned.
-    pub(crate) fn set(&mut self, allowed: &Allowed) -> Vec<(String, Number)> {
+    /// Allows other names from now on, but for those that are revoked. Returns the names that are gone, and what they
+    /// owned.
+    pub(crate) fn set(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
+        self.revoked = revoked.to_vec();
         let mut before = std::mem::take(&mut self.groups);
         for (cluster, names) in allowed {
             let known = before.iter().position(|group| group.cluster == *cluster).map(|at| before.swap_remove(at));
@@ -110,15 +128,16 @@ impl Names {
         }
         let stays = |name: &str, index: u32| {
             let group = self.groups.iter().find(|group| group.allows(name));
-            group.is_some_and(|group| group.runs.contains(&(index / self.run)))
+            group.is_some_and(|group| group.runs.contains(&(index / self.run))) && !self.is_revoked(name)
         };
         let mut gone: Vec<(String, Number)> = Vec::new();
         for (name, owner) in self.owners.iter().filter(|(name, owner)| !stays(name, owner.number.index)) {
-            gone.push((name.clone(), owner.number));
+            gone.push((name.to_string(), owner.number));
         }
         gone.sort_by_key(|(_, number)| number.index);
         for (name, number) in &gone {
-            self.owners.remove(name);
+            let open = self.owners.remove(name.as_str()).and_then(|owner| owner.open);
+            open.iter().for_each(|open| self.certificates.closed(&open.chain));
             if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&(number.index / self.run))) {
                 group.free.push_back(number.index);
             }
@@ -137,6 +156,9 @@ impl Names {
         if let Some(owner) = self.owners.get(name) {
             return Ok(owner.number);
         }
+        if self.is_revoked(name) {
+            return Err(NoNumber::Revoked);
+        }
         let group = self.groups.iter_mut().find(|group| group.allows(name)).ok_or(NoNumber::Unknown)?;
         let mut fresh = group.fresh(self.run, self.limit);
         if fresh.is_none()
@@ -152,7 +174,7 @@ impl Names {
         let generation = self.next_generation.max(1);
         self.next_generation = generation.wrapping_add(1);
         let number = Number { index, generation };
-        self.owners.insert(name.to_owned(), Owner { number, open: None });
+        self.owners.insert(name.into(), Owner { number, open: None, opened: Minute::default() });
         Ok(number)
     }
 
@@ -160,53 +182,87 @@ impl Names {
     pub(crate) fn find(&self, name: &str) -> Result<Number, NoNumber> {
         match self.owners.get(name) {
             Some(owner) => Ok(owner.number),
+            None if self.is_revoked(name) => Err(NoNumber::Revoked),
             None if self.groups.iter().any(|group| group.allows(name)) => Err(NoNumber::Absent),
             None => Err(NoNumber::Unknown),
         }
     }
 
-    /// The session of a name was opened under this number. Whether the name still owns it.
-    pub(crate) fn opened(&mut self, name: &str, number: Number, open: OpenSession) -> bool {
-        let owner = self.owners.get_mut(name).filter(|owner| owner.number == number);
-        owner.map(|owner| owner.open = Some(open)).is_some()
+    /// The number for a name whose session is to be opened with this certificate, if its share allows that.
+    pub(crate) fn number_to_open(
+        &mut self,
+        name: &str,
+        chain: &Chain,
+        limits: &OpenLimits,
+        now: Instant,
+    ) -> Result<Number, NoNumber> {
+        let owner = self.owners.get(name);
+        let anew = owner.and_then(|owner| owner.open.as_ref()).is_some_and(|open| open.chain.first() == chain.first());
+        if !self.certificates.may_open(chain, anew, limits, now) {
+            return Err(NoNumber::Share);
+        }
+        let number = self.number(name)?;
+        let in_time = self.owners.get_mut(name).is_some_and(|owner| owner.opened.take(limits.of_session, now));
+        if in_time { Ok(number) } else { Err(NoNumber::TooOften) }
     }
 
-    /// The session of a name under this number has ended.
+    /// The session of a name was opened under this number. Whether the name still owns it.
+    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> bool {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
+        open.chain = self.certificates.opened(&open.chain);
+        let before = owner.open.replace(open);
+        before.iter().for_each(|before| self.certificates.closed(&before.chain));
+        true
+    }
+
+    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its number
+    /// back, so that nobody takes them all by and by.
     pub(crate) fn closed(&mut self, name: &str, number: Number) {
-        if let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) {
-            owner.open = None;
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
+        owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
+        if !self.groups.iter().any(|group| group.allowed.iter().any(|allowed| allowed == name)) {
+            self.owners.remove(name);
+            let run = number.index / self.run;
+            if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&run)) {
+                group.free.push_back(number.index);
+            }
         }
     }
 
     /// The number of a name cannot be used any more, by anybody.
     pub(crate) fn retire(&mut self, name: &str, number: Number) {
         if self.owners.get(name).is_some_and(|owner| owner.number == number) {
-            self.owners.remove(name);
+            let open = self.owners.remove(name).and_then(|owner| owner.open);
+            open.iter().for_each(|open| self.certificates.closed(&open.chain));
         }
+    }
+
+    fn is_revoked(&self, name: &str) -> bool {
+        self.revoked.iter().any(|revoked| matches(revoked, name))
+    }
+
+    /// How many numbers have owners.
+    pub(crate) fn used(&self) -> u32 {
+        self.owners.len() as u32
+    }
+
+    /// About how many bytes names and certificates take.
+    pub(crate) fn bytes(&self) -> u64 {
+        // A short name takes what the allocator gives at least
+        let text: usize = self.owners.keys().map(|name| name.len().next_multiple_of(16).max(16) + 8).sum();
+        (text + self.owners.capacity() * (size_of::<(Box<str>, Owner)>() + 1)) as u64 + self.certificates.bytes()
     }
 
     /// All sessions that were opened: name, number, and when and with which certificate.
     pub(crate) fn open_sessions(&self) -> impl Iterator<Item = (&str, Number, &OpenSession)> {
-        self.owners.iter().filter_map(|(name, owner)| Some((name.as_str(), owner.number, owner.open.as_ref()?)))
+        self.owners.iter().filter_map(|(name, owner)| Some((&**name, owner.number, owner.open.as_ref()?)))
     }
 
     /// Whether a certificate with this DNS name, which may begin with a wildcard, can belong to a client of this relay.
     pub(crate) fn knows(&self, dns_name: &str) -> bool {
-        self.groups.iter().any(|group| group.allowed.iter().any(|allowed| overlap(allowed, dns_name)))
+        let allowed = || self.groups.iter().any(|group| group.allowed.iter().any(|allowed| overlap(allowed, dns_name)));
+        allowed() && !self.is_revoked(dns_name)
     }
-}
-
-/// Whether a name matches a pattern.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_prefix("*.") {
-        Some(rest) => name.split_once('.').is_some_and(|(first, after)| !first.is_empty() && after == rest),
-        None => pattern == name,
-    }
-}
-
-/// Whether some name matches both patterns.
-fn overlap(a: &str, b: &str) -> bool {
-    a == b || matches(a, b) || matches(b, a)
 }
 
 impl Group {
@@ -224,146 +280,5 @@ impl Group {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn list(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
-    }
-
-    fn rest(names: &[&str]) -> Allowed {
-        vec![(None, list(names))]
-    }
-
-    fn new(allowed: &Allowed, run: u32, limit: u32) -> Names {
-        Names::new(allowed, run, limit, 1)
-    }
-
-    fn number(names: &mut Names, name: &str) -> Result<u32, NoNumber> {
-        names.number(name).map(|number| number.index)
-    }
-
-    fn set(names: &mut Names, allowed: &Allowed) -> Vec<(String, u32)> {
-        names.set(allowed).into_iter().map(|(name, number)| (name, number.index)).collect()
-    }
-
-    #[test]
-    fn names_keep_their_numbers_while_others_come_and_go() {
-        for run in [1, 2, 100] {
-            let mut names = new(&rest(&["alice", "bob"]), run, 3);
-            assert_eq!((number(&mut names, "alice"), number(&mut names, "bob")), (Ok(0), Ok(1)));
-            assert_eq!(number(&mut names, "carol"), Err(NoNumber::Unknown));
-            assert_eq!(set(&mut names, &rest(&["bob", "carol"])), [("alice".to_owned(), 0)]);
-            assert_eq!((number(&mut names, "bob"), number(&mut names, "carol")), (Ok(1), Ok(2)));
-            assert_eq!(number(&mut names, "alice"), Err(NoNumber::Unknown));
-            assert_eq!(set(&mut names, &rest(&["bob", "carol", "dave", "erin"])), []);
-            assert_eq!(number(&mut names, "dave"), Ok(0), "the free one");
-            assert_eq!(number(&mut names, "erin"), Err(NoNumber::Full));
-        }
-    }
-
-    #[test]
-    fn a_wildcard_stands_for_one_label() {
-        let mut names = new(&rest(&["*.load"]), 10, 10);
-        assert_eq!(
-            (number(&mut names, "1.load"), number(&mut names, "2.load"), number(&mut names, "1.load")),
-            (Ok(0), Ok(1), Ok(0))
-        );
-        for name in ["load", ".load", "1.2.load", "1.unload", "*"] {
-            assert_eq!(number(&mut names, name), Err(NoNumber::Unknown), "{name}");
-        }
-    }
-
-    #[test]
-    fn clusters_share_no_run_and_come_and_go() {
-        let with = |clusters: &[(&str, &[&str])]| {
-            let mut allowed = rest(&["alice", "bob", "carol"]);
-            allowed.extend(clusters.iter().map(|(name, names)| (Some((*name).to_owned()), list(names))));
-            allowed
-        };
-        let mut names = new(&with(&[("a", &["*.a"])]), 2, 8);
-        assert_eq!(
-            (names.owners["alice"].number.index, names.owners["bob"].number.index, names.owners["carol"].number.index),
-            (0, 1, 2)
-        );
-        assert_eq!((number(&mut names, "1.a"), number(&mut names, "2.a")), (Ok(4), Ok(5)));
-        assert_eq!(number(&mut names, "3.a"), Err(NoNumber::Full), "a cluster stays within its run");
-        set(&mut names, &with(&[("a", &["*.a"]), ("b", &["*.b"])]));
-        assert_eq!((number(&mut names, "1.a"), number(&mut names, "1.b")), (Ok(4), Ok(6)));
-        let gone = set(&mut names, &with(&[("b", &["*.b"])]));
-        assert_eq!(gone, [("1.a".to_owned(), 4), ("2.a".to_owned(), 5)]);
-        assert_eq!(number(&mut names, "1.a"), Err(NoNumber::Unknown));
-        set(&mut names, &with(&[("b", &["*.b"]), ("c", &["*.c"])]));
-        assert_eq!(
-            (number(&mut names, "1.b"), number(&mut names, "1.c")),
-            (Ok(6), Ok(4)),
-            "the run that is free again"
-        );
-        // A name that moves is another session
-        let gone = set(&mut names, &with(&[("b", &["carol"])])[1..].to_vec());
-        assert!(gone.contains(&("carol".to_owned(), 2)), "{gone:?}");
-        assert_eq!(number(&mut names, "carol"), Ok(7));
-    }
-
-    #[test]
-    fn a_number_has_another_generation_with_each_owner() {
-        let mut names = Names::new(&rest(&["alice"]), 10, 1, u32::MAX);
-        let first = names.number("alice");
-        assert_eq!(first, Ok(Number { index: 0, generation: u32::MAX }));
-        assert_eq!(names.number("alice"), first, "it is the same owner");
-        names.set(&rest(&["bob"]));
-        assert_eq!(names.number("bob"), Ok(Number { index: 0, generation: 1 }), "0 is left out");
-        names.set(&rest(&["alice"]));
-        assert_eq!(names.number("alice"), Ok(Number { index: 0, generation: 2 }));
-    }
-
-    #[test]
-    fn looking_up_a_name_gives_it_no_number() {
-        let mut names = new(&rest(&["*.load", "alice"]), 10, 2);
-        for name in 0..100 {
-            assert_eq!(names.find(&format!("{name}.load")), Err(NoNumber::Absent));
-            assert_eq!(names.find(&format!("{name}.other")), Err(NoNumber::Unknown));
-        }
-        assert!(names.find("alice").is_ok() && names.number("1.load").is_ok() && names.find("1.load").is_ok());
-    }
-
-    #[test]
-    fn a_session_opened_for_a_former_owner_is_noticed() {
-        let mut names = new(&rest(&["alice"]), 10, 1);
-        let number = names.number("alice").expect("room");
-        let open = || OpenSession { since: Instant::now(), chain: Chain::default() };
-        names.set(&rest(&["bob"]));
-        assert!(!names.opened("alice", number, open()), "alice was removed meanwhile");
-        let number = names.number("bob").expect("room");
-        assert!(names.opened("bob", number, open()));
-        assert_eq!(names.open_sessions().count(), 1);
-        names.closed("bob", Number { generation: 99, ..number });
-        assert_eq!(names.open_sessions().count(), 1, "another generation");
-        names.closed("bob", number);
-        assert_eq!(names.open_sessions().count(), 0);
-    }
-
-    #[test]
-    fn a_retired_number_is_given_to_nobody() {
-        let mut names = new(&rest(&["alice"]), 10, 2);
-        let number = names.number("alice").expect("room");
-        names.retire("alice", number);
-        let other = names.number("alice").expect("room");
-        assert_ne!(other.index, number.index);
-        names.retire("alice", number);
-        assert_eq!(names.find("alice"), Ok(other), "retired before");
-        names.retire("alice", other);
-        assert_eq!(names.number("alice"), Err(NoNumber::Full));
-    }
-
-    #[test]
-    fn certificates_of_clients_are_known_by_their_names() {
-        let names = new(&rest(&["alice", "*.load.test", "one.sensors.test"]), 10, 10);
-        for known in ["alice", "*.load.test", "7.load.test", "*.sensors.test", "one.sensors.test"] {
-            assert!(names.knows(known), "{known}");
-        }
-        for unknown in ["bob", "load.test", "*.test", "two.sensors.test", "1.2.load.test"] {
-            assert!(!names.knows(unknown), "{unknown}");
-        }
-    }
-}
+#[path = "names_tests.rs"]
+mod tests;

@@ -5,10 +5,12 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
+
+use crate::address::share_of;
 
 /// What a failed handshake costs of its address's share, in handshakes.
 const FAILURE_COST: f64 = 4.0;
@@ -81,17 +83,6 @@ pub(crate) struct Permit {
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What shares one limit: an IPv4 address, or the /64 network of an IPv6 address.
-fn share_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address => address,
-    }
 }
 
 impl RateLimiter {

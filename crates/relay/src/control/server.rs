@@ -2,11 +2,10 @@
 //! whose time is over.
 
 use std::{
-    collections::HashMap,
     io::{self, BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -14,28 +13,27 @@ use std::{
 };
 
 use rustls::{ServerConnection, StreamOwned, pki_types::CertificateDer};
-use sealwright_session::{Material, SessionError};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     address::Address,
     control::{
+        access::Access,
+        certificates::{Chain, OpenLimits},
         deadline::Deadline,
-        names::{Allowed, Chain, Names, NoNumber, Number, OpenSession},
+        names::{Names, Number, OpenSession},
         protocol::{self, Request, Response},
         rate_limiter::{Permit, Rate, RateLimiter},
         stats::{ControlStats, one},
-        tls::{self, ServerTls},
+        tls::ServerTls,
     },
-    data::{AdmitError, Relay},
+    data::Relay,
     log::Log,
+    policy::{Class, Policy},
 };
 
 /// The most requests of one connection.
 const REQUESTS: u32 = 1024;
-/// How often certificates and lifetimes of open sessions are checked.
-const CHECK: Duration = Duration::from_secs(30);
-
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
@@ -44,6 +42,7 @@ pub(crate) struct Limits {
     pub(crate) time: Duration,
     /// How long a session may live before its client must open it again.
     pub(crate) lifetime: Duration,
+    pub(crate) open: OpenLimits,
 }
 
 /// Which client has which address, on this node and others.
@@ -54,6 +53,8 @@ pub(crate) trait NameDirectory: Send + Sync {
     fn closed(&self, name: &str, address: Address);
     /// The address of a client that has a session anywhere.
     fn find(&self, name: &str) -> Option<Address>;
+    /// Another policy for the clients of other nodes.
+    fn set_policy(&self, policy: &Arc<Policy>);
 }
 
 /// What the control plane works with.
@@ -67,24 +68,25 @@ pub(crate) struct Shared {
     pub(crate) log: Arc<Log>,
 }
 
-struct Inner {
-    shared: Shared,
+pub(super) struct Inner {
+    pub(super) shared: Shared,
     limiter: RateLimiter,
-    stop: AtomicBool,
+    pub(super) stop: AtomicBool,
     current: Mutex<Current>,
 }
 
 /// What a reload changes.
-struct Current {
-    tls: ServerTls,
-    names: Names,
-    limits: Limits,
+pub(super) struct Current {
+    pub(super) tls: ServerTls,
+    pub(super) names: Names,
+    pub(super) limits: Limits,
+    pub(super) policy: Arc<Policy>,
 }
 
 /// The control plane, running.
 pub(crate) struct ControlServer {
     address: SocketAddr,
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -94,12 +96,16 @@ impl ControlServer {
         shared: Shared,
         tls: ServerTls,
         names: Names,
+        policy: Policy,
         limits: Limits,
     ) -> io::Result<ControlServer> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let limiter = RateLimiter::new(limits.rate, Instant::now());
-        let current = Mutex::new(Current { tls, names, limits });
+        let policy = Arc::new(policy);
+        shared.directory.iter().for_each(|directory| directory.set_policy(&policy));
+        shared.relay.set_classes(std::iter::empty(), policy.nobody());
+        let current = Mutex::new(Current { tls, names, limits, policy });
         let inner = Arc::new(Inner { shared, limiter, stop: AtomicBool::new(false), current });
         let mut server = ControlServer { address, inner, threads: Vec::new() };
         let (listening, checking) = (server.inner.clone(), server.inner.clone());
@@ -113,17 +119,25 @@ impl ControlServer {
         self.address
     }
 
-    /// Other names, certificates and limits from now on. Sessions end whose names are gone, or whose certificates the
-    /// authority does not vouch for any more.
-    pub(crate) fn reload(&self, tls: ServerTls, allowed: &Allowed, limits: Limits) {
+    /// Other names, rules, certificates and limits from now on. Sessions end whose names are gone or revoked, or whose
+    /// certificates the authority does not vouch for any more.
+    pub(crate) fn reload(&self, tls: ServerTls, access: Access, limits: Limits) {
         self.inner.limiter.set(limits.rate);
+        let Shared { relay, directory, log, .. } = &self.inner.shared;
         let gone = {
             let mut current = self.inner.current();
             current.tls = tls;
             current.limits = limits;
-            current.names.set(allowed)
+            current.policy = Arc::new(access.policy);
+            let gone = current.names.set(&access.allowed, &access.revoked);
+            let policy = &current.policy;
+            directory.iter().for_each(|directory| directory.set_policy(policy));
+            // While nobody else can open a session
+            let sessions = current.names.open_sessions();
+            let classes = sessions.map(|(name, number, _)| (self.inner.address(number).session, policy.class(name)));
+            relay.set_classes(classes, policy.nobody());
+            gone
         };
-        let Shared { relay, directory, log, .. } = &self.inner.shared;
         for (name, number) in gone {
             let address = self.inner.address(number);
             // A relay that has stopped has no sessions
@@ -134,6 +148,50 @@ impl ControlServer {
             log.say("removed", &about);
         }
         self.inner.check_sessions();
+    }
+}
+
+/// What the metrics ask of the names.
+pub(crate) struct NamesGauge(Weak<Inner>);
+
+impl NamesGauge {
+    /// Numbers that belong to names, and about how many bytes names and certificates take.
+    pub(crate) fn read(&self) -> (u32, u64) {
+        self.0.upgrade().map_or((0, 0), |inner| {
+            let current = inner.current();
+            (current.names.used(), current.names.bytes())
+        })
+    }
+}
+
+/// An open session, as operators see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) tenant: Option<String>,
+    pub(crate) session: u32,
+    pub(crate) from: IpAddr,
+    pub(crate) age: Duration,
+}
+
+impl ControlServer {
+    pub(crate) fn gauge(&self) -> NamesGauge {
+        NamesGauge(Arc::downgrade(&self.inner))
+    }
+
+    /// All open sessions, by name.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        let current = self.inner.current();
+        let listed = |(name, number, open): (&str, Number, &OpenSession)| Listed {
+            name: name.to_owned(),
+            tenant: current.policy.tenant(name).map(str::to_owned),
+            session: self.inner.address(number).session,
+            from: open.from,
+            age: open.since.elapsed(),
+        };
+        let mut all: Vec<Listed> = current.names.open_sessions().map(listed).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
     }
 }
 
@@ -150,11 +208,11 @@ impl Drop for ControlServer {
 }
 
 impl Inner {
-    fn current(&self) -> MutexGuard<'_, Current> {
+    pub(super) fn current(&self) -> MutexGuard<'_, Current> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn address(&self, number: Number) -> Address {
+    pub(super) fn address(&self, number: Number) -> Address {
         let session = self.shared.relay.layout().session(number.index);
         Address { session, generation: number.generation }
     }
@@ -187,14 +245,20 @@ impl Inner {
             let current = self.current();
             (current.tls.clone(), current.limits.time)
         };
-        if let Err(error) = self.converse(stream, &tls, time, &permit) {
+        if let Err(error) = self.converse((stream, from), &tls, time, &permit) {
             one(&self.shared.stats.failed);
             let about = [("from", from.to_string().into()), ("why", error.to_string().into())];
             self.shared.log.say("control-failed", &about);
         }
     }
 
-    fn converse(&self, stream: TcpStream, tls: &ServerTls, time: Duration, permit: &Permit) -> io::Result<()> {
+    fn converse(
+        &self,
+        (stream, from): (TcpStream, SocketAddr),
+        tls: &ServerTls,
+        time: Duration,
+        permit: &Permit,
+    ) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut connection = ServerConnection::new(tls.config.clone()).map_err(io::Error::other)?;
         let mut stream = Deadline::new(stream, time);
@@ -203,7 +267,7 @@ impl Inner {
         }
         one(&self.shared.stats.handshakes);
         let chain: Vec<_> = connection.peer_certificates().unwrap_or_default().to_vec();
-        let mut client = Client { chain: Arc::new(chain), opened: 0 };
+        let mut client = Client { chain: Arc::new(chain), opened: 0, from, class: Class::default() };
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
         for _ in 0..REQUESTS {
             let mut line = Vec::new();
@@ -236,151 +300,21 @@ impl Inner {
         let _ = stream.get_mut().flush();
         Ok(())
     }
-
-    fn open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Response {
-        if !client.certificate().is_some_and(|certificate| tls::names(certificate, name)) {
-            one(&self.shared.stats.denied);
-            return Response::Refused("your certificate does not name this client".into());
-        }
-        let mut number = match self.current().names.number(name) {
-            Ok(number) => number,
-            Err(why) => return self.no_number(name, why),
-        };
-        let mut granted = self.admit(number, connection, client);
-        if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
-            // The number has had all its keys: the client gets another one
-            let renewed = {
-                let mut current = self.current();
-                current.names.retire(name, number);
-                current.names.number(name)
-            };
-            number = match renewed {
-                Ok(number) => number,
-                Err(why) => return self.no_number(name, why),
-            };
-            granted = self.admit(number, connection, client);
-        }
-        let grant = match granted {
-            Some(Ok(grant)) => grant,
-            Some(Err(error)) => return Response::Refused(format!("the session cannot be opened: {error}")),
-            None => return Response::Refused("no keys could be agreed on".into()),
-        };
-        let address = self.address(number);
-        let open = OpenSession { since: Instant::now(), chain: client.chain.clone() };
-        // The configuration may have changed since the number was looked up
-        if !self.current().names.opened(name, number, open) {
-            self.shared.relay.remove(address);
-            return self.no_number(name, NoNumber::Unknown);
-        }
-        let Shared { relay, directory, frames, stats, log } = &self.shared;
-        one(&stats.opened);
-        directory.iter().for_each(|directory| directory.opened(name, address));
-        log.say("opened", &[("name", name.into()), ("session", address.session.into())]);
-        let (host, port) = frames.clone();
-        let shard = relay.layout().locate(address.session).map_or(0, |(shard, _)| shard);
-        Response::Opened {
-            session: address.session,
-            generation: address.generation,
-            host,
-            port,
-            udp: relay.udp(shard).map(|address| address.port()),
-            mesh: directory.is_some(),
-            workers: relay.layout().shards(),
-            grant: base16ct::lower::encode_string(&grant.to_bytes()[..]),
-        }
-    }
-
-    /// Gives the session of this number keys of the connection; nothing if TLS exports none.
-    fn admit(
-        &self,
-        number: Number,
-        connection: &ServerConnection,
-        client: &mut Client,
-    ) -> Option<Result<sealwright_session::Grant, AdmitError>> {
-        let address = self.address(number);
-        let context = protocol::context(address.session, client.opened);
-        let exported = Zeroizing::new([0; Material::LEN]);
-        let exported = connection.export_keying_material(exported, protocol::LABEL, Some(&context)).ok()?;
-        client.opened += 1;
-        Some(self.shared.relay.admit(address, Material::from_bytes(&exported)))
-    }
-
-    fn find(&self, name: &str, client: &Client) -> Response {
-        let current = self.current();
-        let dns_names = client.certificate().map(tls::dns_names).unwrap_or_default();
-        if !dns_names.iter().any(|name| current.names.knows(name)) {
-            one(&self.shared.stats.denied);
-            return Response::Refused("your certificate names no client of this relay".into());
-        }
-        if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
-            return Response::Found(address);
-        }
-        let found = current.names.find(name);
-        drop(current);
-        match found {
-            Ok(number) => Response::Found(self.address(number)),
-            Err(why) => self.no_number(name, why),
-        }
-    }
-
-    fn no_number(&self, name: &str, why: NoNumber) -> Response {
-        if why == NoNumber::Absent {
-            return Response::Absent(name.to_owned());
-        }
-        one(&self.shared.stats.denied);
-        Response::Refused(match why {
-            NoNumber::Full => "all sessions of this relay are taken".into(),
-            _ => "this relay does not know that name".into(),
-        })
-    }
-
-    fn check_until_stopped(&self) {
-        while !self.stop.load(Ordering::Relaxed) {
-            std::thread::park_timeout(CHECK);
-            if !self.stop.load(Ordering::Relaxed) {
-                self.check_sessions();
-            }
-        }
-    }
-
-    /// Ends sessions whose lifetime is over, or whose certificate has expired or comes from another authority.
-    fn check_sessions(&self) {
-        let ended: Vec<(String, Number, &str)> = {
-            let current = self.current();
-            // Many sessions may have one certificate
-            let mut checked: HashMap<*const Vec<CertificateDer<'_>>, bool> = HashMap::new();
-            let mut why = |open: &OpenSession| {
-                if open.since.elapsed() > current.limits.lifetime {
-                    return Some("its lifetime is over");
-                }
-                let valid =
-                    checked.entry(Arc::as_ptr(&open.chain)).or_insert_with(|| current.tls.is_valid(&open.chain));
-                (!*valid).then_some("its certificate is not valid any more")
-            };
-            let sessions = current.names.open_sessions();
-            sessions.filter_map(|(name, number, open)| Some((name.to_owned(), number, why(open)?))).collect()
-        };
-        for (name, number, why) in ended {
-            self.current().names.closed(&name, number);
-            let address = self.address(number);
-            self.shared.relay.remove(address);
-            self.shared.directory.iter().for_each(|directory| directory.closed(&name, address));
-            let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
-            self.shared.log.say("ended", &about);
-        }
-    }
 }
 
 /// The client of a connection.
-struct Client {
+pub(super) struct Client {
     /// Its certificate, and those up to the authority.
-    chain: Chain,
+    pub(super) chain: Chain,
     /// Sessions that it opened over this connection.
-    opened: u32,
+    pub(super) opened: u32,
+    pub(super) from: SocketAddr,
+    /// What the policy said of the last session that it opened.
+    pub(super) class: Class,
 }
 
 impl Client {
-    fn certificate(&self) -> Option<&CertificateDer<'static>> {
+    pub(super) fn certificate(&self) -> Option<&CertificateDer<'static>> {
         self.chain.first()
     }
 }

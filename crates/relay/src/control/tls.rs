@@ -10,7 +10,9 @@ use std::{
 use rustls::{
     ClientConfig, RootCertStore, ServerConfig,
     crypto::CryptoProvider,
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject},
+    pki_types::{
+        CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject,
+    },
     server::{WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use thiserror::Error;
@@ -65,6 +67,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Its key. Nobody else may be allowed to read the file.
     pub key: PathBuf,
+    /// For the relay: lists of revoked certificates.
+    pub crl: Option<PathBuf>,
 }
 
 /// The relay's side of TLS.
@@ -72,9 +76,23 @@ pub struct TlsFiles {
 pub(crate) struct ServerTls {
     pub(crate) config: Arc<ServerConfig>,
     verifier: Arc<dyn ClientCertVerifier>,
+    files: TlsFiles,
+    /// The content of the lists of revoked certificates.
+    revocations: Arc<Vec<u8>>,
 }
 
 impl ServerTls {
+    /// The same with the lists of revoked certificates as they are now, if they have changed.
+    ///
+    /// # Errors
+    /// When a file cannot be read or used.
+    pub(crate) fn refreshed(&self) -> Result<Option<ServerTls>, TlsError> {
+        if self.files.read_revocations()? == *self.revocations {
+            return Ok(None);
+        }
+        self.files.server().map(Some)
+    }
+
     /// Whether a client's certificate is valid now.
     pub(crate) fn is_valid(&self, chain: &[CertificateDer<'_>]) -> bool {
         chain.split_first().is_some_and(|(certificate, intermediates)| {
@@ -89,6 +107,11 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 impl TlsFiles {
+    fn read_revocations(&self) -> Result<Vec<u8>, TlsError> {
+        let read = |path: &PathBuf| std::fs::read(path).map_err(|error| wrong(path, error.into()));
+        self.crl.as_ref().map_or(Ok(Vec::new()), read)
+    }
+
     fn roots(&self) -> Result<RootCertStore, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(&self.authority)? {
@@ -107,16 +130,25 @@ impl TlsFiles {
     /// # Errors
     /// When a file cannot be read or used.
     pub(crate) fn server(&self) -> Result<ServerTls, TlsError> {
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), provider())
-            .build()
-            .map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
+        let revocations = self.read_revocations()?;
+        let mut builder = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), provider());
+        if let Some(path) = &self.crl {
+            let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&revocations).collect();
+            let lists = lists.map_err(|error| wrong(path, FileError::of(error, "list of revoked certificates")))?;
+            if lists.is_empty() {
+                return Err(wrong(path, FileError::Missing("list of revoked certificates")));
+            }
+            // Authorities between a client and ours need no list; who issued the certificate of a client does
+            builder = builder.with_crls(lists).only_check_end_entity_revocation();
+        }
+        let verifier = builder.build().map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
         let mut config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_client_cert_verifier(verifier.clone())
             .with_single_cert(certificates(&self.certificate)?, self.key()?)?;
         // No resumption: every session's keys come from a fresh exchange
         config.send_tls13_tickets = 0;
-        Ok(ServerTls { config: Arc::new(config), verifier })
+        Ok(ServerTls { config: Arc::new(config), verifier, files: self.clone(), revocations: Arc::new(revocations) })
     }
 
     /// For a client.

@@ -5,7 +5,10 @@ use std::{io, time::Instant};
 use mio::net::TcpStream;
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::frame_stream::{FrameStream, READ_SIZE, ReadOutcome};
+use crate::{
+    data::shares::Place,
+    frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
+};
 
 const SLOT_BITS: u32 = 18;
 const USE_BITS: u32 = 13;
@@ -54,6 +57,10 @@ pub(crate) struct ConnectionId {
 pub(crate) struct Connection {
     pub(crate) stream: FrameStream,
     pub(crate) handle: Handle,
+    /// Its place in the share of its address.
+    pub(crate) place: Place,
+    /// When the last authentic frame came, or the connection itself.
+    pub(crate) heard: Instant,
     /// Since when it has been of no use: when it came, or when the last session was bound elsewhere.
     pub(crate) idle_since: Instant,
     /// No frame came yet: it may still move to the worker of its first frame.
@@ -75,10 +82,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: FrameStream, handle: Handle, may_move: bool, now: Instant) -> Connection {
+    pub(crate) fn new(stream: FrameStream, handle: Handle, place: Place, may_move: bool, now: Instant) -> Connection {
         Connection {
             stream,
             handle,
+            place,
+            heard: now,
             idle_since: now,
             may_move,
             authentic: false,

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -11,9 +11,11 @@ use std::{
 use crate::{
     data::{
         count::{Count, Counts, Published},
+        denials::Denials,
         inbox::{Inbox, Message},
         remote_nodes::RemoteNodes,
         settings::Settings,
+        shares::Addresses,
     },
     layout::NodeLayout,
 };
@@ -28,6 +30,12 @@ pub(crate) struct Shared {
     pub(crate) counts: Vec<Published>,
     /// Connections of all workers.
     pub(crate) connections: AtomicUsize,
+    /// How they are spread over addresses.
+    pub(crate) addresses: Arc<Addresses>,
+    /// Sessions of each worker that have keys.
+    pub(crate) live: Vec<AtomicU32>,
+    /// Who spoke to whom and may not.
+    pub(crate) denials: Denials,
     /// The way to other nodes, if there are any.
     pub(crate) remote: OnceLock<Arc<dyn RemoteNodes>>,
 }

@@ -35,6 +35,10 @@ pub enum Count {
     Forged,
     /// Bad: the destination is unknown, or has no connection now.
     WrongDestination,
+    /// Dropped: sender and receiver may not speak.
+    Denied,
+    /// Dropped: the session sent more frames than its share.
+    Share,
     /// Dropped: the destination does not read fast enough.
     Slow,
     /// Dropped: the session's key has encrypted as many blocks as it may, and must be replaced.
@@ -57,7 +61,7 @@ pub enum Count {
 
 impl Count {
     /// All of them, in the order of the declaration.
-    pub const ALL: [Count; 24] = [
+    pub const ALL: [Count; 26] = [
         Count::Arrived,
         Count::Opened,
         Count::Forwarded,
@@ -73,6 +77,8 @@ impl Count {
         Count::Replayed,
         Count::Forged,
         Count::WrongDestination,
+        Count::Denied,
+        Count::Share,
         Count::Slow,
         Count::Exhausted,
         Count::Accepted,
@@ -107,6 +113,8 @@ impl Count {
             Count::Replayed => "replayed",
             Count::Forged => "forged",
             Count::WrongDestination => "wrong_destination",
+            Count::Denied => "denied",
+            Count::Share => "share",
             Count::Slow => "slow",
             Count::Exhausted => "exhausted",
             Count::Accepted => "accepted",

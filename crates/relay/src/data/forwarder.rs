@@ -1,7 +1,7 @@
 //! The sessions of one worker: opens frames for their senders, seals them for their receivers, and knows where each
 //! session can be reached.
 
-use std::{net::SocketAddr, ops::Range};
+use std::{ops::Range, sync::atomic::Ordering, time::Instant};
 
 use sealwright_session::{
     FrameJob, Grant, Material, SessionError, Sessions,
@@ -11,26 +11,26 @@ use sealwright_session::{
 use crate::{
     address::Address,
     data::{
-        binding::{Binding, Route},
+        binding::Route,
         connection::{ConnectionId, Handle},
-        context::Context,
+        context::{Context, Shared},
         count::Count,
         inbox::{Change, Message, OpenedFrames},
         io::Io,
         parse::{Local, Parsed, parse},
         remote::Batches,
+        shares::FrameShares,
+        slots::{Slots, Source},
         udp::Arrived,
     },
     frame_stream::ReadOutcome,
+    policy::Class,
 };
 
 /// A worker's sessions and the frames on their way between them.
 pub(crate) struct Forwarder {
     sessions: Box<dyn Sessions>,
-    /// Where each session was last heard, by slot.
-    bindings: Vec<Binding>,
-    /// The generation of each session's number, by slot; 0 until a client is admitted by address.
-    generations: Vec<u32>,
+    slots: Slots,
     /// Opened frames for other workers, by worker.
     outgoing: Vec<OpenedFrames>,
     /// Opened frames for other nodes.
@@ -46,29 +46,12 @@ struct Scratch {
     arrived: Vec<Arrived>,
 }
 
-/// Where a frame came from.
-#[derive(Clone, Copy)]
-enum Source {
-    Connection(Handle),
-    Datagram(SocketAddr),
-}
-
-impl Source {
-    /// The connection that can be told to wait.
-    fn connection(self, worker: usize) -> Option<ConnectionId> {
-        match self {
-            Source::Connection(handle) => Some(ConnectionId { worker, handle }),
-            Source::Datagram(_) => None,
-        }
-    }
-}
-
 impl Forwarder {
-    pub(crate) fn new(sessions: Box<dyn Sessions>, workers: usize) -> Forwarder {
+    pub(crate) fn new(sessions: Box<dyn Sessions>, shared: &Shared, now: Instant) -> Forwarder {
+        let shares = FrameShares::new(shared.settings.session_rate, sessions.slots() as usize, now);
         Forwarder {
-            bindings: vec![Binding::default(); sessions.slots() as usize],
-            generations: vec![0; sessions.slots() as usize],
-            outgoing: (0..workers).map(|_| OpenedFrames::default()).collect(),
+            slots: Slots::new(sessions.slots(), shares),
+            outgoing: (0..shared.inboxes.len()).map(|_| OpenedFrames::default()).collect(),
             batches: Batches::new(),
             scratch: Scratch::default(),
             sessions,
@@ -76,7 +59,7 @@ impl Forwarder {
     }
 
     fn local(&self, ctx: &Context) -> Local {
-        Local { layout: ctx.shared.layout, worker: ctx.worker, slots: self.bindings.len() as u32 }
+        Local { layout: ctx.shared.layout, worker: ctx.worker, slots: self.slots.len() as u32 }
     }
 
     /// Reads a connection once and forwards the frames that came.
@@ -116,7 +99,9 @@ impl Forwarder {
         self.seal(ctx, io, buffer, &mut scratch.seal, |_| sender);
         self.scratch = scratch;
         let Some(connection) = io.get_mut(handle) else { return };
-        connection.authentic |= opened > 0;
+        if opened > 0 {
+            (connection.authentic, connection.heard) = (true, ctx.now);
+        }
         connection.bad = connection.bad.saturating_add(bad + refused);
         if malformed || connection.bad > ctx.settings().max_bad {
             io.expel(ctx, handle);
@@ -181,16 +166,25 @@ impl Forwarder {
             }
             opened += 1;
             let source = source(at);
-            self.bind(ctx, io, job.slot, source);
+            self.slots.bind(ctx, io, job.slot, source);
             let frame = &mut buffer[job.start..job.end];
-            let me = Address { session: job.session, generation: self.generations[job.slot as usize] };
+            if !self.slots.take_share(ctx, job.slot) {
+                ctx.count(Count::Share);
+                frame.fill(0);
+                continue;
+            }
+            let (generation, class) = (self.slots.generation(job.slot).unwrap_or(0), self.slots.class(job.slot));
+            let me = Address { session: job.session, generation };
             let Some(receiver) = frame[HEADER..].first_chunk_mut() else { continue };
             let to = Address::from_bytes(std::mem::replace(receiver, me.to_bytes()));
             match ctx.shared.layout.locate(to.session) {
                 Some((worker, slot)) if worker != ctx.worker => {
-                    self.outgoing[worker].push(slot, to, source.connection(ctx.worker), frame);
+                    self.outgoing[worker].push((slot, to), (me, class), source.connection(ctx.worker), frame);
                 }
-                Some((_, slot)) if self.is_reachable(io, slot, to.generation) => {
+                Some((_, slot))
+                    if self.slots.generation(slot) == Some(to.generation)
+                        && !self.may(ctx, (me, class), (slot, to)) => {}
+                Some((_, slot)) if self.slots.is_reachable(io, slot, to.generation) => {
                     scratch.seal.push(FrameJob::new(job.start..job.end, slot, to.session));
                     continue;
                 }
@@ -212,14 +206,29 @@ impl Forwarder {
     /// Seals and sends what other workers or nodes opened.
     pub(crate) fn deliver(&mut self, ctx: &mut Context, io: &mut Io, mut frames: OpenedFrames) {
         let (buffer, jobs, routes) = frames.parts();
-        let all = jobs.len();
-        let reachable = |(job, route): (&FrameJob, &(u32, _))| self.is_reachable(io, job.slot, route.0);
-        let mut reachable = jobs.iter().zip(&*routes).map(reachable).collect::<Vec<_>>().into_iter();
-        let mut also = reachable.clone();
-        jobs.retain(|_| reachable.next().unwrap_or(false));
-        routes.retain(|_| also.next().unwrap_or(false));
-        ctx.counts.add(Count::WrongDestination, (all - jobs.len()) as u64);
-        self.seal(ctx, io, buffer, jobs, |at| routes[at].1);
+        let mut stays = Vec::with_capacity(jobs.len());
+        for (job, route) in jobs.iter().zip(&*routes) {
+            let to = Address { session: job.session, generation: route.to };
+            let reachable = self.slots.is_reachable(io, job.slot, route.to);
+            if !reachable {
+                ctx.count(Count::WrongDestination);
+            }
+            stays.push(reachable && self.may(ctx, (route.from, route.class), (job.slot, to)));
+        }
+        let (mut stay, mut also) = (stays.iter(), stays.iter());
+        jobs.retain(|_| stay.next() == Some(&true));
+        routes.retain(|_| also.next() == Some(&true));
+        self.seal(ctx, io, buffer, jobs, |at| routes[at].sender);
+    }
+
+    /// Whether the policy lets the sender speak to the receiver. A frame that it forbids is counted.
+    fn may(&self, ctx: &mut Context, (from, class): (Address, Class), (slot, to): (u32, Address)) -> bool {
+        let may = class.may_send_to(self.slots.class(slot));
+        if !may {
+            ctx.count(Count::Denied);
+            ctx.shared.denials.note(from, to);
+        }
+        may
     }
 
     /// Seals opened frames in place and queues them where their receivers can be reached.
@@ -242,7 +251,7 @@ impl Forwarder {
     }
 
     fn send(&self, ctx: &mut Context, io: &mut Io, slot: u32, frame: &[u8], sender: Option<ConnectionId>) {
-        match self.bindings[slot as usize].route() {
+        match self.slots.route(slot) {
             Route::Connection(handle) => io.queue(ctx, handle, frame, sender),
             Route::Peer(peer) => {
                 let limit = ctx.settings().queue;
@@ -253,56 +262,31 @@ impl Forwarder {
         }
     }
 
-    /// From now on, frames for this session go where this one came from.
-    #[inline]
-    fn bind(&mut self, ctx: &Context, io: &mut Io, slot: u32, source: Source) {
-        let before = self.bindings[slot as usize];
-        let now = match (source, &mut io.udp) {
-            (Source::Connection(handle), _) => Binding::connection(handle),
-            (Source::Datagram(address), Some(udp)) => {
-                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, address)) {
-                    return;
-                }
-                Binding::peer(udp.acquire(address))
-            }
-            // There are no datagrams without a socket
-            (Source::Datagram(_), None) => return,
-        };
-        if now == before {
-            return;
-        }
-        if let Route::Connection(handle) = now.route()
-            && let Some(connection) = io.get_mut(handle)
-        {
-            connection.sessions += 1;
-        }
-        release(ctx, io, before);
-        self.bindings[slot as usize] = now;
-    }
-
-    fn unbind(&mut self, ctx: &Context, io: &mut Io, slot: usize) {
-        release(ctx, io, std::mem::take(&mut self.bindings[slot]));
-    }
-
-    /// Whether a session of this generation has a connection, or an address for datagrams.
-    fn is_reachable(&self, io: &Io, slot: u32, generation: u32) -> bool {
-        if self.generations.get(slot as usize) != Some(&generation) {
-            return false;
-        }
-        match self.bindings.get(slot as usize).map_or(Route::None, |binding| binding.route()) {
-            Route::None => false,
-            Route::Connection(handle) => io.is_open(handle),
-            Route::Peer(_) => true,
-        }
-    }
-
     /// Changes the table. The sessions in these slots lose their bindings.
     pub(crate) fn change(&mut self, ctx: &Context, io: &mut Io, slots: Range<u32>, change: Change) {
-        let all = self.bindings.len();
-        for slot in (slots.start as usize).min(all)..(slots.end as usize).min(all) {
-            self.unbind(ctx, io, slot);
+        let all = self.slots.len() as u32;
+        for slot in slots.start.min(all)..slots.end.min(all) {
+            self.slots.unbind(ctx, io, slot);
         }
         change(&mut *self.sessions);
+        self.publish(ctx);
+    }
+
+    /// Another policy: the classes of these sessions, and of all others.
+    pub(crate) fn set_classes(&mut self, classes: &[(u32, Class)], nobody: Class) {
+        self.slots.set_classes(classes, nobody);
+    }
+
+    /// Another class for a session, if its number still has this owner.
+    pub(crate) fn set_class(&mut self, slot: u32, address: Address, class: Class) {
+        if self.slots.generation(slot) == Some(address.generation) {
+            self.slots.set_owner(slot, address, class);
+        }
+    }
+
+    /// Tells others how many sessions have keys.
+    pub(crate) fn publish(&self, ctx: &Context) {
+        ctx.shared.live[ctx.worker].store(self.sessions.live(), Ordering::Relaxed);
     }
 
     /// Gives a session keys. If its number has another owner now, frames for the former one do not reach it.
@@ -314,16 +298,17 @@ impl Forwarder {
         ctx: &Context,
         io: &mut Io,
         slot: u32,
-        address: Address,
+        (address, class): (Address, Class),
         material: &Material,
     ) -> Result<Grant, SessionError> {
-        let generation = self.generations.get(slot as usize).ok_or(SessionError::Unknown)?;
-        if *generation != 0 && (address.generation.wrapping_sub(*generation) as i32) < 0 {
+        let generation = self.slots.generation(slot).ok_or(SessionError::Unknown)?;
+        if generation != 0 && (address.generation.wrapping_sub(generation) as i32) < 0 {
             return Err(SessionError::Stale);
         }
         let grant = self.sessions.admit(slot, address.session, material)?;
-        self.generations[slot as usize] = address.generation;
-        self.unbind(ctx, io, slot as usize);
+        self.slots.set_owner(slot, address, class);
+        self.slots.unbind(ctx, io, slot);
+        self.publish(ctx);
         Ok(grant)
     }
 
@@ -336,14 +321,15 @@ impl Forwarder {
         slot: u32,
         (only, revoke): (Option<u32>, bool),
     ) -> Vec<u32> {
-        let Some(&generation) = self.generations.get(slot as usize) else { return Vec::new() };
+        let Some(generation) = self.slots.generation(slot) else { return Vec::new() };
         if only.is_some_and(|only| only != generation) {
             return Vec::new();
         }
         let others = if revoke { self.sessions.revoke(slot) } else { Vec::new() };
         self.sessions.remove(slot);
-        let route = self.bindings[slot as usize].route();
-        self.unbind(ctx, io, slot as usize);
+        let route = self.slots.route(slot);
+        self.slots.unbind(ctx, io, slot);
+        self.publish(ctx);
         // A client that lost its session has no use for its connection, unless other sessions use it too
         if let Route::Connection(handle) = route
             && io.get_mut(handle).is_some_and(|connection| connection.sessions == 0)
@@ -363,20 +349,6 @@ impl Forwarder {
     /// Sends the frames for other nodes.
     pub(crate) fn flush_batches(&mut self, ctx: &mut Context) {
         self.batches.flush(ctx);
-    }
-}
-
-/// A session does not use this binding any more.
-fn release(ctx: &Context, io: &mut Io, binding: Binding) {
-    match (binding.route(), &mut io.udp) {
-        (Route::Connection(handle), _) => {
-            if let Some(connection) = io.get_mut(handle) {
-                connection.sessions = connection.sessions.saturating_sub(1);
-                connection.idle_since = ctx.now;
-            }
-        }
-        (Route::Peer(peer), Some(udp)) => udp.release(peer),
-        _ => {}
     }
 }
 

@@ -18,7 +18,9 @@ use crate::{
     data::{
         connection::{ConnectionId, Handle},
         settings::INBOX_BYTES,
+        shares::Place,
     },
+    policy::Class,
 };
 
 /// A change that a worker makes to its own table.
@@ -27,7 +29,7 @@ pub(crate) type Change = Box<dyn FnOnce(&mut dyn Sessions) + Send>;
 /// A message to a worker.
 pub(crate) enum Message {
     /// A connection whose first frame belongs to a session of this worker, and the bytes read so far.
-    Connection(TcpStream, Vec<u8>),
+    Connection(TcpStream, Place, Vec<u8>),
     /// Opened frames for sessions of this worker.
     Frames(OpenedFrames),
     /// Stop reading this connection for now.
@@ -37,10 +39,14 @@ pub(crate) enum Message {
     /// Change the table; the sessions in these slots lose their bindings.
     Change { slots: Range<u32>, change: Change },
     /// Give a session keys, and its slot this generation.
-    Admit { slot: u32, address: Address, material: Material, reply: SyncSender<Result<Grant, SessionError>> },
+    Admit { slot: u32, owner: (Address, Class), material: Material, reply: SyncSender<Result<Grant, SessionError>> },
     /// End a session. Who hears the reply learns the slots that lost their keys as well.
     Remove { slot: u32, only: Option<u32>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
-    /// Close a connection that is of no use, if there is one: another worker has no room.
+    /// Another policy: what it says of these slots, and of all others.
+    Classes { classes: Vec<(u32, Class)>, nobody: Class },
+    /// Another class for one session.
+    Class { slot: u32, address: Address, class: Class },
+    /// Close a connection that is of no use, if there is one: there is little room.
     CloseIdle,
     /// Accept no connections any more.
     Drain,
@@ -57,15 +63,29 @@ pub(crate) struct OpenedFrames {
     routes: Vec<Route>,
 }
 
-/// The generation of a frame's receiver, and the connection that the frame came from, if it was one.
-pub(crate) type Route = (u32, Option<ConnectionId>);
+/// Where a frame goes and comes from.
+pub(crate) struct Route {
+    /// The generation of the receiver.
+    pub(crate) to: u32,
+    pub(crate) from: Address,
+    /// What the policy says of the sender.
+    pub(crate) class: Class,
+    /// The connection that the frame came from, if it was one.
+    pub(crate) sender: Option<ConnectionId>,
+}
 
 impl OpenedFrames {
-    pub(crate) fn push(&mut self, slot: u32, to: Address, sender: Option<ConnectionId>, frame: &[u8]) {
+    pub(crate) fn push(
+        &mut self,
+        (slot, to): (u32, Address),
+        (from, class): (Address, Class),
+        sender: Option<ConnectionId>,
+        frame: &[u8],
+    ) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(frame);
         self.jobs.push(FrameJob::new(start..self.bytes.len(), slot, to.session));
-        self.routes.push((to.generation, sender));
+        self.routes.push(Route { to: to.generation, from, class, sender });
     }
 
     /// Bytes of all frames.
@@ -73,8 +93,7 @@ impl OpenedFrames {
         self.bytes.len()
     }
 
-    /// The frames, the jobs that seal them, and for each the generation of the receiver and the connection that it came
-    /// from, if it was one.
+    /// The frames, the jobs that seal them, and the route of each.
     pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<FrameJob>, &mut Vec<Route>) {
         (&mut self.bytes, &mut self.jobs, &mut self.routes)
     }

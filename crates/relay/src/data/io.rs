@@ -1,6 +1,6 @@
 //! The sockets of one worker: who is accepted, read, written and closed.
 
-use std::{collections::VecDeque, io, sync::atomic::Ordering, time::Duration};
+use std::{collections::VecDeque, io, time::Duration};
 
 use mio::{
     Events, Interest, Poll, Token,
@@ -15,6 +15,7 @@ use crate::{
         context::Context,
         count::Count,
         inbox::Message,
+        shares::Place,
         udp::Udp,
     },
     frame_stream::{FrameStream, READ_SIZE},
@@ -26,16 +27,13 @@ const LISTENER: Token = Token(1);
 const DATAGRAMS: Token = Token(2);
 const FIRST_CONNECTION: usize = 3;
 
-/// Connections accepted in one iteration: many new ones must not hold up those that are here.
-const ACCEPTS: usize = 64;
-
 /// A worker's sockets.
 pub(crate) struct Io {
     poll: Poll,
-    listener: Option<TcpListener>,
+    pub(super) listener: Option<TcpListener>,
     /// Connections may be waiting at the listener.
-    accept_ready: bool,
-    connections: Connections,
+    pub(super) accept_ready: bool,
+    pub(super) connections: Connections,
     backpressure: Backpressure,
     ready: VecDeque<Handle>,
     dirty: Vec<Handle>,
@@ -135,72 +133,6 @@ impl Io {
         self.connections.get(handle).is_some()
     }
 
-    /// Accepts what waits at the listener, or refuses it.
-    pub(crate) fn accept(&mut self, ctx: &mut Context) {
-        if !std::mem::take(&mut self.accept_ready) {
-            return;
-        }
-        let mut idle = None;
-        for accepted in 0.. {
-            if accepted == ACCEPTS {
-                self.accept_ready = true;
-                break;
-            }
-            let Some(listener) = &self.listener else { return };
-            match listener.accept() {
-                Ok((stream, _)) => {
-                    let others = ctx.shared.connections.fetch_add(1, Ordering::Relaxed);
-                    if others < ctx.settings().max_connections || self.make_room(ctx, &mut idle) {
-                        ctx.count(Count::Accepted);
-                        self.add(ctx, stream, Vec::new());
-                    } else {
-                        ctx.one_connection_less(Count::Refused);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                Err(_) => {
-                    // No descriptors or no memory: new connections wait at the listener until the next tick
-                    ctx.count(Count::Refused);
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Closes the connection that has been idle for longest, if there is one here; else asks the other workers to do so.
-    /// So those who connect and send nothing of use never keep others out. `idle` is kept for one iteration.
-    fn make_room(&mut self, ctx: &mut Context, idle: &mut Option<Vec<Handle>>) -> bool {
-        let idle = idle.get_or_insert_with(|| {
-            let mut idle: Vec<_> = self.connections.iter().filter(|connection| connection.is_idle()).collect();
-            // Taken from the end: the one that has been idle for longest
-            idle.sort_by_key(|connection| std::cmp::Reverse(connection.idle_since));
-            idle.iter().map(|connection| connection.handle).collect()
-        });
-        // Those that came in this iteration are not in the list
-        if let Some(handle) = idle.pop().or_else(|| self.oldest_idle()) {
-            self.expel(ctx, handle);
-            return true;
-        }
-        for worker in (0..ctx.shared.inboxes.len()).filter(|worker| *worker != ctx.worker) {
-            ctx.post(worker, Message::CloseIdle);
-        }
-        false
-    }
-
-    fn oldest_idle(&self) -> Option<Handle> {
-        let idle = self.connections.iter().filter(|connection| connection.is_idle());
-        idle.min_by_key(|connection| connection.idle_since).map(|connection| connection.handle)
-    }
-
-    /// Closes the connection that has been idle for longest, if there is one.
-    pub(crate) fn close_idle(&mut self, ctx: &mut Context) {
-        if let Some(handle) = self.oldest_idle() {
-            self.expel(ctx, handle);
-        }
-    }
-
     /// Tries the listener again: a descriptor may be free by now.
     pub(crate) fn retry_accept(&mut self) {
         self.accept_ready |= self.listener.is_some();
@@ -215,7 +147,7 @@ impl Io {
     }
 
     /// Takes a connection that was counted already. `received` was read from it and not looked at.
-    pub(crate) fn add(&mut self, ctx: &mut Context, stream: TcpStream, received: Vec<u8>) {
+    pub(crate) fn add(&mut self, ctx: &mut Context, stream: TcpStream, place: Place, received: Vec<u8>) {
         // Otherwise small frames wait for acknowledgements; a stream that refuses is merely slower
         let _ = stream.set_nodelay(true);
         notice_dead_peers(&stream);
@@ -231,7 +163,7 @@ impl Io {
             ctx.one_connection_less(Count::Refused);
             return;
         }
-        self.connections.insert(Connection::new(stream, handle, may_move, ctx.now));
+        self.connections.insert(Connection::new(stream, handle, place, may_move, ctx.now));
         self.backpressure.reset(handle);
         self.mark_ready(handle);
     }
@@ -348,7 +280,8 @@ impl Io {
         for connection in self.connections.iter() {
             let silent = connection.is_idle() && now - connection.idle_since > settings.first_frame;
             let stalled = connection.queued() > 0 && now - connection.progress > settings.stall;
-            if silent || stalled {
+            let gone = now - connection.heard > settings.idle;
+            if silent || stalled || gone {
                 close.push(connection.handle);
             } else if self.backpressure.is_too_slow(connection.handle, settings, now) {
                 release.push(connection.handle);
@@ -386,7 +319,8 @@ impl Io {
                 ctx.one_connection_less(Count::Closed);
                 return;
             }
-            ctx.post(to, Message::Connection(connection.stream.into_inner(), received));
+            let Connection { stream, place, .. } = connection;
+            ctx.post(to, Message::Connection(stream.into_inner(), place, received));
         }
     }
 }

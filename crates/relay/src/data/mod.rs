@@ -1,23 +1,27 @@
 //! The data plane: frames of many sessions over TCP connections and datagrams, one thread for each shard.
 //!
 //! A [`worker`] is a thread that ties three parts together: [`io`] owns the sockets, [`backpressure`] decides who has to
-//! wait for whom, and [`forwarder`] owns the sessions and moves frames. Workers talk through their [`inbox`]. Frames for
+//! wait for whom, and [`forwarder`] owns the sessions and moves frames: [`slots`] tells it where each can be reached and what it may. Workers talk through their [`inbox`]. Frames for
 //! other nodes leave through [`RemoteNodes`].
 
 pub mod count;
 pub mod relay;
 pub mod settings;
 
+mod accept;
 mod backpressure;
 mod binding;
 mod connection;
 mod context;
+mod denials;
 mod forwarder;
 mod inbox;
 mod io;
 mod parse;
 mod remote;
 mod remote_nodes;
+mod shares;
+mod slots;
 mod udp;
 mod worker;
 

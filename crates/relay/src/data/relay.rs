@@ -6,7 +6,7 @@ use std::{
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicUsize, Ordering},
         mpsc,
     },
     thread::JoinHandle,
@@ -25,6 +25,7 @@ use crate::{
     data::{
         context::Shared,
         count::{Counts, Published},
+        denials::Denials,
         inbox::{Inbox, Message, OpenedFrames},
         io::WAKER,
         remote_nodes::RemoteNodes,
@@ -32,7 +33,11 @@ use crate::{
         worker::Worker,
     },
     layout::NodeLayout,
+    policy::Class,
 };
+
+/// How long workers may take to learn of another policy.
+const POLICY: Duration = Duration::from_secs(5);
 
 /// The relay, or one of its workers, has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -90,6 +95,9 @@ impl Relay {
             counts: wakers.iter().map(|_| Published::default()).collect(),
             inboxes: wakers.into_iter().map(Inbox::new).collect(),
             connections: AtomicUsize::new(0),
+            addresses: Arc::default(),
+            live: tables.iter().map(|_| AtomicU32::new(0)).collect(),
+            denials: Denials::default(),
             remote: OnceLock::new(),
         });
         let mut sockets = Vec::new();
@@ -128,19 +136,15 @@ impl Relay {
         let _ = self.shared.remote.set(remote);
     }
 
-    /// Delivers opened frames from other nodes: receiver, sender, data.
-    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, Address, &'a [u8])>) {
+    /// Delivers opened frames from other nodes: receiver, sender and what the policy says of it, data.
+    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) {
         let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
-        for (to, from, data) in frames {
+        for (to, (from, class), data) in frames {
             if let Some((worker, slot)) = self.shared.layout.locate(to.session)
                 && !self.shared.inboxes[worker].is_full()
             {
-                opened[worker].push(
-                    slot,
-                    to,
-                    None,
-                    &unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat()),
-                );
+                let frame = unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat());
+                opened[worker].push((slot, to), (from, class), None, &frame);
             }
         }
         for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
@@ -156,9 +160,14 @@ impl Relay {
     /// # Errors
     /// When the relay has stopped, or the session cannot be made.
     pub fn admit(&self, address: Address, material: Material) -> Result<Grant, AdmitError> {
+        self.admit_as(address, Class::default(), material)
+    }
+
+    /// The same, with what the policy says of the client.
+    pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Grant, AdmitError> {
         let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
         let (reply, answer) = mpsc::sync_channel(1);
-        self.inbox(shard)?.post(Message::Admit { slot, address, material, reply });
+        self.inbox(shard)?.post(Message::Admit { slot, owner: (address, class), material, reply });
         Ok(self.wait(shard, &answer)??)
     }
 
@@ -180,6 +189,38 @@ impl Relay {
             let only = Some(address.generation);
             self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
         }
+    }
+
+    /// Another policy: what it says of these sessions, and of all others. Waits until the workers have it.
+    pub(crate) fn set_classes(&self, classes: impl Iterator<Item = (u32, Class)>, nobody: Class) {
+        let mut by_worker: Vec<Vec<(u32, Class)>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
+        for (session, class) in classes {
+            if let Some((worker, slot)) = self.shared.layout.locate(session) {
+                by_worker[worker].push((slot, class));
+            }
+        }
+        for (inbox, classes) in self.shared.inboxes.iter().zip(by_worker) {
+            inbox.post(Message::Classes { classes, nobody });
+        }
+        // From now on the new policy counts, unless a worker is gone
+        self.responds(POLICY);
+    }
+
+    /// Another class for one session.
+    pub(crate) fn set_class(&self, address: Address, class: Class) {
+        if let Some((worker, slot)) = self.shared.layout.locate(address.session) {
+            self.shared.inboxes[worker].post(Message::Class { slot, address, class });
+        }
+    }
+
+    /// Who spoke to whom and may not, a few of them.
+    pub(crate) fn denials(&self) -> Vec<(Address, Address)> {
+        self.shared.denials.take()
+    }
+
+    /// Sessions that have keys.
+    pub fn live(&self) -> u32 {
+        self.shared.live.iter().map(|live| live.load(Ordering::Relaxed)).sum()
     }
 
     /// What all workers have counted so far.
@@ -212,6 +253,22 @@ impl Relay {
         });
         self.inbox(shard)?.post(Message::Change { slots, change });
         self.wait(shard, &receiver)
+    }
+
+    /// Whether every worker answers within this time.
+    pub fn responds(&self, within: Duration) -> bool {
+        let (sender, receiver) = mpsc::channel();
+        for inbox in &self.shared.inboxes {
+            let sender = sender.clone();
+            // The caller may have given up
+            let change = Box::new(move |_: &mut dyn Sessions| {
+                let _ = sender.send(());
+            });
+            inbox.post(Message::Change { slots: 0..0, change });
+        }
+        let until = Instant::now() + within;
+        let left = || until.saturating_duration_since(Instant::now());
+        self.shared.inboxes.iter().all(|_| receiver.recv_timeout(left()).is_ok())
     }
 
     fn inbox(&self, shard: usize) -> Result<&Inbox, Stopped> {

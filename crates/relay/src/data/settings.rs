@@ -24,6 +24,12 @@ pub struct Settings {
     pub udp: Option<SocketAddr>,
     /// A connection is closed after more bad frames than this.
     pub max_bad: u32,
+    /// The most connections from one address (for IPv6, from one /64 network).
+    pub max_from_one: usize,
+    /// A connection that brings no authentic frame for so long is closed.
+    pub idle: Duration,
+    /// The most frames that a session may send a second; 0 for no limit.
+    pub session_rate: u32,
 }
 
 impl Default for Settings {
@@ -37,6 +43,9 @@ impl Default for Settings {
             first_frame: Duration::from_secs(10),
             udp: None,
             max_bad: 10_000,
+            max_from_one: usize::MAX,
+            idle: Duration::from_secs(3600),
+            session_rate: 0,
         }
     }
 }
@@ -57,15 +66,22 @@ impl Settings {
         (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
     }
 
-    /// The most memory beside its record that a session takes: where it can be reached, and the generation of its number.
+    /// The most memory beside its record that a session takes in the data plane: where it can be reached, the generation
+    /// of its number, what it has used of its share.
     pub fn session_bytes(&self) -> u64 {
-        (2 * size_of::<u32>() + self.udp.map_or(0, |_| Udp::PEER)) as u64
+        let share = if self.session_rate > 0 { size_of::<u64>() } else { 0 };
+        (2 * size_of::<u32>() + share + self.udp.map_or(0, |_| Udp::PEER)) as u64
     }
 
     /// How many connections fit into `bytes` of memory, at most `max_connections`.
     pub fn connections_within(&self, bytes: u64) -> usize {
         let fitting = bytes / self.connection_bytes() as u64;
         usize::try_from(fitting).unwrap_or(usize::MAX).min(self.max_connections)
+    }
+
+    /// With more connections than this, room is made for the next ones before they come.
+    pub(crate) fn crowded(&self) -> usize {
+        self.max_connections - self.max_connections / 16 - 1
     }
 
     /// Above this many queued bytes, senders to a connection wait.

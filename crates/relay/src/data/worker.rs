@@ -54,7 +54,7 @@ impl Worker {
         let now = Instant::now();
         Ok(Worker {
             io: Io::new(poll, listener, udp, shared.settings.max_frame)?,
-            forwarder: Forwarder::new(sessions, shared.inboxes.len()),
+            forwarder: Forwarder::new(sessions, &shared, now),
             ctx: Context { worker, shared, counts: Counts::default(), now },
             last_tick: now,
             cpu_published: now,
@@ -64,6 +64,7 @@ impl Worker {
 
     /// Works until told to stop.
     pub(crate) fn run(mut self) {
+        self.forwarder.publish(&self.ctx);
         let mut events = Events::with_capacity(1024);
         while !self.is_done() {
             let time = if !self.io.has_work() {
@@ -127,14 +128,16 @@ impl Worker {
 
     fn handle(&mut self, message: Message) {
         match message {
-            Message::Connection(stream, received) => self.io.add(&mut self.ctx, stream, received),
+            Message::Connection(stream, place, received) => self.io.add(&mut self.ctx, stream, place, received),
             Message::Frames(frames) => self.forwarder.deliver(&mut self.ctx, &mut self.io, frames),
             Message::Pause(handle) => self.io.pause(&mut self.ctx, handle),
             Message::Resume(handle) => self.io.resume(handle),
             Message::Change { slots, change } => self.forwarder.change(&self.ctx, &mut self.io, slots, change),
-            Message::Admit { slot, address, material, reply } => {
+            Message::Classes { classes, nobody } => self.forwarder.set_classes(&classes, nobody),
+            Message::Class { slot, address, class } => self.forwarder.set_class(slot, address, class),
+            Message::Admit { slot, owner, material, reply } => {
                 // The caller may have given up
-                let _ = reply.send(self.forwarder.admit(&self.ctx, &mut self.io, slot, address, &material));
+                let _ = reply.send(self.forwarder.admit(&self.ctx, &mut self.io, slot, owner, &material));
             }
             Message::Remove { slot, only, revoke, reply } => {
                 let others = self.forwarder.remove(&mut self.ctx, &mut self.io, slot, (only, revoke));

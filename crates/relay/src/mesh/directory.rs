@@ -17,6 +17,7 @@ const SIMULTANEOUS: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     entries: HashMap<String, Entry>,
+    names: HashMap<Address, String>,
     digests: [Digest; NodeLayout::NODES as usize],
 }
 
@@ -69,6 +70,11 @@ impl Directory {
         self.entries.get(name).map(|entry| entry.address)
     }
 
+    /// The name whose session is at this address.
+    pub(crate) fn name_at(&self, address: Address) -> Option<&str> {
+        self.names.get(&address).map(String::as_str)
+    }
+
     pub(crate) fn digest(&self, node: u32) -> Digest {
         self.digests[node as usize]
     }
@@ -82,6 +88,7 @@ impl Directory {
         self.remove(name);
         self.digests[entry.node() as usize].change(name, entry.address, true);
         self.entries.insert(name.to_owned(), entry);
+        self.names.insert(entry.address, name.to_owned());
         before.filter(|before| before.node() != entry.node())
     }
 
@@ -95,6 +102,7 @@ impl Directory {
     /// A node is gone, with all its sessions.
     pub(crate) fn lost(&mut self, node: u32) {
         self.entries.retain(|_, entry| entry.node() != node);
+        self.names.retain(|address, _| NodeLayout::of(address.session, 1).node() != node);
         self.digests[node as usize] = Digest::default();
     }
 
@@ -113,6 +121,7 @@ impl Directory {
     fn remove(&mut self, name: &str) {
         if let Some(entry) = self.entries.remove(name) {
             self.digests[entry.node() as usize].change(name, entry.address, false);
+            self.names.remove(&entry.address);
         }
     }
 }
@@ -140,10 +149,11 @@ mod tests {
         assert_eq!(names.find("alice"), Some(at(1, 0).address));
         assert_eq!(names.opened("alice", at(2, 7)), Some(at(1, 6)));
         assert_eq!((names.find("alice"), names.find("bob")), (Some(at(2, 0).address), None));
+        assert_eq!((names.name_at(at(2, 0).address), names.name_at(at(1, 0).address)), (Some("alice"), None));
         names.closed("alice", at(1, 0).address);
         assert_eq!(names.at(2).collect::<Vec<_>>(), [("alice", at(2, 7))]);
         names.lost(2);
-        assert_eq!(names.find("alice"), None);
+        assert_eq!((names.find("alice"), names.name_at(at(2, 0).address)), (None, None));
     }
 
     #[test]

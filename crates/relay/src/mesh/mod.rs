@@ -13,6 +13,7 @@ mod stats;
 mod task;
 
 use std::{
+    collections::HashMap,
     io,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -44,6 +45,7 @@ use crate::{
         link::Links,
         task::{Order, Task},
     },
+    policy::{Class, Policy},
 };
 
 /// How a node takes part.
@@ -104,12 +106,28 @@ const WAITING_FOR_NATS: usize = 64;
 #[derive(Default)]
 pub(crate) struct MeshState {
     directory: Mutex<Directory>,
+    policy: Mutex<Option<Arc<Policy>>>,
     pub(crate) stats: MeshStats,
 }
 
 impl MeshState {
     fn directory(&self) -> MutexGuard<'_, Directory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the policy of this node says of clients of other nodes: of those whose names are not known, that they may
+    /// speak to nobody. A policy that forbids nothing needs no names.
+    fn classes(&self) -> impl FnMut(Address) -> Class + '_ {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let policy = policy.filter(|policy| !policy.is_open());
+        let mut known = HashMap::new();
+        move |address| {
+            let Some(policy) = &policy else { return Class::default() };
+            *known.entry(address).or_insert_with(|| {
+                let directory = self.directory();
+                directory.name_at(address).map_or(policy.nobody(), |name| policy.class(name))
+            })
+        }
     }
 }
 
@@ -192,6 +210,10 @@ impl NameDirectory for Mesh {
 
     fn find(&self, name: &str) -> Option<Address> {
         self.state.directory().find(name)
+    }
+
+    fn set_policy(&self, policy: &Arc<Policy>) {
+        *self.state.policy.lock().unwrap_or_else(PoisonError::into_inner) = Some(policy.clone());
     }
 }
 

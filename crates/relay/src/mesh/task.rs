@@ -213,7 +213,11 @@ impl Task {
     async fn handle(&mut self, node: u32, message: Message<'_>) {
         match message {
             // A node speaks for its own sessions alone
-            Message::Frames(frames) => self.relay.deliver(frames.filter(|&(_, from, _)| node_of(from) == node)),
+            Message::Frames(frames) => {
+                let mut class = self.state.classes();
+                let own = frames.filter(|&(_, from, _)| node_of(from) == node);
+                self.relay.deliver(own.map(|(to, from, data)| (to, (from, class(from)), data)));
+            }
             Message::Opened { address, age, name } => self.opened(node, address, age, name),
             Message::Closed { address, name } => self.state.directory().closed(name, address),
             Message::Heartbeat(digest) => {

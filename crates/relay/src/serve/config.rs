@@ -1,26 +1,27 @@
 //! `relay.toml`: read and checked as a whole before anything starts.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use rustls::pki_types::ServerName;
 use sealwright_session::{SchemeKind, Spec, Strategy};
 use serde::Deserialize;
-use zeroize::Zeroizing;
 
 use crate::{
-    control::{
-        Allowed, Limits as ControlLimits, Rate,
-        tls::{FileError, TlsFiles, private},
-    },
+    control::{Access, Limits as ControlLimits, tls::TlsFiles},
     data::Settings,
     errors,
     layout::NodeLayout,
-    serve::config_error::{ConfigError, SecretError, ValueError},
+    policy::Policy,
+    serve::{
+        config_error::{ConfigError, ValueError},
+        limits::{Limits, at_least, at_most},
+        mesh_table::MeshTable,
+        names_table::{self, RuleTable, Tenants, check_names},
+    },
 };
 
 /// A configuration that was checked.
@@ -56,6 +57,16 @@ pub struct Config {
     pub tls: TlsFiles,
     /// Limits of the data plane.
     pub settings: Settings,
+    /// Where operators ask about the running relay and change it.
+    pub admin: Option<PathBuf>,
+    /// Names that may not have a session although they are allowed.
+    pub revoked: Vec<String>,
+    /// Files with more names: those of clients, and those that were revoked.
+    pub clients_file: Option<PathBuf>,
+    /// The same for revoked names.
+    pub revoked_file: Option<PathBuf>,
+    pub(crate) wide_window: bool,
+    pub(crate) policy: Policy,
     pub(crate) control_limits: ControlLimits,
     /// The other nodes.
     #[cfg(feature = "nats")]
@@ -83,6 +94,15 @@ struct File {
     threads: Option<u32>,
     #[serde(default)]
     clients: Vec<String>,
+    clients_file: Option<PathBuf>,
+    #[serde(default)]
+    revoked: Vec<String>,
+    revoked_file: Option<PathBuf>,
+    #[serde(default)]
+    tenants: Tenants,
+    #[serde(default)]
+    rules: Vec<RuleTable>,
+    admin: Option<PathBuf>,
     #[serde(default)]
     clusters: BTreeMap<String, Vec<String>>,
     #[serde(default = "cluster_sessions")]
@@ -97,86 +117,11 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(not(feature = "nats"), allow(dead_code))]
-struct MeshTable {
-    nats: String,
-    secret: PathBuf,
-    #[serde(default = "mesh_name")]
-    name: String,
-}
-
-#[cfg(feature = "nats")]
-impl MeshTable {
-    fn check(self, folder: &Path) -> Result<crate::mesh::MeshConfig, ValueError> {
-        let path = folder.join(self.secret);
-        let secret = secret(&path).map_err(|why| ValueError::Secret { path, why })?;
-        let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-        if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {
-            return Err(ValueError::MeshName);
-        }
-        Ok(crate::mesh::MeshConfig { nats: self.nats, name: self.name, secret })
-    }
-}
-
-/// The secret of a mesh, from its file.
-#[cfg(feature = "nats")]
-fn secret(path: &Path) -> Result<Zeroizing<[u8; 32]>, SecretError> {
-    private(path)?;
-    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(FileError::Io)?);
-    let bytes = base16ct::mixed::decode_vec(text.trim()).map(Zeroizing::new).ok();
-    let secret = bytes.as_deref().and_then(|bytes| <[u8; 32]>::try_from(&bytes[..]).ok());
-    secret.map(Zeroizing::new).ok_or(SecretError::NotHex)
-}
-
-fn mesh_name() -> String {
-    "sealwright".into()
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Tls {
     authority: PathBuf,
     certificate: PathBuf,
     key: PathBuf,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Limits {
-    frame_bytes: usize,
-    connections: usize,
-    queue_kib: usize,
-    sender_wait_ms: u64,
-    stall_seconds: u64,
-    first_frame_seconds: u64,
-    bad_frames: u32,
-    handshakes_per_second: f64,
-    handshakes_per_second_from_one_address: f64,
-    handshakes_at_once: usize,
-    handshakes_from_one_address: usize,
-    handshake_seconds: u64,
-    session_hours: f64,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        let settings = Settings::default();
-        Limits {
-            frame_bytes: settings.max_frame,
-            connections: settings.max_connections,
-            queue_kib: settings.queue >> 10,
-            sender_wait_ms: settings.sender_wait.as_millis() as u64,
-            stall_seconds: settings.stall.as_secs(),
-            first_frame_seconds: settings.first_frame.as_secs(),
-            bad_frames: settings.max_bad,
-            handshakes_per_second: 100.0,
-            handshakes_per_second_from_one_address: 50.0,
-            handshakes_at_once: 64,
-            handshakes_from_one_address: 16,
-            handshake_seconds: 10,
-            session_hours: 24.0,
-        }
-    }
+    crl: Option<PathBuf>,
 }
 
 fn scheme() -> String {
@@ -223,10 +168,11 @@ impl Config {
         self.cluster_sessions.min(NodeLayout::SESSIONS).div_ceil(self.threads)
     }
 
-    /// Names that may have a session, by cluster.
-    pub(crate) fn allowed(&self) -> Allowed {
+    /// Names that may have a session, by cluster, and what they may.
+    pub(crate) fn access(&self) -> Access {
         let clusters = self.clusters.iter().map(|(name, names)| (Some(name.clone()), names.clone()));
-        std::iter::once((None, self.clients.clone())).chain(clusters).collect()
+        let allowed = std::iter::once((None, self.clients.clone())).chain(clusters).collect();
+        Access { allowed, revoked: self.revoked.clone(), policy: self.policy.clone() }
     }
 }
 
@@ -246,7 +192,17 @@ impl File {
         at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
         at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
         at_most("sessions", self.sessions.into(), NodeLayout::SESSIONS.into())?;
+        let [clients_file, revoked_file] =
+            [&self.clients_file, &self.revoked_file].map(|file| file.as_ref().map(|file| folder.join(file)));
+        self.clients = names_table::with_file(self.clients, clients_file.as_ref())?;
+        let mut revoked = names_table::with_file(self.revoked, revoked_file.as_ref())?;
+        // A name that was revoked twice is revoked
+        revoked.iter_mut().for_each(|name| name.make_ascii_lowercase());
+        revoked.sort();
+        revoked.dedup();
         check_names(std::iter::once(&mut self.clients).chain(self.clusters.values_mut()))?;
+        check_names(std::iter::once(&mut revoked))?;
+        let policy = names_table::policy(self.tenants, self.rules)?;
         let public = match &self.public {
             None => None,
             Some(text) => match text.rsplit_once(':').map(|(host, port)| (host, port.parse())) {
@@ -279,65 +235,19 @@ impl File {
                 authority: folder.join(self.tls.authority),
                 certificate: folder.join(self.tls.certificate),
                 key: folder.join(self.tls.key),
+                crl: self.tls.crl.map(|crl| folder.join(crl)),
             },
+            admin: self.admin.map(|admin| folder.join(admin)),
+            revoked,
+            clients_file,
+            revoked_file,
+            wide_window: limits.wide_window(),
+            policy,
             settings: limits.settings(self.udp),
             #[cfg(feature = "nats")]
             mesh,
-            control_limits: limits.control(),
+            control_limits: limits.control(self.sessions),
         })
-    }
-}
-
-impl Limits {
-    fn check(&self, drain_seconds: f64) -> Result<(), ValueError> {
-        at_least("limits.frame_bytes", self.frame_bytes as u64, 64)?;
-        at_most("limits.frame_bytes", self.frame_bytes as u64, 65_535)?;
-        at_least("limits.queue_kib", self.queue_kib as u64, 2 * self.frame_bytes.div_ceil(1024) as u64)?;
-        at_least("limits.connections", self.connections as u64, 1)?;
-        at_least("limits.handshakes_at_once", self.handshakes_at_once as u64, 1)?;
-        at_least("limits.handshakes_from_one_address", self.handshakes_from_one_address as u64, 1)?;
-        at_least("limits.handshake_seconds", self.handshake_seconds, 1)?;
-        at_least("limits.first_frame_seconds", self.first_frame_seconds, 1)?;
-        for (name, value) in [
-            ("limits.handshakes_per_second", self.handshakes_per_second),
-            ("limits.handshakes_per_second_from_one_address", self.handshakes_per_second_from_one_address),
-            ("limits.session_hours", self.session_hours),
-        ] {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(ValueError::NotPositive(name));
-            }
-        }
-        if drain_seconds.is_finite() && drain_seconds >= 0.0 {
-            Ok(())
-        } else {
-            Err(ValueError::NotPositive("drain_seconds"))
-        }
-    }
-
-    fn settings(&self, udp: Option<SocketAddr>) -> Settings {
-        Settings {
-            max_frame: self.frame_bytes,
-            max_connections: self.connections,
-            queue: self.queue_kib << 10,
-            sender_wait: Duration::from_millis(self.sender_wait_ms),
-            stall: Duration::from_secs(self.stall_seconds),
-            first_frame: Duration::from_secs(self.first_frame_seconds),
-            udp,
-            max_bad: self.bad_frames,
-        }
-    }
-
-    fn control(&self) -> ControlLimits {
-        ControlLimits {
-            rate: Rate {
-                per_second: self.handshakes_per_second,
-                per_second_from_one: self.handshakes_per_second_from_one_address,
-                at_once: self.handshakes_at_once,
-                at_once_from_one: self.handshakes_from_one_address,
-            },
-            time: Duration::from_secs(self.handshake_seconds),
-            lifetime: Duration::from_secs_f64((self.session_hours * 3600.0).min(1e9)),
-        }
     }
 }
 
@@ -348,30 +258,6 @@ fn research_only(scheme: Spec) -> Option<&'static str> {
     }
     let tables = scheme.kind.strategy().is_some_and(|strategy| strategy != Strategy::Clmul);
     tables.then_some("it looks up tables by secrets, and its time depends on them")
-}
-
-fn at_least(name: &'static str, value: u64, least: u64) -> Result<(), ValueError> {
-    if value < least { Err(ValueError::TooSmall(name, least)) } else { Ok(()) }
-}
-
-fn at_most(name: &'static str, value: u64, most: u64) -> Result<(), ValueError> {
-    if value > most { Err(ValueError::TooLarge(name, most)) } else { Ok(()) }
-}
-
-/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice.
-fn check_names<'a>(lists: impl Iterator<Item = &'a mut Vec<String>>) -> Result<(), ValueError> {
-    let mut seen = HashSet::new();
-    for name in lists.flatten() {
-        name.make_ascii_lowercase();
-        let plain = name.strip_prefix("*.").unwrap_or(name);
-        if !matches!(ServerName::try_from(plain), Ok(ServerName::DnsName(_))) {
-            return Err(ValueError::Name(name.clone()));
-        }
-        if !seen.insert(name.clone()) {
-            return Err(ValueError::Duplicate(name.clone()));
-        }
-    }
-    Ok(())
 }
 
 fn cores() -> u32 {

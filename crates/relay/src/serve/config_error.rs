@@ -64,6 +64,23 @@ pub enum ValueError {
     /// A client is named twice.
     #[error("clients: {0:?} is there twice; upper and lower case are the same")]
     Duplicate(String),
+    /// A file of names cannot be read.
+    #[error("{}: {error}", path.display())]
+    NamesFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: String,
+    },
+    /// A name may belong to two tenants.
+    #[error("tenants: {0:?} and {1:?} are of different tenants, and one name can match both")]
+    TenantsOverlap(String, String),
+    /// Rules are exceptions between tenants.
+    #[error("rules: there are no tenants; hint: [tenants] acme = [\"*.acme.example\"]")]
+    RulesWithoutTenants,
+    /// There are more rules than fit.
+    #[error("rules: at most 64 directions; a rule without one_way has two")]
+    TooManyRules,
     /// The file with the secret of the mesh cannot be used.
     #[error("{}: {why}", path.display())]
     Secret {

@@ -40,10 +40,27 @@ fn what_cannot_be_is_refused_with_its_name() {
     wrong("clients = ['alice', 'bob', 'Alice']", "\"alice\" is there twice");
     wrong("clients = ['*.x', 'a b']", "\"a b\" is not a DNS name");
     wrong("clients = ['*']", "\"*\" is not a DNS name");
+    wrong("clients_file = 'missing.txt'", "/etc/sealwright/missing.txt: No such file or directory");
+    wrong("[[rules]]\nfrom = ['a']\nto = ['b']", "there are no tenants");
+    wrong("[tenants]\na = ['*.x']\nb = ['1.x']", "\"*.x\" and \"1.x\" are of different tenants");
+    wrong("[tenants]\na = ['x']\n[[rules]]\nfrom = ['a b']\nto = ['b']", "\"a b\" is not a DNS name");
+    wrong("[limits]\nreplay_window = 1081", "replay_window must be at most 1080");
+    wrong("[limits]\nidle_seconds = 0", "idle_seconds");
+    wrong("[limits]\nconnections_from_one_address = 0", "connections_from_one_address");
+    wrong("[limits]\nsessions_of_one_certificate = 0", "sessions_of_one_certificate");
     // Tables that are looked up by secrets
     for scheme in ["gcm-pre(4k)", "gcm-on(256)", "gcm-on(0)"] {
         wrong(&format!("scheme = '{scheme}'"), "research = true");
     }
+}
+
+#[test]
+fn shares_and_windows_have_defaults() {
+    let config = read(LEAST).expect("enough");
+    assert_eq!((config.settings.max_from_one, config.control_limits.open.sessions), (2048, 50_000));
+    assert!(config.wide_window && config.plan(1).wide_window && config.policy.is_open());
+    let narrow = read(&format!("{LEAST}[limits]\nreplay_window = 56\n")).expect("less memory");
+    assert!(!narrow.wide_window);
 }
 
 #[test]

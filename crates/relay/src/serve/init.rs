@@ -1,28 +1,27 @@
 //! A relay to try: an authority, certificates, keys and configurations in one folder.
 
 use std::{
-    fs::{DirBuilder, OpenOptions},
+    fs::{self, DirBuilder, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PublicKeyData, date_time_ymd,
 };
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use zeroize::Zeroizing;
+
+use crate::errors::os_error_text;
 
 /// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client. No file is replaced.
 ///
 /// # Errors
 /// When the folder exists or cannot be written.
 pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
-    for name in clients {
-        if !is_name(name) {
-            let why = format!("{name}: not a name such as alice, alice.example or, for many, *.load.test");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-        }
-    }
+    clients.iter().try_for_each(|name| check_name(name))?;
     DirBuilder::new().mode(0o700).create(folder)?;
     let authority = authority().map_err(io::Error::other)?;
     let write = |name: &str, text: &str| write(&folder.join(name), text);
@@ -37,20 +36,62 @@ pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<(
     let quoted: Vec<String> = clients.iter().map(|name| format!("\"{name}\"")).collect();
     let any = if hosts.is_empty() { "127.0.0.1" } else { "0.0.0.0" };
     write("relay.toml", &RELAY.replace("{any}", any).replace("{clients}", &quoted.join(", ")))?;
+    write("clients.txt", "# Clients, one a line; `sealwright relay add` adds them.\n")?;
+    write("revoked.txt", "# Names that may not have a session, one a line; `sealwright relay revoke` adds them.\n")?;
     for name in clients {
-        let own = std::slice::from_ref(name);
-        let client = leaf(&authority, own, ExtendedKeyUsagePurpose::ClientAuth).map_err(io::Error::other)?;
-        let stem = stem(name);
-        write(&format!("{stem}.pem"), &client.0)?;
-        write(&format!("{stem}.key"), &client.1)?;
-        let text = CLIENT.replace("{host}", host).replace("{name}", name).replace("{stem}", stem);
-        write(&format!("{stem}.toml"), &text)?;
+        client(folder, &authority, name, &format!("{host}:7601"))?;
     }
     Ok(())
 }
 
-/// A DNS name. After `*.` at least two labels must follow; other wildcards are not accepted in certificates.
-fn is_name(name: &str) -> bool {
+/// Writes the certificate, the key and the configuration of a client into a folder that [`init`] made, and the client's
+/// name into its `clients.txt`.
+///
+/// # Errors
+/// When the authority's key is not there, or a file exists.
+pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()> {
+    check_name(name)?;
+    let read = || fs::read_to_string(folder.join("authority.key")).map(Zeroizing::new);
+    let missing = |error: io::Error| io::Error::new(error.kind(), format!("authority.key: {}", os_error_text(&error)));
+    let key = KeyPair::from_pem(&read().map_err(missing)?).map_err(io::Error::other)?;
+    let params = authority_params().map_err(io::Error::other)?;
+    let theirs = CertificateDer::from_pem_file(folder.join("authority.pem")).map_err(io::Error::other)?;
+    let ours = key.der_bytes();
+    // A certificate holds its public key in the same form
+    if !theirs.windows(ours.len()).any(|part| part == ours) {
+        let why = "authority.key is not the key of authority.pem";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    let taken = format!("{}.pem", stem(name));
+    if folder.join(&taken).exists() {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{taken}: File exists")));
+    }
+    let mut names = OpenOptions::new().append(true).open(file)?;
+    client(folder, &Issuer::new(params, key), name, relay)?;
+    writeln!(names, "{name}")
+}
+
+fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> io::Result<()> {
+    let own = [name.to_owned()];
+    let made = leaf(authority, &own, ExtendedKeyUsagePurpose::ClientAuth).map_err(io::Error::other)?;
+    let stem = stem(name);
+    write(&folder.join(format!("{stem}.pem")), &made.0)?;
+    write(&folder.join(format!("{stem}.key")), &made.1)?;
+    let text = CLIENT.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem);
+    write(&folder.join(format!("{stem}.toml")), &text)
+}
+
+fn check_name(name: &str) -> io::Result<()> {
+    if is_name(name) {
+        return Ok(());
+    }
+    let why = format!("{name}: not a name such as alice, alice.example or, for many, *.load.test");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+/// Whether a client can have this name: a DNS name. After `*.` at least two labels must follow; other wildcards are not
+/// accepted in certificates.
+pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let labels = stem(name).split('.');
     let least = if name.starts_with("*.") { 2 } else { 1 };
@@ -71,6 +112,9 @@ scheme = "gcm-on64"
 sessions = 100000
 memory_mib = 1024
 clients = [{clients}]
+clients_file = "clients.txt"
+revoked_file = "revoked.txt"
+admin = "relay.sock"
 
 [tls]
 authority = "authority.pem"
@@ -79,24 +123,29 @@ key = "relay.key"
 "#;
 
 const CLIENT: &str = r#"name = "{name}"
-relay = "{host}:7601"
+relay = "{relay}"
 authority = "authority.pem"
 certificate = "{stem}.pem"
 key = "{stem}.key"
 "#;
 
-fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+/// What the authority of a trial setup is.
+fn authority_params() -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(Vec::new())?;
     params.distinguished_name.push(DnType::CommonName, "Sealwright trial authority");
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2049, 1, 1));
-    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
+    Ok(params)
+}
+
+fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+    CertifiedIssuer::self_signed(authority_params()?, KeyPair::generate()?)
 }
 
 /// Certificate and key for these names.
 fn leaf(
-    authority: &CertifiedIssuer<'_, KeyPair>,
+    authority: &Issuer<'_, KeyPair>,
     names: &[String],
     purpose: ExtendedKeyUsagePurpose,
 ) -> Result<(String, String), rcgen::Error> {

@@ -15,7 +15,7 @@ use std::{
 #[cfg(feature = "nats")]
 use crate::mesh::MeshStats;
 use crate::{
-    control::{ControlStats, Deadline},
+    control::{ControlStats, Deadline, NamesGauge},
     data::{Count, Relay},
 };
 
@@ -38,7 +38,12 @@ pub(crate) struct Metrics {
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) sessions: u32,
     pub(crate) session_bytes: u64,
+    pub(crate) names: NamesGauge,
+    pub(crate) scheme: String,
 }
+
+/// How long a worker may take to answer before the relay counts as unhealthy.
+const ANSWER: Duration = Duration::from_secs(1);
 
 impl MetricsServer {
     pub(crate) fn start(address: SocketAddr, metrics: Metrics) -> io::Result<MetricsServer> {
@@ -97,8 +102,13 @@ fn answer(stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     }
     let (status, body) = if request.starts_with(b"GET /metrics ") {
         ("200 OK", metrics.text())
+    } else if request.starts_with(b"GET /health ") {
+        match metrics.trouble() {
+            None => ("200 OK", "ok\n".to_owned()),
+            Some(why) => ("503 Service Unavailable", format!("{why}\n")),
+        }
     } else {
-        ("404 Not Found", "try /metrics\n".to_owned())
+        ("404 Not Found", "try /metrics or /health\n".to_owned())
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -117,7 +127,25 @@ fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str,
     }
 }
 
+/// Memory of this process that is in use, as the system counts it.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Rss:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
 impl Metrics {
+    /// Why clients should not come here now.
+    fn trouble(&self) -> Option<&'static str> {
+        if self.draining.load(Ordering::Relaxed) {
+            Some("draining")
+        } else if !self.relay.responds(ANSWER) {
+            Some("a worker does not answer")
+        } else {
+            None
+        }
+    }
+
     fn text(&self) -> String {
         let counts = self.relay.counts();
         let of = |what: Count| counts.of(what) as f64;
@@ -150,8 +178,17 @@ impl Metrics {
         add("handshakes_total", "counter", "Control connections, by outcome.", &handshakes);
         add("sessions_opened_total", "counter", "Sessions opened.", &[("", value(&self.control.opened))]);
         add("sessions_denied_total", "counter", "Requests refused.", &[("", value(&self.control.denied))]);
+        let (numbers, name_bytes) = self.names.read();
+        add("sessions", "gauge", "Sessions that have keys.", &[("", f64::from(self.relay.live()))]);
+        add("session_numbers", "gauge", "Numbers that belong to names.", &[("", f64::from(numbers))]);
         add("session_slots", "gauge", "The most sessions.", &[("", f64::from(self.sessions))]);
-        add("session_bytes", "gauge", "Memory of all session records.", &[("", self.session_bytes as f64)]);
+        add("session_bytes", "gauge", "Memory reserved for all session records.", &[("", self.session_bytes as f64)]);
+        add("name_bytes", "gauge", "Memory of names and certificates, about.", &[("", name_bytes as f64)]);
+        if let Some(bytes) = resident_bytes() {
+            add("resident_bytes", "gauge", "Memory of the process in use.", &[("", bytes as f64)]);
+        }
+        let build = format!("{{version=\"{}\",scheme=\"{}\"}}", env!("CARGO_PKG_VERSION"), self.scheme);
+        add("build_info", "gauge", "1, with the version and the scheme.", &[(&build, 1.0)]);
         let cpu = of(Count::CpuNanoseconds) / 1e9;
         add("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
         #[cfg(feature = "nats")]

@@ -6,11 +6,19 @@ pub mod init;
 pub mod notify;
 pub mod run;
 
+mod admin;
+mod budget;
+mod limits;
+mod mesh_table;
 mod metrics;
+mod names_table;
+mod serve_error;
 mod server;
 
+pub use admin::{AdminError, AdminRequest, ask};
 pub use config::Config;
 pub use config_error::{ConfigError, SecretError, ValueError};
-pub use init::{init, stem};
+pub use init::{add, init, is_name, stem};
 pub use run::{Signals, run};
-pub use server::{Addresses, ServeError, Server};
+pub use serve_error::ServeError;
+pub use server::{Addresses, Server};

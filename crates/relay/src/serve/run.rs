@@ -2,30 +2,41 @@
 
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     time::Duration,
 };
 
 use nix::sys::signal::{SigSet, Signal};
+use serde_json::json;
 
 use crate::{
     log::Log,
     serve::{
+        admin::{self, AdminRequest, AdminSocket, Event},
         config::Config,
         notify::Notify,
-        server::{ServeError, Server},
+        serve_error::ServeError,
+        server::Server,
     },
 };
 
 /// SIGHUP, SIGTERM and SIGINT as messages.
 #[derive(Debug)]
-pub struct Signals(Receiver<Signal>);
+pub struct Signals(Receiver<Event>, SyncSender<Event>);
+
+/// How long a worker may take to answer.
+const ANSWER: Duration = Duration::from_secs(1);
 
 impl Signals {
+    /// Whether another signal came that ends the program.
+    fn ended(&self) -> bool {
+        self.0.try_iter().any(|event| matches!(event, Event::Signal(Signal::SIGTERM | Signal::SIGINT)))
+    }
+
     /// Blocks the three signals for this thread and all that it starts from now on. Call this before anything else.
     ///
     /// # Errors
@@ -37,14 +48,15 @@ impl Signals {
         }
         set.thread_block()?;
         let (sender, receiver) = sync_channel(8);
+        let admin = sender.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             while let Ok(signal) = set.wait() {
-                if sender.send(signal).is_err() {
+                if sender.send(Event::Signal(signal)).is_err() {
                     break;
                 }
             }
         })?;
-        Ok(Signals(receiver))
+        Ok(Signals(receiver, admin))
     }
 }
 
@@ -60,36 +72,54 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
         log.say("research-only", &[("scheme", config.scheme.to_string().into())]);
     }
     let mut server = Server::start(&config, log.clone())?;
+    let open = |path: &PathBuf| {
+        AdminSocket::open(path, signals.1.clone()).map_err(|error| ServeError::Admin { path: path.clone(), error })
+    };
+    let _admin = config.admin.as_ref().map(open).transpose()?;
     notify.say("READY=1");
     let watchdog = Notify::watchdog();
     loop {
         match signals.0.recv_timeout(watchdog.unwrap_or(Duration::from_secs(3600))) {
-            Ok(Signal::SIGHUP) => {
-                notify.say(&format!("RELOADING=1\nMONOTONIC_USEC={}", microseconds()));
-                let read = Config::read(path).map_err(ServeError::from);
-                match read.and_then(|fresh| server.reload(&fresh).map(|()| fresh)) {
-                    Ok(fresh) => config = fresh,
-                    Err(error) => log.say("reload-failed", &[("why", error.to_string().into())]),
-                }
-                notify.say("READY=1");
+            Ok(Event::Signal(Signal::SIGHUP)) => {
+                // What is wrong is in the log
+                let _ = reload(path, &server, &mut config, &notify, &log);
             }
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Event::Admin(request, reply)) => {
+                let answer = match request {
+                    AdminRequest::Status => vec![admin::status(&server)],
+                    AdminRequest::List => admin::list(&server),
+                    AdminRequest::Reload => match reload(path, &server, &mut config, &notify, &log) {
+                        Ok(()) => Vec::new(),
+                        Err(error) => vec![json!({ "error": error.to_string() })],
+                    },
+                };
+                // Who asked may have left
+                let _ = reply.send(answer);
+            }
+            Ok(Event::Signal(_)) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 // If a worker does not answer, the watchdog is not notified
-                if is_alive(&server) {
+                if server.relay().responds(ANSWER) {
                     notify.say("WATCHDOG=1");
                 }
             }
         }
     }
     notify.say("STOPPING=1");
-    server.drain_unless(config.drain, || matches!(signals.0.try_recv(), Ok(Signal::SIGTERM | Signal::SIGINT)));
+    server.drain_unless(config.drain, || signals.ended());
     Ok(())
 }
 
-fn is_alive(server: &Server) -> bool {
-    let relay = server.relay();
-    (0..relay.layout().shards() as usize).all(|shard| relay.change(shard, 0..0, |_| ()).is_ok())
+/// Reads the configuration again.
+fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, log: &Log) -> Result<(), ServeError> {
+    notify.say(&format!("RELOADING=1\nMONOTONIC_USEC={}", microseconds()));
+    let read = Config::read(path).map_err(ServeError::from);
+    let reloaded = read.and_then(|fresh| server.reload(&fresh).map(|()| *config = fresh));
+    if let Err(error) = &reloaded {
+        log.say("reload-failed", &[("why", error.to_string().into())]);
+    }
+    notify.say("READY=1");
+    reloaded
 }
 
 /// The monotonic clock, as systemd compares it with its own.

@@ -1,82 +1,31 @@
 //! Data plane, control plane and metrics of one configuration.
 
 use std::{
-    io,
     net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use sealwright_session::{Material, Memory, Plan, SessionError, table};
-use thiserror::Error;
+use sealwright_session::{Memory, SessionError, table};
 
 use crate::{
-    control::{ControlServer, ControlStats, NameDirectory, Names, Shared, tls::TlsError},
+    control::{ControlServer, ControlStats, Listed, NameDirectory, Names, Shared},
     data::{Count, Counts, Relay, Settings},
-    errors::os_error_text,
     layout::NodeLayout,
     log::Log,
     serve::{
+        budget::descriptors,
         config::Config,
-        config_error::ConfigError,
         metrics::{Metrics, MetricsServer},
+        serve_error::ServeError,
     },
 };
 
-/// Descriptors that the relay needs beside those of its connections: listeners, the control plane, metrics, files.
-const OTHER_DESCRIPTORS: u64 = 256;
 /// How long the last lines of the log may take.
 const LAST_LINES: Duration = Duration::from_secs(1);
-
-/// Why a relay cannot serve.
-#[derive(Debug, Error)]
-pub enum ServeError {
-    /// The configuration cannot be used.
-    #[error("{0}")]
-    Config(#[from] ConfigError),
-    /// Certificates or keys cannot be used.
-    #[error("{0}")]
-    Tls(#[from] TlsError),
-    /// The node cannot take part in its mesh.
-    #[cfg(feature = "nats")]
-    #[error("mesh: {0}")]
-    Mesh(#[from] crate::mesh::MeshError),
-    /// There is no memory for the records.
-    #[error("{0}")]
-    Session(#[from] SessionError),
-    /// The memory budget is too small.
-    #[error(
-        "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"
-    )]
-    Budget {
-        /// Sessions asked for.
-        sessions: u32,
-        /// What their records take.
-        needed: u64,
-        /// What the buffers of one connection may take.
-        connection: usize,
-        /// What there is.
-        budget: u64,
-    },
-    /// The relay cannot listen at an address.
-    #[error("{address}: {}", os_error_text(error))]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// Why.
-        error: io::Error,
-    },
-    /// A reload changes something that needs a restart.
-    #[error("{0} cannot be changed while the relay runs; restart it")]
-    NeedsRestart(&'static str),
-    /// Signals or the notification socket cannot be used.
-    #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
-}
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +49,7 @@ pub struct Server {
     log: Arc<Log>,
     /// The configuration that it was started with.
     config: Config,
+    started: Instant,
 }
 
 impl std::fmt::Debug for Server {
@@ -120,7 +70,7 @@ impl Server {
         let mut tables = Vec::new();
         for shard in 0..config.threads {
             let slots = layout.slots(config.sessions, shard);
-            let table = table(Plan { cluster: config.cluster(), ..Plan::new(config.scheme, slots) })?;
+            let table = table(config.plan(slots))?;
             let Memory { reserved, heap, shared, .. } = table.memory();
             session_bytes += reserved + heap + shared;
             tables.push(table);
@@ -149,8 +99,10 @@ impl Server {
             log: log.clone(),
         };
         let run = config.cluster() * config.threads;
-        let names = Names::new(&config.allowed(), run, config.sessions, random()?);
-        let control = ControlServer::start(config.control, shared, tls, names, config.control_limits)
+        let access = config.access();
+        let mut names = Names::new(&access.allowed, run, config.sessions, random()?);
+        names.set(&access.allowed, &access.revoked);
+        let control = ControlServer::start(config.control, shared, tls, names, access.policy, config.control_limits)
             .map_err(listen(config.control))?;
         let source = Metrics {
             relay: relay.clone(),
@@ -160,6 +112,8 @@ impl Server {
             draining: draining.clone(),
             sessions: config.sessions,
             session_bytes,
+            names: control.gauge(),
+            scheme: config.scheme.to_string(),
         };
         let metrics = match config.metrics {
             Some(address) => Some(MetricsServer::start(address, source).map_err(listen(address))?),
@@ -174,6 +128,7 @@ impl Server {
             draining,
             log,
             config: config.clone(),
+            started: Instant::now(),
         };
         server.log.say(
             "serving",
@@ -215,11 +170,31 @@ impl Server {
         }
         let tls = config.tls.server()?;
         if let Some(control) = &self.control {
-            control.reload(tls, &config.allowed(), config.control_limits);
+            control.reload(tls, config.access(), config.control_limits);
         }
         let about = [("clients", config.clients.len().into()), ("clusters", config.clusters.len().into())];
         self.log.say("reloaded", &about);
         Ok(())
+    }
+
+    /// All open sessions, by name.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        self.control.as_ref().map(ControlServer::list).unwrap_or_default()
+    }
+
+    /// Numbers that belong to names, and about how many bytes names and certificates take.
+    pub(crate) fn names(&self) -> (u32, u64) {
+        self.control.as_ref().map_or((0, 0), |control| control.gauge().read())
+    }
+
+    /// Since when it serves.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// The configuration that it was started with.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Opens no sessions, accepts no connections, and lets open connections finish, at most for `grace`.
@@ -251,70 +226,9 @@ impl Server {
     }
 }
 
-/// How many connections the system has descriptors for, after the limit was raised as far as it may be.
-fn descriptors() -> Result<usize, ServeError> {
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
-    if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_err() {
-        return Ok(for_connections(soft));
-    }
-    Ok(for_connections(hard))
-}
-
-fn for_connections(descriptors: u64) -> usize {
-    usize::try_from(descriptors.saturating_sub(OTHER_DESCRIPTORS).max(1)).unwrap_or(usize::MAX)
-}
-
 /// A random generation to begin with.
 fn random() -> Result<u32, SessionError> {
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_err(|_| SessionError::NoRandom)?;
     Ok(u32::from_be_bytes(bytes))
-}
-
-impl Config {
-    /// A key that another configuration changes although a running relay cannot take it over.
-    fn needs_restart(&self, other: &Config) -> Option<&'static str> {
-        let same = [
-            ("frames", self.frames == other.frames),
-            ("control", self.control == other.control),
-            ("metrics", self.metrics == other.metrics),
-            ("public", self.public == other.public),
-            ("scheme", self.scheme == other.scheme),
-            ("node", self.node == other.node),
-            ("sessions", self.sessions == other.sessions),
-            ("memory_mib", self.memory == other.memory),
-            ("threads", self.threads == other.threads),
-            ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
-            ("a limit of frames or connections, or udp,", self.settings == other.settings),
-            #[cfg(feature = "nats")]
-            ("mesh", self.mesh == other.mesh),
-        ];
-        same.into_iter().find(|(_, same)| !same).map(|(key, _)| key)
-    }
-
-    /// How many connections there is memory for beside the records and the workers.
-    fn connections(&self) -> Result<usize, ServeError> {
-        let settings = &self.settings;
-        let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes();
-        match settings.connections_within(self.memory.saturating_sub(needed)) {
-            0 => Err(ServeError::Budget {
-                sessions: self.sessions,
-                needed: needed.div_ceil(1 << 20),
-                connection: settings.connection_bytes() >> 10,
-                budget: self.memory >> 20,
-            }),
-            connections => Ok(connections),
-        }
-    }
-
-    /// What the records of all sessions take, once all are there.
-    fn record_bytes(&self) -> Result<u64, ServeError> {
-        let mut one = table(Plan { cluster: self.cluster(), ..Plan::new(self.scheme, 1) })?;
-        let before = one.memory();
-        one.admit(0, 0, &Material::random()?)?;
-        let after = one.memory();
-        let client = after.record as u64 + self.settings.session_bytes() + after.heap.saturating_sub(before.heap);
-        let clusters = u64::from(self.threads + self.sessions / self.cluster());
-        Ok(u64::from(self.sessions) * client + clusters * after.shared)
-    }
 }

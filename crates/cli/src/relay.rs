@@ -1,0 +1,267 @@
+//! `sealwright relay`: what the operator of a relay does.
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand};
+use sealwright_relay::serve::{AdminError, AdminRequest, Config, add, ask, is_name, stem};
+use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown};
+
+const ADD: &str = "\
+The certificate comes from the authority that `serve --init` made in the folder of the configuration. The name
+goes into the file that `clients_file` names. If the relay runs, it is told at once.
+
+Example:
+    sealwright relay add carol -c trial/relay.toml";
+
+const REVOKE: &str = "\
+The name goes into the file that `revoked_file` names, whatever allows it. If the relay runs, its session and
+its connection end at once.
+
+Example:
+    sealwright relay revoke alice -c trial/relay.toml";
+
+const LIST: &str = "\
+Name, tenant, number, address and age of each session, from the socket that `admin` in the configuration names.
+
+Example:
+    sealwright relay list -c trial/relay.toml";
+
+const CHECK: &str = "\
+Example:
+    sealwright relay check trial/relay.toml";
+
+const STATUS: &str = "\
+The relay is asked over the socket that `admin` in its configuration names.
+
+Example:
+    sealwright relay status -c trial/relay.toml";
+
+/// Operate a relay: add and revoke clients, look at it, check its configuration
+#[derive(Args, Debug)]
+pub(crate) struct RelayArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Issue a certificate to a client, and let it have a session
+    #[command(after_help = ADD)]
+    Add(AddArgs),
+    /// Take the session of a name away, for good
+    #[command(after_help = REVOKE)]
+    Revoke(NameArgs),
+    /// Print all open sessions of the running relay
+    #[command(after_help = LIST)]
+    List(ListArgs),
+    /// Check a configuration, its files and its memory, without serving
+    #[command(after_help = CHECK)]
+    Check(CheckArgs),
+    /// Print how the running relay is
+    #[command(after_help = STATUS)]
+    Status(ListArgs),
+}
+
+#[derive(Args, Debug)]
+struct AddArgs {
+    #[command(flatten)]
+    name: NameArgs,
+    /// Address of the relay that is written into the client's file; as in the files of other clients if not given
+    #[arg(long, value_name = "HOST:PORT")]
+    relay: Option<String>,
+}
+
+#[derive(Args, Debug)]
+struct NameArgs {
+    /// Name of the client
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+#[derive(Args, Debug)]
+struct CheckArgs {
+    /// Configuration file of the relay
+    #[arg(value_name = "RELAY.TOML")]
+    config: PathBuf,
+}
+
+#[derive(Args, Debug)]
+struct ConfigArgs {
+    /// Configuration file of the relay
+    #[arg(short, long, value_name = "RELAY.TOML", default_value = "relay.toml")]
+    config: PathBuf,
+}
+
+#[derive(Args, Debug)]
+struct ListArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does what the operator asks.
+pub(crate) fn run(args: &RelayArgs) -> Result<Exit, CommandError> {
+    match &args.verb {
+        Verb::Add(args) => add_client(args),
+        Verb::Revoke(args) => revoke(args),
+        Verb::List(args) => list(args),
+        Verb::Check(args) => check(&args.config),
+        Verb::Status(args) => status(args),
+    }?;
+    Ok(Exit::Done)
+}
+
+fn read(path: &Path) -> Result<Config, CommandError> {
+    Config::read(path).map_err(CommandError::failed)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn add_client(args: &AddArgs) -> Result<(), CommandError> {
+    let path = &args.name.config.config;
+    let config = read(path)?;
+    let name = args.name.name.to_ascii_lowercase();
+    if config.clients.contains(&name) {
+        return Err(CommandError::failed(format!("{name} is a client already")));
+    }
+    if config.revoked.contains(&name) {
+        let hint = "to trust this name again, take it out of the revoked names first";
+        return Err(CommandError::failed(format!("{name} was revoked")).hint(hint));
+    }
+    let Some(file) = &config.clients_file else { return Err(without(path, "clients_file")) };
+    let relay = args.relay.clone().unwrap_or_else(|| known_relay(folder(path), &config));
+    add(folder(path), file, &name, &relay)
+        .map_err(|error| CommandError::failed(os_message(&error)).about(folder(path)))?;
+    let stem = stem(&name);
+    let folder = shown(folder(path));
+    print(&format!("{folder}/{stem}.toml\n{folder}/{stem}.pem\n{folder}/{stem}.key\n"))?;
+    reload(&config)
+}
+
+/// The address of the relay as another client knows it, or as it can be guessed.
+fn known_relay(folder: &Path, config: &Config) -> String {
+    let address = |name: &String| {
+        let text = std::fs::read_to_string(folder.join(format!("{}.toml", stem(name)))).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("relay = \""))?;
+        Some(line.trim_end().trim_end_matches('"').to_owned())
+    };
+    let host = config.public.as_ref().map_or("localhost", |(host, _)| host);
+    config.clients.iter().find_map(address).unwrap_or_else(|| format!("{host}:{}", config.control.port()))
+}
+
+fn revoke(args: &NameArgs) -> Result<(), CommandError> {
+    let path = &args.config.config;
+    let config = read(path)?;
+    let name = args.name.to_ascii_lowercase();
+    let Some(file) = &config.revoked_file else { return Err(without(path, "revoked_file")) };
+    if !is_name(&name) {
+        return Err(CommandError::failed(format!("{name} is not the name of a client")));
+    }
+    if !config.revoked.contains(&name) {
+        let failed = |error| CommandError::failed(os_message(&error)).about(file);
+        let mut names = OpenOptions::new().append(true).open(file).map_err(failed)?;
+        // In one piece, so that a relay that reads meanwhile sees a whole name
+        names.write_all(format!("{name}\n").as_bytes()).and_then(|()| names.sync_all()).map_err(failed)?;
+    }
+    reload(&config)
+}
+
+fn without(path: &Path, key: &str) -> CommandError {
+    CommandError::failed(format!("{key} is not set"))
+        .about(path)
+        .hint(format!("{key} = \"FILE\" names a file with names, one a line"))
+}
+
+/// Lets the running relay read what has changed.
+fn reload(config: &Config) -> Result<(), CommandError> {
+    let Some(socket) = &config.admin else {
+        say(format_args!("sealwright: no `admin` socket is set: send SIGHUP to the relay"));
+        return Ok(());
+    };
+    match ask(socket, AdminRequest::Reload) {
+        Ok(_) => Ok(()),
+        Err(AdminError::Socket { .. }) => {
+            say(format_args!("sealwright: the relay does not run: it reads this when it starts"));
+            Ok(())
+        }
+        Err(error) => Err(CommandError::failed(error)),
+    }
+}
+
+fn answers(args: &ListArgs, request: AdminRequest) -> Result<Vec<serde_json::Value>, CommandError> {
+    let path = &args.config.config;
+    let Some(socket) = read(path)?.admin else {
+        return Err(CommandError::failed("admin is not set").about(path).hint("admin = \"relay.sock\" names a socket"));
+    };
+    ask(&socket, request).map_err(|error| CommandError::failed(error).hint("is the relay running?"))
+}
+
+fn list(args: &ListArgs) -> Result<(), CommandError> {
+    let mut text = String::new();
+    for line in answers(args, AdminRequest::List)? {
+        if args.json {
+            text += &format!("{line}\n");
+            continue;
+        }
+        let word = |key: &str| match &line[key] {
+            serde_json::Value::String(word) => word.clone(),
+            serde_json::Value::Null => "-".to_owned(),
+            other => other.to_string(),
+        };
+        text += &format!(
+            "{:<24} {:<12} {:>10} {:<24} {} s\n",
+            word("name"),
+            word("tenant"),
+            word("session"),
+            word("from"),
+            word("seconds")
+        );
+    }
+    print(&text)
+}
+
+fn status(args: &ListArgs) -> Result<(), CommandError> {
+    let mut text = String::new();
+    for line in answers(args, AdminRequest::Status)? {
+        if args.json {
+            text += &format!("{line}\n");
+            continue;
+        }
+        let no_fields = serde_json::Map::new();
+        for (key, value) in line.as_object().unwrap_or(&no_fields) {
+            match value.as_object() {
+                Some(parts) => {
+                    let some = parts.iter().filter(|(_, count)| count.as_u64() != Some(0));
+                    let parts: Vec<String> = some.map(|(reason, count)| format!("{reason} {count}")).collect();
+                    text +=
+                        &format!("{key}: {}\n", if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
+                }
+                None => text += &format!("{key}: {}\n", value.as_str().map_or(value.to_string(), str::to_owned)),
+            }
+        }
+    }
+    print(&text)
+}
+
+fn check(path: &Path) -> Result<(), CommandError> {
+    let config = read(path)?;
+    let connections = config.check().map_err(CommandError::failed)?;
+    print(&format!(
+        "{}: {} names, {} revoked, {} sessions and {connections} connections within {} MiB\n",
+        shown(path),
+        config.clients.len() + config.clusters.values().map(Vec::len).sum::<usize>(),
+        config.revoked.len(),
+        config.sessions,
+        config.memory >> 20
+    ))
+}

@@ -1,0 +1,142 @@
+//! What each certificate has of this relay: its open sessions, and how often it may open some.
+
+use std::{
+    borrow::Borrow,
+    collections::HashMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rustls::pki_types::CertificateDer;
+
+/// The certificate that a session was opened with, and those between it and its authority.
+pub(crate) type Chain = Arc<Vec<CertificateDer<'static>>>;
+
+/// How often one certificate may open sessions, and how many it may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OpenLimits {
+    /// The most sessions of one certificate.
+    pub(crate) sessions: u32,
+    /// The most openings a minute with one certificate; as many may come at once.
+    pub(crate) by_certificate: f64,
+    /// The most openings a minute of one session; likewise.
+    pub(crate) of_session: f64,
+}
+
+/// A share of so many events a minute, of which as many may come at once: what is kept is until when it is used up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Minute(Option<Instant>);
+
+impl Minute {
+    /// Takes one event, if there is one left.
+    pub(crate) fn take(&mut self, per_minute: f64, now: Instant) -> bool {
+        let begin = self.0.map_or(now, |used| used.max(now));
+        let there = begin - now < Duration::from_secs(60);
+        if there {
+            self.0 = Some(begin + Duration::from_secs_f64(60.0 / per_minute));
+        }
+        there
+    }
+}
+
+/// By the certificate of the client itself.
+#[derive(Debug)]
+struct ByLeaf(Chain);
+
+fn leaf(chain: &Chain) -> &[u8] {
+    chain.first().map_or(&[], |certificate| certificate.as_ref())
+}
+
+impl Borrow<[u8]> for ByLeaf {
+    fn borrow(&self) -> &[u8] {
+        leaf(&self.0)
+    }
+}
+
+impl Hash for ByLeaf {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        leaf(&self.0).hash(state);
+    }
+}
+
+impl PartialEq for ByLeaf {
+    fn eq(&self, other: &ByLeaf) -> bool {
+        leaf(&self.0) == leaf(&other.0)
+    }
+}
+
+impl Eq for ByLeaf {}
+
+/// The certificates with open sessions, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Certificates(HashMap<ByLeaf, Uses>);
+
+#[derive(Debug, Default)]
+struct Uses {
+    sessions: u32,
+    opened: Minute,
+}
+
+impl Certificates {
+    /// Whether a certificate may open one more session, or, if it has this one already, open it anew.
+    pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> bool {
+        let Some(uses) = self.0.get_mut(leaf(chain)) else { return limits.sessions > 0 };
+        (anew || uses.sessions < limits.sessions) && uses.opened.take(limits.by_certificate, now)
+    }
+
+    /// A session was opened. Returns the chain that all sessions of this certificate share.
+    pub(crate) fn opened(&mut self, chain: &Chain) -> Chain {
+        let known = self.0.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
+        let chain = known.unwrap_or_else(|| chain.clone());
+        self.0.entry(ByLeaf(chain.clone())).or_default().sessions += 1;
+        chain
+    }
+
+    /// A session has ended.
+    pub(crate) fn closed(&mut self, chain: &Chain) {
+        if let Some(uses) = self.0.get_mut(leaf(chain)) {
+            uses.sessions -= 1;
+            if uses.sessions == 0 {
+                self.0.remove(leaf(chain));
+            }
+        }
+    }
+
+    /// About how many bytes they take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let certificates: usize =
+            self.0.keys().map(|chain| chain.0.iter().map(|one| one.len() + 48).sum::<usize>()).sum();
+        (certificates + self.0.capacity() * (size_of::<(ByLeaf, Uses)>() + 1)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(byte: u8) -> Chain {
+        Arc::new(vec![CertificateDer::from(vec![byte; 4]), CertificateDer::from(vec![9; 4])])
+    }
+
+    #[test]
+    fn a_certificate_has_so_many_sessions_and_openings_and_no_more() {
+        let limits = OpenLimits { sessions: 3, by_certificate: 30.0, of_session: 1.0 };
+        let (mut certificates, start) = (Certificates::default(), Instant::now());
+        let mut opened = 0;
+        while certificates.may_open(&chain(1), false, &limits, start) {
+            let shared = certificates.opened(&chain(1));
+            assert_eq!(Arc::strong_count(&shared), 2, "one copy of it is kept");
+            opened += 1;
+        }
+        assert_eq!(opened, 3);
+        assert!(certificates.may_open(&chain(2), false, &limits, start), "another one");
+        let anew = (0..100).filter(|_| certificates.may_open(&chain(1), true, &limits, start)).count();
+        assert_eq!(anew, 28, "two openings were counted above");
+        assert!(certificates.may_open(&chain(1), true, &limits, start + Duration::from_secs(3)), "30 a minute");
+        for _ in 0..3 {
+            certificates.closed(&chain(1));
+        }
+        assert!(certificates.0.is_empty() && certificates.may_open(&chain(1), false, &limits, start));
+    }
+}

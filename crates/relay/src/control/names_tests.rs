@@ -1,0 +1,182 @@
+use super::*;
+
+fn list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn rest(names: &[&str]) -> Allowed {
+    vec![(None, list(names))]
+}
+
+/// A session that was opened with a certificate of this content.
+fn session(certificate: u8) -> OpenSession {
+    let chain = Chain::new(vec![vec![certificate].into()]);
+    OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain }
+}
+
+fn new(allowed: &Allowed, run: u32, limit: u32) -> Names {
+    Names::new(allowed, run, limit, 1)
+}
+
+fn number(names: &mut Names, name: &str) -> Result<u32, NoNumber> {
+    names.number(name).map(|number| number.index)
+}
+
+fn set(names: &mut Names, allowed: &Allowed) -> Vec<(String, u32)> {
+    names.set(allowed, &[]).into_iter().map(|(name, number)| (name, number.index)).collect()
+}
+
+#[test]
+fn names_keep_their_numbers_while_others_come_and_go() {
+    for run in [1, 2, 100] {
+        let mut names = new(&rest(&["alice", "bob"]), run, 3);
+        assert_eq!((number(&mut names, "alice"), number(&mut names, "bob")), (Ok(0), Ok(1)));
+        assert_eq!(number(&mut names, "carol"), Err(NoNumber::Unknown));
+        assert_eq!(set(&mut names, &rest(&["bob", "carol"])), [("alice".to_owned(), 0)]);
+        assert_eq!((number(&mut names, "bob"), number(&mut names, "carol")), (Ok(1), Ok(2)));
+        assert_eq!(number(&mut names, "alice"), Err(NoNumber::Unknown));
+        assert_eq!(set(&mut names, &rest(&["bob", "carol", "dave", "erin"])), []);
+        assert_eq!(number(&mut names, "dave"), Ok(0), "the free one");
+        assert_eq!(number(&mut names, "erin"), Err(NoNumber::Full));
+    }
+}
+
+#[test]
+fn a_wildcard_stands_for_one_label() {
+    let mut names = new(&rest(&["*.load"]), 10, 10);
+    assert_eq!(
+        (number(&mut names, "1.load"), number(&mut names, "2.load"), number(&mut names, "1.load")),
+        (Ok(0), Ok(1), Ok(0))
+    );
+    for name in ["load", ".load", "1.2.load", "1.unload", "*"] {
+        assert_eq!(number(&mut names, name), Err(NoNumber::Unknown), "{name}");
+    }
+}
+
+#[test]
+fn clusters_share_no_run_and_come_and_go() {
+    let with = |clusters: &[(&str, &[&str])]| {
+        let mut allowed = rest(&["alice", "bob", "carol"]);
+        allowed.extend(clusters.iter().map(|(name, names)| (Some((*name).to_owned()), list(names))));
+        allowed
+    };
+    let mut names = new(&with(&[("a", &["*.a"])]), 2, 8);
+    assert_eq!(
+        (names.owners["alice"].number.index, names.owners["bob"].number.index, names.owners["carol"].number.index),
+        (0, 1, 2)
+    );
+    assert_eq!((number(&mut names, "1.a"), number(&mut names, "2.a")), (Ok(4), Ok(5)));
+    assert_eq!(number(&mut names, "3.a"), Err(NoNumber::Full), "a cluster stays within its run");
+    set(&mut names, &with(&[("a", &["*.a"]), ("b", &["*.b"])]));
+    assert_eq!((number(&mut names, "1.a"), number(&mut names, "1.b")), (Ok(4), Ok(6)));
+    let gone = set(&mut names, &with(&[("b", &["*.b"])]));
+    assert_eq!(gone, [("1.a".to_owned(), 4), ("2.a".to_owned(), 5)]);
+    assert_eq!(number(&mut names, "1.a"), Err(NoNumber::Unknown));
+    set(&mut names, &with(&[("b", &["*.b"]), ("c", &["*.c"])]));
+    assert_eq!((number(&mut names, "1.b"), number(&mut names, "1.c")), (Ok(6), Ok(4)), "the run that is free again");
+    // A name that moves is another session
+    let gone = set(&mut names, &with(&[("b", &["carol"])])[1..].to_vec());
+    assert!(gone.contains(&("carol".to_owned(), 2)), "{gone:?}");
+    assert_eq!(number(&mut names, "carol"), Ok(7));
+}
+
+#[test]
+fn a_number_has_another_generation_with_each_owner() {
+    let mut names = Names::new(&rest(&["alice"]), 10, 1, u32::MAX);
+    let first = names.number("alice");
+    assert_eq!(first, Ok(Number { index: 0, generation: u32::MAX }));
+    assert_eq!(names.number("alice"), first, "it is the same owner");
+    names.set(&rest(&["bob"]), &[]);
+    assert_eq!(names.number("bob"), Ok(Number { index: 0, generation: 1 }), "0 is left out");
+    names.set(&rest(&["alice"]), &[]);
+    assert_eq!(names.number("alice"), Ok(Number { index: 0, generation: 2 }));
+}
+
+#[test]
+fn looking_up_a_name_gives_it_no_number() {
+    let mut names = new(&rest(&["*.load", "alice"]), 10, 2);
+    for name in 0..100 {
+        assert_eq!(names.find(&format!("{name}.load")), Err(NoNumber::Absent));
+        assert_eq!(names.find(&format!("{name}.other")), Err(NoNumber::Unknown));
+    }
+    assert!(names.find("alice").is_ok() && names.number("1.load").is_ok() && names.find("1.load").is_ok());
+}
+
+#[test]
+fn a_session_opened_for_a_former_owner_is_noticed() {
+    let mut names = new(&rest(&["alice"]), 10, 1);
+    let number = names.number("alice").expect("room");
+    names.set(&rest(&["bob"]), &[]);
+    assert!(!names.opened("alice", number, session(1)), "alice was removed meanwhile");
+    let number = names.number("bob").expect("room");
+    assert!(names.opened("bob", number, session(1)));
+    assert_eq!(names.open_sessions().count(), 1);
+    names.closed("bob", Number { generation: 99, ..number });
+    assert_eq!(names.open_sessions().count(), 1, "another generation");
+    names.closed("bob", number);
+    assert_eq!(names.open_sessions().count(), 0);
+}
+
+#[test]
+fn a_retired_number_is_given_to_nobody() {
+    let mut names = new(&rest(&["alice"]), 10, 2);
+    let number = names.number("alice").expect("room");
+    names.retire("alice", number);
+    let other = names.number("alice").expect("room");
+    assert_ne!(other.index, number.index);
+    names.retire("alice", number);
+    assert_eq!(names.find("alice"), Ok(other), "retired before");
+    names.retire("alice", other);
+    assert_eq!(names.number("alice"), Err(NoNumber::Full));
+}
+
+#[test]
+fn certificates_of_clients_are_known_by_their_names() {
+    let names = new(&rest(&["alice", "*.load.test", "one.sensors.test"]), 10, 10);
+    for known in ["alice", "*.load.test", "7.load.test", "*.sensors.test", "one.sensors.test"] {
+        assert!(names.knows(known), "{known}");
+    }
+    for unknown in ["bob", "load.test", "*.test", "two.sensors.test", "1.2.load.test"] {
+        assert!(!names.knows(unknown), "{unknown}");
+    }
+}
+
+#[test]
+fn a_revoked_name_has_no_session_though_a_wildcard_allows_it() {
+    let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+    let number = names.number("7.load").expect("room");
+    assert!(names.opened("7.load", number, session(1)) && names.number("8.load").is_ok());
+    let gone = names.set(&rest(&["*.load", "alice"]), &list(&["7.load", "alice"]));
+    assert_eq!(gone.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["alice", "7.load"]);
+    assert_eq!((names.number("7.load"), names.find("7.load")), (Err(NoNumber::Revoked), Err(NoNumber::Revoked)));
+    assert!(!names.opened("7.load", number, session(1)) && names.find("8.load").is_ok());
+    assert!(!names.knows("7.load") && !names.knows("alice") && names.knows("8.load") && names.knows("*.load"));
+    names.set(&rest(&["*.load", "alice"]), &[]);
+    assert_ne!(names.number("7.load"), Ok(number), "allowed again, and another owner");
+}
+
+#[test]
+fn one_certificate_does_not_take_the_numbers_of_the_others() {
+    let limits = OpenLimits { sessions: 50, by_certificate: 1e6, of_session: 1.0 };
+    let (mut names, now) = (new(&rest(&["*.load", "*.sensors"]), 100, 100), Instant::now());
+    let [greedy, honest] = [1, 2].map(session);
+    let mut open = |name: String, session: &OpenSession| -> Result<(), NoNumber> {
+        let number = names.number_to_open(&name, &session.chain, &limits, now)?;
+        assert!(names.opened(&name, number, session.clone()));
+        Ok(())
+    };
+    let taken = (0..1000).filter(|at| open(format!("{at}.load"), &greedy).is_ok()).count();
+    let others = (0..50).filter(|at| open(format!("{at}.sensors"), &honest).is_ok()).count();
+    assert_eq!((taken, others), (50, 50));
+    assert_eq!(open("0.load".into(), &greedy), Err(NoNumber::TooOften), "it was opened just now");
+    assert_eq!(open("50.load".into(), &greedy), Err(NoNumber::Share));
+    // What has ended makes room, whichever way it ended
+    let number = names.find("0.load").expect("it is open");
+    names.closed("0.load", number);
+    assert_eq!(names.number_to_open("3.load", &greedy.chain, &limits, now), Err(NoNumber::TooOften));
+    assert!(names.number_to_open("0.load", &greedy.chain, &limits, now + std::time::Duration::from_secs(60)).is_ok());
+    names.set(&rest(&["*.sensors"]), &[]);
+    assert_eq!(names.used(), 50);
+    let bytes = names.bytes();
+    assert!((50 * 50..50 * 400).contains(&bytes), "{bytes}");
+}

@@ -1,0 +1,154 @@
+//! What clients request: to open a session, and to look up others.
+
+use std::time::Instant;
+
+use rustls::ServerConnection;
+use sealwright_session::{Material, SessionError};
+use zeroize::Zeroizing;
+
+use crate::{
+    control::{
+        names::{NoNumber, Number, OpenSession},
+        protocol::{self, Response},
+        server::{Client, Inner, Shared},
+        stats::one,
+        tls,
+    },
+    data::AdmitError,
+};
+
+impl Inner {
+    /// Opens the session of a name, if the client may have it.
+    pub(super) fn open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Response {
+        if !client.certificate().is_some_and(|certificate| tls::names(certificate, name)) {
+            return self.denied(name, client, "your certificate does not name this client");
+        }
+        let number = {
+            let mut current = self.current();
+            let limits = current.limits.open;
+            current.names.number_to_open(name, &client.chain, &limits, Instant::now())
+        };
+        let mut number = match number {
+            Ok(number) => number,
+            Err(why) => return self.no_number(name, client, why),
+        };
+        let mut granted = self.admit(name, number, connection, client);
+        if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
+            // The number has had all its keys: the client gets another one
+            let renewed = {
+                let mut current = self.current();
+                current.names.retire(name, number);
+                current.names.number(name)
+            };
+            number = match renewed {
+                Ok(number) => number,
+                Err(why) => return self.no_number(name, client, why),
+            };
+            granted = self.admit(name, number, connection, client);
+        }
+        let grant = match granted {
+            Some(Ok(grant)) => grant,
+            Some(Err(error)) => return Response::Refused(format!("the session cannot be opened: {error}")),
+            None => return Response::Refused("no keys could be agreed on".into()),
+        };
+        let address = self.address(number);
+        let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone() };
+        // The configuration may have changed since the number was looked up
+        let (is_owner, class) = {
+            let mut current = self.current();
+            (current.names.opened(name, number, open), current.policy.class(name))
+        };
+        if !is_owner {
+            self.shared.relay.remove(address);
+            return self.no_number(name, client, NoNumber::Unknown);
+        }
+        if class != client.class {
+            // Likewise the rules
+            self.shared.relay.set_class(address, class);
+        }
+        let Shared { relay, directory, frames, stats, log } = &self.shared;
+        one(&stats.opened);
+        directory.iter().for_each(|directory| directory.opened(name, address));
+        let from = client.from.to_string();
+        log.say("opened", &[("name", name.into()), ("session", address.session.into()), ("from", from.into())]);
+        let (host, port) = frames.clone();
+        let shard = relay.layout().locate(address.session).map_or(0, |(shard, _)| shard);
+        Response::Opened {
+            session: address.session,
+            generation: address.generation,
+            host,
+            port,
+            udp: relay.udp(shard).map(|address| address.port()),
+            mesh: directory.is_some(),
+            workers: relay.layout().shards(),
+            grant: base16ct::lower::encode_string(&grant.to_bytes()[..]),
+        }
+    }
+
+    /// Gives the session of this number keys of the connection; nothing if TLS exports none.
+    fn admit(
+        &self,
+        name: &str,
+        number: Number,
+        connection: &ServerConnection,
+        client: &mut Client,
+    ) -> Option<Result<sealwright_session::Grant, AdmitError>> {
+        let address = self.address(number);
+        let context = protocol::context(address.session, client.opened);
+        let exported = Zeroizing::new([0; Material::LEN]);
+        let exported = connection.export_keying_material(exported, protocol::LABEL, Some(&context)).ok()?;
+        client.opened += 1;
+        client.class = self.current().policy.class(name);
+        Some(self.shared.relay.admit_as(address, client.class, Material::from_bytes(&exported)))
+    }
+
+    /// Looks up a name, if the client may speak to it.
+    pub(super) fn find(&self, name: &str, client: &Client) -> Response {
+        let current = self.current();
+        let dns_names = client.certificate().map(tls::dns_names).unwrap_or_default();
+        let known: Vec<&String> = dns_names.iter().filter(|name| current.names.knows(name)).collect();
+        if known.is_empty() {
+            drop(current);
+            return self.denied(name, client, "your certificate names no client of this relay");
+        }
+        if !known.iter().any(|dns_name| current.policy.may_find(dns_name, name)) {
+            drop(current);
+            return self.denied(name, client, "no rule of this relay lets you speak to this client");
+        }
+        if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
+            return Response::Found(address);
+        }
+        let found = current.names.find(name);
+        drop(current);
+        match found {
+            Ok(number) => Response::Found(self.address(number)),
+            Err(why) => self.no_number(name, client, why),
+        }
+    }
+
+    fn no_number(&self, name: &str, client: &Client, why: NoNumber) -> Response {
+        let why = match why {
+            NoNumber::Absent => return Response::Absent(name.to_owned()),
+            NoNumber::Unknown => "this relay does not know that name",
+            NoNumber::Revoked => "this name was revoked",
+            NoNumber::Full => "all sessions of this relay are taken",
+            NoNumber::Share => "this certificate has all the sessions that it may have",
+            NoNumber::TooOften => "this session was opened too often; wait a minute",
+        };
+        self.denied(name, client, why)
+    }
+
+    /// Counts and logs a refusal.
+    fn denied(&self, name: &str, client: &Client, why: &str) -> Response {
+        one(&self.shared.stats.denied);
+        let names = client.certificate().map(tls::dns_names).unwrap_or_default();
+        let about = [
+            ("name", name.into()),
+            ("from", client.from.to_string().into()),
+            ("certificate", names.into()),
+            ("why", why.into()),
+        ];
+        self.shared.log.say("denied", &about);
+        Response::Refused(why.into())
+    }
+}

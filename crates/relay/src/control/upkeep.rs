@@ -1,0 +1,109 @@
+//! What is done from time to time: sessions end whose time is over, revoked certificates are read, denials are logged.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use rustls::pki_types::CertificateDer;
+
+use crate::control::{
+    names::{Number, OpenSession},
+    server::Inner,
+};
+
+/// How often certificates and lifetimes of open sessions are checked.
+const CHECK: Duration = Duration::from_secs(30);
+/// How often denials are logged.
+const TICK: Duration = Duration::from_secs(1);
+
+impl Inner {
+    /// Works until the control plane stops.
+    pub(super) fn check_until_stopped(&self) {
+        let mut checked = Instant::now();
+        while !self.stop.load(Ordering::Relaxed) {
+            std::thread::park_timeout(TICK);
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            self.log_denials();
+            if checked.elapsed() >= CHECK {
+                checked = Instant::now();
+                self.refresh_revocations();
+                self.check_sessions();
+            }
+        }
+    }
+
+    /// Logs who spoke to whom and may not.
+    fn log_denials(&self) {
+        let denials = self.shared.relay.denials();
+        if denials.is_empty() {
+            return;
+        }
+        let lines: Vec<_> = {
+            let current = self.current();
+            let mut owners = HashMap::new();
+            for (name, number, open) in current.names.open_sessions() {
+                let address = self.address(number);
+                if denials.iter().any(|(from, to)| *from == address || *to == address) {
+                    owners.insert(address, (name.to_owned(), open.from));
+                }
+            }
+            let line = |(from, to)| (from, owners.get(&from).cloned(), owners.get(&to).cloned());
+            denials.into_iter().map(line).collect()
+        };
+        for (from, sender, receiver) in lines {
+            let (name, address) = sender.unzip();
+            let about = [
+                ("name", name.into()),
+                ("session", from.session.into()),
+                ("from", address.map(|address| address.to_string()).into()),
+                ("to", receiver.map(|(name, _)| name).into()),
+                ("why", "no rule lets it send there".into()),
+            ];
+            self.shared.log.say("denied", &about);
+        }
+    }
+
+    /// Reads the list of revoked certificates again if its file has changed.
+    fn refresh_revocations(&self) {
+        let tls = self.current().tls.clone();
+        match tls.refreshed() {
+            Ok(None) => {}
+            Ok(Some(fresh)) => {
+                self.current().tls = fresh;
+                self.shared.log.say("revocations-read", &[]);
+            }
+            Err(error) => self.shared.log.say("reload-failed", &[("why", error.to_string().into())]),
+        }
+    }
+
+    /// Ends sessions whose lifetime is over, or whose certificate has expired or comes from another authority.
+    pub(super) fn check_sessions(&self) {
+        let ended: Vec<(String, Number, &str)> = {
+            let current = self.current();
+            // Many sessions may have one certificate
+            let mut checked: HashMap<*const Vec<CertificateDer<'_>>, bool> = HashMap::new();
+            let mut why = |open: &OpenSession| {
+                if open.since.elapsed() > current.limits.lifetime {
+                    return Some("its lifetime is over");
+                }
+                let valid =
+                    checked.entry(Arc::as_ptr(&open.chain)).or_insert_with(|| current.tls.is_valid(&open.chain));
+                (!*valid).then_some("its certificate is not valid any more")
+            };
+            let sessions = current.names.open_sessions();
+            sessions.filter_map(|(name, number, open)| Some((name.to_owned(), number, why(open)?))).collect()
+        };
+        for (name, number, why) in ended {
+            self.current().names.closed(&name, number);
+            let address = self.address(number);
+            self.shared.relay.remove(address);
+            self.shared.directory.iter().for_each(|directory| directory.closed(&name, address));
+            let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
+            self.shared.log.say("ended", &about);
+        }
+    }
+}

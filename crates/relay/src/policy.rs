@@ -1,0 +1,228 @@
+//! Who may speak to whom: tenants, and rules between them.
+//!
+//! Names of one tenant speak with each other. Names of different tenants do so only where a rule says so. A name
+//! belongs to the first tenant whose patterns it matches; all names that match none are together one more.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The most rules: each takes a bit for each of its directions.
+const BITS: usize = 64;
+
+/// The tenant of those who may speak to nobody.
+const NOBODY: u32 = u32::MAX;
+
+/// Names of one owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tenant {
+    pub(crate) name: String,
+    /// Patterns, in lower case.
+    pub(crate) names: Vec<String>,
+}
+
+/// An exception: names of different tenants that may speak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) from: Vec<String>,
+    pub(crate) to: Vec<String>,
+    /// Frames go from `from` to `to` alone; else both ways.
+    pub(crate) one_way: bool,
+}
+
+/// Tenants and rules of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    tenants: Vec<Tenant>,
+    /// Sender's and receiver's patterns, each in one direction.
+    ways: Vec<[Vec<String>; 2]>,
+    number: u32,
+}
+
+/// What a policy says of one name, so that two names can be compared in no time. Classes of different policies
+/// never may speak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Class {
+    policy: u32,
+    tenant: u32,
+    /// The rules that let it send, and those that let it be sent to.
+    from: u64,
+    to: u64,
+}
+
+impl Class {
+    /// Bytes that a session takes for it.
+    pub(crate) const BYTES: u64 = size_of::<Class>() as u64;
+
+    /// Whether frames of this name may go to a name of that class.
+    #[inline]
+    pub(crate) fn may_send_to(self, other: Class) -> bool {
+        let same_tenant = self.tenant == other.tenant && self.tenant != NOBODY;
+        self.policy == other.policy && (same_tenant || self.from & other.to != 0)
+    }
+}
+
+/// There are too many rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyRules;
+
+impl Policy {
+    /// Everybody may speak with everybody.
+    pub(crate) fn open() -> Policy {
+        Policy { tenants: Vec::new(), ways: Vec::new(), number: 0 }
+    }
+
+    pub(crate) fn new(tenants: Vec<Tenant>, rules: Vec<Rule>) -> Result<Policy, TooManyRules> {
+        // Each policy of this process has another number, but for those that allow everything
+        static NUMBERS: AtomicU32 = AtomicU32::new(1);
+        if tenants.is_empty() {
+            return Ok(Policy::open());
+        }
+        let mut ways = Vec::new();
+        for Rule { from, to, one_way } in rules {
+            if !one_way {
+                ways.push([to.clone(), from.clone()]);
+            }
+            ways.push([from, to]);
+        }
+        if ways.len() > BITS {
+            return Err(TooManyRules);
+        }
+        Ok(Policy { tenants, ways, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// Whether it forbids nothing.
+    pub(crate) fn is_open(&self) -> bool {
+        self.tenants.is_empty()
+    }
+
+    /// A class that may speak to nobody, but for a policy that forbids nothing.
+    pub(crate) fn nobody(&self) -> Class {
+        Class { policy: self.number, tenant: if self.is_open() { 0 } else { NOBODY }, from: 0, to: 0 }
+    }
+
+    /// What it says of a name.
+    pub(crate) fn class(&self, name: &str) -> Class {
+        self.class_by(|pattern| matches(pattern, name))
+    }
+
+    /// Whether a certificate with this DNS name, which may begin with a wildcard, may look up that name.
+    pub(crate) fn may_find(&self, dns_name: &str, name: &str) -> bool {
+        if self.is_open() {
+            return true;
+        }
+        let other = self.class(name);
+        let one = self.class(dns_name);
+        // A wildcard may stand for names of several tenants: each of them counts
+        let wild = |at: usize| self.tenants[at].names.iter().any(|pattern| overlap(pattern, dns_name));
+        let tenants = (0..self.tenants.len()).filter(|at| dns_name.starts_with("*.") && wild(*at));
+        let rules = if dns_name.starts_with("*.") { self.class_by(|pattern| overlap(pattern, dns_name)) } else { one };
+        let both = |class: Class| class.may_send_to(other) || other.may_send_to(class);
+        both(one) || both(rules) || tenants.map(|at| Class { tenant: at as u32 + 1, ..one }).any(both)
+    }
+
+    /// The tenant of a name; none for names that no tenant has.
+    pub(crate) fn tenant(&self, name: &str) -> Option<&str> {
+        let tenant = self.tenants.iter().find(|tenant| tenant.names.iter().any(|pattern| matches(pattern, name)));
+        tenant.map(|tenant| tenant.name.as_str())
+    }
+
+    fn class_by(&self, is: impl Fn(&str) -> bool) -> Class {
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
+        let tenant = self.tenants.iter().position(|tenant| any(&tenant.names)).map_or(0, |at| at as u32 + 1);
+        let bits = |side: usize| {
+            let there = self.ways.iter().enumerate().filter(|(_, way)| any(&way[side]));
+            there.fold(0, |bits, (at, _)| bits | 1 << at)
+        };
+        Class { policy: self.number, tenant, from: bits(0), to: bits(1) }
+    }
+}
+
+/// Whether a name matches a pattern: it is the pattern, or `*.` stands for its first label.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_prefix("*.") {
+        Some(rest) => name.split_once('.').is_some_and(|(first, after)| !first.is_empty() && after == rest),
+        None => pattern == name,
+    }
+}
+
+/// Whether some name matches both patterns.
+pub(crate) fn overlap(a: &str, b: &str) -> bool {
+    a == b || matches(a, b) || matches(b, a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn policy() -> Policy {
+        let tenant = |name: &str, names: &[&str]| Tenant { name: name.into(), names: list(names) };
+        let rule = |from: &[&str], to: &[&str], one_way| Rule { from: list(from), to: list(to), one_way };
+        Policy::new(
+            vec![tenant("acme", &["*.acme.example", "hub"]), tenant("bolt", &["*.bolt.example"])],
+            vec![
+                rule(&["hub"], &["*.bolt.example"], false),
+                rule(&["1.acme.example"], &["9.bolt.example", "stranger"], true),
+            ],
+        )
+        .expect("few rules")
+    }
+
+    #[test]
+    fn tenants_speak_within_and_across_by_rules_alone() {
+        let policy = policy();
+        let may = |from: &str, to: &str| policy.class(from).may_send_to(policy.class(to));
+        let both = |a: &str, b: &str| (may(a, b), may(b, a));
+        assert_eq!(both("1.acme.example", "2.acme.example"), (true, true));
+        assert_eq!(both("1.acme.example", "hub"), (true, true));
+        assert_eq!(both("2.acme.example", "1.bolt.example"), (false, false), "denied by default");
+        assert_eq!(both("hub", "1.bolt.example"), (true, true));
+        assert_eq!(both("1.acme.example", "9.bolt.example"), (true, false), "one way");
+        assert_eq!(both("1.acme.example", "stranger"), (true, false));
+        assert_eq!(both("other", "stranger"), (true, true), "names of no tenant are one");
+        assert_eq!(both("2.acme.example", "stranger"), (false, false));
+        assert_eq!((policy.tenant("hub"), policy.tenant("stranger")), (Some("acme"), None));
+    }
+
+    #[test]
+    fn classes_of_another_policy_may_nothing_and_no_policy_allows_all() {
+        let (old, new) = (policy(), policy());
+        assert!(!old.class("hub").may_send_to(new.class("hub")));
+        assert!(!old.nobody().may_send_to(old.nobody()) && !old.nobody().may_send_to(old.class("hub")));
+        assert!(Policy::open().class("a").may_send_to(Policy::new(Vec::new(), Vec::new()).expect("none").class("b")));
+        assert!(Policy::open().may_find("a", "b") && Policy::open().class("a") == Class::default());
+    }
+
+    #[test]
+    fn who_may_not_speak_cannot_look_up_either() {
+        let policy = policy();
+        for (who, whom) in [
+            ("1.acme.example", "2.acme.example"),
+            ("*.acme.example", "2.acme.example"),
+            ("*.acme.example", "stranger"),
+            ("1.bolt.example", "hub"),
+            ("*.bolt.example", "hub"),
+            ("9.bolt.example", "1.acme.example"),
+        ] {
+            assert!(policy.may_find(who, whom), "{who} {whom}");
+        }
+        for (who, whom) in [
+            ("2.acme.example", "1.bolt.example"),
+            ("*.bolt.example", "2.acme.example"),
+            ("other", "hub"),
+            ("*.other.example", "1.bolt.example"),
+        ] {
+            assert!(!policy.may_find(who, whom), "{who} {whom}");
+        }
+    }
+
+    #[test]
+    fn there_are_at_most_64_directions() {
+        let tenant = || vec![Tenant { name: "a".into(), names: list(&["a"]) }];
+        let rules = |count, one_way| vec![Rule { from: list(&["a"]), to: list(&["b"]), one_way }; count];
+        assert!(Policy::new(tenant(), rules(64, true)).is_ok() && Policy::new(tenant(), rules(32, false)).is_ok());
+        assert_eq!(Policy::new(tenant(), rules(33, false)).err(), Some(TooManyRules));
+    }
+}

@@ -1,0 +1,176 @@
+//! What operators ask a running relay, over a Unix socket that its owner alone may use: one JSON object in, lines of JSON
+//! out.
+
+use std::{
+    fs::{self, Permissions},
+    io::{self, BufRead, BufReader, Read, Write},
+    os::unix::{
+        fs::PermissionsExt,
+        net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    sync::mpsc::{SyncSender, sync_channel},
+    time::Duration,
+};
+
+use nix::sys::signal::Signal;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::{
+    data::Count,
+    errors::os_error_text,
+    serve::{metrics::resident_bytes, server::Server},
+};
+
+/// How long one exchange may take.
+const TIME: Duration = Duration::from_secs(30);
+/// The longest request.
+const MAX_REQUEST: u64 = 4096;
+
+/// What reaches a relay while it serves.
+#[derive(Debug)]
+pub(super) enum Event {
+    Signal(Signal),
+    /// An operator asks; the answer is one value a line.
+    Admin(AdminRequest, SyncSender<Vec<Value>>),
+}
+
+/// What operators ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum AdminRequest {
+    /// How the relay is.
+    Status,
+    /// All open sessions.
+    List,
+    /// Read the configuration again.
+    Reload,
+}
+
+/// Why a relay did not answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AdminError {
+    /// Its socket cannot be used.
+    #[error("{}: {}", path.display(), os_error_text(error))]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It refused.
+    #[error("the relay refused: {0}")]
+    Refused(String),
+}
+
+/// Asks the relay at this socket. Returns what it says, one value a line.
+///
+/// # Errors
+/// When it cannot be reached, or refuses.
+pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError> {
+    let failed = |error: io::Error| AdminError::Socket { path: path.to_owned(), error };
+    let exchange = || {
+        let mut stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(TIME))?;
+        serde_json::to_writer(&mut stream, &request)?;
+        stream.write_all(b"\n")?;
+        let lines = BufReader::new(stream).lines();
+        lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect::<io::Result<Vec<Value>>>()
+    };
+    let lines = exchange().map_err(failed)?;
+    match lines.first().and_then(|line| line.get("error")) {
+        Some(error) => Err(AdminError::Refused(error.as_str().unwrap_or_default().to_owned())),
+        None => Ok(lines),
+    }
+}
+
+/// The socket, until dropped.
+pub(super) struct AdminSocket(PathBuf);
+
+impl AdminSocket {
+    /// Listens, and passes what is asked to who serves.
+    pub(super) fn open(path: &Path, events: SyncSender<Event>) -> io::Result<AdminSocket> {
+        // It has its mode before anybody can find it, and replaces that of a relay that was killed
+        let new = path.with_extension("new");
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&new)?;
+        fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+        fs::rename(&new, path)?;
+        std::thread::Builder::new().name("admin".into()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // One after the other; who leaves or asks wrongly gets nothing
+                let _ = answer(&stream, &events);
+            }
+        })?;
+        Ok(AdminSocket(path.to_owned()))
+    }
+}
+
+impl Drop for AdminSocket {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+    stream.set_write_timeout(Some(TIME))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(MAX_REQUEST)).read_line(&mut line)?;
+    let answers = match serde_json::from_str(&line) {
+        Ok(request) => {
+            let (reply, answers) = sync_channel(1);
+            events.send(Event::Admin(request, reply)).map_err(io::Error::other)?;
+            answers.recv_timeout(TIME).map_err(io::Error::other)?
+        }
+        Err(_) => vec![json!({ "error": "unknown request" })],
+    };
+    let text: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
+    stream.write_all(text.as_bytes())
+}
+
+/// How a relay is.
+pub(super) fn status(server: &Server) -> Value {
+    let (relay, config) = (server.relay(), server.config());
+    let counts = relay.counts();
+    let dropped: serde_json::Map<String, Value> =
+        Count::dropped().map(|what| (what.name().to_owned(), counts.of(what).into())).collect();
+    let (numbers, name_bytes) = server.names();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "seconds": server.started().elapsed().as_secs(),
+        "healthy": relay.responds(Duration::from_secs(1)),
+        "scheme": config.scheme.to_string(),
+        "node": config.node,
+        "threads": config.threads,
+        "sessions": relay.live(),
+        "numbers": numbers,
+        "session_slots": config.sessions,
+        "connections": relay.connections(),
+        "name_bytes": name_bytes,
+        "resident_bytes": resident_bytes(),
+        "forwarded": counts.of(Count::Forwarded),
+        "dropped": dropped,
+    })
+}
+
+/// All open sessions, one a line.
+pub(super) fn list(server: &Server) -> Vec<Value> {
+    let line = |session: crate::control::Listed| {
+        json!({
+            "name": session.name,
+            "tenant": session.tenant,
+            "session": session.session,
+            "from": session.from.to_string(),
+            "seconds": session.age.as_secs(),
+        })
+    };
+    server.list().into_iter().map(line).collect()
+}

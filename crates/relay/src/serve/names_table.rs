@@ -1,0 +1,86 @@
+//! What a configuration says of names: who may have a session, who may not any more, and who may speak to whom.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use rustls::pki_types::ServerName;
+use serde::Deserialize;
+
+use crate::{
+    policy::{Policy, Rule, Tenant, overlap},
+    serve::config_error::ValueError,
+};
+
+/// `[tenants]`: for each its names.
+pub(super) type Tenants = BTreeMap<String, Vec<String>>;
+
+/// One of `[[rules]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleTable {
+    from: Vec<String>,
+    to: Vec<String>,
+    #[serde(default)]
+    one_way: bool,
+}
+
+/// The policy of these tables.
+pub(super) fn policy(mut tenants: Tenants, rules: Vec<RuleTable>) -> Result<Policy, ValueError> {
+    if tenants.is_empty() && !rules.is_empty() {
+        return Err(ValueError::RulesWithoutTenants);
+    }
+    check_names(tenants.values_mut())?;
+    check_overlaps(&tenants)?;
+    let tenants = tenants.into_iter().map(|(name, names)| Tenant { name, names }).collect();
+    let mut checked = Vec::new();
+    for RuleTable { mut from, mut to, one_way } in rules {
+        for side in [&mut from, &mut to] {
+            check_names(std::iter::once(side))?;
+        }
+        checked.push(Rule { from, to, one_way });
+    }
+    Policy::new(tenants, checked).map_err(|_| ValueError::TooManyRules)
+}
+
+/// Refuses patterns of two tenants that one name can match.
+fn check_overlaps(tenants: &Tenants) -> Result<(), ValueError> {
+    let all = || tenants.iter().flat_map(|(tenant, names)| names.iter().map(move |name| (tenant, name)));
+    for (tenant, pattern) in all().filter(|(_, name)| name.starts_with("*.")) {
+        if let Some((_, name)) = all().find(|(other, name)| *other != tenant && overlap(pattern, name)) {
+            return Err(ValueError::TenantsOverlap(pattern.clone(), name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The names in a file: one a line; `#` begins a comment.
+pub(super) fn read(path: &Path) -> Result<Vec<String>, ValueError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ValueError::NamesFile { path: path.to_owned(), error: crate::os_error_text(&error) })?;
+    let line = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
+    Ok(text.lines().map(line).filter(|name| !name.is_empty()).collect())
+}
+
+/// The names of a list, with those of a file.
+pub(super) fn with_file(mut names: Vec<String>, file: Option<&PathBuf>) -> Result<Vec<String>, ValueError> {
+    names.extend(file.map(|file| read(file)).transpose()?.unwrap_or_default());
+    Ok(names)
+}
+
+/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice.
+pub(super) fn check_names<'a>(lists: impl Iterator<Item = &'a mut Vec<String>>) -> Result<(), ValueError> {
+    let mut seen = HashSet::new();
+    for name in lists.flatten() {
+        name.make_ascii_lowercase();
+        let plain = name.strip_prefix("*.").unwrap_or(name);
+        if !matches!(ServerName::try_from(plain), Ok(ServerName::DnsName(_))) {
+            return Err(ValueError::Name(name.clone()));
+        }
+        if !seen.insert(name.clone()) {
+            return Err(ValueError::Duplicate(name.clone()));
+        }
+    }
+    Ok(())
+}

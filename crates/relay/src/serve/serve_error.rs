@@ -1,0 +1,62 @@
+//! Why a relay cannot serve, or not serve on with another configuration.
+
+use std::{io, net::SocketAddr, path::PathBuf};
+
+use sealwright_session::SessionError;
+use thiserror::Error;
+
+use crate::{control::tls::TlsError, errors::os_error_text, serve::config_error::ConfigError};
+
+/// Why a relay cannot serve.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The configuration cannot be used.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// Certificates or keys cannot be used.
+    #[error("{0}")]
+    Tls(#[from] TlsError),
+    /// The node cannot take part in its mesh.
+    #[cfg(feature = "nats")]
+    #[error("mesh: {0}")]
+    Mesh(#[from] crate::mesh::MeshError),
+    /// There is no memory for the records.
+    #[error("{0}")]
+    Session(#[from] SessionError),
+    /// The memory budget is too small.
+    #[error(
+        "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"
+    )]
+    Budget {
+        /// Sessions asked for.
+        sessions: u32,
+        /// What their records take.
+        needed: u64,
+        /// What the buffers of one connection may take.
+        connection: usize,
+        /// What there is.
+        budget: u64,
+    },
+    /// The relay cannot listen at an address.
+    #[error("{address}: {}", os_error_text(error))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// The socket for operators cannot be made.
+    #[error("{}: {}", path.display(), os_error_text(error))]
+    Admin {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A reload changes something that needs a restart.
+    #[error("{0} cannot be changed while the relay runs; restart it")]
+    NeedsRestart(&'static str),
+    /// Signals or the notification socket cannot be used.
+    #[error("{}", os_error_text(.0))]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,245 @@
+//! Who may have a session, and who may speak to whom: tenants and rules, names and certificates that were revoked, and
+//! what operators see of it.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/output.rs"]
+mod output;
+#[path = "common/trial.rs"]
+mod trial;
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
+    KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
+};
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use sealwright_relay::{
+    Address, Count,
+    client::{ClientError, Session},
+    serve::{Server, add},
+};
+use sealwright_session::frame::{HEADER, Header};
+use trial::{config, edit, folder, identity, serve};
+
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A session with its connection.
+struct Peer {
+    session: Session,
+    stream: TcpStream,
+}
+
+impl Peer {
+    /// Connects, and lets the relay know where it is.
+    fn new(session: Session) -> Peer {
+        let stream = TcpStream::connect(session.frames).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut peer = Peer { session, stream };
+        let me = peer.session.address;
+        peer.send(me, b"hello");
+        assert_eq!(peer.receive(), (me, b"hello".to_vec()));
+        peer
+    }
+
+    fn send(&mut self, to: Address, data: &[u8]) {
+        let data = [&to.generation.to_be_bytes(), data].concat();
+        let frame = self.session.client.seal(to.session, &data).unwrap();
+        self.stream.write_all(&frame).unwrap();
+    }
+
+    fn receive(&mut self) -> (Address, Vec<u8>) {
+        let mut frame = vec![0; HEADER];
+        self.stream.read_exact(&mut frame).unwrap();
+        let length = Header::read(frame.first_chunk().unwrap()).unwrap().frame_len();
+        frame.resize(length, 0);
+        self.stream.read_exact(&mut frame[HEADER..]).unwrap();
+        let (session, data) = self.session.client.open(&mut frame).unwrap();
+        let (generation, data) = data.split_first_chunk().unwrap();
+        (Address { session, generation: u32::from_be_bytes(*generation) }, data.to_vec())
+    }
+}
+
+fn reload(server: &Server, directory: &Path) {
+    server.reload(&config(directory)).unwrap();
+}
+
+#[test]
+fn tenants_do_not_speak_unless_a_rule_says_so() {
+    for threads in [1, 2] {
+        let names = ["1.acme.test", "2.acme.test", "1.bolt.test", "hub"];
+        let directory = folder(&names, "\"*.acme.test\", \"*.bolt.test\", \"hub\"");
+        let tenants = "[tenants]\nacme = [\"*.acme.test\"]\nbolt = [\"*.bolt.test\"]\n";
+        edit(directory.path(), |text| format!("threads = {threads}\n{text}{tenants}"));
+        let (server, log) = serve(directory.path());
+        let [one, two, bolt, hub] = names.map(|name| identity(directory.path(), &server, name));
+        let [mut one_there, mut two_there, mut bolt_there, mut hub_there] =
+            [&one, &two, &bolt, &hub].map(|identity| Peer::new(identity.open(&[]).unwrap()));
+        let (to_two, to_bolt) = (two_there.session.address, bolt_there.session.address);
+        // Within a tenant
+        assert_eq!(one.find(&["2.acme.test"]).unwrap(), [Some(to_two)]);
+        one_there.send(to_two, b"within");
+        assert_eq!(two_there.receive().1, b"within");
+        // Across: neither by name nor by address
+        let refused = one.find(&["1.bolt.test"]).unwrap_err();
+        assert!(matches!(&refused, ClientError::Refused(why) if why.contains("no rule")), "{refused}");
+        assert!(hub.find(&["1.bolt.test"]).is_err(), "names of no tenant are not of every tenant");
+        for _ in 0..10 {
+            one_there.send(to_bolt, b"across");
+        }
+        hub_there.send(to_bolt, b"across");
+        until("denials", || server.relay().counts().of(Count::Denied) == 11);
+        until("their reason", || log.text().contains("\"to\":\"1.bolt.test\""));
+        let line = log.text().lines().find(|line| line.contains("\"to\":\"1.bolt.test\"")).unwrap().to_owned();
+        assert!(line.contains("\"event\":\"denied\"") && line.contains("\"from\":\"127.0.0.1\""), "{line}");
+        // A rule lets them speak, while all stay connected
+        let rules = "[[rules]]\nfrom = [\"1.acme.test\"]\nto = [\"*.bolt.test\"]\n\
+                     [[rules]]\nfrom = [\"hub\"]\nto = [\"*.bolt.test\"]\none_way = true\n";
+        edit(directory.path(), |text| format!("{text}{rules}"));
+        reload(&server, directory.path());
+        assert_eq!(one.find(&["1.bolt.test"]).unwrap(), [Some(to_bolt)]);
+        one_there.send(to_bolt, b"by a rule");
+        assert_eq!(bolt_there.receive(), (one_there.session.address, b"by a rule".to_vec()));
+        bolt_there.send(one_there.session.address, b"and back");
+        assert_eq!(one_there.receive().1, b"and back");
+        hub_there.send(to_bolt, b"one way");
+        assert_eq!(bolt_there.receive().1, b"one way");
+        bolt_there.send(hub_there.session.address, b"not back");
+        two_there.send(to_bolt, b"not this one");
+        until("denials", || server.relay().counts().of(Count::Denied) == 13);
+        // No tenants: everybody speaks again, also those who opened their sessions before
+        edit(directory.path(), |text| text.split("[tenants]").next().unwrap().to_owned());
+        reload(&server, directory.path());
+        two_there.send(to_bolt, b"free");
+        assert_eq!(bolt_there.receive().1, b"free");
+    }
+}
+
+#[test]
+fn one_name_is_revoked_and_the_others_of_its_wildcard_stay() {
+    let directory = folder(&["*.load.test"], "\"*.load.test\"");
+    let (server, _) = serve(directory.path());
+    let many = identity(directory.path(), &server, "load.test");
+    let open = |number: u32| many.open_many(&[format!("{number}.load.test")]).map(|mut all| Peer::new(all.remove(0)));
+    let (mut bad, mut good) = (open(1).unwrap(), open(2).unwrap());
+    fs::write(directory.path().join("trial/revoked.txt"), "# out\n1.load.test\n1.LOAD.test # twice\n").unwrap();
+    reload(&server, directory.path());
+    assert_eq!(bad.stream.read(&mut [0]).unwrap_or(0), 0, "its connection is closed");
+    let refused = open(1).err().unwrap();
+    assert!(matches!(&refused, ClientError::Refused(why) if why.contains("revoked")), "{refused}");
+    assert!(many.find(&["1.load.test"]).is_err());
+    let me = good.session.address;
+    good.send(me, b"still here");
+    assert_eq!(good.receive().1, b"still here");
+    fs::write(directory.path().join("trial/revoked.txt"), "").unwrap();
+    reload(&server, directory.path());
+    open(1).unwrap();
+}
+
+/// A list of revoked certificates of a trial's authority.
+fn revocations(directory: &Path, number: u64, certificates: &[&str]) {
+    let trial = directory.join("trial");
+    let key = KeyPair::from_pem(&fs::read_to_string(trial.join("authority.key")).unwrap()).unwrap();
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.distinguished_name.push(DnType::CommonName, "Sealwright trial authority");
+    authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let serial = |name: &&str| {
+        let der = CertificateDer::from_pem_file(trial.join(format!("{name}.pem"))).unwrap();
+        let certificate = webpki::EndEntityCert::try_from(&der).unwrap();
+        RevokedCertParams {
+            serial_number: SerialNumber::from_slice(certificate.serial()),
+            revocation_time: date_time_ymd(2025, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        }
+    };
+    let list = CertificateRevocationListParams {
+        this_update: date_time_ymd(2025, 1, 1),
+        next_update: date_time_ymd(2049, 1, 1),
+        crl_number: SerialNumber::from(number),
+        issuing_distribution_point: None,
+        revoked_certs: certificates.iter().map(serial).collect(),
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    let list = list.signed_by(&Issuer::new(authority, key)).unwrap();
+    fs::write(trial.join("authority.crl"), list.pem().unwrap()).unwrap();
+}
+
+#[test]
+fn a_certificate_that_its_authority_revoked_loses_its_session() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| text.replace("[tls]\n", "[tls]\ncrl = \"authority.crl\"\n"));
+    fs::write(directory.path().join("trial/authority.crl"), "no list").unwrap();
+    assert!(config(directory.path()).check().unwrap_err().to_string().contains("authority.crl"));
+    revocations(directory.path(), 1, &[]);
+    assert!(config(directory.path()).check().unwrap() > 100);
+    let (server, log) = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let (mut alices, mut bobs) = (Peer::new(alice.open(&[]).unwrap()), Peer::new(bob.open(&[]).unwrap()));
+    revocations(directory.path(), 2, &["alice"]);
+    reload(&server, directory.path());
+    until("the end of her session", || log.text().contains("its certificate is not valid any more"));
+    assert_eq!(alices.stream.read(&mut [0]).unwrap_or(0), 0);
+    assert!(alice.open(&[]).is_err());
+    let me = bobs.session.address;
+    bobs.send(me, b"still here");
+    assert_eq!(bobs.receive().1, b"still here");
+    bob.open(&[]).unwrap();
+}
+
+#[test]
+fn a_client_is_added_while_the_relay_runs() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let (server, _) = serve(directory.path());
+    let trial = directory.path().join("trial");
+    add(&trial, &trial.join("clients.txt"), "carol", "localhost:1").unwrap();
+    assert!(add(&trial, &trial.join("clients.txt"), "carol", "localhost:1").is_err(), "twice");
+    assert!(add(&trial, &trial.join("clients.txt"), "../carol", "localhost:1").is_err());
+    let carol = identity(directory.path(), &server, "carol");
+    assert!(matches!(carol.open(&[]), Err(ClientError::Refused(_))), "before the reload");
+    reload(&server, directory.path());
+    carol.open(&[]).unwrap();
+    let other = folder(&[], "");
+    fs::copy(other.path().join("trial/authority.key"), trial.join("authority.key")).unwrap();
+    let refused = add(&trial, &trial.join("clients.txt"), "dave", "localhost:1").unwrap_err();
+    assert!(refused.to_string().contains("authority.key is not the key of authority.pem"), "{refused}");
+}
+
+#[test]
+fn health_and_gauges_tell_how_the_relay_is() {
+    let directory = folder(&["alice", "*.load.test"], "\"alice\", \"*.load.test\"");
+    let (server, _) = serve(directory.path());
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    assert!(get("/health").starts_with("HTTP/1.1 200") && get("/health").ends_with("\r\n\r\nok\n"));
+    let gauge = |name: &str| {
+        let text = get("/metrics");
+        let line = text.lines().find(|line| line.starts_with(&format!("sealwright_{name} "))).unwrap_or_default();
+        line.rsplit(' ').next().unwrap_or_default().parse::<f64>().unwrap_or(-1.0)
+    };
+    assert_eq!((gauge("sessions"), gauge("session_numbers")), (0.0, 1.0), "alice's number is hers before she comes");
+    let names: Vec<String> = (0..100).map(|at| format!("{at}.load.test")).collect();
+    identity(directory.path(), &server, "load.test").open_many(&names).unwrap();
+    assert_eq!((gauge("sessions"), gauge("session_numbers")), (100.0, 101.0));
+    assert!(gauge("name_bytes") > 100.0 * 50.0 && gauge("resident_bytes") > 1e6);
+    let version = format!("sealwright_build_info{{version=\"{}\",scheme=\"gcm-on64\"}} 1", env!("CARGO_PKG_VERSION"));
+    assert!(get("/metrics").contains(&version));
+}

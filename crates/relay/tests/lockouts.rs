@@ -1,0 +1,178 @@
+//! Whatever strangers and single clients do, the honest ones get in, every one of them: each attack that once locked
+//! them out, with figures.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+#[path = "common/output.rs"]
+mod output;
+#[path = "common/trial.rs"]
+mod trial;
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    time::Duration,
+};
+
+use common::{Client, counted, relay, until};
+use sealwright_relay::{Count, Relay, Settings, client::ClientError};
+use trial::{edit, folder, identity, serve};
+
+/// A client that was never here, over a new connection. Whether it was served.
+fn newcomer(relay: &Relay, index: u32) -> bool {
+    let mut client = Client::stranger(relay, index);
+    let frame = client.sealed(client.session, b"hello");
+    client.stream.write_all(&frame).is_ok() && client.try_receive().is_some()
+}
+
+/// Connects from another address of this machine than clients have.
+fn from_elsewhere(to: SocketAddr, last: u8) -> Option<TcpStream> {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
+    let there = match to {
+        SocketAddr::V4(there) => there,
+        SocketAddr::V6(_) => return None,
+    };
+    let stream = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).ok()?;
+    use std::os::fd::AsRawFd;
+    bind(stream.as_raw_fd(), &SockaddrIn::new(127, 0, 0, last, 0)).ok()?;
+    connect(stream.as_raw_fd(), &SockaddrIn::from(there)).ok()?;
+    Some(TcpStream::from(stream))
+}
+
+#[test]
+fn strangers_who_fill_the_relay_keep_nobody_out() {
+    let first_frame = Duration::from_secs(3600);
+    for workers in [1, 2] {
+        let relay = relay(workers, 220, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let strangers: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
+        counted(&relay, Count::Accepted, 400);
+        assert!(relay.connections() <= 160);
+        let honest = (0..100).filter(|index| newcomer(&relay, *index)).count();
+        assert_eq!(honest, 100, "of 100, {workers} workers, {} strangers", strangers.len());
+    }
+}
+
+#[test]
+fn a_client_on_every_connection_keeps_nobody_out() {
+    for workers in [1, 2] {
+        let relay = relay(workers, 220, Settings { max_connections: 160, ..Settings::default() });
+        let mut greedy = Client::new(&relay, 0);
+        let mut kept = Vec::new();
+        for _ in 0..400 {
+            let mut stream = TcpStream::connect(relay.address()).unwrap();
+            let frame = greedy.sealed(greedy.session, b"mine");
+            // It may be closed in favour of the next one
+            let _ = stream.write_all(&frame);
+            kept.push(stream);
+        }
+        counted(&relay, Count::Accepted, 401);
+        let honest = (1..101).filter(|index| newcomer(&relay, *index)).count();
+        assert_eq!(honest, 100, "of 100, {workers} workers");
+    }
+}
+
+#[test]
+fn an_address_has_its_share_of_the_connections_and_no_more() {
+    let relay = relay(1, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
+    let inside: Vec<Client> = (0..10).map(|index| Client::new(&relay, index)).collect();
+    assert!(!newcomer(&relay, 10), "an eleventh of use");
+    counted(&relay, Count::Refused, 1);
+    let elsewhere = from_elsewhere(relay.address(), 2).unwrap();
+    until("a place elsewhere", || relay.connections() == 11);
+    drop(inside);
+    until("their end", || relay.connections() == 1);
+    assert!(newcomer(&relay, 10));
+    drop(elsewhere);
+}
+
+#[test]
+fn a_stranger_who_knocks_without_end_delays_no_handshake() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let control = SocketAddr::from((Ipv4Addr::LOCALHOST, server.addresses().control.port()));
+    let (over, knocks) = (AtomicBool::new(false), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                knocks.fetch_add(from_elsewhere(control, 66).map_or(0, |_| 1), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_micros(500));
+            }
+        });
+        until("a flood", || knocks.load(Ordering::Relaxed) > 200);
+        let honest = (0..20).filter(|_| alice.open(&[]).is_ok()).count();
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(honest, 20, "of 20, among {} knocks", knocks.load(Ordering::Relaxed));
+    });
+}
+
+#[test]
+fn one_certificate_takes_no_numbers_from_others() {
+    let directory = folder(&["*.load.test", "*.sensors.test"], "\"*.load.test\", \"*.sensors.test\"");
+    edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 40\nthreads = 1"));
+    let (server, log) = serve(directory.path());
+    let names = |domain: &str, count: u32| (0..count).map(|at| format!("{at}.{domain}.test")).collect::<Vec<_>>();
+    let greedy = identity(directory.path(), &server, "load.test");
+    let refused = greedy.open_many(&names("load", 40)).unwrap_err();
+    assert!(matches!(&refused, ClientError::Refused(why) if why.contains("all the sessions")), "{refused}");
+    assert_eq!(server.relay().live(), 20);
+    until("the reason in the log", || log.text().contains("\"denied\"") && log.text().contains("20.load.test"));
+    let honest = identity(directory.path(), &server, "sensors.test");
+    assert_eq!(honest.open_many(&names("sensors", 20)).unwrap().len(), 20, "of 20");
+}
+
+#[test]
+fn opening_again_and_again_uses_up_nobodys_number() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| format!("{text}[limits]\nopenings_per_minute_of_one_session = 30\n"));
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let opened = alice.open_many(&vec!["alice".to_owned(); 30]).unwrap();
+    assert!(opened.iter().all(|session| session.address == opened[0].address));
+    let refused = (0..3).find_map(|_| alice.open(&[]).err()).expect("too many");
+    assert!(matches!(&refused, ClientError::Refused(why) if why.contains("too often")), "{refused}");
+    identity(directory.path(), &server, "bob").open(&[]).unwrap();
+}
+
+#[test]
+fn a_session_sends_no_more_frames_than_its_share() {
+    for workers in [1, 2] {
+        let relay = relay(workers, 4, Settings { session_rate: 50, ..Settings::default() });
+        let (mut flood, mut honest, mut there) =
+            (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 3));
+        let frames: Vec<u8> = (0..2000).flat_map(|_| flood.sealed(there.session, b"flood")).collect();
+        flood.stream.write_all(&frames).unwrap();
+        counted(&relay, Count::Share, 1900);
+        for _ in 0..40 {
+            honest.send(there.session, b"honest");
+        }
+        let (mut from_honest, mut from_flood) = (0, 0);
+        while from_honest < 40 {
+            match &there.receive().1[..] {
+                b"honest" => from_honest += 1,
+                _ => from_flood += 1,
+            }
+        }
+        assert!((1..100).contains(&from_flood), "{from_flood} frames, {workers} workers");
+    }
+}
+
+#[test]
+fn a_connection_without_authentic_frames_is_closed_when_it_was_idle_for_long() {
+    let relay = relay(1, 2, Settings { idle: Duration::from_millis(300), ..Settings::default() });
+    let (mut silent, mut speaking) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    silent.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut byte = [0];
+    for _ in 0..4 {
+        std::thread::sleep(Duration::from_millis(150));
+        speaking.hello();
+    }
+    match silent.stream.read(&mut byte) {
+        Ok(0) => {}
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        other => panic!("it is still open: {other:?}"),
+    }
+    speaking.hello();
+}
