@@ -3,10 +3,10 @@
 use std::{path::PathBuf, sync::Arc, thread, time::Duration};
 
 use pyo3::{exceptions::PyTypeError, prelude::*};
-use rayon::ThreadPoolBuilder;
 use sealwright::Suite;
 use sealwright_file::{
-    self as file, Ceiling, Costs, Input, Interrupt, Opening, Output, Place, Recipient, Sealing, Work,
+    self as file, Ceiling, Costs, Input, Interrupt, Opening, Output, Place, Recipient, Sealing, Work, pooled,
+    threads_for,
 };
 
 use crate::{counter::suite, error::OrRaise, keys, python_file::PythonFile};
@@ -110,21 +110,6 @@ fn name(file: &Bound<'_, PyAny>) -> String {
     name.unwrap_or_else(|_| "the file object".into())
 }
 
-/// Text that makes one more thread worth its while, in bytes.
-const A_THREAD: u64 = 4 << 20;
-
-/// Runs `work` in a pool of its own. In one that is shared, jobs that wait for file objects of Python's would take all threads, and
-/// one that those wait for would never run; and a process that was forked has a copy of the pool, but not of its threads.
-pub(crate) fn pooled<T: Send>(
-    threads: usize,
-    work: impl FnOnce() -> Result<T, file::Error> + Send,
-) -> Result<T, file::Error> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let failed =
-        |error| file::Error::Io { doing: "start", place: "threads".into(), source: std::io::Error::other(error) };
-    pool.map_err(failed)?.install(work)
-}
-
 /// Runs `work` on `len` bytes, if that is known, on every core and without the interpreter lock. This thread meanwhile looks for
 /// signals: Ctrl-C stops the work, which leaves nothing behind, and is raised when it has ended.
 pub(crate) fn run<T: Send>(
@@ -132,8 +117,7 @@ pub(crate) fn run<T: Send>(
     len: Option<u64>,
     work: impl FnOnce(&Interrupt) -> Result<T, file::Error> + Send,
 ) -> PyResult<T> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = len.map_or(cores, |len| cores.min(1 + usize::try_from(len / A_THREAD).unwrap_or(cores)));
+    let threads = threads_for(len);
     let interrupt = Interrupt::default();
     let mut signal = Ok(());
     let done = py.detach(|| {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use sealwright_file::{self as file, Input, Interrupt};
+use sealwright_file::{self as file, Input, Interrupt, pooled};
 
 use crate::{
     buffer,
@@ -79,7 +79,7 @@ impl SealedWriter {
         let abandoned = Arc::new(AtomicBool::new(false));
         let input = Input::reader(Text { pipe: reader, abandoned: Arc::clone(&abandoned) }, "the text");
         // One thread: many files may be open at once, and each waits for its text.
-        let run = move || job::pooled(1, || seal.run(input, output, &Interrupt::default()));
+        let run = move || pooled(1, || seal.run(input, output, &Interrupt::default()));
         let sealing = std::thread::Builder::new().name("sealwright".into()).spawn(run)?;
         Ok(SealedWriter { state: Mutex::new(State { pipe: Some(writer), sealing: Some(sealing) }), abandoned })
     }

@@ -102,7 +102,7 @@ impl Interrupt {
 /// ```
 #[derive(Clone)]
 pub struct Work {
-    /// Spans in the works at once; rayon's global pool does them.
+    /// Spans in the works at once; rayon's global pool does them, or that of [`pooled`](crate::pooled).
     pub threads: usize,
     /// Asks the job to stop.
     pub interrupt: Interrupt,

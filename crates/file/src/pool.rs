@@ -1,0 +1,44 @@
+//! Threads of a job's own, for programs that may fork, and for jobs that wait for each other.
+
+use std::{io, thread};
+
+use rayon::ThreadPoolBuilder;
+
+use crate::error::Error;
+
+/// Text that makes one more thread worth its while, in bytes.
+const A_THREAD: u64 = 4 << 20;
+
+/// How many threads a job on `len` bytes is worth: never more than there are cores, and all of them where the length is not known.
+pub fn threads_for(len: Option<u64>) -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    len.map_or(cores, |len| cores.min(usize::try_from(len / A_THREAD).unwrap_or(cores).saturating_add(1)))
+}
+
+/// Runs `job` in a pool of its own, which ends with it. The [`Work`](crate::Work) must be made inside `job`.
+///
+/// Without this, jobs share one pool of the process. A process that was forked has a copy of that pool, but not of its threads,
+/// and waits for them for ever; and jobs that wait for the caller's own streams can take all of its threads, so that what they
+/// wait for never runs.
+///
+/// # Errors
+/// Those of `job`, or the system's if there are no more threads.
+pub fn pooled<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+    let failed = |error| Error::Io { doing: "start", place: "threads".into(), source: io::Error::other(error) };
+    pool.map_err(failed)?.install(job)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{A_THREAD, threads_for};
+
+    #[test]
+    fn short_texts_take_one_thread_and_none_takes_more_than_there_are() {
+        let cores = threads_for(None);
+        assert_eq!(threads_for(Some(0)), 1);
+        assert_eq!(threads_for(Some(A_THREAD - 1)), 1);
+        assert_eq!(threads_for(Some(A_THREAD)), cores.min(2));
+        assert_eq!(threads_for(Some(u64::MAX)), cores);
+    }
+}
