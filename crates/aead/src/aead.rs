@@ -168,7 +168,8 @@ pub trait Aead: Sealed + Send + Sync {
     }
 
     /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. OCB reads from the one buffer and writes to
-    /// the other; the other modes copy the text first.
+    /// the other; the other modes copy the text first; [`mode::gcm::across_by_key`](crate::mode::gcm::across_by_key) does so a part at a
+    /// time.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};

@@ -17,6 +17,12 @@ fn aeads(isa: Isa) -> Vec<(String, Box<dyn Aead>)> {
         all.push((suite.to_string(), suite.aead_at(isa, &bytes(suite.key_len(), 1)).unwrap()));
     }
     all.push(("aes-192-gcm".into(), gcm::by_key(isa, &bytes(24, 1), gcm::TagLen::T12).unwrap()));
+    for len in [16, 24, 32] {
+        all.push((
+            format!("aes-{} across", 8 * len),
+            gcm::across_by_key(isa, &bytes(len, 1), gcm::TagLen::T16).unwrap(),
+        ));
+    }
     all.push(("aes-192-ocb".into(), ocb::by_key(isa, &bytes(24, 1), ocb::TagLen::T8).unwrap()));
     all.push(("aes-256-gcm-siv".into(), gcm_siv::by_key(isa, &bytes(32, 1)).unwrap()));
     all.push(("xaes-256-gcm".into(), Box::new(Xaes256Gcm::new(isa, &[1; 32]))));
@@ -48,6 +54,37 @@ fn from_one_buffer_to_another() {
                 assert!(aead.open_to(&nonce, &ad, &out, &forged, &mut back).is_err());
                 assert!(back.iter().all(|&byte| byte == 0), "{name} {isa} {len}: a refused text stays");
                 assert_eq!(out, wanted, "the message survives");
+            }
+        }
+    }
+}
+
+/// Lengths around those from which a text is taken through the cache in parts, and around whole batches of them.
+#[test]
+fn long_texts_from_one_buffer_to_another() {
+    const PART: usize = 64 << 10;
+    for isa in Isa::available() {
+        for key in [16, 24, 32] {
+            let by_key = gcm::by_key(isa, &bytes(key, 1), gcm::TagLen::T13).unwrap();
+            let across = gcm::across_by_key(isa, &bytes(key, 1), gcm::TagLen::T13).unwrap();
+            for (len, nonce) in [
+                (2 * PART - 1, 12),
+                (2 * PART, 12),
+                (2 * PART + 1, 8),
+                (2 * PART + 1023, 12),
+                (3 * PART, 16),
+                (3 * PART + 1040, 12),
+            ] {
+                let (nonce, text) = (bytes(nonce, 2), bytes(len, 4));
+                let (mut wanted, mut out) = (text.clone(), bytes(len, 5));
+                let tag = by_key.seal_in_place(&nonce, b"header", &mut wanted).unwrap();
+                assert_eq!(across.seal_to(&nonce, b"header", &text, &mut out).unwrap(), tag, "{isa} {key} {len}");
+                assert!(out == wanted, "{isa} {key} {len}");
+                across.open_to(&nonce, b"header", &wanted, tag.as_ref(), &mut out).unwrap();
+                assert!(out == text, "{isa} {key} {len}");
+                wanted[len / 2] ^= 1;
+                assert!(across.open_to(&nonce, b"header", &wanted, tag.as_ref(), &mut out).is_err());
+                assert!(out.iter().all(|&byte| byte == 0), "{isa} {key} {len}: a refused text stays");
             }
         }
     }

@@ -5,6 +5,8 @@
 //! through one last batch of just enough registers, hashed together with the lengths, and in a short text with the
 //! associated data too, so that GHASH reduces once for a short packet.
 
+use core::ops::Range;
+
 use super::hash::Hash;
 use crate::{
     block::{BlockCipher, Interleave},
@@ -81,7 +83,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             0
         } else {
             hash.all(self.ad);
-            self.bulk::<S, W>(simd, &mut hash, &mut counter)
+            let (batch, mut to_hash) = (W * S::Reg::BYTES, blocks);
+            let bulk = self.text.len() / batch * batch;
+            self.bulk::<S, W>(simd, &mut hash, &mut counter, 0..bulk, &mut to_hash);
+            bulk
         };
         let last = Last { fused: self, simd, hash, counter, at: bulk, lengths: &lengths, mask: mask[0] };
         // Conditions that are constants keep batches wider than the level's from being compiled; hence equal branches.
@@ -108,7 +113,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
 
 /// J0 of SP 800-38D, 7.1: the nonce and 1, or the hash of a nonce that has not 96 bits.
 #[inline(always)]
-fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
+pub(super) fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
     if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
         let mut first = [0; 16];
         first[..12].copy_from_slice(nonce);
@@ -125,7 +130,7 @@ fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
 
 /// Both lengths in bits, 64 bits each.
 #[inline(always)]
-fn lengths(ad: usize, text: usize) -> Block {
+pub(super) fn lengths(ad: usize, text: usize) -> Block {
     ((ad as u128 * 8) << 64 | (text as u128 * 8)).to_be_bytes()
 }
 
@@ -180,44 +185,44 @@ impl<G: Ghash, S: Simd> Interleave<S> for Hashing<'_, '_, G, S> {
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
-    /// All whole batches of the text; returns where they end. When sealing, all are hashed too.
+    /// A part of the text, in whole batches. When sealing, all are hashed too. `to_hash` blocks were still to be hashed before it.
     #[inline(always)]
-    fn bulk<S: Simd, const W: usize>(
+    pub(super) fn bulk<S: Simd, const W: usize>(
         &mut self,
         simd: S,
         hash: &mut Hash<'_, G, S>,
         counter: &mut Counter32<S::Reg>,
-    ) -> usize {
+        part: Range<usize>,
+        to_hash: &mut usize,
+    ) {
         let batch = W * S::Reg::BYTES;
-        let bulk = self.text.len() / batch * batch;
-        let mut to_hash = self.text.len().div_ceil(16) + 1;
-        let mut at = 0;
-        if SEAL && bulk > 0 {
+        let mut at = part.start;
+        if SEAL && !part.is_empty() {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             self.cipher.encrypt(simd, &mut keystream);
-            apply(simd, &keystream, &mut self.text[..batch]);
-            at = batch;
+            apply(simd, &keystream, &mut self.text[at..at + batch]);
+            at += batch;
         }
-        while at < bulk {
+        while at < part.end {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             let (before, now) = self.text.split_at_mut(at);
             let now = &mut now[..batch];
-            hash.enter::<W>(to_hash);
+            hash.enter::<W>(*to_hash);
             let known = if SEAL { &before[at - batch..] } else { &*now };
             let mut work = Hashing::new::<W>(hash, known);
             self.cipher.encrypt_interleaved(simd, &mut keystream, &mut work);
             work.rest();
             hash.leave();
             apply(simd, &keystream, now);
-            to_hash -= W * S::Reg::BLOCKS;
+            *to_hash -= W * S::Reg::BLOCKS;
             at += batch;
         }
-        if SEAL && bulk > 0 {
-            hash.enter::<W>(to_hash);
-            Hashing::new::<W>(hash, &self.text[bulk - batch..bulk]).rest();
+        if SEAL && !part.is_empty() {
+            hash.enter::<W>(*to_hash);
+            Hashing::new::<W>(hash, &self.text[part.end - batch..part.end]).rest();
             hash.leave();
+            *to_hash -= W * S::Reg::BLOCKS;
         }
-        bulk
     }
 }
 
@@ -231,19 +236,19 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut 
 
 /// The text from `at` on, less than a batch of it, and the lengths. `mask` is the encryption of the first counter; in bit
 /// slices it is still to be encrypted, because there one more register costs less than a batch of one.
-struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
-    fused: Fused<'a, C, G, SEAL>,
-    simd: S,
-    hash: Hash<'b, G, S>,
-    counter: Counter32<S::Reg>,
-    at: usize,
-    lengths: &'b Block,
-    mask: S::Reg,
+pub(super) struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
+    pub(super) fused: Fused<'a, C, G, SEAL>,
+    pub(super) simd: S,
+    pub(super) hash: Hash<'b, G, S>,
+    pub(super) counter: Counter32<S::Reg>,
+    pub(super) at: usize,
+    pub(super) lengths: &'b Block,
+    pub(super) mask: S::Reg,
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
     #[inline(always)]
-    fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
+    pub(super) fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
         let (simd, row) = (self.simd, S::Reg::BYTES);
         let text = &mut self.fused.text[self.at..];
         let blocks = text.len().div_ceil(16);

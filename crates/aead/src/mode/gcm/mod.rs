@@ -19,12 +19,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod across;
 pub(in crate::mode) mod hash;
 mod kernel;
 
 use alloc::boxed::Box;
 use core::fmt;
 
+pub use across::across_by_key;
 use kernel::Fused;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
