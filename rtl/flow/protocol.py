@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from . import golden
 from .cores import Core
 from .sim import cases
 from .tools import BUILD, RTL, sources
@@ -20,6 +21,8 @@ def check(generator):
     for core in CORES:
         folder = BUILD / f"protocol-{core.name}"
         path = cases(generator, [core.suite, 11, 1500], f"protocol-{core.name}")
+        computed = golden.answers(path, core.suite)
+        print(f"{core.name}: {computed or 'no'} answers by the Python package", flush=True)
         runner = get_runner("verilator")
         runner.build(sources=[RTL / "sim" / "lint.vlt", *sources()], hdl_toplevel="sealwright_axis", build_dir=folder,
                      parameters=core.parameters, always=True,
