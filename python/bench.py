@@ -4,12 +4,13 @@
     python python/bench.py
 
 Every candidate seals and opens the same messages with AES-256-GCM (PyNaCl with ChaCha20-Poly1305 where
-libsodium has no AES here). Candidates take turns, and the figure is the median of the rounds, so that a change of the clock's speed meets all of
-them; samples are short, so that few are interrupted. `empty call` is a Python function of three arguments that does nothing.
+libsodium has no AES here). Candidates take turns in a random order, and the figure is the median of the rounds, so that a change of the clock's speed meets all
+of them, and so does the memory that the one before gave back to the system; samples are short, so that few are interrupted. `empty call` is a Python function of three arguments that does nothing.
 """
 
 import argparse
 import os
+import random
 import statistics
 import time
 
@@ -83,8 +84,10 @@ def measure(functions, rounds, seconds):
         once = max(min(sample(function, NONCE, data, range(3)) for _ in range(3)), 20)
         repeats[name] = range(max(int(seconds * 1e9 / once), 1))
     samples = {name: [] for name in functions}
+    turns = list(functions.items())
     for _ in range(rounds):
-        for name, (function, data) in functions.items():
+        random.shuffle(turns)
+        for name, (function, data) in turns:
             samples[name].append(sample(function, NONCE, data, repeats[name]))
     return {name: statistics.median(taken) for name, taken in samples.items()}
 

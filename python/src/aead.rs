@@ -11,7 +11,7 @@ use sealwright::{
 
 use crate::{
     batch,
-    buffer::{Input, Output},
+    buffer::{Input, Output, or_empty},
     error::OrRaise,
     keyed::{Keyed, generate},
 };
@@ -53,7 +53,7 @@ macro_rules! aead {
                 data: Input<'_>,
                 associated_data: Option<Input<'_>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                self.0.encrypt(py, &nonce, &data, &associated_data)
+                self.0.encrypt(py, nonce.bytes(), data.bytes(), or_empty(&associated_data))
             }
 
             /// The text of `data`, ciphertext and tag, if it is authentic; otherwise raises `InvalidTag`.
@@ -65,7 +65,7 @@ macro_rules! aead {
                 data: Input<'_>,
                 associated_data: Option<Input<'_>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
-                self.0.decrypt(py, &nonce, &data, &associated_data)
+                self.0.decrypt(py, nonce.bytes(), data.bytes(), or_empty(&associated_data))
             }
 
             /// As `encrypt`, into `buf`, which must be 16 bytes longer than `data`. Returns the number of bytes written. `buf` may
@@ -79,7 +79,7 @@ macro_rules! aead {
                 associated_data: Option<Input<'_>>,
                 buf: Output,
             ) -> PyResult<usize> {
-                self.0.encrypt_into(py, &nonce, &data, &associated_data, buf)
+                self.0.encrypt_into(py, nonce.bytes(), data.bytes(), or_empty(&associated_data), buf)
             }
 
             /// As `decrypt`, into `buf`, which must be 16 bytes shorter than `data`. Returns the number of bytes written. What is
@@ -93,7 +93,7 @@ macro_rules! aead {
                 associated_data: Option<Input<'_>>,
                 buf: Output,
             ) -> PyResult<usize> {
-                self.0.decrypt_into(py, &nonce, &data, &associated_data, buf)
+                self.0.decrypt_into(py, nonce.bytes(), data.bytes(), or_empty(&associated_data), buf)
             }
 
             /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each.
@@ -151,7 +151,7 @@ macro_rules! aead {
 
 aead! {
     /// AES-GCM (NIST SP 800-38D) under a key of 128, 192 or 256 bits. Nonces of 8 to 128 bytes; take 12.
-    AESGCM, 8..=128, &[128, 192, 256], |key| gcm::by_key(Isa::best(), key, gcm::TagLen::T16)
+    AESGCM, 8..=128, &[128, 192, 256], |key| gcm::across_by_key(Isa::best(), key, gcm::TagLen::T16)
 }
 aead! {
     /// AES-OCB3 (RFC 7253) under a key of 128, 192 or 256 bits. Nonces of 12 to 15 bytes.

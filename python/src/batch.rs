@@ -7,7 +7,7 @@ use pyo3::{
 };
 
 use crate::{
-    buffer::{Input, Output, detached, new_bytes, or_empty},
+    buffer::{Input, Output, detached, or_empty, written_bytes},
     error::OrRaise,
     keyed::{Keyed, TAG, split},
 };
@@ -85,9 +85,7 @@ pub(crate) fn encrypt<'py>(
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
     let mut sealed = Vec::with_capacity(batch.data.len());
     run(&batch, |nonce, text, ad| {
-        key.nonce(nonce.len())?;
-        let size = text.len() + ad.len();
-        sealed.push(new_bytes(py, text, TAG, |message| detached(py, size, || key.seal(nonce, ad, message)))?);
+        sealed.push(key.encrypt(py, nonce, text, ad)?);
         Ok(())
     })?;
     PyList::new(py, sealed)
@@ -108,9 +106,9 @@ pub(crate) fn decrypt<'py>(
             return Ok(());
         };
         let mut genuine = true;
-        let text = new_bytes(py, ciphertext, 0, |text| {
+        let text = written_bytes(py, ciphertext.len(), |text| {
             let size = text.len() + ad.len();
-            genuine = detached(py, size, || key.aead.open_in_place(nonce, ad, text, tag)).is_ok();
+            genuine = detached(py, size, || key.aead.open_to(nonce, ad, ciphertext, tag, text)).is_ok();
             Ok::<(), PyErr>(())
         })?;
         opened.push(genuine.then_some(text));
@@ -151,8 +149,7 @@ pub(crate) fn encrypt_rows(
     let seal = || {
         let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));
         for (row, (message, nonce)) in each.enumerate() {
-            message[..len].copy_from_slice(&data[row * len..][..len]);
-            key.seal(nonce, ad, message)?;
+            key.seal(nonce, ad, Some(&data[row * len..][..len]), message)?;
         }
         Ok::<(), crate::error::Raised>(())
     };
@@ -181,8 +178,7 @@ pub(crate) fn decrypt_rows(
         for (row, (message, nonce)) in data.chunks_exact(len).zip(nonces).enumerate() {
             let (ciphertext, tag) = message.split_at(text_len);
             let text = &mut out[row * text_len..][..text_len];
-            text.copy_from_slice(ciphertext);
-            if key.aead.open_in_place(nonce, ad, text, tag).is_err() {
+            if key.aead.open_to(nonce, ad, ciphertext, tag, text).is_err() {
                 forged.push(row);
             }
         }

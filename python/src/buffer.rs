@@ -114,12 +114,8 @@ impl Output {
         if front.len() > len {
             return Err(PyValueError::new_err("the buffer is too short"));
         }
-        let ours = start as usize..start as usize + len;
-        for other in apart.iter().filter(|other| !other.is_empty()) {
-            let at = other.as_ptr() as usize;
-            if at < ours.end && ours.start < at + other.len() {
-                return Err(PyValueError::new_err("the buffer must not overlap the nonce or the associated data"));
-            }
+        if apart.iter().any(|other| self.overlaps(other)) {
+            return Err(PyValueError::new_err("the buffer must not overlap the nonce or the associated data"));
         }
         // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read for the last
         // time; the view is ours, and nobody else may use its memory during the call.
@@ -127,6 +123,12 @@ impl Output {
             std::ptr::copy(front.as_ptr(), start, front.len());
             Ok(std::slice::from_raw_parts_mut(start, len))
         }
+    }
+
+    /// Whether it has bytes in common with `other`.
+    pub(crate) fn overlaps(&self, other: &[u8]) -> bool {
+        let (ours, at) = (self.0.start() as usize, other.as_ptr() as usize);
+        !other.is_empty() && at < ours + self.0.len() && ours < at + other.len()
     }
 
     /// The memory, to read or write.
@@ -140,8 +142,28 @@ impl Output {
     }
 }
 
-/// A new `bytes` object of `front` and `more` bytes behind it, which `fill` gets before anybody else can see them. The bytes
-/// behind are zero.
+/// A new `bytes` object of `len` bytes, which `fill` gets before anybody else can see them, and which it writes without reading
+/// them before.
+#[inline]
+pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
+    py: Python<'py>,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
+    // object is shared, but has nothing to write). Nobody else has it yet. What a foreign function hands out are bytes of some
+    // value; to set them to zero first would take a tenth of the time of sealing a long text.
+    let (object, bytes) = unsafe {
+        let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
+        let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();
+        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
+        (object, std::slice::from_raw_parts_mut(start, len))
+    };
+    fill(bytes).map_err(Into::into)?;
+    Ok(object)
+}
+
+/// The same, of `front` and `more` zeros behind it, for `fill` to change.
 #[inline]
 pub(crate) fn new_bytes<'py, E: Into<PyErr>>(
     py: Python<'py>,
@@ -149,19 +171,12 @@ pub(crate) fn new_bytes<'py, E: Into<PyErr>>(
     more: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let len = front.len() + more;
-    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
-    // object is shared, but has nothing to write). All of it is written before it is a slice, and nobody else has it yet.
-    let (object, bytes) = unsafe {
-        let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
-        let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();
-        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
-        std::ptr::copy_nonoverlapping(front.as_ptr(), start, front.len());
-        std::ptr::write_bytes(start.add(front.len()), 0, more);
-        (object, std::slice::from_raw_parts_mut(start, len))
-    };
-    fill(bytes).map_err(Into::into)?;
-    Ok(object)
+    written_bytes(py, front.len() + more, |bytes| {
+        let (text, rest) = bytes.split_at_mut(front.len());
+        text.copy_from_slice(front);
+        rest.fill(0);
+        fill(bytes)
+    })
 }
 
 /// Runs `work` without the interpreter lock if it is on many bytes.

@@ -24,6 +24,12 @@ create_exception!(
 );
 create_exception!(
     sealwright,
+    Replayed,
+    Error,
+    "A frame of a session was seen before, or was sealed under keys that the session no longer has."
+);
+create_exception!(
+    sealwright,
     WrongKey,
     Error,
     "A file does not open with the keys given, or with the associated data given."

@@ -6,7 +6,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use sealwright::Aead;
 
 use crate::{
-    buffer::{Input, Output, detached, new_bytes, or_empty},
+    buffer::{Output, detached, new_bytes, written_bytes},
     error::{OrRaise, Raised},
 };
 
@@ -33,11 +33,14 @@ impl Keyed {
         Err(PyValueError::new_err(format!("the nonce has {len} bytes; it must have {wanted}")))
     }
 
-    /// Encrypts the text at the start of `message` and puts the tag behind it.
+    /// Encrypts `text` to `message`, with the tag behind it; without a text, the one that is at the start of `message`.
     #[inline]
-    pub(crate) fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), Raised> {
-        let (text, room) = message.split_at_mut(message.len() - TAG);
-        let tag = self.aead.seal_in_place(nonce, ad, text)?;
+    pub(crate) fn seal(&self, nonce: &[u8], ad: &[u8], text: Option<&[u8]>, message: &mut [u8]) -> Result<(), Raised> {
+        let (out, room) = message.split_at_mut(message.len() - TAG);
+        let tag = match text {
+            Some(text) => self.aead.seal_to(nonce, ad, text, out)?,
+            None => self.aead.seal_in_place(nonce, ad, out)?,
+        };
         room.copy_from_slice(tag.as_ref());
         Ok(())
     }
@@ -46,65 +49,68 @@ impl Keyed {
     pub(crate) fn encrypt<'py>(
         &self,
         py: Python<'py>,
-        nonce: &Input<'_>,
-        data: &Input<'_>,
-        ad: &Option<Input<'_>>,
+        nonce: &[u8],
+        data: &[u8],
+        ad: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
         self.nonce(nonce.len())?;
         let size = data.len() + ad.len();
-        new_bytes(py, data, TAG, |message| detached(py, size, || self.seal(nonce, ad, message)))
+        let seal = |message: &mut [u8]| detached(py, size, || self.seal(nonce, ad, Some(data), message));
+        written_bytes(py, data.len() + TAG, seal)
     }
 
     #[inline]
     pub(crate) fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        nonce: &Input<'_>,
-        data: &Input<'_>,
-        ad: &Option<Input<'_>>,
+        nonce: &[u8],
+        data: &[u8],
+        ad: &[u8],
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
         self.nonce(nonce.len())?;
-        let (text, tag) = split(data)?;
+        let (ciphertext, tag) = split(data)?;
         let size = data.len() + ad.len();
-        let open = |text: &mut [u8]| self.aead.open_in_place(nonce, ad, text, tag);
-        new_bytes(py, text, 0, |text| detached(py, size, || open(text)).map_err(Raised::from))
+        let open = |text: &mut [u8]| self.aead.open_to(nonce, ad, ciphertext, tag, text);
+        written_bytes(py, ciphertext.len(), |text| detached(py, size, || open(text)).map_err(Raised::from))
     }
 
     pub(crate) fn encrypt_into(
         &self,
         py: Python<'_>,
-        nonce: &Input<'_>,
-        data: &Input<'_>,
-        ad: &Option<Input<'_>>,
+        nonce: &[u8],
+        data: &[u8],
+        ad: &[u8],
         mut buf: Output,
     ) -> PyResult<usize> {
-        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
         self.nonce(nonce.len())?;
         let len = data.len() + TAG;
         buf.expect(len)?;
-        let message = buf.begin(data, &[nonce, ad])?;
-        detached(py, len + ad.len(), || self.seal(nonce, ad, message)).raised()?;
+        let (text, front) = if buf.overlaps(data) { (None, data) } else { (Some(data), &[][..]) };
+        let message = buf.begin(front, &[nonce, ad])?;
+        detached(py, len + ad.len(), || self.seal(nonce, ad, text, message)).raised()?;
         Ok(len)
     }
 
     pub(crate) fn decrypt_into(
         &self,
         py: Python<'_>,
-        nonce: &Input<'_>,
-        data: &Input<'_>,
-        ad: &Option<Input<'_>>,
+        nonce: &[u8],
+        data: &[u8],
+        ad: &[u8],
         mut buf: Output,
     ) -> PyResult<usize> {
-        let (nonce, data, ad) = (nonce.bytes(), data.bytes(), or_empty(ad));
         self.nonce(nonce.len())?;
         let (ciphertext, tag) = split(data)?;
-        buf.expect(ciphertext.len())?;
-        // The buffer may lie over the data, and so over the tag.
+        let len = ciphertext.len();
+        buf.expect(len)?;
+        if !buf.overlaps(data) {
+            let text = buf.begin(&[], &[nonce, ad])?;
+            detached(py, len + ad.len(), || self.aead.open_to(nonce, ad, ciphertext, tag, text)).raised()?;
+            return Ok(len);
+        }
+        // The buffer lies over the data, and maybe over the tag.
         let mut kept = [0; TAG];
         kept.copy_from_slice(tag);
-        let len = ciphertext.len();
         let text = buf.begin(ciphertext, &[nonce, ad])?;
         detached(py, len + ad.len(), || self.aead.open_in_place(nonce, ad, text, &kept)).raised()?;
         Ok(len)

@@ -14,6 +14,8 @@ mod keyed;
 mod keys;
 mod python_file;
 mod reader;
+mod sessions;
+mod smp;
 mod writer;
 
 use pyo3::prelude::*;
@@ -26,10 +28,12 @@ mod _sealwright {
     use super::{
         aead::{AESGCM, AESGCMSIV, AESOCB3, XAES256GCM},
         counter::{Opener, RandomNonceKey, Sealer},
-        error::{Error, InvalidTag, WrongKey},
+        error::{Error, InvalidTag, Replayed, WrongKey},
         files::{inspect, open, seal, suites, text_bytes, verify},
         keys::{Key, PublicKey, SecretKey},
         reader::SealedReader,
+        sessions::{SessionClient, Sessions},
+        smp::{smp_names, smp_read, smp_run, smp_write},
         writer::SealedWriter,
     };
 

@@ -123,3 +123,73 @@ def test_a_killed_worker_loses_nothing_and_seals_nothing_twice(store):
             assert (again.done, again.skipped) == (0, 20)
             assert before == {path: path.stat().st_mtime_ns for path in before}
     check(folder, texts)
+
+
+def test_rekeying_in_place(store):
+    folder, texts = store
+    new = bytes(range(1, 33))
+    with ThreadPoolExecutor(2) as executor:
+        distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", executor=executor, key=KEY)
+        run = lambda manifest: distributed.rekey_store(  # noqa: E731
+            f"file://{folder}/sealed", executor=executor, key=KEY, new={"key": new}, manifest=manifest
+        )
+        assert run(folder / "manifest").done == 20
+        before = {path: path.stat().st_mtime_ns for path in (folder / "sealed").rglob("*.seal")}
+        # With its manifest and without, nothing is sealed a second time.
+        for manifest in (folder / "manifest", None, folder / "manifest"):
+            report = run(manifest)
+            assert (report.done, report.skipped, report.failed) == (0, 20, {})
+        assert before == {path: path.stat().st_mtime_ns for path in before}
+        # A file that neither key opens is in the report, and is left as it was.
+        odd = folder / "sealed/file 3.seal"
+        sealwright.seal(folder / "plain/file 3", odd, key=bytes(32), force=True)
+        kept = odd.read_bytes()
+        report = run(None)
+        assert report.failed.keys() == {"file 3.seal"} and odd.read_bytes() == kept
+        assert report.failed["file 3.seal"].startswith("WrongKey: ")
+    for name, text in texts.items():
+        if name != "file 3":
+            with sealwright.SealedFile(folder / "sealed" / f"{name}.seal", key=new) as file:
+                assert file.read() == text
+
+
+@pytest.fixture
+def s3():
+    """A server that speaks S3, in this process, and what fsspec needs to find it."""
+    pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    options = {"endpoint_url": f"http://{host}:{port}", "key": "user", "secret": "secret"}
+    yield options
+    server.stop()
+
+
+@pytest.mark.filterwarnings("ignore")  # of the server's and s3fs's own
+def test_a_store_that_speaks_s3(store, s3):
+    folder, texts = store
+    # Longer than one part of an upload, and an empty one.
+    texts["large"] = os.urandom(6 << 20)
+    (folder / "plain/large").write_bytes(texts["large"])
+    fs = fsspec.filesystem("s3", **s3)
+    fs.mkdir("bucket")
+    with ThreadPoolExecutor(2) as executor:
+        run = {"executor": executor, "key": KEY, "manifest": folder / "manifest"}
+        report = distributed.seal_store(f"file://{folder}/plain", "s3://bucket/sealed", target_options=s3, **run)
+        assert (report.done, report.failed) == (21, {})
+        written = {path: info["ETag"] for path, info in fs.find("bucket", detail=True).items()}
+        assert len(written) == 21 and texts["large"][:100] not in fs.cat_file("bucket/sealed/large.seal")
+        for manifest in (folder / "manifest", None):
+            run["manifest"] = manifest
+            report = distributed.seal_store(f"file://{folder}/plain", "s3://bucket/sealed", target_options=s3, **run)
+            assert (report.done, report.skipped) == (0, 21)
+        # A damaged object leaves no target; the others are opened.
+        sealed = bytearray(fs.cat_file("bucket/sealed/large.seal"))
+        sealed[5 << 20] ^= 1
+        fs.pipe_file("bucket/sealed/large.seal", bytes(sealed))
+        report = distributed.open_store(
+            "s3://bucket/sealed", "s3://bucket/copy", source_options=s3, target_options=s3, executor=executor, key=KEY
+        )
+        assert report.done == 20 and report.failed["large.seal"].startswith("InvalidTag: ")
+        fs.invalidate_cache()
+        assert len(fs.find("bucket/copy")) == 20 and fs.cat_file("bucket/copy/file 6") == texts["file 6"]

@@ -14,7 +14,8 @@ pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
     ("sealwright-relay", &["sealwright", "sealwright-session", "sealwright-rustls"]),
     ("sealwright-rustls", &["sealwright"]),
     ("sealwright-capi", &["sealwright", "sealwright-stream", "sealwright-file"]),
-    ("sealwright-python", &["sealwright", "sealwright-file"]),
+    // It is the laboratory's way into Python too: the simulator is no part of the product, but of the package.
+    ("sealwright-python", &["sealwright", "sealwright-file", "sealwright-session", "sealwright-smp"]),
     ("sealwright-terminal", &["sealwright"]),
     (
         "sealwright-cli",

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use serde_json::json;
+
 use crate::{
     attack::Attacker,
     config::Config,
@@ -152,6 +154,26 @@ impl Simulation {
             struck: machine.struck(),
             seconds,
         })
+    }
+
+    /// This run as a tree: settings, how it ended, everything counted.
+    ///
+    /// # Errors
+    /// If a setting has no form in JSON.
+    pub fn json(&self, report: &Report) -> Result<serde_json::Value, serde_json::Error> {
+        Ok(json!({
+            "workload": self.workload.name(),
+            "config": serde_json::to_value(&self.config)?,
+            "outcome": report.outcome,
+            "result": report.result.as_ref().map(|result| match result {
+                Ok(text) => json!({ "right": true, "text": text }),
+                Err(error) => json!({ "right": false, "text": error.to_string() }),
+            }),
+            "wrong_reads": report.wrong_reads,
+            "struck": report.struck,
+            "seconds": report.seconds,
+            "stats": report.stats.json(),
+        }))
     }
 
     /// Whether every processor loads the right result. A kernel computes on what it should have loaded, so its result says

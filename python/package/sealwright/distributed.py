@@ -1,10 +1,12 @@
-"""Whole stores sealed and opened by many workers.
+"""Whole stores sealed, opened and rekeyed, and sweeps of the simulator, by as many workers as there are.
 
     from concurrent.futures import ProcessPoolExecutor
     from sealwright import distributed
 
     with ProcessPoolExecutor() as executor:
-        report = distributed.seal_store("s3://plain", "s3://sealed", executor=executor, key=key, manifest="sealed.jsonl")
+        report = distributed.seal_store(
+            "s3://bucket/plain", "s3://bucket/sealed", executor=executor, key=key, manifest="run.jsonl"
+        )
 
 Any `concurrent.futures.Executor` does the work; that of Dask, `Client(...).get_executor(retries=3)`, does it on many machines. Each file is
 a task of its own. A target appears only when it is whole, and the manifest names it only then: a run that was stopped, or that lost
@@ -14,33 +16,24 @@ workers with each task: let the executor's connections be encrypted, or pass a f
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import fsspec
 
+from ._sealwright import WrongKey
+from ._spread import IN_FLIGHT, Manifest, Report, spread, why
 from .filesystem import SealedFileSystem, forget
 from .sealedfile import SealedFile
+from .sweeps import Sweep, sweep
+
+__all__ = ["Report", "Sweep", "open_store", "rekey_store", "seal_store", "sweep"]
 
 _PART = 16 * 1024 * 1024
 _ENDING = ".seal"
-_IN_FLIGHT = 64  # Tasks that wait or run at once, so that a store of any size takes little memory here.
-
-
-@dataclass
-class Report:
-    """What came of a run: files and bytes of text done now, files that were done before, and what failed and why."""
-
-    done: int = 0
-    text_bytes: int = 0
-    skipped: int = 0
-    seconds: float = 0.0
-    failed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,8 +44,8 @@ class _Task:
     target: str
     source_options: dict[str, Any]
     target_options: dict[str, Any]
-    keys: dict[str, Any]
-    seal: bool
+    opening: Optional[dict[str, Any]]
+    sealing: Optional[dict[str, Any]]
     replace: bool
 
 
@@ -61,93 +54,120 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
 
     `key` or `recipients`, `suite` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts, or a
     function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
-    fsspec's. `manifest` is a local file that records what is done. `progress` is called with a `Report` after each file. Files whose
-    work raises an exception are in the report; the others are not stopped by them.
+    fsspec's. `manifest` is a local file that records what is done. `progress` is called with a `Report` after each file. `in_flight`
+    is how many tasks wait or run at once, 64 if not given: at least twice the number of workers. Files whose work raises an exception
+    are in the report; the others are not stopped by them.
     """
-    return _run(source, target, executor, True, **options)
+    places, keys = _split(options)
+    return _run(source, target, executor, None, keys, **places)
 
 
 def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
     """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`."""
-    return _run(source, target, executor, False, **options)
+    places, keys = _split(options)
+    return _run(source, target, executor, keys, None, **places)
+
+
+def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
+    """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as
+    `{"key": other}`, in its place. Whoever has a copy of a file and the old key can still open that. A file that opens with the new
+    key already is left alone. Other arguments as of `seal_store`, with `store_options` for fsspec's.
+    """
+    places, keys = _split(options)
+    own = places.pop("store_options", None)
+    return _run(store, store, executor, {"key": key, **keys}, new, source_options=own, target_options=own, **places)
+
+
+def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of the run, and those of sealed files."""
+    ours = ("source_options", "target_options", "store_options", "manifest", "progress", "in_flight")
+    return (
+        {name: value for name, value in options.items() if name in ours},
+        {name: value for name, value in options.items() if name not in ours},
+    )
+
+
+def _goal(name: str, opening: Optional[dict[str, Any]], sealing: Optional[dict[str, Any]]) -> str:
+    if opening is not None and sealing is not None:
+        return name
+    return name + _ENDING if sealing is not None else name[: -len(_ENDING)]
 
 
 def _run(
     source: str,
     target: str,
     executor: Executor,
-    seal: bool,
+    opening: Optional[dict[str, Any]],
+    sealing: Optional[dict[str, Any]],
     *,
     source_options: Optional[dict[str, Any]] = None,
     target_options: Optional[dict[str, Any]] = None,
     manifest: Optional[str | os.PathLike[str]] = None,
     progress: Optional[Callable[[Report], None]] = None,
-    **keys: Any,
+    in_flight: int = IN_FLIGHT,
 ) -> Report:
-    begun, report = time.monotonic(), Report()
+    report, done = Report(), Manifest(manifest)
     from_fs, from_path = fsspec.url_to_fs(source, **(source_options or {}))
     to_fs, to_path = fsspec.url_to_fs(target, **(target_options or {}))
-    known = dict(_read(manifest))
+    known = {line["name"]: line["mark"] for line in done.lines}
 
-    def tasks() -> Iterator[tuple[str, str, _Task]]:
+    def tasks() -> Iterator[tuple[Any, Callable[..., Any], tuple[Any, ...]]]:
         for path, info in sorted(from_fs.find(from_path, detail=True).items()):
             name = path[len(from_path) :].lstrip("/") or os.path.basename(path)
-            if not seal and not name.endswith(_ENDING):
+            if opening is not None and not name.endswith(_ENDING):
                 continue
-            mark = _mark(from_fs, path, info)
+            mark = _mark(info)
             if known.get(name) == mark:
                 report.skipped += 1
                 continue
-            goal = name + _ENDING if seal else name[: -len(_ENDING)]
             # A target that is there, though the manifest does not name it, was finished by a worker that could not tell; one whose
             # source has changed since the manifest named it is replaced.
-            yield name, mark, _Task(
+            task = _Task(
                 from_fs.unstrip_protocol(path),
-                to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{goal}"),
+                to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{_goal(name, opening, sealing)}"),
                 source_options or {},
                 target_options or {},
-                keys,
-                seal,
-                name in known,
+                opening,
+                sealing,
+                name in known and (opening is None or sealing is None),
             )
+            yield (name, mark), _work, (task,)
 
-    waiting: dict[Future[tuple[int, bool]], tuple[str, str]] = {}
+    def settle(named: tuple[str, str], future: Future[tuple[int, bool]]) -> None:
+        name, mark = named
+        try:
+            text, worked = future.result()
+        except Exception as error:
+            report.failed[name] = why(error)
+            return
+        done.append({"name": name, "mark": mark})
+        report.done += worked
+        report.skipped += not worked
+        report.text_bytes += text if worked else 0
 
-    def settle(count: int) -> None:
-        while len(waiting) > count:
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                name, mark = waiting.pop(future)
-                try:
-                    text, worked = future.result()
-                except Exception as error:
-                    report.failed[name] = f"{type(error).__name__}: {error}"
-                else:
-                    _append(manifest, name, mark)
-                    report.done += worked
-                    report.skipped += not worked
-                    report.text_bytes += text if worked else 0
-                report.seconds = time.monotonic() - begun
-                if progress is not None:
-                    progress(report)
+    return spread(executor, tasks(), settle, report, progress, in_flight)
 
-    for name, mark, task in tasks():
-        waiting[executor.submit(_work, task)] = (name, mark)
-        settle(_IN_FLIGHT - 1)
-    settle(0)
-    report.seconds = time.monotonic() - begun
-    return report
+
+def _sealed(fs: Any, keys: dict[str, Any]) -> SealedFileSystem:
+    return SealedFileSystem(fs=fs, **{name: given() if callable(given) else given for name, given in keys.items()})
 
 
 def _work(task: _Task) -> tuple[int, bool]:
-    """Runs where the worker is: seals or opens one file. Returns the length of the text, and whether there was anything to do."""
+    """Runs where the worker is: one file. Returns the length of the text, and whether there was anything to do."""
     from_fs, from_path = fsspec.url_to_fs(task.source, **task.source_options)
     to_fs, to_path = fsspec.url_to_fs(task.target, **task.target_options)
-    keys = {name: given() if callable(given) else given for name, given in task.keys.items()}
-    if task.seal:
-        to_fs = SealedFileSystem(fs=to_fs, **keys)
-    else:
-        from_fs = SealedFileSystem(fs=from_fs, **keys)
-    if not task.replace and to_fs.exists(to_path):
+    if task.opening is not None:
+        from_fs = _sealed(from_fs, task.opening)
+    if task.sealing is not None:
+        to_fs = _sealed(to_fs, task.sealing)
+    if task.opening is not None and task.sealing is not None:
+        # The target is the source, which opens with the new key if it was done before.
+        try:
+            with to_fs.open(to_path, "rb") as file:
+                return file.size, False
+        except (WrongKey, ValueError):
+            pass
+    elif not task.replace and to_fs.exists(to_path):
         # Targets appear whole. Its length says that it is one of this source.
         if to_fs.size(to_path) == from_fs.size(from_path):
             return from_fs.size(from_path), False
@@ -171,32 +191,9 @@ def _copy(reader: Any, writer: Any) -> int:
     return copied
 
 
-def _mark(fs: Any, path: str, info: dict[str, Any]) -> str:
+def _mark(info: dict[str, Any]) -> str:
     """What changes when a file does."""
     for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified", "created"):
         if info.get(name):
             return f"{info['size']} {info[name]}"
     return str(info["size"])
-
-
-def _read(manifest: Optional[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:
-    """The names that are done, with their marks. A last line that was cut off by a crash does not count."""
-    if manifest is None or not os.path.exists(manifest):
-        return
-    with open(manifest, "r+b") as lines:
-        whole = 0
-        for line in lines:
-            if line.endswith(b"\n"):
-                whole += len(line)
-                entry = json.loads(line)
-                yield entry["name"], entry["mark"]
-        lines.truncate(whole)
-
-
-def _append(manifest: Optional[str | os.PathLike[str]], name: str, mark: str) -> None:
-    if manifest is None:
-        return
-    with open(manifest, "a", encoding="utf-8") as lines:
-        lines.write(json.dumps({"name": name, "mark": mark}) + "\n")
-        lines.flush()
-        os.fsync(lines.fileno())

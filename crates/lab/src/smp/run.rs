@@ -7,7 +7,7 @@ use sealwright_smp::{
     run::{Progress, Report, RunError, Simulation},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::machine::{MachineArgs, WorkArgs};
 
@@ -97,26 +97,9 @@ fn tell(status: &Status, progress: Progress) {
     );
 }
 
-/// A run as a tree: settings, outcome, statistics.
-pub(super) fn tree(simulation: &Simulation, report: &Report) -> Result<Value, CommandError> {
-    Ok(json!({
-        "workload": simulation.workload.name(),
-        "config": serde_json::to_value(&simulation.config).map_err(CommandError::failed)?,
-        "outcome": report.outcome,
-        "result": report.result.as_ref().map(|result| match result {
-            Ok(text) => json!({ "right": true, "text": text }),
-            Err(error) => json!({ "right": false, "text": error.to_string() }),
-        }),
-        "wrong_reads": report.wrong_reads,
-        "struck": report.struck,
-        "seconds": report.seconds,
-        "stats": report.stats.json(),
-    }))
-}
-
 fn printed(simulation: &Simulation, report: &Report, shape: Shape) -> Result<String, CommandError> {
     Ok(match shape {
-        Shape::Json => serde_json::to_string(&tree(simulation, report)?).map_err(CommandError::failed)? + "\n",
+        Shape::Json => simulation.json(report).map_err(CommandError::failed)?.to_string() + "\n",
         Shape::Csv => Stats::csv(std::slice::from_ref(&report.stats)),
         Shape::Text => {
             let mut text = report.stats.text();

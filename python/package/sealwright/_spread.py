@@ -1,0 +1,83 @@
+"""What runs on executors have in common: tasks in flight, a manifest of what is done, a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+# Tasks that wait or run at once, unless the caller says: a run of any length takes little memory where it is started.
+IN_FLIGHT = 64
+
+
+@dataclass
+class Report:
+    """What came of a run: what was done now, what had been done before, and what failed and why. Bytes are those of texts."""
+
+    done: int = 0
+    text_bytes: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class Manifest:
+    """A local file with a line of JSON for all that is done. What it names is done whatever happens afterwards."""
+
+    def __init__(self, path: Optional[str | os.PathLike[str]]) -> None:
+        self._path = path
+        self.lines: list[dict[str, Any]] = []
+        if path is None or not os.path.exists(path):
+            return
+        with open(path, "r+b") as file:
+            whole = 0
+            for line in file:
+                # A last line that was cut off by a crash does not count.
+                if line.endswith(b"\n"):
+                    whole += len(line)
+                    self.lines.append(json.loads(line))
+            file.truncate(whole)
+
+    def append(self, *lines: dict[str, Any]) -> None:
+        if self._path is None or not lines:
+            return
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def spread(
+    executor: Executor,
+    tasks: Iterable[tuple[Any, Callable[..., Any], tuple[Any, ...]]],
+    settle: Callable[[Any, Future[Any]], None],
+    report: Report,
+    progress: Optional[Callable[[Report], None]],
+    in_flight: int,
+) -> Report:
+    """Runs each of `tasks`, a name with a function and its arguments, and calls `settle` with the name and the future."""
+    begun = time.monotonic()
+    waiting: dict[Future[Any], Any] = {}
+
+    def until(count: int) -> None:
+        while len(waiting) > count:
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                settle(waiting.pop(future), future)
+                report.seconds = time.monotonic() - begun
+                if progress is not None:
+                    progress(report)
+
+    for name, function, arguments in tasks:
+        waiting[executor.submit(function, *arguments)] = name
+        until(max(in_flight, 1) - 1)
+    until(0)
+    report.seconds = time.monotonic() - begun
+    return report
+
+
+def why(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

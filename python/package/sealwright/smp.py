@@ -1,0 +1,159 @@
+"""The simulator of multiprocessors whose cache-to-cache transfers are sealed: runs, traces, statistics as tables.
+
+    from sealwright import smp
+
+    result = smp.run({"workload": {"kernel": "fft", "size": 10}, "scheme": {"name": "gcm"}, "machine": {"processors": 4}})
+    result["stats"]["cycles"]
+
+Settings are those of `sealwright-lab smp run` (docs/BUS.md), as dictionaries within each other or as `{"scheme.name": "gcm"}`. `workload`
+stands beside them: a kernel (`kernel`, `size`, `align`), or a recorded program (`trace`, the prefix of its files). The same settings give
+the same cycles, bit for bit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Optional
+
+from . import _sealwright as _native
+
+#: The kernels that can be run, and what an attacker on the bus can do.
+KERNELS, ATTACKS = (tuple(names) for names in _native.smp_names())
+
+#: A record of a trace: its kind (load, store, fetch, barrier, lock, unlock, post, wait, region-begin, region-end), its address, or the
+#: object of a synchronisation; its bytes, or how many threads a barrier is for (0: all that run); the instructions since the one before.
+Record = tuple[str, int, int, int]
+
+
+def flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with names such as `scheme.name`, in alphabetical order."""
+    found: dict[str, Any] = {}
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            found.update((f"{name}.{inner}", each) for inner, each in flat(value).items())
+        else:
+            found[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return dict(sorted(found.items()))
+
+
+def grid(base: Mapping[str, Any], vary: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of settings: `base`, and over it one value of each of `vary`, as `smp sweep` does."""
+    names = list(vary)
+    for values in itertools.product(*(list(vary[name]) for name in names)):
+        yield {**flat(base), **dict(zip(names, values))}
+
+
+def run(
+    config: Mapping[str, Any],
+    *,
+    toml: str = "",
+    check: bool = False,
+    attack: Optional[tuple[str, int]] = None,
+    progress: Optional[Callable[[int, int, float], object]] = None,
+) -> dict[str, Any]:
+    """Runs one simulation and returns its result: `workload`, `config` (all settings), `outcome`, `result` (whether the kernel
+    computed what it should), `wrong_reads`, `struck`, `seconds`, and `stats`.
+
+    `toml` are settings in a file's text, over which `config` stands. With `check`, every value that is read is checked, which is slow.
+    `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes. `progress` is called with references, cycles
+    and seconds after every million references; what it raises ends the run. The interpreter lock is released meanwhile.
+    """
+    settings = flat(config)
+    work = {name: settings.pop(name) for name in list(settings) if name.split(".")[0] == "workload"}
+    workload = _workload(work)
+    words = [f"{name}={_word(name, value)}" for name, value in settings.items()]
+    result: dict[str, Any] = json.loads(_native.smp_run(toml, words, workload, check, attack, progress))
+    result["workload"] = {name.removeprefix("workload."): value for name, value in work.items()}
+    return result
+
+
+def _workload(work: dict[str, Any]) -> Any:
+    known = {"workload", "workload.kernel", "workload.size", "workload.align", "workload.trace"}
+    if strange := sorted(set(work) - known):
+        raise ValueError(f"{strange[0]} is no setting of a workload; there are kernel, size, align and trace")
+    kernel = work.get("workload.kernel", work.get("workload"))
+    trace = work.get("workload.trace")
+    if (kernel is None) == (trace is None):
+        raise ValueError('a workload is either a kernel, such as {"workload": {"kernel": "fft"}}, or a trace')
+    if trace is not None:
+        return trace
+    return kernel, work.get("workload.size"), work.get("workload.align", False)
+
+
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, str)):
+        return str(value)
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_word(name, each) for each in value) + "]"
+    raise TypeError(f"{name} is {value!r}: settings are numbers, words, truth values and lists of these")
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Names such as `bus.busy`, and values, of all numbers and words in statistics."""
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from leaves(value, f"{path}.{name}" if path else name)
+    elif isinstance(tree, list):
+        for number, value in enumerate(tree):
+            yield from leaves(value, f"{path}.{number}")
+    else:
+        yield path, tree
+
+
+def frame(results: Iterable[Mapping[str, Any]]) -> Any:
+    """A pandas DataFrame with a row for each result of `run`. Its columns are those of the settings in which results differ, the workload's, and all
+    statistics but those of single nodes (`nodes`)."""
+    import pandas
+
+    rows, settings = [], []
+    for result in results:
+        config = {**{f"workload.{name}": value for name, value in result["workload"].items()}, **flat(result["config"])}
+        stats = {name: value for name, value in result["stats"].items() if name != "nodes"}
+        settings.append(config)
+        rows.append(dict(leaves(stats)))
+    names = {name: None for config in settings for name in config}
+    differ = [name for name in names if len({repr(config.get(name)) for config in settings}) > 1]
+    shown = [name for name in names if name.startswith("workload.") or name in differ]
+    heads = pandas.DataFrame([{name: config.get(name) for name in shown} for config in settings], columns=shown)
+    return pandas.concat([heads, pandas.DataFrame(rows)], axis=1)
+
+
+def nodes(result: Mapping[str, Any]) -> Any:
+    """A pandas DataFrame with a row for each node of one result: what its processor did, and how long it waited."""
+    import pandas
+
+    return pandas.DataFrame([dict(leaves(node)) for node in result["stats"]["nodes"]]).rename_axis("node")
+
+
+def read_trace(prefix: str | os.PathLike[str], *, line: int = 64) -> list[list[Record]]:
+    """The records of each thread of a trace, in any format that `smp run` takes. An access that crosses a line of `line` bytes is two."""
+    return _native.smp_read(os.fspath(prefix), line)
+
+
+def trace_frame(prefix: str | os.PathLike[str], *, line: int = 64) -> Any:
+    """The same as a pandas DataFrame with the columns thread, kind, address, bytes and gap."""
+    import pandas
+
+    rows = [(number, *record) for number, thread in enumerate(read_trace(prefix, line=line)) for record in thread]
+    return pandas.DataFrame(rows, columns=["thread", "kind", "address", "bytes", "gap"])
+
+
+def write_trace(prefix: str | os.PathLike[str], threads: Iterable[Iterable[Sequence[Any]]]) -> list[str]:
+    """Writes a trace: the files `prefix.0.smpt`, `prefix.1.smpt` and so on, one for each of `threads`, an iterable of `Record`.
+    Returns their names. No file is replaced; those written are removed if one cannot be."""
+    written: list[str] = []
+    try:
+        for number, records in enumerate(threads):
+            path = f"{os.fspath(prefix)}.{number}.smpt"
+            _native.smp_write(path, [tuple(record) for record in records])
+            written.append(path)
+    except BaseException:
+        for path in written:
+            os.remove(path)
+        raise
+    return written

@@ -1,0 +1,85 @@
+"""Sweeps of the simulator over thousands of settings, on any executor."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from . import smp
+from ._spread import IN_FLIGHT, Manifest, Report, spread, why
+
+
+@dataclass
+class Sweep(Report):
+    """What came of a sweep: besides the counts, the result of each of the settings in their order, `None` for those that failed."""
+
+    results: list[Optional[dict[str, Any]]] = field(default_factory=list)
+
+    def frame(self) -> Any:
+        """A pandas DataFrame: a row a result, settings and statistics as columns."""
+        return smp.frame(result for result in self.results if result is not None)
+
+
+def _name(config: Mapping[str, Any]) -> str:
+    """Settings as one text, the same for the same settings."""
+    return json.dumps(smp.flat(config), sort_keys=True)
+
+
+def sweep(
+    configs: Iterable[Mapping[str, Any]],
+    *,
+    executor: Executor,
+    manifest: Optional[str | os.PathLike[str]] = None,
+    progress: Optional[Callable[[Report], None]] = None,
+    in_flight: int = IN_FLIGHT,
+    batch: int = 1,
+) -> Sweep:
+    """Runs `smp.run` for each of `configs`, such as those of `smp.grid`, `batch` of them in a task.
+
+    `manifest` is a local file that keeps each result: settings that are in it are not run again, so that a sweep which was stopped goes
+    on where it was. Results do not depend on where they were computed, but for their `seconds`. Settings that are there twice are run
+    once. Settings that make no machine, and runs that fail, are in the report, and stop no others. `progress` is called with the report
+    after each task. A `batch` of short runs saves the executor's time for a task: choose one that takes a second or so.
+    """
+    settings = [(_name(config), config) for config in configs]
+    kept = Manifest(manifest)
+    results = {line["name"]: line["result"] for line in kept.lines}
+    report = Sweep(skipped=len({name for name, _ in settings if name in results}))
+
+    def tasks() -> Iterator[tuple[Any, Callable[..., Any], tuple[Any, ...]]]:
+        fresh = {name: config for name, config in settings if name not in results}
+        names = list(fresh)
+        for start in range(0, len(names), max(batch, 1)):
+            some = names[start : start + max(batch, 1)]
+            yield some, _work, ([dict(fresh[name]) for name in some],)
+
+    def settle(names: Sequence[str], future: Future[list[dict[str, Any]]]) -> None:
+        try:
+            came = future.result()
+        except Exception as error:
+            report.failed.update((name, why(error)) for name in names)
+            return
+        good = [(name, each) for name, each in zip(names, came) if "failed" not in each]
+        kept.append(*({"name": name, "result": each} for name, each in good))
+        results.update(good)
+        report.done += len(good)
+        report.failed.update((name, each["failed"]) for name, each in zip(names, came) if "failed" in each)
+
+    spread(executor, tasks(), settle, report, progress, in_flight)
+    report.results = [results.get(name) for name, _ in settings]
+    return report
+
+
+def _work(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Runs where the worker is."""
+    came = []
+    for config in configs:
+        try:
+            came.append(smp.run(config))
+        except Exception as error:
+            came.append({"failed": why(error)})
+    return came

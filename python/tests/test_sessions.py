@@ -1,0 +1,75 @@
+"""Sessions of very many clients, and their other ends."""
+
+import pytest
+import sealwright
+from sealwright import SessionClient, Sessions
+
+
+@pytest.mark.parametrize("scheme", ["gcm-on64", "gcm-derived", "gscm-h", "clear"])
+def test_through_a_server_and_back(scheme):
+    server = Sessions(scheme, slots=1000)
+    alice, bob = (SessionClient(server.admit(slot)) for slot in (7, 8))
+    for text in (b"hello, bob", b"", bytes(60_000)):
+        to, data = server.open(7, alice.seal(8, text))
+        assert (to, data) == (8, text)
+        assert bob.open(server.seal(to, 7, data)) == (7, text)
+    assert (server.live, server.slots, server.scheme) == (2, 1000, scheme)
+    assert server.blocks_left(7) < 2**32 and server.blocks_left(9) is None
+    server.remove(7)
+    with pytest.raises(sealwright.Error, match="no such session"):
+        server.open(7, alice.seal(8, b"late"))
+    assert server.live == 1
+
+
+def test_what_is_forged_or_replayed_is_refused():
+    server = Sessions(slots=10)
+    client = SessionClient(server.admit(3))
+    frame = client.seal(4, b"text")
+    forged = bytearray(frame)
+    forged[-1] ^= 1
+    with pytest.raises(sealwright.InvalidTag):
+        server.open(3, forged)
+    assert server.open(3, frame) == (4, b"text")
+    with pytest.raises(sealwright.Replayed, match="seen before"):
+        server.open(3, frame)
+    with pytest.raises(ValueError, match="cut short"):
+        server.open(3, b"too short")
+    with pytest.raises(ValueError, match="longer"):
+        client.seal(4, bytes(70_000))
+    with pytest.raises(sealwright.Error, match="no such session"):
+        server.open(5, frame)
+    # New keys: what was sealed under the old ones is refused.
+    server.admit(3)
+    with pytest.raises(sealwright.Replayed, match="old keys"):
+        server.open(3, client.seal(4, b"text"))
+
+
+def test_many_frames_in_one_call():
+    server = Sessions(slots=100)
+    clients = [SessionClient(server.admit(slot)) for slot in range(100)]
+    frames = [client.seal(number, b"packet %d" % number) for number, client in enumerate(clients)]
+    frames[17] = bytes(len(frames[17]))
+    opened = server.open_batch(range(100), frames)
+    assert opened[17] is None
+    assert [each for number, each in enumerate(opened) if number != 17] == [
+        (number, b"packet %d" % number) for number in range(100) if number != 17
+    ]
+    with pytest.raises(ValueError, match="1 slots for 2 frames"):
+        server.open_batch([1], frames[:2])
+
+
+def test_arguments():
+    with pytest.raises(ValueError):
+        Sessions("rot-13", slots=1)
+    server = Sessions(slots=2)
+    with pytest.raises(sealwright.Error, match="no such session"):
+        server.admit(2)
+    with pytest.raises(ValueError, match="88 bytes"):
+        server.admit(0, material=bytes(3))
+    with pytest.raises(ValueError, match="not a grant"):
+        SessionClient(bytes(5))
+    # Both ends of a key exchange make the same of it.
+    material = bytes(range(88))
+    grant = server.admit(1, 77, material=material)
+    assert SessionClient(grant).session == 77
+    assert 0 < server.bytes_per_client < 1000 and "2 slots" in repr(server)

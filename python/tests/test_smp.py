@@ -1,0 +1,106 @@
+"""The simulator of sealed buses: runs, statistics as tables, traces."""
+
+import pandas
+import pytest
+from sealwright import smp
+
+SMALL = {"workload": {"kernel": "fft", "size": 8}, "machine": {"processors": 2}, "scheme": {"name": "gcm"}}
+
+
+def without_seconds(result):
+    return {name: value for name, value in result.items() if name != "seconds"}
+
+
+def test_a_run_gives_settings_and_counts():
+    result = smp.run(SMALL, check=True)
+    assert result["outcome"] == "completed"
+    assert result["result"]["right"] and result["wrong_reads"] == 0
+    assert result["workload"] == {"kernel": "fft", "size": 8}
+    assert result["config"]["scheme"]["name"] == "gcm" and result["config"]["machine"]["processors"] == 2
+    assert result["stats"]["transfers"]["count"] > 0
+    # However the settings are written; the same settings give the same counts.
+    again = smp.run(smp.flat(SMALL), check=True)
+    assert without_seconds(again) == without_seconds(result)
+    toml = 'scheme.name = "clear"\nmachine.processors = 2'
+    clear = smp.run({"workload": "fft", "workload.size": 8}, toml=toml)
+    assert clear["config"]["scheme"]["name"] == "clear"
+    assert clear["stats"]["transfers"]["count"] > 0
+
+
+def test_an_attack_is_detected_where_the_scheme_authenticates():
+    assert "flip" in smp.ATTACKS
+    result = smp.run(SMALL, attack=("flip", 5))
+    assert result["struck"] is not None and "detected" in result["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("config", "what"),
+    [
+        ({"machine.processors": 2}, "a workload is either"),
+        ({"workload": "fft", "workload.trace": "x"}, "a workload is either"),
+        ({"workload": "sort"}, "there is no kernel sort; there are fft"),
+        ({"workload": {"kernel": "fft", "sise": 3}}, "workload.sise is no setting"),
+        ({**smp.flat(SMALL), "bus.nothing": 1}, "bus.nothing"),
+        ({**smp.flat(SMALL), "machine.processors": 1}, "machine.processors is 1, not 2 to 64"),
+    ],
+)
+def test_what_makes_no_machine_is_refused(config, what):
+    with pytest.raises(ValueError, match=what):
+        smp.run(config)
+    with pytest.raises(ValueError, match="there is no attack shout"):
+        smp.run(SMALL, attack=("shout", 1))
+    with pytest.raises(TypeError, match="settings are numbers"):
+        smp.run({**smp.flat(SMALL), "bus.width": None})
+
+
+def test_progress_is_told_and_ends_a_run():
+    class Enough(Exception):
+        pass
+
+    seen = []
+
+    def tell(references, cycles, seconds):
+        seen.append((references, cycles, seconds))
+        raise Enough
+
+    with pytest.raises(Enough):
+        smp.run({"workload": {"kernel": "fft", "size": 16}, "scheme.functional": False}, progress=tell)
+    assert len(seen) == 1 and seen[0][0] >= 1 << 20
+
+
+def test_grids_and_tables():
+    vary = {"scheme.name": ["clear", "gcm"], "machine.processors": [2, 4]}
+    configs = list(smp.grid({"workload": {"kernel": "fft", "size": 8}}, vary))
+    assert len(configs) == 4 and configs[3]["scheme.name"] == "gcm" and configs[3]["machine.processors"] == 4
+    results = [smp.run(config) for config in configs]
+    frame = smp.frame(results)
+    assert list(frame["scheme.name"]) == ["clear", "clear", "gcm", "gcm"]
+    assert list(frame["transfers.count"]) == [result["stats"]["transfers"]["count"] for result in results]
+    assert "bus.width" not in frame.columns and not any(name.startswith("nodes.") for name in frame.columns)
+    nodes = smp.nodes(results[3])
+    assert isinstance(nodes, pandas.DataFrame) and len(nodes) == 4
+
+
+def test_traces_are_written_read_and_run(tmp_path):
+    def thread(number):
+        for i in range(200):
+            yield "store", 0x10000 + 64 * ((i + number) % 50), 8, 3
+            yield "load", 0x10000 + 64 * i, 4, 1
+        yield "barrier", 0x40, 0, 10
+
+    files = smp.write_trace(tmp_path / "made", [thread(0), thread(1)])
+    assert [name.rsplit("/", 1)[1] for name in files] == ["made.0.smpt", "made.1.smpt"]
+    threads = smp.read_trace(tmp_path / "made")
+    assert threads[0][:400] == list(thread(0))[:400]
+    frame = smp.trace_frame(tmp_path / "made")
+    assert list(frame.columns) == ["thread", "kind", "address", "bytes", "gap"] and set(frame["thread"]) == {0, 1}
+    result = smp.run({"workload": {"trace": tmp_path / "made"}, "scheme.name": "gcm"})
+    assert result["config"]["machine"]["processors"] == 2 and result["stats"]["transfers"]["count"] > 0
+
+    with pytest.raises(FileExistsError):
+        smp.write_trace(tmp_path / "made", [thread(0)])
+    with pytest.raises(ValueError, match="record 1: its kind is jump"):
+        smp.write_trace(tmp_path / "other", [thread(0), [("load", 0, 8, 0), ("jump", 0, 8, 0)]])
+    assert not list(tmp_path.glob("other*"))
+    with pytest.raises(Exception, match="missing|no such|No such|does not exist"):
+        smp.read_trace(tmp_path / "nothing")

@@ -1,0 +1,68 @@
+"""Sweeps of the simulator by many workers."""
+
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from sealwright import distributed, smp
+
+BASE = {"workload": {"kernel": "fft", "size": 6}}
+VARY = {"scheme.name": ["clear", "gcm", "senss"], "machine.processors": [2, 4], "bus.width": [8, 16], "machine.seed": [1, 2]}
+
+
+def plain(results):
+    """Without what depends on the machine that ran them."""
+    return [{name: value for name, value in result.items() if name != "seconds"} for result in results]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """What one machine finds, one after the other."""
+    return plain(smp.run(config) for config in smp.grid(BASE, VARY))
+
+
+@pytest.mark.parametrize(("pool", "batch"), [(ThreadPoolExecutor, 1), (ProcessPoolExecutor, 5)])
+def test_results_are_those_of_one_machine(tmp_path, alone, pool, batch):
+    seen = []
+    with pool(2) as executor:
+        run = {"executor": executor, "manifest": tmp_path / "results", "batch": batch}
+        swept = distributed.sweep(smp.grid(BASE, VARY), progress=seen.append, **run)
+        assert (swept.done, swept.skipped, swept.failed) == (24, 0, {}) and len(seen) == -(-24 // batch)
+        assert plain(swept.results) == alone
+        # Again, and with more: what is there is not run a second time.
+        more = {**VARY, "bus.width": [8, 16, 32]}
+        swept = distributed.sweep(smp.grid(BASE, more), **run)
+        assert (swept.done, swept.skipped) == (12, 24)
+        assert len(swept.frame()) == 36
+
+
+def test_what_fails_stops_nothing_else_and_is_tried_again(tmp_path):
+    configs = [{**smp.flat(BASE), "machine.processors": number} for number in (2, 1, 4, 4)]
+    with ThreadPoolExecutor(2) as executor:
+        for count in (0, 2):
+            swept = distributed.sweep(configs, executor=executor, manifest=tmp_path / "results", batch=2)
+            assert swept.skipped == count and swept.done == 2 - count
+            [(name, reason)] = swept.failed.items()
+            assert '"machine.processors": 1' in name and reason.startswith("ValueError: machine.processors is 1")
+            assert [result is None for result in swept.results] == [False, True, False, False]
+            assert swept.results[2] == swept.results[3]
+
+
+def test_a_killed_worker_loses_nothing(tmp_path, alone):
+    dask = pytest.importorskip("distributed")
+    killed = []
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with dask.Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+
+            def kill(report):
+                if report.done >= 4 and not killed:
+                    killed.append(pids[0])
+                    os.kill(pids[0], signal.SIGKILL)
+
+            run = {"executor": client.get_executor(retries=3), "manifest": tmp_path / "results"}
+            swept = distributed.sweep(smp.grid(BASE, VARY), progress=kill, **run)
+            assert killed and (swept.done, swept.failed) == (24, {})
+            assert plain(swept.results) == alone
+    assert len((tmp_path / "results").read_text().splitlines()) == 24
