@@ -72,4 +72,4 @@ def test_arguments():
     material = bytes(range(88))
     grant = server.admit(1, 77, material=material)
     assert SessionClient(grant).session == 77
-    assert 0 < server.bytes_per_client < 1000 and "2 slots" in repr(server)
+    assert server.bytes_per_client > 0 and "2 slots" in repr(server)

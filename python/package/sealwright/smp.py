@@ -120,7 +120,9 @@ def frame(results: Iterable[Mapping[str, Any]]) -> Any:
     differ = [name for name in names if len({repr(config.get(name)) for config in settings}) > 1]
     shown = [name for name in names if name.startswith("workload.") or name in differ]
     heads = pandas.DataFrame([{name: config.get(name) for name in shown} for config in settings], columns=shown)
-    return pandas.concat([heads, pandas.DataFrame(rows)], axis=1)
+    table = pandas.DataFrame(rows)
+    # The statistics name some settings too.
+    return pandas.concat([heads, table[[name for name in table.columns if name not in shown]]], axis=1)
 
 
 def nodes(result: Mapping[str, Any]) -> Any:
