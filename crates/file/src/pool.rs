@@ -10,6 +10,10 @@ use crate::error::Error;
 const A_THREAD: u64 = 4 << 20;
 
 /// How many threads a job on `len` bytes is worth: never more than there are cores, and all of them where the length is not known.
+///
+/// ```
+/// assert_eq!(sealwright_file::threads_for(Some(1000)), 1);
+/// ```
 pub fn threads_for(len: Option<u64>) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     len.map_or(cores, |len| cores.min(usize::try_from(len / A_THREAD).unwrap_or(cores).saturating_add(1)))
@@ -20,6 +24,18 @@ pub fn threads_for(len: Option<u64>) -> usize {
 /// Without this, jobs share one pool of the process. A process that was forked has a copy of that pool, but not of its threads,
 /// and waits for them for ever; and jobs that wait for the caller's own streams can take all of its threads, so that what they
 /// wait for never runs.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Output, Sealing, Shared, pooled, threads_for};
+/// use std::io::Cursor;
+///
+/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let (input, mut sealed) = (Input::reader(Cursor::new(b"a text"), "text"), Shared::default());
+/// let output = Output::writer(sealed.clone(), "sealed");
+/// pooled(threads_for(input.len()), || Sealing::new(&key).seal(input, output))?;
+/// assert!(!sealed.take().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Those of `job`, or the system's if there are no more threads.

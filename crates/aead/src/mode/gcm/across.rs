@@ -28,6 +28,17 @@ use crate::{
 /// As [`by_key`](super::by_key), for a program whose texts go from one buffer to another: [`Aead::seal_to`] and [`Aead::open_to`] take
 /// a long text through the cache a part at a time, where they would otherwise copy it first. All else is the same.
 ///
+/// ```
+/// use sealwright::{Isa, mode::gcm::{TagLen, across_by_key}};
+///
+/// let aead = across_by_key(Isa::best(), &[7; 32], TagLen::T16)?;
+/// let (text, mut sealed, mut back) = (vec![1; 300_000], vec![0; 300_000], vec![0; 300_000]);
+/// let tag = aead.seal_to(&[1; 12], b"header", &text, &mut sealed)?;
+/// aead.open_to(&[1; 12], b"header", &sealed, tag.as_ref(), &mut back)?;
+/// assert_eq!(back, text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
 // Compiled where it is called, and nowhere else.
