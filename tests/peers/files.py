@@ -1,12 +1,12 @@
 """Measures sealing and opening beside other programs: age and rage, openssl, and tar with zstd, which does not encrypt.
 
-    python files.py PATH_TO_SEALWRIGHT [--rage PATH] [--age PATH] [--mib 256] [--rounds 11] [--folder /dev/shm]
+    python files.py PATH_TO_SEALWRIGHT [--build-rage | --rage PATH] [--age PATH] [--mib 256] [--rounds 11] [--folder /dev/shm]
 
 Programs that are not found are left out. All run in turn, round after round, so that what else the machine does meets all alike. Every
 output is compared with the text. The table has the median of each program with its range from the first to the third quartile, and
 how many times as long as Sealwright it took: the median of the ratios within the rounds, with its 95 % interval (bootstrap).
 
-cargo install rage --root /tmp/rage (https://crates.io/crates/rage) makes `/tmp/rage/bin/rage`.
+`--build-rage` has cargo build rage (https://crates.io/crates/rage) in target/peers first, which takes some minutes once.
 """
 
 import argparse
@@ -20,12 +20,22 @@ import tempfile
 import time
 from pathlib import Path
 
+RAGE = "0.12.1"
 IV = "00112233445566778899aabbccddeeff"
 
 
 def run(words: list, **options) -> None:
     done = subprocess.run([str(word) for word in words], capture_output=True, check=False, **options)
     assert done.returncode == 0, f"{words}: exit {done.returncode}: {done.stderr.decode(errors='replace')}"
+
+
+def build_rage() -> Path:
+    """Builds rage if it is not there yet; returns the path of the program."""
+    root = Path(__file__).resolve().parents[2] / "target" / "peers"
+    words = ["cargo", "install", "rage", "--version", RAGE, "--locked", "--root", root]
+    done = subprocess.run([str(word) for word in words], check=False)
+    assert done.returncode == 0, f"rage {RAGE} was not built\nhint: it comes from crates.io; is the registry in reach?"
+    return root / "bin" / "rage"
 
 
 class Peer:
@@ -85,10 +95,13 @@ def main() -> int:
     arguments.add_argument("sealwright")
     for name in ("rage", "age"):
         arguments.add_argument(f"--{name}")
+    arguments.add_argument("--build-rage", action="store_true")
     arguments.add_argument("--mib", type=int, default=256)
     arguments.add_argument("--rounds", type=int, default=11)
     arguments.add_argument("--folder", default="/dev/shm")
     args = arguments.parse_args()
+    if args.build_rage:
+        args.rage = build_rage()
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         home = Path(folder)
         text = random.Random(7).randbytes(8 << 20) * (args.mib // 8)
@@ -118,7 +131,7 @@ def main() -> int:
     for peer in ("rage", "age"):
         program = getattr(args, peer) or shutil.which(peer)
         if program:
-            print(peer, version([program, "--version"]))
+            print(version([program, "--version"]) if peer == "rage" else f"age {version([program, '--version'])}")
     for words in (["openssl", "version"], ["zstd", "--version"]):
         if shutil.which(words[0]):
             print(version(words))

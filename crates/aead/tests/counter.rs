@@ -1,7 +1,7 @@
 //! Keys that count their own nonces.
 #![allow(clippy::unwrap_used)]
 
-use sealwright::{Isa, KeyLengthError, Opener, Sealer, Suite};
+use sealwright::{Isa, KeyLengthError, Opener, RandomNonceKey, SealError, Sealer, Suite};
 
 fn pair(suite: Suite) -> (Sealer, Opener) {
     let key = vec![5; suite.key_len()];
@@ -91,4 +91,29 @@ fn the_environment_only_lowers_the_level() {
         assert_eq!(told(Some(level)), lowered, "asked for {level} where {best} is the best");
     }
     assert_eq!(told(Some("altivec")), all);
+}
+
+#[test]
+fn no_nonce_comes_twice_at_the_end() {
+    let mut sealer = Sealer::new(Suite::Aes256Gcm, &[1; 32]).unwrap().starting_at(u64::MAX - 1);
+    let mut opener = Opener::new(Suite::Aes256Gcm, &[1; 32]).unwrap().starting_at(u64::MAX - 1);
+    let mut text = *b"the last";
+    let tag = sealer.seal_in_place(b"", &mut text).unwrap();
+    opener.open_in_place(b"", &mut text, tag.as_ref()).unwrap();
+    assert_eq!(&text, b"the last");
+    assert_eq!(sealer.seal_in_place(b"", &mut text), Err(SealError::KeyExhausted));
+    assert_eq!((&text, sealer.count()), (b"the last", u64::MAX));
+    assert!(opener.open_in_place(b"", &mut text, tag.as_ref()).is_err());
+    assert_eq!(text, [0; 8]);
+}
+
+#[test]
+fn random_nonces_differ_and_travel_with_the_message() {
+    let key = RandomNonceKey::new(Suite::Aes256Gcm, &[3; 32]).unwrap();
+    let (a, b) = (key.seal(b"ad", b"text").unwrap(), key.seal(b"ad", b"text").unwrap());
+    assert_ne!(a[..12], b[..12]);
+    assert_eq!((key.open(b"ad", &a).unwrap(), a.len()), (b"text".to_vec(), 4 + key.overhead()));
+    for end in 0..a.len() {
+        assert!(key.open(b"ad", &a[..end]).is_err(), "cut to {end} bytes");
+    }
 }

@@ -2,9 +2,16 @@
 //! the new one, and exit codes tell. The calls are made to fail by strace; where it is missing, the tests are skipped.
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, path::Path, process::Command};
+mod jobs;
+mod killed;
+
+use std::{fs, process::Command};
 
 use sealwright_transcripts::{Finished, Sandbox, have, text};
+
+#[cfg(feature = "public-keys")]
+use crate::jobs::REKEY;
+use crate::jobs::{EACH, Job, OPEN, PACK, PADDED, REMOVE, REPLACE, SEAL, UNPACK, leftovers, sandbox};
 
 /// Calls that change something. Opening and reading files is left to the other tests: the loader needs these too.
 const CALLS: [&str; 19] = [
@@ -29,125 +36,6 @@ const CALLS: [&str; 19] = [
     "utimensat",
 ];
 
-/// One job, and what it may leave behind.
-struct Job {
-    line: &'static str,
-    /// Made before each run.
-    before: fn(&Sandbox),
-    /// Whether the outputs are all there and right.
-    done: fn(&Sandbox) -> bool,
-    /// Whether all is as it was before.
-    undone: fn(&Sandbox) -> bool,
-}
-
-fn clear(sandbox: &Sandbox, names: &[&str]) {
-    for name in names {
-        let path = sandbox.path(name);
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
-    }
-}
-
-fn is(sandbox: &Sandbox, name: &str, wanted: &[u8]) -> bool {
-    fs::read(sandbox.path(name)).is_ok_and(|found| found == wanted)
-}
-
-/// Whether a sealed file opens to `wanted`.
-fn opens(sandbox: &Sandbox, name: &str, key: &str, wanted: &[u8]) -> bool {
-    let said = sandbox.run(&format!("open {key} {name} -o -"));
-    said.code == 0 && said.out == wanted
-}
-
-const SEAL: Job = Job {
-    line: "seal -q --key-file k a",
-    before: |sandbox| clear(sandbox, &["a.seal"]),
-    done: |sandbox| opens(sandbox, "a.seal", "--key-file k", &sandbox.read("a")),
-    undone: |sandbox| !sandbox.path("a.seal").exists(),
-};
-
-/// A file is replaced: it is the old one or the new one at any time.
-const REPLACE: Job = Job {
-    line: "seal -q --key-file k a -o old.seal --force",
-    before: |sandbox| fs::write(sandbox.path("old.seal"), "the old file").unwrap(),
-    done: |sandbox| opens(sandbox, "old.seal", "--key-file k", &sandbox.read("a")),
-    undone: |sandbox| is(sandbox, "old.seal", b"the old file"),
-};
-
-/// The input is removed, but only once the output is there.
-const REMOVE: Job = Job {
-    line: "seal -q --key-file k c --remove",
-    before: |sandbox| {
-        clear(sandbox, &["c.seal"]);
-        sandbox.write("c", text(30_000));
-    },
-    done: |sandbox| opens(sandbox, "c.seal", "--key-file k", &text(30_000)),
-    undone: |sandbox| is(sandbox, "c", &text(30_000)) && !sandbox.path("c.seal").exists(),
-};
-
-const OPEN: Job = Job {
-    line: "open -q --key-file k b.seal",
-    before: |sandbox| clear(sandbox, &["b"]),
-    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
-    undone: |sandbox| !sandbox.path("b").exists(),
-};
-
-const PADDED: Job = Job {
-    line: "open -q --key-file k p.seal -o b",
-    before: |sandbox| clear(sandbox, &["b"]),
-    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
-    undone: |sandbox| !sandbox.path("b").exists(),
-};
-
-const REKEY: Job = Job {
-    line: "rekey -q r.seal --key-file k --add-key-file other",
-    before: |sandbox| {
-        fs::copy(sandbox.path("shared.seal"), sandbox.path("r.seal")).unwrap();
-    },
-    done: |sandbox| {
-        let all = sandbox.read("a");
-        opens(sandbox, "r.seal", "--key-file k", &all) && opens(sandbox, "r.seal", "--key-file other", &all)
-    },
-    undone: |sandbox| is(sandbox, "r.seal", &sandbox.read("shared.seal")),
-};
-
-const PACK: Job = Job {
-    line: "seal -q --key-file k d -o d.seal",
-    before: |sandbox| clear(sandbox, &["d.seal"]),
-    done: |sandbox| sandbox.run("verify --key-file k d.seal").code == 0,
-    undone: |sandbox| !sandbox.path("d.seal").exists(),
-};
-
-const UNPACK: Job = Job {
-    line: "open -q --key-file k tree.seal -C out",
-    before: |sandbox| clear(sandbox, &["out"]),
-    done: |sandbox| {
-        ["x", "e/y"].iter().all(|name| is(sandbox, &format!("out/d/{name}"), &sandbox.read(&format!("d/{name}"))))
-    },
-    undone: |sandbox| !sandbox.path("out/d").exists(),
-};
-
-/// Sealed file by file: the manifest comes last, and only if all the files are there.
-const EACH: Job = Job {
-    line: "seal -q --key-file k --each d -C each",
-    before: |sandbox| clear(sandbox, &["each", "check"]),
-    done: |sandbox| sandbox.run("open -q --key-file k --each each/d -o check --manifest --force").code == 0,
-    undone: |sandbox| !sandbox.path("each/d/.seal-manifest").exists(),
-};
-
-fn sandbox() -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.write("a", text(40_000));
-    sandbox.write("d/x", text(20_000));
-    sandbox.write("d/e/y", text(3));
-    sandbox.ok("seal --key-file k a -o b.seal");
-    sandbox.ok("seal --key-file k --pad a -o p.seal");
-    sandbox.ok("seal --key-file k d -o tree.seal");
-    // Two keys make slots, which rekey changes.
-    sandbox.write("third", [7; 32]);
-    sandbox.chmod("third", 0o600);
-    sandbox.ok("seal --key-file k --key-file third a -o shared.seal");
-    sandbox
-}
-
 /// Runs `line` while `inject` applies to one call. Returns how it ended, and whether it came so far.
 fn injected(sandbox: &Sandbox, line: &str, call: &str, inject: &str) -> (Finished, bool) {
     let trace =
@@ -164,12 +52,6 @@ fn injected(sandbox: &Sandbox, line: &str, call: &str, inject: &str) -> (Finishe
 fn can_inject(sandbox: &Sandbox, call: &str) -> bool {
     let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace={call} -e inject={call}:error=EIO:when=9999 true"));
     said.code == 0
-}
-
-/// Hidden names that were left behind.
-fn leftovers(directory: &Path) -> Vec<String> {
-    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with('.') && name != ".seal-manifest").collect()
 }
 
 /// Runs a job again and again, until no call is left to fail.
@@ -252,26 +134,6 @@ fn archives() {
 #[test]
 fn file_by_file() {
     fails_cleanly(&EACH, "EIO");
-}
-
-/// The program is killed at each call in turn. A text that was being written had no name yet.
-#[test]
-fn killed_at_any_call() {
-    if !have("strace") {
-        return;
-    }
-    for job in [SEAL, REPLACE, REMOVE, OPEN, PACK, UNPACK, EACH] {
-        let injections = every_call(&job, "signal=KILL", |sandbox, _, what| {
-            assert!((job.undone)(sandbox) || (job.done)(sandbox), "{what}");
-            // Only a whole file, or a directory, can have a hidden name.
-            for name in leftovers(&sandbox.path("")) {
-                let path = sandbox.path(&name);
-                assert!(path.is_file() && opens(sandbox, &name, "--key-file k", &sandbox.read("a")), "{what}: {name}");
-                fs::remove_file(path).unwrap();
-            }
-        });
-        assert!(injections > 2, "{}: killed {injections} times", job.line);
-    }
 }
 
 /// Calls that are interrupted by a signal are made again.
