@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_study::{
+    StudyError,
     check::{self, Checked},
     compare::{self, Folder},
     report::{write, write_comparison},
@@ -67,7 +68,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
 
 /// Prints what was computed again and what differs.
 fn check(folder: &Path) -> Result<Exit, CommandError> {
-    let checked = check::folder(folder).map_err(CommandError::failed)?;
+    let checked = check::folder(folder).map_err(|error| match error {
+        StudyError::NoResults(_) => CommandError::failed(error).hint("sealwright-lab study all --quick makes results"),
+        _ => CommandError::failed(error),
+    })?;
     let mut differences = Vec::new();
     for Checked { study, claims, verdicts, differences: found } in checked {
         print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;

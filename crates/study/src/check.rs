@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_was_stored_follows_from_the_stored_figures() {
         let place = tempfile::tempdir().unwrap();
-        assert!(folder(place.path()).unwrap_err().to_string().contains("hint:"));
+        assert!(matches!(folder(place.path()), Err(StudyError::NoResults(path)) if path == place.path()));
         results().iter().for_each(|results| results.store(place.path()).unwrap());
         let checked = folder(place.path()).unwrap();
         assert_eq!(checked.len(), STUDIES.len());

@@ -8,7 +8,7 @@ use crate::rule::RuleError;
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// No study has this name.
-    #[error("there is no study named {name}\nhint: the studies are {known}")]
+    #[error("there is no study named {name}: the studies are {known}")]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -22,7 +22,7 @@ pub enum StudyError {
     #[error("{path}: {1}", path = .0.display())]
     Results(PathBuf, String),
     /// A folder holds no results file.
-    #[error("{path}: no results of a study\nhint: sealwright-lab study all --quick makes results", path = .0.display())]
+    #[error("{path}: no results of a study", path = .0.display())]
     NoResults(PathBuf),
     /// A rule cannot be read.
     #[error(transparent)]

@@ -85,16 +85,7 @@ impl SecretKey {
 
     /// An identity file with this key: its public key as a comment, then the secret key.
     pub fn to_identity(&self) -> Zeroizing<String> {
-        let secret = self.to_text();
-        let public = self.public_key().to_string();
-        // Room for all of it: growing would leave a copy behind.
-        let mut text = Zeroizing::new(String::with_capacity(secret.len() + public.len() + 100));
-        text.push_str("# Public key: ");
-        text.push_str(&public);
-        text.push('\n');
-        text.push_str(&secret);
-        text.push('\n');
-        text
+        text::key_file("Public key", &self.public_key().to_string(), &self.to_text())
     }
 
     /// Writes an identity file with this key, new and readable for its owner only.

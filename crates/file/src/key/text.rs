@@ -1,6 +1,7 @@
 //! Keys as text: Bech32m, which notices typing errors, without its limit of 90 characters.
 
 use bech32::{Bech32m, ByteIterExt, Checksum, Fe32IterExt, Hrp, primitives::decode::CheckedHrpstring};
+use zeroize::Zeroizing;
 
 use crate::error::Error;
 
@@ -22,6 +23,16 @@ impl Checksum for LongBech32m {
 pub(crate) fn encode(prefix: &str, bytes: &[u8]) -> String {
     let prefix = Hrp::parse(prefix).expect("the prefix is one of ours");
     bytes.iter().copied().bytes_to_fes().with_checksum::<LongBech32m>(&prefix).chars().collect()
+}
+
+/// A file with a secret key: the public one as a comment after `label`, then the secret one.
+pub(crate) fn key_file(label: &str, public: &str, secret: &str) -> Zeroizing<String> {
+    // Room for all of it: growing would leave a copy behind.
+    let mut text = Zeroizing::new(String::with_capacity(label.len() + public.len() + secret.len() + 10));
+    for part in ["# ", label, ": ", public, "\n", secret, "\n"] {
+        text.push_str(part);
+    }
+    text
 }
 
 /// The bytes of `text`, which must have `prefix`.

@@ -1,6 +1,10 @@
 //! How the text of a body is laid out: what it holds, and what is put around it before it is sealed.
 
+mod held_back;
 pub(crate) mod pad;
+
+#[cfg(feature = "signatures")]
+pub(crate) use held_back::HeldBack;
 
 use crate::error::Flaw;
 

@@ -5,8 +5,7 @@
 
 use std::io::{self, IoSliceMut, Read, Write};
 
-use zeroize::Zeroizing;
-
+use super::held_back::HeldBack;
 use crate::{
     error::{Error, Flaw, OUTPUT},
     read::fill,
@@ -92,8 +91,8 @@ impl<R: Read> Read for Padder<R> {
 /// Writes a padded text to `to` without its padding. [`Unpadder::finish`] tells whether it was one.
 pub(crate) struct Unpadder<W> {
     to: W,
-    /// The last bytes so far: the length, if nothing follows.
-    tail: Zeroizing<Vec<u8>>,
+    /// The length, if nothing follows.
+    tail: HeldBack,
     /// Zeros before the tail that were not written yet.
     zeros: u64,
     written: u64,
@@ -101,7 +100,7 @@ pub(crate) struct Unpadder<W> {
 
 impl<W: Write> Unpadder<W> {
     pub(crate) fn new(to: W) -> Self {
-        Unpadder { to, tail: Zeroizing::new(Vec::with_capacity(LENGTH)), zeros: 0, written: 0 }
+        Unpadder { to, tail: HeldBack::new(LENGTH), zeros: 0, written: 0 }
     }
 
     fn write_zeros(&mut self, mut zeros: u64) -> io::Result<()> {
@@ -133,7 +132,7 @@ impl<W: Write> Unpadder<W> {
     /// [`Flaw::Layout`] if the length does not agree with what came before.
     pub(crate) fn finish(mut self, name: &str) -> Result<(W, u64), Error> {
         let malformed = || Error::NotAuthentic(Flaw::Layout);
-        let length = u64::from_be_bytes(self.tail.as_slice().try_into().map_err(|_| malformed())?);
+        let length = u64::from_be_bytes(self.tail.bytes().try_into().map_err(|_| malformed())?);
         let zeros = length.checked_sub(self.written).filter(|zeros| *zeros <= self.zeros).ok_or_else(malformed)?;
         let written = self.write_zeros(zeros).and_then(|()| self.to.flush());
         written.map_err(Error::io("write", OUTPUT)).map_err(|error| error.of_output(name))?;
@@ -145,13 +144,9 @@ static ZEROS: [u8; 16 * 1024] = [0; 16 * 1024];
 
 impl<W: Write> Write for Unpadder<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let settled = (self.tail.len() + bytes.len()).saturating_sub(LENGTH);
-        let old = settled.min(self.tail.len());
-        let first = Zeroizing::new(self.tail[..old].to_vec());
+        let (first, settled) = self.tail.push(bytes);
         self.pass(&first)?;
-        self.tail.drain(..old);
-        self.pass(&bytes[..settled - old])?;
-        self.tail.extend_from_slice(&bytes[settled - old..]);
+        self.pass(settled)?;
         Ok(bytes.len())
     }
 

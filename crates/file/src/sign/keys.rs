@@ -106,15 +106,7 @@ impl SigningKey {
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut secret = Zeroizing::new(text::encode(SECRET_PREFIX, self.seed.as_slice()));
         secret.make_ascii_uppercase();
-        let public = self.public.to_string();
-        // Room for all of it: growing would leave a copy behind.
-        let mut text = Zeroizing::new(String::with_capacity(secret.len() + public.len() + 100));
-        text.push_str("# Verification key: ");
-        text.push_str(&public);
-        text.push('\n');
-        text.push_str(&secret);
-        text.push('\n');
-        text
+        text::key_file("Verification key", &self.public.to_string(), &secret)
     }
 
     /// Writes a file with this key, new and readable for its owner only.

@@ -7,12 +7,11 @@
 use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha512};
-use zeroize::Zeroizing;
 
 use super::{KEY_ID, KeyId, Signed, SigningKey, VerifyingKey, verify};
 use crate::{
     error::{Error, Flaw},
-    layout::TRAILER,
+    layout::{HeldBack, TRAILER},
 };
 
 /// The text of `from`, then its signature.
@@ -63,14 +62,14 @@ impl<R: Read> Read for TextSigner<'_, R> {
 pub(crate) struct TextVerifier<W> {
     to: W,
     hash: Sha512,
-    /// The last bytes so far: the signature, if nothing follows.
-    tail: Zeroizing<Vec<u8>>,
+    /// The signature, if nothing follows.
+    tail: HeldBack,
     text: u64,
 }
 
 impl<W: Write> TextVerifier<W> {
     pub(crate) fn new(to: W) -> Self {
-        TextVerifier { to, hash: Sha512::new(), tail: Zeroizing::new(Vec::with_capacity(2 * TRAILER)), text: 0 }
+        TextVerifier { to, hash: Sha512::new(), tail: HeldBack::new(TRAILER), text: 0 }
     }
 
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -87,7 +86,7 @@ impl<W: Write> TextVerifier<W> {
     /// [`Error::OtherSigner`]; [`Flaw::Signature`].
     pub(crate) fn finish(mut self, keys: &[VerifyingKey], what: Signed<'_>) -> Result<(W, u64, KeyId), Error> {
         let malformed = || Error::NotAuthentic(Flaw::Signature);
-        let (id, signature) = self.tail.split_first_chunk::<KEY_ID>().ok_or_else(malformed)?;
+        let (id, signature) = self.tail.bytes().split_first_chunk::<KEY_ID>().ok_or_else(malformed)?;
         let signature = signature.try_into().map_err(|_| malformed())?;
         if !keys.is_empty() {
             verify(keys, id, what, &self.hash.finalize_reset().into(), signature)?;
@@ -98,13 +97,9 @@ impl<W: Write> TextVerifier<W> {
 
 impl<W: Write> Write for TextVerifier<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let settled = (self.tail.len() + bytes.len()).saturating_sub(TRAILER);
-        let old = settled.min(self.tail.len());
-        let first = Zeroizing::new(self.tail[..old].to_vec());
+        let (first, settled) = self.tail.push(bytes);
         self.pass(&first)?;
-        self.tail.drain(..old);
-        self.pass(&bytes[..settled - old])?;
-        self.tail.extend_from_slice(&bytes[settled - old..]);
+        self.pass(settled)?;
         Ok(bytes.len())
     }
 

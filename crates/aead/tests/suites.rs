@@ -1,0 +1,53 @@
+//! The suites that are known by number and name.
+#![allow(clippy::unwrap_used)]
+
+use sealwright::{SealError, Suite};
+
+/// Numbers and names are in files and scripts: they stay.
+#[test]
+fn names_and_numbers() {
+    let known = [
+        (1, "aes-128-gcm"),
+        (2, "aes-256-gcm"),
+        (20, "aes-128-ocb"),
+        (26, "aes-256-ocb"),
+        #[cfg(feature = "chacha")]
+        (29, "chacha20-poly1305"),
+        (128, "serpent-256-gcm"),
+        (129, "serpent-256-ocb"),
+    ];
+    assert_eq!(Suite::ALL.len(), known.len());
+    for (id, name) in known {
+        let suite = Suite::from_id(id).unwrap();
+        assert_eq!((suite.name(), name.parse()), (name, Ok(suite)));
+    }
+    let unknown = (0..=255).filter(|id| Suite::from_id(*id).is_none()).count();
+    assert_eq!(unknown, 256 - known.len());
+    assert_eq!(format!("{:<13}|{:>13}|", Suite::Aes256Gcm, Suite::Aes128Ocb), "aes-256-gcm  |  aes-128-ocb|");
+}
+
+/// No two suites seal alike, and each takes keys of its own length alone.
+#[test]
+fn each_is_its_own() {
+    let sealed = |suite: &Suite| {
+        let mut text = *b"sixteen bytes..!";
+        let aead = suite.aead(&vec![7; suite.key_len()]).unwrap();
+        let tag = aead.seal_in_place(&vec![1; suite.nonce_len()], b"", &mut text).unwrap();
+        assert_eq!((aead.tag_len(), tag.as_ref().len()), (suite.tag_len(), suite.tag_len()));
+        for len in [0, 1, 8, 11, 13, 16, 24] {
+            let mut text = *b"sixteen bytes..!";
+            assert_eq!(aead.seal_in_place(&vec![1; len], b"", &mut text), Err(SealError::NonceLength));
+            assert_eq!(&text, b"sixteen bytes..!");
+            assert!(aead.open_in_place(&vec![1; len], b"", &mut text, tag.as_ref()).is_err());
+        }
+        for len in [0, 8, 15, 17, 24, 31, 33, 48 - suite.key_len()] {
+            let error = suite.aead(&vec![7; len]).err().unwrap();
+            assert_eq!((error.allowed(), error.given()), (&[suite.key_len()][..], len));
+        }
+        text
+    };
+    let mut texts: Vec<_> = Suite::ALL.iter().map(sealed).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    assert_eq!(texts.len(), Suite::ALL.len());
+}
