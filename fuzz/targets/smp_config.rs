@@ -16,7 +16,8 @@ fn takes_steps(config: &Config) {
         let step = |i: u64| Access { address: (i * 7 + node) % 50 * 8, value: i, gap: 1, kind: kinds[i as usize % 4], size: 8 };
         Box::new(Steps((0..60).map(step).collect())) as Box<dyn Source>
     };
-    let sources = (0..config.machine.processors as u64).map(steps).collect();
+    let threads = config.machine.processors * config.processes.count;
+    let sources = (0..threads as u64).map(steps).collect();
     let mut machine = Machine::new(config, Image::default(), sources).expect("the settings were checked");
     machine.check_values();
     let end = machine.run(100_000).expect("no invariant breaks");

@@ -3,17 +3,18 @@
 
 use libfuzzer_sys::fuzz_target;
 use sealwright_smp::access::Source;
-use sealwright_smp::trace::{Drmemtrace, Smpt, SynchroTrace};
+use sealwright_smp::trace::{ChampSim, Drmemtrace, Smpt, SynchroTrace};
 use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let line = if choice & 128 == 0 { 64 } else { 128 };
     let input = || Box::new(Cursor::new(bytes.to_vec()));
-    let mut source: Box<dyn Source> = match choice % 3 {
+    let mut source: Box<dyn Source> = match choice % 4 {
         0 => Box::new(Smpt::new(input(), "fuzz", line, 0)),
         1 => Box::new(Drmemtrace::new(input(), "fuzz", line, 1)),
-        _ => Box::new(SynchroTrace::new(input(), "fuzz", line, 2)),
+        2 => Box::new(SynchroTrace::new(input(), "fuzz", line, 2)),
+        _ => Box::new(ChampSim::new(input(), "fuzz", line, 3)),
     };
     let mut steps = Vec::new();
     loop {

@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     Bench(bench::BenchArgs),
     Advise(advise::AdviseArgs),
     Attack(attack::AttackArgs),
-    Smp(smp::SmpArgs),
+    Smp(Box<smp::SmpArgs>),
     Load(load::LoadArgs),
     Measure(measure::MeasureArgs),
     Completions(completions::CompletionsArgs),

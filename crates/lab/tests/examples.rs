@@ -9,6 +9,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright-lab study all", "takes two minutes; the browser test of `cargo xtask` runs it"),
     ("sealwright-lab report --check", "needs the results of a study; the browser test of `cargo xtask` runs it"),
     ("sealwright-lab measure aa", "fails on a busy machine, as it should; `crates/measure` tests it in small"),
+    ("sealwright-lab smp trace", "needs a trace; crates/lab/tests/cmd/smp-tools.transcript makes one"),
     ("sealwright-lab smp record", "needs QEMU, and a program with threads; tests/record.rs of crates/smp runs one"),
 ];
 

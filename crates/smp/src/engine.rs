@@ -202,6 +202,11 @@ impl Pool {
         Pool { ready: vec![0; pads].into() }
     }
 
+    /// Has the engine make one more pad from `now` on.
+    pub(crate) fn fill(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) {
+        self.ready.push_back(engine.work(now, blocks));
+    }
+
     /// Takes the oldest pad at `now` and has the engine make another, of `blocks` blocks: when the pad may be used.
     pub(crate) fn take(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) -> Cycle {
         let made = engine.work(now, blocks);

@@ -5,6 +5,7 @@
 //! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
 //! * [`attack`]: an attacker on the bus; what is detected, and when.
 //! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
+//! * [`settings`]: a whole simulation as a file; [`sweep`]: many of them, crossed.
 //! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with everything checked.
 //!
 //! ```
@@ -27,11 +28,14 @@ pub mod matrix;
 mod memory;
 pub mod message;
 pub mod mosi;
+pub mod protocol;
 mod random;
 pub mod record;
 pub mod run;
 pub mod scheme;
+pub mod settings;
 mod stats;
+pub mod sweep;
 pub mod tester;
 pub mod trace;
 
@@ -39,4 +43,4 @@ pub use config::Config;
 pub use error::ConfigError;
 pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome};
 pub use memory::{Image, TreeCounters};
-pub use stats::Stats;
+pub use stats::{Difference, MEANINGS, Meaning, Stats, meaning};

@@ -10,7 +10,7 @@ use crate::{
     machine::Outcome,
     message::Detector,
     run::{Report, RunError, Simulation, Workload},
-    scheme::SchemeName,
+    scheme::{REGISTRY, Registration, SchemeName, Variant},
 };
 
 /// What an attack against a scheme came to, over several strikes at different transfers.
@@ -80,28 +80,17 @@ pub struct Column {
 /// Cycles until a lost line is asked for again, where a scheme does so.
 const TIMEOUT: u64 = 20_000;
 
-/// The schemes as columns, the thesis's first, on top of `base`.
+/// The columns that the schemes register, on top of `base`.
 pub fn columns(base: &Config) -> Vec<Column> {
-    let column = |name: &str, scheme: &str, settings: &[&str]| {
+    let of = |scheme: &'static Registration| scheme.columns.iter().map(move |variant| (scheme, variant));
+    let column = |(scheme, variant): (&Registration, &Variant)| {
         let mut config = base.clone();
-        config.scheme.name = SchemeName::find(scheme).unwrap_or(SchemeName::CLEAR);
+        config.scheme.name = SchemeName::find(scheme.name).unwrap_or(SchemeName::CLEAR);
         config.scheme.functional = true;
         let set = |config: Config, setting: &&str| config.set(setting).unwrap_or(config);
-        Column { name: name.to_owned(), config: settings.iter().fold(config, set) }
+        Column { name: variant.name.to_owned(), config: variant.settings.iter().fold(config, set) }
     };
-    let timeout = format!("bus.timeout={TIMEOUT}");
-    vec![
-        column("clear", "clear", &[]),
-        column("cbc, MAC a line", "cbc", &[]),
-        column("cbc, MAC in 10", "cbc", &["scheme.cbc.authenticate=10"]),
-        column("senss", "senss", &[]),
-        column("gcm", "gcm", &[]),
-        column("gcm, commands", "gcm", &["scheme.gcm.commands=true", &timeout]),
-        column("i2sems", "i2sems", &[]),
-        column("cxl-ide", "cxl-ide", &[]),
-        column("cxl-ide, skid", "cxl-ide", &["scheme.cxl-ide.release=skid"]),
-        column("pcie-ide", "pcie-ide", &[]),
-    ]
+    REGISTRY.iter().flat_map(of).map(column).collect()
 }
 
 /// Transfers from one strike to the next: prime, so that strikes meet an interval of 10 or 100 lines at every place.
@@ -128,6 +117,41 @@ pub fn run(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<C
             Ok(Cell { attack, scheme: column.name.clone(), strikes })
         })
         .collect()
+}
+
+/// What detectors said of runs without an attacker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Alarms {
+    /// The column's name.
+    pub scheme: String,
+    /// Runs.
+    pub runs: u64,
+    /// Those of them that ended with an alarm.
+    pub alarms: u64,
+    /// Lines and commands that the detectors looked at.
+    pub looked_at: u64,
+}
+
+/// Runs every column without an attacker, `kernel` with each of `seeds` seeds, all detectors at work: an alarm is a false one.
+///
+/// # Errors
+/// When a run fails.
+pub fn false_alarms(base: &Config, kernel: Kernel, seeds: u64) -> Result<Vec<Alarms>, RunError> {
+    let of = |column: Column| {
+        let mut found = Alarms { scheme: column.name, runs: seeds, alarms: 0, looked_at: 0 };
+        for seed in 1..=seeds {
+            let mut config = column.config.clone();
+            (config.machine.seed, config.memory.jitter) = (seed, 4);
+            // Requests may time out, too
+            config.bus.timeout = TIMEOUT;
+            let report = Simulation::new(config, Workload::Kernel(kernel, false)).run(&mut |_| {})?;
+            found.alarms += u64::from(report.outcome != Outcome::Completed);
+            let number = |path| report.stats.number(path) as u64;
+            found.looked_at += number("transfers.count") + number("bus.commands");
+        }
+        Ok(found)
+    };
+    columns(base).into_par_iter().map(of).collect()
 }
 
 /// The cells of a whole [`run`] as rows of words: each scheme, and what came of every attack in the order of
@@ -205,6 +229,15 @@ mod tests {
         assert!(cell(Attack::Drop, "gcm, commands").detector.is_some());
         assert_eq!(cell(Attack::DropInvalidation, "gcm").detector, None, "commands carry no tag");
         assert_eq!(cell(Attack::DropInvalidation, "gcm, commands").detector, Some(Detector::Command));
+    }
+
+    #[test]
+    fn without_an_attacker_no_detector_raises_an_alarm() {
+        let found = false_alarms(&Config::default(), Kernel::Radix { m: 9 }, 2).unwrap();
+        assert_eq!(found.len(), columns(&Config::default()).len());
+        for alarms in found {
+            assert!(alarms.alarms == 0 && alarms.looked_at > 200, "{alarms:?}");
+        }
     }
 
     #[test]

@@ -32,10 +32,23 @@ pub enum State {
     MI_A,
     OI_A,
     II_A,
+    // Of MESI and MOESI: the only copy, not written yet; on its way (`IE`), and what is to be done then
+    E,
+    IE_D,
+    IE_D_I,
+    IE_D_O,
+    IE_D_OI,
+    IE_D_S,
+    IE_D_SI,
+    IM_D_S,
+    IM_D_SI,
 }
 
-/// Number of states; GEMS counts "not present" apart from I and so has one more.
-pub const STATES: usize = 22;
+/// Number of states of all protocols; of MOSI, GEMS counts "not present" apart from I and so has one more.
+pub const STATES: usize = 31;
+
+/// The states of this table.
+const MOSI_STATES: usize = 22;
 
 /// What can happen to a line in one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,10 +74,15 @@ pub enum Event {
     OtherPutx,
     /// The line arrives.
     Data,
+    /// Its own request to read is ordered, and no other node has a copy or will have one.
+    OwnGetsAlone,
 }
 
-/// Number of events.
-pub const EVENTS: usize = 10;
+/// Number of events of all protocols.
+pub const EVENTS: usize = 11;
+
+/// The events of this table.
+const MOSI_EVENTS: usize = 10;
 
 /// What a node does in a cell of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +109,10 @@ pub enum Action {
     Once,
     /// Send the line to everybody remembered.
     Forward,
+    /// As `Send`; memory takes the line off the bus too, and answers from then on.
+    SendBack,
+    /// As `Forward`; memory takes the line too.
+    ForwardBack,
     /// Try again later.
     Recycle,
 }
@@ -108,7 +130,7 @@ use Action::*;
 use State::*;
 
 /// A row: its state, then cells in the order of [`Event`]. `None` cannot happen.
-type Row = (State, [Option<(&'static [Action], State)>; EVENTS]);
+type Row = (State, [Option<(&'static [Action], State)>; MOSI_EVENTS]);
 
 const fn go(actions: &'static [Action], next: State) -> Option<(&'static [Action], State)> {
     Some((actions, next))
@@ -126,7 +148,7 @@ const fn pop(state: State) -> Option<(&'static [Action], State)> {
 
 // The table is wider than a line of text may be; a row a state reads best.
 #[rustfmt::skip]
-const ROWS: [Row; STATES] = [
+const ROWS: [Row; MOSI_STATES] = [
     //         Load              Store               Replace           OwnGets           OwnGetx                   OwnPutx      OtherGets              OtherGetx              OtherPutx    Data
     (I,       [go(&[Gets], IS_AD), go(&[Getx], IM_AD), go(&[Drop], I),   None,             None,                     None,        pop(I),                pop(I),                pop(I),       None]),
     (S,       [go(&[Hit], S),    go(&[Getx], SM_AD), go(&[Drop], I),   None,             None,                     None,        pop(S),                go(&[Drop], I),        pop(S),       None]),
@@ -154,24 +176,25 @@ const ROWS: [Row; STATES] = [
 
 /// The cell of `state` and `event`, or `None` where the protocol has none.
 pub fn transition(state: State, event: Event) -> Option<Transition> {
-    let (_, cells) = &ROWS[state as usize];
-    cells[event as usize].map(|(actions, next)| Transition { actions, next })
+    let (_, cells) = ROWS.get(state as usize)?;
+    let (actions, next) = (*cells.get(event as usize)?)?;
+    Some(Transition { actions, next })
 }
 
 impl State {
-    /// Every state, in the order of the table.
+    /// Every state of MOSI, in the order of the table.
     pub fn all() -> impl Iterator<Item = State> {
         ROWS.iter().map(|(state, _)| *state)
     }
 
     /// Whether nothing is under way.
     pub fn stable(self) -> bool {
-        (self as usize) < 4
+        matches!(self, I | S | O | M | E)
     }
 
     /// Whether this node must answer for the line.
     pub fn owns(self) -> bool {
-        matches!(self, O | M | OM_A | MI_A | OI_A)
+        matches!(self, O | M | E | OM_A | MI_A | OI_A)
     }
 }
 
@@ -188,6 +211,7 @@ impl Event {
         Event::OtherGetx,
         Event::OtherPutx,
         Event::Data,
+        Event::OwnGetsAlone,
     ];
 }
 

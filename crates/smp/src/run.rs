@@ -1,12 +1,17 @@
 //! A whole run: settings and a workload in, numbers out.
 
-use std::time::Instant;
+use std::{
+    io::BufWriter,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use serde_json::json;
+use tempfile::NamedTempFile;
 
 use crate::{
     attack::Attacker,
-    config::Config,
+    config::{Config, PROCESS_BIT},
     error::ConfigError,
     kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
     machine::{Machine, MachineError, Outcome},
@@ -63,6 +68,8 @@ pub struct Simulation {
     pub check: bool,
     /// An attacker on the bus.
     pub attacker: Option<Attacker>,
+    /// A file for what happens on the bus, a line of JSON an event. It appears once the run has ended.
+    pub dump: Option<PathBuf>,
 }
 
 /// The results of a run.
@@ -108,6 +115,15 @@ pub enum RunError {
     /// The run itself failed.
     #[error(transparent)]
     Machine(#[from] MachineError),
+    /// The file of what happens on the bus cannot be written.
+    #[error("{}: {error}", .file.display())]
+    Dump {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
 }
 
 /// Accesses between two reports of progress.
@@ -116,7 +132,7 @@ const STRETCH: u64 = 1 << 20;
 impl Simulation {
     /// A simulation without checks and without an attacker.
     pub fn new(config: Config, workload: Workload) -> Simulation {
-        Simulation { config, workload, check: false, attacker: None }
+        Simulation { config, workload, check: false, attacker: None, dump: None }
     }
 
     /// Runs it to its end, and tells `progress` now and then how far it has come.
@@ -125,7 +141,7 @@ impl Simulation {
     /// When the settings or the workload cannot be run, or a trace or the machine itself fails.
     pub fn run(&self, progress: &mut dyn FnMut(Progress)) -> Result<Report, RunError> {
         self.config.check()?;
-        let Program { image, sources, check } = self.workload.program(&self.config)?;
+        let Program { image, sources, check } = self.programs()?;
         let mut machine = Machine::new(&self.config, image, sources)?;
         if self.check {
             machine.check_values();
@@ -133,6 +149,7 @@ impl Simulation {
         if let Some(attacker) = &self.attacker {
             machine.attack(attacker.clone());
         }
+        let dump = self.dump.as_deref().map(|path| start_dump(path, &mut machine)).transpose()?;
         let start = Instant::now();
         let outcome = loop {
             if let Some(outcome) = machine.run(STRETCH)? {
@@ -142,6 +159,11 @@ impl Simulation {
             progress(Progress { references, cycles, seconds: start.elapsed().as_secs_f64() });
         };
         let seconds = start.elapsed().as_secs_f64();
+        if let (Some(file), Some(path)) = (dump, &self.dump) {
+            let failed = |error| RunError::Dump { file: path.clone(), error };
+            machine.end_dump().map_err(failed)?;
+            file.persist(path).map_err(|error| failed(error.error))?;
+        }
         let result = check.filter(|_| outcome == Outcome::Completed).map(|check| self.result(&machine, &check));
         if self.check && self.attacker.is_none() && outcome == Outcome::Completed {
             machine.check_all()?;
@@ -176,15 +198,39 @@ impl Simulation {
         }))
     }
 
+    /// What each process runs: the same program, in an address space of its own.
+    fn programs(&self) -> Result<Program, RunError> {
+        let mut all = self.workload.program(&self.config)?;
+        for process in 1..self.config.processes.count {
+            let Program { image, sources, .. } = self.workload.program(&self.config)?;
+            all.image.add(&image, (process as u64) << PROCESS_BIT);
+            all.sources.extend(sources);
+        }
+        Ok(all)
+    }
+
     /// Whether every processor loads the right result. A kernel computes on what it should have loaded, so its result says
     /// nothing once a load was wrong.
     fn result(&self, machine: &Machine, check: &Check) -> Result<String, ResultError> {
         if let Some(wrong) = machine.wrong_reads().filter(|wrong| *wrong > 0) {
             return Err(ResultError(format!("{wrong} loads gave wrong values")));
         }
-        let results = (0..self.config.machine.processors).map(|node| {
-            check(&Reader { machine, node }).map_err(|why| ResultError(format!("as processor {node} loads it: {why}")))
+        let nodes = self.config.machine.processors;
+        let results = (0..nodes * self.config.processes.count).map(|reader| {
+            let (node, process) = (reader % nodes, reader / nodes);
+            check(&Reader { machine, node, space: (process as u64) << PROCESS_BIT })
+                .map_err(|why| ResultError(format!("as processor {node} loads it in process {process}: {why}")))
         });
         results.collect::<Result<Vec<_>, _>>().map(|mut said| said.swap_remove(0))
     }
+}
+
+/// Has the bus written to a file without a name yet, in the folder of `path`.
+fn start_dump(path: &Path, machine: &mut Machine) -> Result<NamedTempFile, RunError> {
+    let failed = |error| RunError::Dump { file: path.to_owned(), error };
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    folder.metadata().map_err(failed)?;
+    let file = NamedTempFile::new_in(folder).map_err(failed)?;
+    machine.dump(Box::new(BufWriter::new(file.reopen().map_err(failed)?)));
+    Ok(file)
 }

@@ -51,7 +51,7 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     let trace = Trace::find(&recording.prefix).unwrap();
     for scheme in [SchemeName::CLEAR, SchemeName::find("gcm").unwrap()] {
         let mut config = Config::default();
-        config.machine.processors = trace.files.len();
+        config.machine.processors = trace.threads();
         config.scheme.name = scheme;
         let mut simulation = Simulation::new(config, Workload::Trace(trace.clone()));
         simulation.check = true;

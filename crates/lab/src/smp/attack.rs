@@ -38,7 +38,7 @@ pub(crate) struct AttackArgs {
 }
 
 pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
-    let config = args.machine.config(None)?;
+    let config = args.machine.settings(None)?.config;
     if !config.scheme.functional {
         return Err(CommandError::usage("attacks need lines that are really encrypted").hint("leave --timing-only out"));
     }

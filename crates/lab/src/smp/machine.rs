@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sealwright_smp::{
-    Config,
+    Config, ConfigError,
     config::PRESETS,
     engine::{Model, Units},
     kernel::Kernel,
-    run::Workload,
     scheme::SchemeName,
-    trace::{Trace, TraceError},
+    settings::{Settings, SettingsError, WorkloadSettings},
+    trace::TraceError,
 };
 use sealwright_terminal::{CommandError, shown};
 
@@ -32,10 +32,10 @@ pub(crate) struct MachineArgs {
     /// How many engines a node has: thesis (what the thesis gives each scheme), equal or generous
     #[arg(long, value_name = "UNITS", value_parser = Units::ALL.map(Units::name), help_heading = "Machine")]
     units: Option<String>,
-    /// Start from a table of the thesis
+    /// Start from a machine: the thesis's (with 64-byte or 128-byte lines) or a server of now
     #[arg(long, value_name = "NAME", value_parser = PRESETS, conflicts_with = "line", help_heading = "Machine")]
     preset: Option<String>,
-    /// Settings in a TOML file; they override the preset
+    /// Settings in a TOML file, as smp settings prints them; they override the preset
     #[arg(long, value_name = "FILE", help_heading = "Machine")]
     config: Option<PathBuf>,
     /// One setting; overrides everything else; can be repeated
@@ -67,55 +67,40 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The workload, and its number of processors if it prescribes one.
-    pub(crate) fn workload(&self) -> Result<(Workload, Option<usize>), CommandError> {
-        match (&self.workload, &self.trace) {
-            (Some(name), _) => {
-                let kernel = Kernel::by_name(name, self.size).ok_or_else(|| CommandError::usage("no such kernel"))?;
-                Ok((Workload::Kernel(kernel, self.align), None))
-            }
-            (None, Some(prefix)) => {
-                let trace = Trace::find(prefix).map_err(|why| {
-                    let nothing = matches!(why, TraceError::Missing(_));
-                    let failure = CommandError::failed(why);
-                    let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
-                    if nothing { failure.hint(hint) } else { failure }
-                })?;
-                let threads = trace.files.len();
-                Ok((Workload::Trace(trace), Some(threads)))
-            }
-            (None, None) => Err(CommandError::usage("nothing to run").hint("--workload fft, or --trace PREFIX")),
+    /// What is run, over what a settings file says.
+    fn over(&self, file: WorkloadSettings) -> WorkloadSettings {
+        let (kernel, trace) = (self.workload.clone(), self.trace.clone());
+        if kernel.is_none() && trace.is_none() {
+            return file;
         }
+        WorkloadSettings { kernel, size: self.size, align: self.align, trace }
     }
 }
 
 impl MachineArgs {
-    /// The machine, for a workload that may prescribe its processors.
-    pub(crate) fn config(&self, threads: Option<usize>) -> Result<Config, CommandError> {
-        let bad = |error: sealwright_smp::ConfigError| CommandError::usage(error);
+    /// The whole simulation as settings: a preset, then the file, then the words.
+    pub(crate) fn settings(&self, work: Option<&WorkArgs>) -> Result<Settings, CommandError> {
+        let bad = |error: ConfigError| CommandError::usage(error);
         let line = if self.line.as_deref() == Some("128") { 128 } else { 64 };
-        let mut config = match &self.preset {
+        let base = match &self.preset {
             Some(name) => Config::preset(name).ok_or_else(|| CommandError::usage("no such preset"))?,
             None => Config::for_line(line),
         };
+        let mut settings = Settings { config: base, ..Settings::default() };
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|error| CommandError::io(path, &error))?;
-            config =
-                config.merge(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))))?;
+            settings = Settings::merge(&settings.config, &text)
+                .map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))))?;
         }
+        let mut config = settings.config;
         let words = [("scheme.name", &self.scheme), ("engines.model", &self.engine), ("engines.units", &self.units)];
         for (name, word) in words {
             if let Some(word) = word {
                 config = config.set(&format!("{name}={word}")).map_err(bad)?;
             }
         }
-        match (self.processors, threads) {
-            (Some(asked), Some(threads)) if asked != threads => {
-                return Err(CommandError::usage(format_args!("the trace has {threads} threads, not {asked}"))
-                    .hint("leave --processors out"));
-            }
-            (Some(processors), _) | (None, Some(processors)) => config.machine.processors = processors,
-            (None, None) => {}
+        if let Some(processors) = self.processors {
+            (config.machine.processors, settings.counted) = (processors, true);
         }
         if self.faithful_iv {
             config = config.set("scheme.gcm.iv=faithful-sender").map_err(bad)?;
@@ -127,6 +112,31 @@ impl MachineArgs {
             config = config.set(setting).map_err(bad)?;
         }
         config.check().map_err(bad)?;
-        Ok(config)
+        settings.config = config;
+        if let Some(work) = work {
+            settings.workload = work.over(settings.workload);
+        }
+        Ok(settings)
+    }
+}
+
+/// Settings that do not describe a run are a usage error; a trace that cannot be used, or a run that failed, is a failure.
+pub(super) fn unusable(error: SettingsError) -> CommandError {
+    match error {
+        SettingsError::Config(error) if error.to_string().contains("neither a kernel nor a trace") => {
+            CommandError::usage("nothing to run")
+                .hint("--workload fft, --trace PREFIX, or --config FILE with a workload")
+        }
+        SettingsError::Config(error) if error.to_string().starts_with("the trace has") => {
+            CommandError::usage(error).hint("leave --processors out")
+        }
+        SettingsError::Config(error) => CommandError::usage(error),
+        SettingsError::Trace(why) => {
+            let nothing = matches!(why, TraceError::Missing(_));
+            let failure = CommandError::failed(why);
+            let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
+            if nothing { failure.hint(hint) } else { failure }
+        }
+        SettingsError::Run(error) => super::run::failed(error),
     }
 }

@@ -5,7 +5,10 @@ mod check;
 mod machine;
 mod record;
 mod run;
+mod settings;
+mod stats;
 mod sweep;
+mod trace;
 
 use clap::{Args, Subcommand};
 use sealwright_terminal::{CommandError, Exit};
@@ -29,6 +32,9 @@ enum Verb {
     Attack(attack::AttackArgs),
     Sweep(sweep::SweepArgs),
     Record(record::RecordArgs),
+    Trace(trace::TraceArgs),
+    Settings(settings::SettingsArgs),
+    Stats(stats::StatsArgs),
     Check(check::CheckArgs),
 }
 
@@ -38,6 +44,9 @@ pub(crate) fn run(args: &SmpArgs) -> Result<Exit, CommandError> {
         Verb::Attack(args) => attack::run(args),
         Verb::Sweep(args) => sweep::run(args),
         Verb::Record(args) => record::run(args),
+        Verb::Trace(args) => trace::run(args),
+        Verb::Settings(args) => settings::run(args),
+        Verb::Stats(args) => stats::run(args),
         Verb::Check(args) => check::run(args),
     }
 }

@@ -1,5 +1,7 @@
 //! `sealwright-lab smp run`: runs one simulation and prints its statistics as text, JSON or CSV.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use sealwright_smp::{
     Outcome, Stats,
@@ -9,7 +11,7 @@ use sealwright_smp::{
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::json;
 
-use super::machine::{MachineArgs, WorkArgs};
+use super::machine::{MachineArgs, WorkArgs, unusable};
 
 const EXAMPLES: &str = "\
 Example:
@@ -29,6 +31,9 @@ pub(crate) struct RunArgs {
     /// Tamper with the bus once, at the first opportunity from transfer N on
     #[arg(long, value_name = "ATTACK@N")]
     attack: Option<String>,
+    /// Write every command and every line on the bus, with its bytes, to FILE: a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
     /// Output format
     #[arg(long, value_name = "HOW", default_value = "text")]
     format: Shape,
@@ -43,19 +48,22 @@ pub(crate) struct RunArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
     Text,
+    /// Text with the unit and the meaning of each number
+    Explained,
     Json,
     Csv,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
-    let (workload, threads) = args.work.workload()?;
-    let mut simulation = Simulation::new(args.machine.config(threads)?, workload);
-    if args.attack.is_some() && !simulation.config.scheme.functional {
+    let settings = args.machine.settings(Some(&args.work))?;
+    if args.attack.is_some() && !settings.config.scheme.functional {
         let why = "--attack needs lines that are really encrypted";
         return Err(CommandError::usage(why).hint("leave --timing-only out"));
     }
+    let mut simulation = settings.simulation().map_err(unusable)?;
     simulation.check = args.watch || args.attack.is_some();
     simulation.attacker = args.attack.as_deref().map(attacker).transpose()?;
+    simulation.dump.clone_from(&args.dump);
     let status = Status::new(&args.progress);
     let report = simulation.run(&mut |progress| tell(&status, progress)).map_err(failed)?;
     drop(status);
@@ -72,6 +80,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
 pub(super) fn failed(error: RunError) -> CommandError {
     match error {
         RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
+        RunError::Dump { file, error } => CommandError::io(&file, &error),
         RunError::Trace(_) | RunError::Machine(_) => CommandError::failed(error),
     }
 }
@@ -101,8 +110,9 @@ fn printed(simulation: &Simulation, report: &Report, shape: Shape) -> Result<Str
     Ok(match shape {
         Shape::Json => simulation.json(report).map_err(CommandError::failed)?.to_string() + "\n",
         Shape::Csv => Stats::csv(std::slice::from_ref(&report.stats)),
-        Shape::Text => {
-            let mut text = report.stats.text();
+        Shape::Text | Shape::Explained => {
+            let explains = shape == Shape::Explained;
+            let mut text = if explains { report.stats.explained() } else { report.stats.text() };
             match &report.outcome {
                 Outcome::Completed => {}
                 Outcome::Detected(detection) => {

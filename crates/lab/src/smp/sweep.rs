@@ -1,21 +1,28 @@
 //! `sealwright-lab smp sweep`: simulates every combination of settings on all cores.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use clap::Args;
 use rayon::prelude::*;
-use sealwright_smp::{Config, Stats, run::Simulation};
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use sealwright_smp::{
+    Stats, settings,
+    sweep::{self, Journal, Point},
+};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print, shown};
 use serde_json::{Value, json};
 
-use super::{
-    machine::{MachineArgs, WorkArgs},
-    run::failed,
-};
+use super::machine::{MachineArgs, WorkArgs, unusable};
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright-lab smp sweep --workload fft --size 10 --vary scheme.name=clear,gcm --vary machine.processors=2,4";
+    sealwright-lab smp sweep --workload fft --size 10 --vary scheme.name=clear,gcm --vary machine.processors=2,4
+
+With --grid, everything is in one file: settings as smp settings prints them, and a table vary of settings with lists
+of values. With --output, a sweep that was interrupted goes on where it was: its runs so far are in FILE.journal.";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
@@ -26,8 +33,18 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     machine: MachineArgs,
     /// A setting and its values; can be repeated
-    #[arg(long, value_name = "A.B=C,D", required = true)]
+    #[arg(long, value_name = "A.B=C,D", required_unless_present = "grid")]
     vary: Vec<String>,
+    /// The sweep as a TOML file; only progress and output are then given in words
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "workload", "trace", "config", "preset", "set", "scheme",
+        "processors", "line", "engine", "units", "faithful_iv", "timing_only"])]
+    grid: Option<PathBuf>,
+    /// Write the table to FILE once it is whole
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Run everything, even what an interrupted sweep has run already
+    #[arg(long, requires = "output")]
+    fresh: bool,
     /// Print JSON Lines
     #[arg(long)]
     json: bool,
@@ -35,66 +52,86 @@ pub(crate) struct SweepArgs {
     progress: ProgressArgs,
 }
 
-/// The settings in which a run differs from the others: names and values.
-type Settings = Vec<(String, String)>;
-
-/// The maximum number of runs in a sweep; more is probably a mistake.
-const MOST: usize = 100_000;
-
 pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
-    let (workload, threads) = args.work.workload()?;
-    let mut points = vec![(Vec::new(), args.machine.config(threads)?)];
+    let points = points(args)?;
+    let journal = args.output.as_deref().map(|output| journal(output, args.fresh)).transpose()?;
+    let total = points.len();
+    let (status, done) = (Status::new(&args.progress), AtomicUsize::new(0));
+    let rows: Result<Vec<(&Point, Stats)>, CommandError> = points
+        .par_iter()
+        .map(|point| {
+            let stats = match journal.as_ref().and_then(|(_, journal)| journal.known(point)) {
+                Some(stats) => stats.clone(),
+                None => simulated(point, journal.as_ref())?,
+            };
+            let n = done.fetch_add(1, Ordering::Relaxed) + 1;
+            status.now(format!("{n} of {total} runs"), || json!({ "done": n, "total": total }));
+            Ok((point, stats))
+        })
+        .collect();
+    drop(status);
+    let rows = rows?;
+    let text = if args.json { lines(&rows) } else { sweep::table(&rows) };
+    match (&args.output, &journal) {
+        (Some(output), Some((path, _))) => {
+            whole(output, &text)?;
+            std::fs::remove_file(path).map_err(|error| CommandError::io(path, &error))?;
+        }
+        _ => print(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stats, CommandError> {
+    let stats = settings::run(&point.settings).map_err(unusable)?.stats;
+    if let Some((path, journal)) = journal {
+        journal.keep(point, &stats).map_err(|error| CommandError::io(path, &error))?;
+    }
+    Ok(stats)
+}
+
+/// The file of what has been run, beside the table.
+fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandError> {
+    let mut path = output.as_os_str().to_owned();
+    path.push(".journal");
+    let path = PathBuf::from(path);
+    if fresh && path.exists() {
+        std::fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
+    }
+    let journal = Journal::open(&path).map_err(|error| CommandError::io(&path, &error))?;
+    Ok((path, journal))
+}
+
+/// Writes a file that appears whole or not at all.
+fn whole(path: &Path, text: &str) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| CommandError::io(path, &error);
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.persist(path).map(drop).map_err(|error| failed(error.error))
+}
+
+fn points(args: &SweepArgs) -> Result<Vec<Point>, CommandError> {
+    if let Some(path) = &args.grid {
+        let text = std::fs::read_to_string(path).map_err(|error| CommandError::io(path, &error))?;
+        return sweep::points(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))));
+    }
+    let base = args.machine.settings(Some(&args.work))?;
+    let mut axes = Vec::new();
     for vary in &args.vary {
         let Some((name, values)) = vary.split_once('=') else {
             return Err(CommandError::usage(format_args!("{vary}: not of the form a.b=c,d")));
         };
-        let mut crossed = Vec::new();
-        for (settings, config) in &points {
-            for value in values.split(',') {
-                let config = config.set(&format!("{name}={value}")).map_err(CommandError::usage)?;
-                let mut settings: Settings = settings.clone();
-                settings.push((name.to_owned(), value.to_owned()));
-                crossed.push((settings, config));
-            }
-        }
-        points = crossed;
-        if points.len() > MOST {
-            return Err(CommandError::usage(format_args!("more than {MOST} runs")));
-        }
+        axes.push((name.to_owned(), values.split(',').map(str::to_owned).collect()));
     }
-    points.iter().try_for_each(|(_, config): &(_, Config)| config.check().map_err(CommandError::usage))?;
-    let total = points.len();
-    let (status, done) = (Status::new(&args.progress), AtomicUsize::new(0));
-    let rows: Result<Vec<(Settings, Stats)>, CommandError> = points
-        .into_par_iter()
-        .map(|(settings, config)| {
-            let report = Simulation::new(config, workload.clone()).run(&mut |_| {}).map_err(failed)?;
-            let n = done.fetch_add(1, Ordering::Relaxed) + 1;
-            status.now(format!("{n} of {total} runs"), || json!({ "done": n, "total": total }));
-            Ok((settings, report.stats))
-        })
-        .collect();
-    drop(status);
-    print(&printed(rows?, args.json))?;
-    Ok(Exit::Done)
+    sweep::cross_words(&base, &axes).map_err(CommandError::usage)
 }
 
-fn printed(rows: Vec<(Settings, Stats)>, json: bool) -> String {
-    if json {
-        let line = |(settings, stats): &(Settings, Stats)| {
-            let settings: serde_json::Map<String, Value> =
-                settings.iter().map(|(name, value)| (name.clone(), Value::from(value.clone()))).collect();
-            format!("{}\n", json!({ "settings": settings, "stats": stats.json() }))
-        };
-        return rows.iter().map(line).collect();
-    }
-    // The settings stand first; their names and values have neither commas nor quotes
-    let words = |pick: fn(&(String, String)) -> &str, settings: &[(String, String)]| {
-        settings.iter().map(|setting| pick(setting).to_owned() + ",").collect::<String>()
+fn lines(rows: &[(&Point, Stats)]) -> String {
+    let line = |(point, stats): &(&Point, Stats)| {
+        let settings: serde_json::Map<String, Value> =
+            point.varied.iter().map(|(name, value)| (name.clone(), Value::from(value.clone()))).collect();
+        format!("{}\n", json!({ "settings": settings, "stats": stats.json() }))
     };
-    let heads = rows.iter().take(1).map(|(settings, _)| words(|(name, _)| name, settings));
-    let heads: Vec<String> =
-        heads.chain(rows.iter().map(|(settings, _)| words(|(_, value)| value, settings))).collect();
-    let trees: Vec<Stats> = rows.into_iter().map(|(_, stats)| stats.in_all()).collect();
-    heads.iter().zip(Stats::csv(&trees).lines()).map(|(head, line)| format!("{head}{line}\n")).collect()
+    rows.iter().map(line).collect()
 }

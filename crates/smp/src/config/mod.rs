@@ -3,7 +3,7 @@
 mod tables;
 
 use serde::{Deserialize, Serialize};
-pub use tables::{Arbiter, Bus, BusMode, Level, Machine, Memory, Protect, SecondLevel};
+pub use tables::{Arbiter, Bus, BusMode, Level, Machine, Memory, Processes, Protect, SecondLevel};
 
 use crate::{
     engine::Engines,
@@ -13,6 +13,15 @@ use crate::{
 
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;
+
+/// The most banks of memory.
+const MOST_BANKS: usize = 1 << 12;
+
+/// The most processes that may share a machine.
+pub const MOST_PROCESSES: usize = 16;
+
+/// Where a process's addresses begin: its number, from this bit on.
+pub(crate) const PROCESS_BIT: u32 = 43;
 
 /// The largest cache, in bytes.
 const LARGEST_CACHE: usize = 64 << 20;
@@ -29,6 +38,8 @@ const LONGEST_ENGINE: u64 = 1 << 16;
 pub struct Config {
     /// Processors and chips.
     pub machine: Machine,
+    /// Processes that share it.
+    pub processes: Processes,
     /// First level: one for instructions and one for data, of this size each.
     pub l1: Level,
     /// Second level, shared by both.
@@ -43,28 +54,27 @@ pub struct Config {
     pub scheme: SchemeConfig,
 }
 
-/// Names of the presets: the thesis's tables of parameters.
-pub const PRESETS: [&str; 2] = ["table-4.1", "table-4.2"];
+/// Machines to start from, as files of settings, by name.
+const PRESET_FILES: [(&str, &str); 3] = [
+    ("thesis", include_str!("../../presets/thesis.toml")),
+    ("thesis-128", include_str!("../../presets/thesis-128.toml")),
+    ("modern-server", include_str!("../../presets/modern-server.toml")),
+];
+
+/// Names of the presets.
+pub const PRESETS: [&str; 3] = [PRESET_FILES[0].0, PRESET_FILES[1].0, PRESET_FILES[2].0];
 
 impl Config {
-    /// The thesis's table 4.1 (64-byte lines) or 4.2 (128-byte lines, caches twice as large, AES twice as fast a byte).
+    /// The preset of a name: the thesis's tables 4.1 (64-byte lines) and 4.2 (128-byte lines, caches twice as large), or a
+    /// server of now.
     pub fn preset(name: &str) -> Option<Config> {
-        let mut config = Config::default();
-        match name {
-            "table-4.1" => {}
-            "table-4.2" => {
-                config.machine.line = 128;
-                config.l1.bytes *= 2;
-                config.l2.bytes *= 2;
-            }
-            _ => return None,
-        }
-        Some(config)
+        let (_, text) = PRESET_FILES.iter().find(|(preset, _)| *preset == name)?;
+        Some(Config::default().merge(text).expect("a preset is settings"))
     }
 
     /// The preset for a length of line.
     pub fn for_line(line: usize) -> Config {
-        let preset = Config::preset(if line == 128 { PRESETS[1] } else { PRESETS[0] });
+        let preset = Config::preset(if line == 128 { "thesis-128" } else { "thesis" });
         let mut config = preset.unwrap_or_default();
         config.machine.line = line;
         config
@@ -75,11 +85,11 @@ impl Config {
     /// # Errors
     /// Where the text is no TOML, or names what does not exist.
     pub fn merge(&self, text: &str) -> Result<Config, ConfigError> {
-        let change: toml::Table = toml::from_str(text).map_err(|error| {
-            let line =
-                error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-            ConfigError(format!("line {line}: {}", error.message()))
-        })?;
+        self.merge_table(parse(text)?)
+    }
+
+    /// Settings of a table over these.
+    pub(crate) fn merge_table(&self, change: toml::Table) -> Result<Config, ConfigError> {
         let mut base = toml::Table::try_from(self).map_err(|error| ConfigError(error.to_string()))?;
         overlay(&mut base, change);
         base.try_into().map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))
@@ -117,6 +127,13 @@ impl Config {
         if chips > 0 && !processors.is_multiple_of(chips) {
             return wrong(format!("machine.chips: {processors} processors cannot be spread evenly over {chips}"));
         }
+        let Processes { count, quantum, switch } = self.processes;
+        if !(1..=MOST_PROCESSES).contains(&count) {
+            return wrong(format!("processes.count is {count}, not 1 to {MOST_PROCESSES}"));
+        }
+        if quantum > LONGEST_TIME || switch > LONGEST_TIME {
+            return wrong(format!("processes.quantum and processes.switch are at most {LONGEST_TIME}"));
+        }
         if ![64, 128].contains(&line) {
             return wrong(format!("machine.line is {line}, not 64 or 128"));
         }
@@ -137,6 +154,15 @@ impl Config {
         if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
             return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
         }
+        let Memory { banks, row, row_hit, row_miss, .. } = self.memory;
+        if banks > MOST_BANKS || row < line as u64 || !row.is_power_of_two() {
+            return wrong(format!("memory.banks is 0 to {MOST_BANKS}, and memory.row a power of two from a line on"));
+        }
+        if row_hit > row_miss || row_miss > LONGEST_TIME {
+            return wrong(format!(
+                "memory.row_hit is {row_hit} and memory.row_miss {row_miss}: a hit takes no longer than a miss"
+            ));
+        }
         if self.memory.counter_cache > LARGEST_CACHE / line {
             return wrong(format!("memory.counter_cache is more than {} blocks", LARGEST_CACHE / line));
         }
@@ -154,6 +180,10 @@ impl Config {
         }
         if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
             return wrong("bus.skew needs a split bus".into());
+        }
+        if self.bus.protocol.has_exclusive() && self.bus.skew > 0 {
+            // With late snoops no node knows whether others have a copy
+            return wrong(format!("bus.skew needs bus.protocol=mosi, not {}", self.bus.protocol.name()));
         }
         let engines = [("latency", self.engines.latency), ("interval", self.engines.interval)];
         for (name, cycles) in engines {
@@ -183,6 +213,8 @@ impl Config {
             units: self.units(),
             line: self.machine.line,
             width: self.bus.width,
+            process: self.machine.process,
+            processes: self.processes.count,
             seed: self.machine.seed,
             functional: self.scheme.functional,
             engines: self.engines.clone(),
@@ -200,7 +232,16 @@ impl Config {
     }
 }
 
-fn overlay(base: &mut toml::Table, change: toml::Table) {
+/// The table that `text` is, or the line that is wrong.
+pub(crate) fn parse(text: &str) -> Result<toml::Table, ConfigError> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let line =
+            error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+        ConfigError(format!("line {line}: {}", error.message()))
+    })
+}
+
+pub(crate) fn overlay(base: &mut toml::Table, change: toml::Table) {
     for (name, value) in change {
         match (base.get_mut(&name), value) {
             (Some(toml::Value::Table(old)), toml::Value::Table(new)) => overlay(old, new),
@@ -221,6 +262,7 @@ mod tests {
         for name in PRESETS {
             Config::preset(name).unwrap().check().unwrap();
         }
+        assert_eq!(Config::preset("thesis"), Some(Config::default()), "what is not said otherwise is the thesis's");
         let wide = Config::for_line(128);
         assert_eq!((wide.l1.bytes, wide.l2.bytes, wide.machine.line), (131_072, 2_097_152, 128));
         assert_eq!(Config::preset("table-9"), None);
@@ -247,6 +289,10 @@ mod tests {
             "bus.width=0",
             "machine.sync=1",
             "machine.chips=3",
+            "processes.count=0",
+            "processes.count=17",
+            "memory.row=100",
+            "memory.row_hit=500",
         ];
         for setting in wrong {
             let config = Config::default().set(setting).unwrap();

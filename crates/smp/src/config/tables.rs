@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::Protocol;
+
 /// Processors and chips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -20,6 +22,18 @@ pub struct Machine {
     pub seed: u64,
     /// References after which counting begins, where the program does not bound its region of interest itself.
     pub warm_up: u64,
+}
+
+/// Several processes, each of which runs the workload in an address space of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Processes {
+    /// How many, 1 to 16.
+    pub count: usize,
+    /// Cycles after which a processor changes to the next process that can run; 0 changes only when a process waits for others.
+    pub quantum: u64,
+    /// Cycles of a change.
+    pub switch: u64,
 }
 
 /// A first-level cache.
@@ -74,6 +88,8 @@ pub enum Arbiter {
 pub struct Bus {
     /// Split or atomic.
     pub mode: BusMode,
+    /// How caches are kept coherent: mosi, mesi or moesi.
+    pub protocol: Protocol,
     /// Who is served next.
     pub arbiter: Arbiter,
     /// Cycles from controller to arbiter.
@@ -108,6 +124,14 @@ pub struct Memory {
     pub latency: u64,
     /// Up to this many cycles more, at random by the machine's seed.
     pub jitter: u64,
+    /// Banks that work at the same time; 0 is a memory that answers every request after `latency`.
+    pub banks: usize,
+    /// Bytes of a bank's open row.
+    pub row: u64,
+    /// Cycles from a bank's turn to its line, if the line is in the open row.
+    pub row_hit: u64,
+    /// The same if another row is open, or none.
+    pub row_miss: u64,
     /// Protection of what lies in memory.
     pub protect: Protect,
     /// Counter blocks that the controller keeps at hand, where memory is protected.
@@ -130,6 +154,11 @@ impl Default for Machine {
         Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1, warm_up: 0 }
     }
 }
+impl Default for Processes {
+    fn default() -> Self {
+        Processes { count: 1, quantum: 0, switch: 1000 }
+    }
+}
 impl Default for Level {
     fn default() -> Self {
         Level { bytes: 64 << 10, ways: 4, hit: 4 }
@@ -144,6 +173,7 @@ impl Default for Bus {
     fn default() -> Self {
         Bus {
             mode: BusMode::Split,
+            protocol: Protocol::Mosi,
             arbiter: Arbiter::RoundRobin,
             issue: 2,
             arbitration: 3,
@@ -161,6 +191,15 @@ impl Default for Bus {
 }
 impl Default for Memory {
     fn default() -> Self {
-        Memory { latency: 160, jitter: 0, protect: Protect::None, counter_cache: 256 }
+        Memory {
+            latency: 160,
+            jitter: 0,
+            banks: 0,
+            row: 8192,
+            row_hit: 100,
+            row_miss: 160,
+            protect: Protect::None,
+            counter_cache: 256,
+        }
     }
 }

@@ -141,6 +141,7 @@ mod tests {
                 config.l2.bytes = 4 << 10;
                 config.memory.protect = crate::config::Protect::Tree;
                 config.machine.chips = 2;
+                config.memory.banks = 4;
                 config.scheme.name = SchemeName::find("gcm").unwrap();
                 config.bus.tags = true;
             });

@@ -22,6 +22,8 @@ pub struct Reader<'a> {
     pub machine: &'a Machine,
     /// The processor.
     pub node: usize,
+    /// Where the addresses of its process begin.
+    pub space: u64,
 }
 
 /// A kernel's size that does not suit it or the machine.
@@ -43,7 +45,7 @@ impl std::fmt::Debug for Program {
 /// Words as a processor loads them.
 pub(super) fn words(reader: &Reader<'_>, base: u64, count: usize) -> Vec<u64> {
     let mut bytes = vec![0; count * 8];
-    reader.machine.read(reader.node, base, &mut bytes);
+    reader.machine.read(reader.node, reader.space + base, &mut bytes);
     bytes
         .chunks_exact(8)
         .map(|word| u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]))

@@ -33,6 +33,8 @@ pub(super) struct Request {
     pub(super) order: u64,
     /// The node that an attacker keeps it from.
     pub(super) blocked: Option<usize>,
+    /// A request to read of a line that no other node has, where the protocol has exclusive lines.
+    pub(super) alone: bool,
     /// Nodes that have yet to see it, where they see it at different times.
     unseen: usize,
     at: Cycle,
@@ -91,7 +93,8 @@ impl Bus {
         schedule: &mut Schedule,
     ) {
         let at = time + self.config.issue;
-        let request = Some(Request { node, command, line, number, order: 0, blocked: None, unseen: 0, at });
+        let request =
+            Some(Request { node, command, line, number, order: 0, blocked: None, alone: false, unseen: 0, at });
         let index = match self.free.pop() {
             Some(index) => {
                 self.requests[index] = request;
@@ -112,9 +115,9 @@ impl Bus {
     }
 
     /// A request is ordered as command `order`, and kept from the node `blocked`.
-    pub(super) fn order(&mut self, index: usize, order: u64, blocked: Option<usize>) -> Option<Request> {
+    pub(super) fn order(&mut self, index: usize, order: u64, blocked: Option<usize>, alone: bool) -> Option<Request> {
         let request = self.requests[index].as_mut()?;
-        (request.order, request.blocked) = (order, blocked);
+        (request.order, request.blocked, request.alone) = (order, blocked, alone);
         Some(*request)
     }
 

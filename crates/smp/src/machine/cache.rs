@@ -8,7 +8,7 @@ pub(super) type Slot = usize;
 
 /// One level of a node's hierarchy.
 ///
-/// An entry is `line << 2 | state` with S = 1, O = 2, M = 3, and 0 where nothing is: so a look-up is one `xor` and
+/// An entry is `line << 3 | state` with S = 1, O = 2, E = 3, M = 4, and 0 where nothing is: so a look-up is one `xor` and
 /// one comparison a way, which is what the simulator does most of all.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
@@ -38,16 +38,27 @@ pub(super) struct Entry {
     pub(super) state: State,
 }
 
+/// What a line's code is at least that may be read, and that may be written without the protocol's table.
+pub(super) const READABLE: u64 = 1;
+pub(super) const WRITABLE: u64 = 4;
+
 fn code(state: State) -> u64 {
     debug_assert!(state.stable());
-    state as u64
+    match state {
+        State::S => 1,
+        State::O => 2,
+        State::E => 3,
+        State::M => WRITABLE,
+        _ => 0,
+    }
 }
 
 fn state(entry: u64) -> State {
-    match entry & 3 {
+    match entry & 7 {
         0 => State::I,
         1 => State::S,
         2 => State::O,
+        3 => State::E,
         _ => State::M,
     }
 }
@@ -79,8 +90,8 @@ impl Level {
     /// The slot of `line`, if its state is at least `least`: 1 to read, 3 to write. That it was looked for leaves no mark.
     #[inline]
     pub(super) fn hit(&mut self, line: u64, least: u64) -> Option<Slot> {
-        let wanted = line << 2;
-        let hits = |entry: &u64| (entry ^ wanted).wrapping_sub(least) <= 3 - least;
+        let wanted = line << 3;
+        let hits = |entry: &u64| (entry ^ wanted).wrapping_sub(least) <= WRITABLE - least;
         let set = (line & self.sets) as usize;
         let likely = self.likely[set] as usize;
         if hits(&self.entries[likely]) {
@@ -118,17 +129,17 @@ impl Level {
     /// The slot of `line`, without marking it.
     pub(super) fn find(&self, line: u64) -> Option<Slot> {
         let base = self.base(line);
-        let wanted = line << 2;
+        let wanted = line << 3;
         self.entries[base..base + self.ways]
             .iter()
-            .position(|entry| (entry ^ wanted).wrapping_sub(1) < 3)
+            .position(|entry| (entry ^ wanted).wrapping_sub(READABLE) <= WRITABLE - READABLE)
             .map(|way| base + way)
     }
 
     /// The slot where `line` would go: an empty one, else the one used longest ago.
     pub(super) fn place(&self, line: u64) -> Slot {
         let base = self.base(line);
-        if let Some(way) = self.entries[base..base + self.ways].iter().position(|entry| entry & 3 == 0) {
+        if let Some(way) = self.entries[base..base + self.ways].iter().position(|entry| entry & 7 == 0) {
             return base + way;
         }
         let tree = self.trees[base >> self.shift];
@@ -145,13 +156,13 @@ impl Level {
     /// What stands in a slot.
     pub(super) fn entry(&self, slot: Slot) -> Option<Entry> {
         let entry = self.entries[slot];
-        (entry & 3 != 0).then(|| Entry { line: entry >> 2, state: state(entry) })
+        (entry & 7 != 0).then(|| Entry { line: entry >> 3, state: state(entry) })
     }
 
     /// Puts `line` into a slot, or with state I nothing.
     pub(super) fn put(&mut self, slot: Slot, line: u64, state: State) {
         self.changes += 1;
-        self.entries[slot] = if state == State::I { 0 } else { line << 2 | code(state) };
+        self.entries[slot] = if state == State::I { 0 } else { line << 3 | code(state) };
     }
 
     /// The frame of a slot.
@@ -194,10 +205,16 @@ mod tests {
     #[test]
     fn states_decide_what_hits() {
         let mut level = Level::new(4, 2, 0);
-        for (state, reads, writes) in [(State::S, true, false), (State::O, true, false), (State::M, true, true)] {
+        for (state, reads, writes) in
+            [(State::S, true, false), (State::O, true, false), (State::E, true, false), (State::M, true, true)]
+        {
             let slot = level.place(5);
             level.put(slot, 5, state);
-            assert_eq!((level.hit(5, 1).is_some(), level.hit(5, 3).is_some()), (reads, writes), "{state:?}");
+            assert_eq!(
+                (level.hit(5, READABLE).is_some(), level.hit(5, WRITABLE).is_some()),
+                (reads, writes),
+                "{state:?}"
+            );
             assert_eq!(level.hit(9, 1), None, "another line of the same set");
             level.put(slot, 5, State::I);
             assert_eq!(level.hit(5, 1), None);

@@ -12,7 +12,8 @@ use crate::{
     config::Config,
     engine::Cycle,
     message::LONGEST_LINE,
-    mosi::{Action, EVENTS, Event, STATES, State, Transition, TransitionError, transition},
+    mosi::{Action, EVENTS, Event, STATES, State, Transition, TransitionError},
+    protocol::Protocol,
 };
 
 /// How often each cell of the protocol's table was used.
@@ -21,6 +22,7 @@ pub(super) type Coverage = [[u64; EVENTS]; STATES];
 /// The caches of all nodes.
 pub(super) struct Caches {
     pub(super) nodes: Vec<Node>,
+    protocol: Protocol,
     coverage: Box<Coverage>,
     /// Bytes of a line, and their binary logarithm.
     pub(super) line: usize,
@@ -31,6 +33,7 @@ impl Caches {
     pub(super) fn new(config: &Config) -> Caches {
         Caches {
             nodes: (0..config.machine.processors).map(|_| Node::new(config)).collect(),
+            protocol: config.bus.protocol,
             coverage: Box::new([[0; EVENTS]; STATES]),
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
@@ -45,7 +48,7 @@ impl Caches {
     /// Looks a transition up, and counts it.
     pub(super) fn transition(&mut self, state: State, event: Event) -> Result<Transition, MachineError> {
         self.coverage[state as usize][event as usize] += 1;
-        Ok(transition(state, event).ok_or(TransitionError { state, event })?)
+        Ok(self.protocol.transition(state, event).ok_or(TransitionError { state, event })?)
     }
 
     /// Moves a line from another level of the same node into `first`.

@@ -15,6 +15,7 @@ use crate::{
     engine::Cycle,
     message::{LONGEST_LINE, Message},
     mosi::{Action, Event, State, TransitionError},
+    protocol::has_copy,
 };
 
 /// The protocol at work in all nodes.
@@ -48,6 +49,8 @@ pub(super) struct Completion {
 pub(super) struct Snooped {
     /// The line that it sends to the requestor.
     pub(super) sends: Option<[u8; LONGEST_LINE]>,
+    /// Memory takes that line too.
+    pub(super) back: bool,
     pub(super) completion: Option<Completion>,
 }
 
@@ -59,7 +62,8 @@ pub(super) enum Arrival {
     /// It is kept until the node's own request is ordered.
     Saved,
     /// The access is done; then the line, as it now is, goes to the nodes that asked meanwhile.
-    Used { completion: Completion, text: [u8; LONGEST_LINE], forwards: Vec<(usize, u64)> },
+    /// Memory may take it too.
+    Used { completion: Completion, text: [u8; LONGEST_LINE], forwards: Vec<(usize, u64)>, back: bool },
 }
 
 impl Coherence {
@@ -86,7 +90,16 @@ impl Coherence {
         let event = access_event(access.kind == Kind::Store);
         let cell = self.caches.transition(state, event)?;
         match cell.actions {
+            [Action::Hit]
+                if state == State::E && event == Event::Store && self.caches.nodes[node].data.find(line).is_some() =>
+            {
+                // The only copy: its node writes without asking
+                self.caches.nodes[node].set(line, State::M);
+                self.caches.perform(node, access, At::Data, false, time, &mut context.checker);
+                Ok(Attempt::Done(time + self.first_hit))
+            }
             [Action::Hit] => {
+                self.caches.nodes[node].set(line, cell.next);
                 // Another level has it
                 let first = if access.kind == Kind::Fetch { At::Instructions } else { At::Data };
                 context.counters.nodes[node].second_hits += 1;
@@ -148,6 +161,7 @@ impl Coherence {
         let mut snooped = Snooped::default();
         let state = self.caches.nodes[node].state(line);
         let event = match (command, request.node == node) {
+            (Command::GetS, true) if request.alone => Event::OwnGetsAlone,
             (Command::GetS, true) => Event::OwnGets,
             (Command::GetX, true) => Event::OwnGetx,
             (Command::PutX, true) => Event::OwnPutx,
@@ -163,6 +177,10 @@ impl Coherence {
         let caches = &mut self.caches.nodes[node];
         for action in cell.actions {
             match action {
+                Action::SendBack => {
+                    snooped.sends = Some(caches.copy(line).unwrap_or([0; LONGEST_LINE]));
+                    snooped.back = true;
+                }
                 Action::Send => snooped.sends = Some(caches.copy(line).unwrap_or([0; LONGEST_LINE])),
                 Action::Record => {
                     if let Some(mshr) = &mut caches.mshr {
@@ -254,7 +272,7 @@ impl Coherence {
         // Used once or kept: the access happens on the line in its place
         let rights = match (state, cell.next) {
             (State::IS_D_I, _) => State::S,
-            (_, State::I | State::O) => State::M,
+            (_, State::I | State::O) | (State::IM_D_S | State::IE_D_S, _) => State::M,
             (_, next) => next,
         };
         self.caches.fill(node, &mshr, rights, &text[..self.caches.line], bus, context)?;
@@ -262,8 +280,15 @@ impl Coherence {
         let completion = self.complete(node, &mshr, state == State::IS_D_I, context);
         let text = self.caches.nodes[node].copy(line).unwrap_or([0; LONGEST_LINE]);
         self.caches.nodes[node].set(line, cell.next);
-        let forwards = if cell.actions.contains(&Action::Forward) { mshr.forwards } else { Vec::new() };
-        Ok(Arrival::Used { completion, text, forwards })
+        let back = cell.actions.contains(&Action::ForwardBack);
+        let forwards = if back || cell.actions.contains(&Action::Forward) { mshr.forwards } else { Vec::new() };
+        Ok(Arrival::Used { completion, text, forwards, back })
+    }
+
+    /// Whether no node but `node` has a copy of the line or will have one by what is ordered already.
+    pub(super) fn alone(&self, node: usize, line: u64) -> bool {
+        let others = self.caches.nodes.iter().enumerate().filter(|(other, _)| *other != node);
+        others.map(|(_, other)| other.state(line)).all(|state| !has_copy(state))
     }
 
     /// The line of a node's write-back, which its command carries.

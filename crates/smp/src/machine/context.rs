@@ -2,6 +2,7 @@
 
 use super::{
     checker::Checker,
+    dump::Dump,
     outcome::{Detection, Outcome},
     region::Region,
     schedule::Schedule,
@@ -18,6 +19,8 @@ pub(super) struct Context {
     pub(super) random: Random,
     /// Compares values and checks invariants, where that is asked for.
     pub(super) checker: Option<Checker>,
+    /// Where the bus is written to, where that is asked for.
+    pub(super) dump: Option<Dump>,
     /// How the run ended, once it has.
     pub(super) outcome: Option<Outcome>,
 }
@@ -30,6 +33,7 @@ impl Context {
             region: Region::default(),
             random: Random::new(seed ^ 0x5ea1_5ea1),
             checker: None,
+            dump: None,
             outcome: None,
         }
     }
@@ -40,6 +44,9 @@ impl Context {
             let Counters { transfers, commands, .. } = self.counters;
             let cycle = self.schedule.now();
             let detection = Detection { detector, node, cycle, transfer: transfers, command: commands };
+            if let Some(dump) = &mut self.dump {
+                dump.detected(&detection);
+            }
             self.outcome = Some(Outcome::Detected(detection));
         }
     }

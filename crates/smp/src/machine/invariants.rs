@@ -54,12 +54,13 @@ fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Resu
             copies.push((number, entry.state, node.text(at, slot)));
         }
     }
-    let owners: Vec<_> = copies.iter().filter(|(_, state, _)| matches!(state, State::O | State::M)).collect();
+    let owners: Vec<_> =
+        copies.iter().filter(|(_, state, _)| matches!(state, State::O | State::M | State::E)).collect();
     if owners.len() > 1 {
         return broken(format!("{} owners", owners.len()));
     }
-    if copies.len() > 1 && copies.iter().any(|(_, state, _)| *state == State::M) {
-        return broken(format!("modified in one node, and {} copies", copies.len()));
+    if copies.len() > 1 && copies.iter().any(|(_, state, _)| matches!(state, State::M | State::E)) {
+        return broken(format!("modified or exclusive in one node, and {} copies", copies.len()));
     }
     if let Some((first, rest)) = copies.split_first()
         && let Some((other, ..)) = rest.iter().find(|(.., text)| *text != first.2)

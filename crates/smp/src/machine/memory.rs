@@ -3,6 +3,7 @@
 use super::{
     bus::{Bus, Command, Request},
     context::Context,
+    dram::{Banks, RowCounters},
 };
 use crate::{
     config::{self, Config, Protect},
@@ -17,6 +18,7 @@ pub(super) struct Memory {
     line: usize,
     image: Image,
     owners: Owners,
+    banks: Option<Banks>,
     protection: Option<CounterTree>,
 }
 
@@ -37,12 +39,18 @@ impl Memory {
             protection: protect.then(|| CounterTree::new(config, &image)),
             image,
             owners: Owners::default(),
+            banks: Banks::new(&config.memory),
         }
     }
 
     /// What memory holds at the start.
     pub(super) fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// What its banks counted, if it has any.
+    pub(super) fn rows(&self) -> Option<RowCounters> {
+        self.banks.as_ref().map(|banks| banks.counters)
     }
 
     pub(super) fn protection(&self) -> Option<&CounterTree> {
@@ -72,20 +80,28 @@ impl Memory {
             return None;
         }
         let answer = if owner.is_none() { self.answer(request, context) } else { None };
-        if request.command == Command::GetX {
+        if request.command == Command::GetX || request.alone {
             self.owners.give(request.line, request.node);
         }
         answer
     }
 
+    /// Memory takes a line off the bus that its owner sends to a reader, and owns it again.
+    pub(super) fn take(&mut self, node: usize, line: u64, text: &[u8; LONGEST_LINE], context: &mut Context) {
+        self.write(node, line, text, context);
+    }
+
     fn answer(&mut self, request: Request, context: &mut Context) -> Option<Answer> {
         let now = context.schedule.now();
-        let mut at = now + self.config.latency;
+        let address = request.line * self.line as u64;
+        let mut at = match &mut self.banks {
+            Some(banks) => banks.serve(address, now),
+            None => now + self.config.latency,
+        };
         if self.config.jitter > 0 {
             at += context.random.up_to(self.config.jitter);
         }
         let mut text = [0; LONGEST_LINE];
-        let address = request.line * self.line as u64;
         let out = &mut text[..self.line];
         match &mut self.protection {
             Some(tree) => match tree.read(address, out, now, at) {
@@ -103,6 +119,9 @@ impl Memory {
 
     fn write(&mut self, node: usize, line: u64, text: &[u8; LONGEST_LINE], context: &mut Context) {
         self.owners.take_back(line);
+        if let Some(banks) = &mut self.banks {
+            banks.serve(line * self.line as u64, context.schedule.now());
+        }
         let address = line * self.line as u64;
         let text = &text[..self.line];
         match &mut self.protection {

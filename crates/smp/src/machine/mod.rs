@@ -12,6 +12,8 @@ mod caches;
 mod checker;
 mod coherence;
 mod context;
+mod dram;
+mod dump;
 mod invariants;
 mod memory;
 mod node;
@@ -21,18 +23,21 @@ mod region;
 mod report;
 mod schedule;
 mod sync;
+mod threads;
 mod transfers;
+mod turns;
 
 use bus::{Bus, Command, Request};
 use checker::Checker;
 pub use checker::InvariantError;
 use coherence::{Arrival, Attempt, Coherence, Completion};
 use context::Context;
+use dump::Dump;
 use memory::Memory;
 pub use outcome::{Detection, MachineError, Outcome};
 use processor::{Processors, Stop};
 use schedule::Event;
-use sync::{Effect, Sync};
+use sync::Sync;
 use transfers::{Line, Transfers};
 
 use crate::{
@@ -42,6 +47,7 @@ use crate::{
     engine::Cycle,
     error::ConfigError,
     memory::Image,
+    message::LONGEST_LINE,
     mosi::State,
 };
 
@@ -54,7 +60,8 @@ pub struct Machine {
     bus: Bus,
     transfers: Transfers,
     memory: Memory,
-    sync: Sync,
+    /// Of each process.
+    syncs: Vec<Sync>,
 }
 
 impl std::fmt::Debug for Machine {
@@ -65,15 +72,18 @@ impl std::fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// A machine at rest with what memory holds at the start, and a source of accesses for each processor.
+    /// A machine at rest with what memory holds at the start, and a source of accesses for each processor; of several
+    /// processes, those of the first one first.
     ///
     /// # Errors
     /// When the settings do not describe a machine, or there is not one source a processor.
     pub fn new(config: &Config, image: Image, sources: Vec<Box<dyn Source>>) -> Result<Machine, ConfigError> {
         config.check()?;
         let processors = config.machine.processors;
-        if sources.len() != processors {
-            return Err(ConfigError(format!("{} sources of accesses for {processors} processors", sources.len())));
+        let processes = config.processes.count;
+        if sources.len() != processors * processes {
+            let why = format!("{} sources of accesses for {processes} x {processors} processors", sources.len());
+            return Err(ConfigError(why));
         }
         Ok(Machine {
             config: config.clone(),
@@ -83,7 +93,7 @@ impl Machine {
             bus: Bus::new(config),
             transfers: Transfers::new(config),
             memory: Memory::new(config, image),
-            sync: Sync::new(processors),
+            syncs: (0..processes).map(|_| Sync::new(processors)).collect(),
         })
     }
 
@@ -91,6 +101,19 @@ impl Machine {
     /// slow.
     pub fn check_values(&mut self) {
         self.context.checker = Some(Checker::new(self.memory.image(), self.config.stale()));
+    }
+
+    /// Writes what happens on the bus to `out`, a line of JSON an event.
+    pub fn dump(&mut self, out: Box<dyn std::io::Write + Send>) {
+        self.context.dump = Some(Dump::new(out));
+    }
+
+    /// Ends the writing of the bus.
+    ///
+    /// # Errors
+    /// When anything could not be written.
+    pub fn end_dump(&mut self) -> std::io::Result<()> {
+        self.context.dump.take().map_or(Ok(()), Dump::finish)
     }
 
     /// Lets an attacker tamper with the bus.
@@ -115,9 +138,13 @@ impl Machine {
     /// When a source fails, the protocol has no transition, or a checked invariant breaks without an attacker.
     pub fn run(&mut self, accesses: u64) -> Result<Option<Outcome>, MachineError> {
         let limit = self.context.counters.accesses().saturating_add(accesses);
-        for node in self.processors.fresh() {
+        let fresh = self.processors.fresh();
+        if !fresh.is_empty() {
+            self.processors.first_slices(&mut self.context);
+        }
+        for node in fresh {
             if self.processors.refill(node, &mut self.context)? {
-                self.finish()?;
+                self.finish(node)?;
             }
         }
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
@@ -148,7 +175,7 @@ impl Machine {
             if self.processors.clock(node) < horizon {
                 match self.processors.run(node, horizon, &mut self.coherence.caches, &mut self.context)? {
                     Stop::None => {}
-                    Stop::Finished => self.finish()?,
+                    Stop::Finished => self.finish(node)?,
                     Stop::Access => self.access(node)?,
                 }
             }
@@ -174,6 +201,11 @@ impl Machine {
             Event::Release(message) => self.release(message)?,
             Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
             Event::Synchronise(node) => self.synchronise(node)?,
+            Event::Switch(node, change) => {
+                if self.processors.expire(node, change) {
+                    self.change(node)?;
+                }
+            }
             Event::Timeout(node, request) => {
                 if let Some(times) = self.coherence.timed_out(node, request) {
                     self.transfers.timeout(node, request, times, &mut self.context);
@@ -206,36 +238,6 @@ impl Machine {
         }
     }
 
-    /// A processor goes on.
-    fn complete(&mut self, completion: Completion) -> Result<(), MachineError> {
-        if self.processors.advance(completion, &mut self.context)? { self.finish() } else { Ok(()) }
-    }
-
-    /// A processor has finished.
-    fn finish(&mut self) -> Result<(), MachineError> {
-        let effect = self.sync.leave();
-        self.wake(effect)
-    }
-
-    /// A processor's synchronisation takes effect.
-    fn synchronise(&mut self, node: usize) -> Result<(), MachineError> {
-        let (access, now) = (self.processors.access(node), self.context.schedule.now());
-        let effect = self.sync.apply(node, &access, now);
-        let passes = effect.passes;
-        self.wake(effect)?;
-        if passes { self.complete(Completion { node, at: now }) } else { Ok(()) }
-    }
-
-    fn wake(&mut self, effect: Effect) -> Result<(), MachineError> {
-        let now = self.context.schedule.now();
-        self.context.counters.barriers += u64::from(effect.barrier);
-        for (node, since) in effect.woken {
-            self.context.counters.nodes[node].synchronised += now - since;
-            self.complete(Completion { node, at: now + self.config.machine.sync })?;
-        }
-        Ok(())
-    }
-
     /// A command is ordered.
     fn order(&mut self, index: usize) -> Result<(), MachineError> {
         let Some(request) = self.bus.get(index) else { return Ok(()) };
@@ -253,7 +255,12 @@ impl Machine {
         let nodes = self.config.machine.processors;
         let attacker = self.transfers.attacker.as_mut();
         let blocked = attacker.and_then(|attacker| attacker.command(number, writes, request.node, nodes, shares));
-        let Some(request) = self.bus.order(index, number, blocked) else { return Ok(()) };
+        let exclusive = self.config.bus.protocol.has_exclusive() && request.command == Command::GetS;
+        let alone = exclusive && self.coherence.alone(request.node, request.line);
+        let Some(request) = self.bus.order(index, number, blocked, alone) else { return Ok(()) };
+        if let Some(dump) = &mut self.context.dump {
+            dump.command(self.context.schedule.now(), request);
+        }
         if request.command == Command::PutX
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
@@ -263,10 +270,15 @@ impl Machine {
             self.bus.spread(index, &mut self.context);
             return Ok(());
         }
+        let mut back = None;
         for node in 0..nodes {
-            self.snoop(node, request)?;
+            back = self.snoop(node, request)?.map(|text| (node, text)).or(back);
         }
         self.snoop_memory(index, request);
+        if let Some((node, text)) = back {
+            // It has seen the request as one that its owner answers
+            self.memory.take(node, request.line, &text, &mut self.context);
+        }
         self.bus.forget(index);
         if self.coherence.ends(request) {
             self.bus.release(&mut self.context.schedule);
@@ -286,9 +298,10 @@ impl Machine {
         Ok(())
     }
 
-    fn snoop(&mut self, node: usize, request: Request) -> Result<(), MachineError> {
+    /// A node sees a command; the line that memory takes off the bus then.
+    fn snoop(&mut self, node: usize, request: Request) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
         if request.blocked == Some(node) {
-            return Ok(());
+            return Ok(None);
         }
         self.transfers.command(node, request.order, &mut self.context);
         let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
@@ -297,7 +310,10 @@ impl Machine {
             let line = Line { number: request.line, text, at };
             self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
         }
-        snooped.completion.map_or(Ok(()), |completion| self.complete(completion))
+        if let Some(completion) = snooped.completion {
+            self.complete(completion)?;
+        }
+        Ok(snooped.sends.filter(|_| snooped.back))
     }
 
     fn snoop_memory(&mut self, index: usize, request: Request) {
@@ -310,8 +326,14 @@ impl Machine {
     /// A line may be used by the node that asked for it.
     fn release(&mut self, index: usize) -> Result<(), MachineError> {
         let Some(message) = self.transfers.remove(index) else { return Ok(()) };
+        if let Some(dump) = &mut self.context.dump {
+            dump.used(self.context.schedule.now(), &message);
+        }
         let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
-        let Arrival::Used { completion, text, forwards } = arrival else { return Ok(()) };
+        let Arrival::Used { completion, text, forwards, back } = arrival else { return Ok(()) };
+        if back {
+            self.memory.take(message.node, message.line, &text, &mut self.context);
+        }
         self.complete(completion)?;
         for request in forwards {
             // Each peer gets a message of its own: a pad serves one receiver

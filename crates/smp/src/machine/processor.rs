@@ -1,19 +1,26 @@
 //! The processors: in order, one instruction a cycle, waiting for every access. The innermost loop of the simulator.
 
 use super::{
-    caches::Caches, checker::Checker, coherence::Completion, context::Context, node::At, outcome::MachineError,
+    cache::{READABLE, WRITABLE},
+    caches::Caches,
+    checker::Checker,
+    coherence::Completion,
+    context::Context,
+    node::At,
+    outcome::MachineError,
     schedule::Event,
+    threads::{Parked, Threads},
 };
 use crate::{
     access::{Access, Kind, Source},
-    config::Config,
+    config::{Config, Processes},
     engine::Cycle,
     stats::NodeCounters,
 };
 
 /// What a processor does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Activity {
+pub(super) enum Activity {
     /// Its source was never asked for accesses.
     Fresh,
     /// It runs.
@@ -25,21 +32,23 @@ enum Activity {
 }
 
 /// A processor.
-struct Processor {
-    source: Box<dyn Source>,
-    accesses: Vec<Access>,
-    at: usize,
-    activity: Activity,
+pub(super) struct Processor {
+    pub(super) source: Box<dyn Source>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) at: usize,
+    pub(super) activity: Activity,
     /// When the next access happens.
-    time: Cycle,
-    ahead: Lookahead,
+    pub(super) time: Cycle,
+    pub(super) ahead: Lookahead,
+    /// Which process's thread this is, and those of others that wait for the processor.
+    pub(super) threads: Threads,
 }
 
 /// What looking ahead found: accesses before `known` hit the first level, in these slots, as long as that level does not
 /// change.
 #[derive(Default)]
-struct Lookahead {
-    slots: Vec<u32>,
+pub(super) struct Lookahead {
+    pub(super) slots: Vec<u32>,
     known: usize,
     /// When access `known` happens.
     until: Cycle,
@@ -54,7 +63,8 @@ const STRETCH: usize = 256;
 
 /// All processors.
 pub(super) struct Processors {
-    cores: Vec<Processor>,
+    pub(super) cores: Vec<Processor>,
+    pub(super) processes: Processes,
     hit: u64,
     line: usize,
     shift: u32,
@@ -74,7 +84,7 @@ pub(super) enum Stop {
 
 impl Processor {
     /// Nothing is known of the access that it is at.
-    fn look_anew(&mut self) {
+    pub(super) fn look_anew(&mut self) {
         self.ahead.known = self.at;
         self.ahead.until = self.time;
         self.ahead.stops = false;
@@ -83,6 +93,7 @@ impl Processor {
 
 impl Processors {
     pub(super) fn new(config: &Config, sources: Vec<Box<dyn Source>>) -> Processors {
+        let nodes = config.machine.processors;
         let core = |source| Processor {
             source,
             accesses: Vec::new(),
@@ -90,9 +101,17 @@ impl Processors {
             activity: Activity::Fresh,
             time: 0,
             ahead: Lookahead::default(),
+            threads: Threads::default(),
         };
+        // The sources of process 0 first, one a processor
+        let mut sources = sources.into_iter();
+        let mut cores: Vec<Processor> = sources.by_ref().take(nodes).map(core).collect();
+        for (place, source) in sources.enumerate() {
+            cores[place % nodes].threads.park(Parked::fresh(place / nodes + 1, source));
+        }
         Processors {
-            cores: sources.into_iter().map(core).collect(),
+            cores,
+            processes: config.processes.clone(),
             hit: config.l1.hit,
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
@@ -107,7 +126,8 @@ impl Processors {
 
     /// Processors that have not finished.
     pub(super) fn unfinished(&self) -> Vec<usize> {
-        (0..self.cores.len()).filter(|node| self.cores[*node].activity != Activity::Finished).collect()
+        let waits = |core: &Processor| core.activity != Activity::Finished || !core.threads.all_ended();
+        (0..self.cores.len()).filter(|node| waits(&self.cores[*node])).collect()
     }
 
     /// When a processor acts next of itself; never while it waits.
@@ -149,9 +169,9 @@ impl Processors {
             let access = &core.accesses[known];
             let line = access.address >> shift;
             let slot = match access.kind {
-                Kind::Load => caches.data.hit(line, 1),
-                Kind::Store => caches.data.hit(line, 3),
-                Kind::Fetch => caches.instructions.hit(line, 1),
+                Kind::Load => caches.data.hit(line, READABLE),
+                Kind::Store => caches.data.hit(line, WRITABLE),
+                Kind::Fetch => caches.instructions.hit(line, READABLE),
                 _ => None,
             };
             let Some(slot) = slot else {
@@ -247,6 +267,9 @@ impl Processors {
         let core = &mut self.cores[node];
         let counters = &mut context.counters.nodes[node];
         core.source.fill(&mut core.accesses)?;
+        if self.processes.count > 1 {
+            core.threads.own_space(&mut core.accesses);
+        }
         core.at = 0;
         core.ahead.slots.resize(core.accesses.len(), 0);
         let Some(first) = core.accesses.first() else {

@@ -63,6 +63,8 @@ impl Machine {
         stats.put("wait.lines", sum(|n| n.waited));
         stats.put("wait.processors", sum(|n| n.synchronised));
         stats.put("wait.barriers", counters.barriers);
+        stats.put("processes.count", self.config.processes.count);
+        stats.put("processes.switches", counters.switches);
         stats.put("bus.commands", counters.commands);
         stats.put("bus.reads", counters.gets);
         stats.put("bus.writes", counters.getx);
@@ -71,6 +73,11 @@ impl Machine {
         stats.put("bus.data_busy", counters.data_cycles as f64 / cycles.max(1) as f64);
         stats.put("bus.timeouts", counters.timeouts);
         stats.put("memory.fills", counters.fills);
+        if let Some(rows) = self.memory.rows() {
+            stats.put("memory.row_hits", rows.hits);
+            stats.put("memory.row_misses", rows.misses);
+            stats.put("memory.bank_waits", rows.waited);
+        }
         if let Some(tree) = self.memory.protection() {
             stats.put("memory.protection", json!(tree.counters));
         }

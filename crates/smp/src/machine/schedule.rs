@@ -25,6 +25,8 @@ pub(super) enum Event {
     Retry(usize),
     /// A processor's synchronisation takes effect.
     Synchronise(usize),
+    /// A processor's process has had its time: the processor and the change that began it.
+    Switch(usize, u64),
     /// A node's request has waited for long: the node and the request's number.
     Timeout(usize, u64),
 }

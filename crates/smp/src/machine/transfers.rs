@@ -4,7 +4,7 @@
 use super::{bus::Bus, context::Context, schedule::Event};
 use crate::{
     attack::{Attacker, Fate, Heard},
-    config::Config,
+    config::{Config, PROCESS_BIT},
     engine::Cycle,
     message::{Detector, LONGEST_LINE, Message},
     scheme::Scheme,
@@ -61,7 +61,7 @@ impl Transfers {
             node,
             sender,
             line: line.number,
-            process: self.config.machine.process,
+            process: self.process(line.number),
             request,
             ready: line.at,
             text: line.text,
@@ -75,6 +75,13 @@ impl Transfers {
             resent: false,
         };
         self.depart(message, line.at, context);
+    }
+
+    /// The process to whose address space a line belongs.
+    fn process(&self, line: u64) -> u8 {
+        let address = line << self.config.machine.line.trailing_zeros();
+        let space = if self.config.processes.count > 1 { address >> PROCESS_BIT } else { 0 };
+        self.config.machine.process.wrapping_add(space as u8)
     }
 
     fn depart(&mut self, mut message: Message, at: Cycle, context: &mut Context) {
@@ -144,11 +151,17 @@ impl Transfers {
                 text: message.text().to_vec(),
             });
         }
-        if within || message.sender.is_none() {
-            return self.deliver(message, protected, arrives, context);
+        let tampers = !within && message.sender.is_some();
+        let fate = match &mut self.attacker {
+            Some(attacker) if tampers => attacker.message(&mut message),
+            _ => Fate::Pass,
+        };
+        if let Some(dump) = &mut context.dump {
+            dump.transfer(&message, fate);
         }
-        let Some(attacker) = &mut self.attacker else { return self.deliver(message, protected, arrives, context) };
-        let fate = attacker.message(&mut message);
+        let Some(attacker) = self.attacker.as_mut().filter(|_| tampers) else {
+            return self.deliver(message, protected, arrives, context);
+        };
         if let (Some(plain), Fate::Drop | Fate::Hold) = (plain, fate) {
             attacker.lost.push(plain);
         }

@@ -65,6 +65,11 @@ impl Image {
             .collect()
     }
 
+    /// Adds another image's pages, `space` further up.
+    pub(crate) fn add(&mut self, other: &Image, space: u64) {
+        self.pages.extend(other.pages.iter().map(|(page, bytes)| (page + space / PAGE as u64, bytes.clone())));
+    }
+
     /// Writes `bytes` at `address`.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         let mut done = 0;

@@ -16,7 +16,7 @@ use super::{
     unit::{Platform, Scheme, SchemeCounters},
 };
 use crate::{
-    engine::{Cycle, Engine},
+    engine::{Cycle, Engine, Units},
     message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
 };
 
@@ -50,7 +50,7 @@ pub(super) enum Mac {
 pub(super) struct Rules {
     /// Cycles of AES for a line, as published.
     pub(super) latency: u64,
-    /// Masks of a chain, or of each direction where sending and receiving have masks of their own.
+    /// Masks of a chain, or of each direction where sending and receiving have masks of their own. 0 is what the units give.
     pub(super) masks: usize,
     /// Lines to a MAC.
     pub(super) authenticate: u64,
@@ -59,6 +59,40 @@ pub(super) struct Rules {
     /// Processes whose masks are stored.
     pub(super) processes: usize,
 }
+
+/// A scheme of chained masks: its name, summary and latency, its parameters' defaults, and its columns in the matrix of
+/// attacks.
+macro_rules! chained {
+    ($name:literal, $summary:literal, latency: $latency:literal, masks: $masks:literal, authenticate: $authenticate:literal,
+     mac: $mac:expr, scope: $scope:expr, columns: $columns:tt) => {
+        parameters!(Parameters {
+            /// Masks of a chain, or to send and as many to receive; 0 stands for what `engines.units` gives: 1 in thesis, else 2.
+            masks: usize = $masks, in 0..=MOST as usize;
+            /// Lines to a MAC.
+            authenticate: u64 = $authenticate, in 1..=MOST;
+            /// When the MAC is checked: critical (before a line is used) or background.
+            mac: Mac = $mac;
+            /// Who shares a chain: group, node or pair.
+            scope: Scope = $scope;
+            /// Processes whose masks are stored at once; counts for storage only.
+            processes: usize = 100, in 1..=MOST as usize;
+        });
+
+        register!($name, $summary, Parameters, build, $columns);
+
+        fn build(
+            platform: &$crate::scheme::unit::Platform,
+            parameters: Parameters,
+        ) -> $crate::scheme::chain::Chain {
+            let Parameters { masks, authenticate, mac, scope, processes } = parameters;
+            let rules =
+                $crate::scheme::chain::Rules { latency: $latency, masks, authenticate, mac, scope, processes };
+            $crate::scheme::chain::Chain::new(platform, rules)
+        }
+    };
+}
+
+pub(super) use chained;
 
 /// Units that encrypt lines with chained masks.
 pub(super) struct Chain {
@@ -103,8 +137,11 @@ impl fmt::Debug for Chain {
 }
 
 impl Chain {
-    pub(super) fn new(platform: &Platform, rules: Rules) -> Chain {
+    pub(super) fn new(platform: &Platform, mut rules: Rules) -> Chain {
         let Platform { units, line, seed, .. } = *platform;
+        if rules.masks == 0 {
+            rules.masks = if platform.engines.units == Units::Thesis { 1 } else { 2 };
+        }
         let chains = match rules.scope {
             Scope::Group => 1,
             Scope::Node => units,

@@ -32,7 +32,13 @@ parameters!(Parameters {
     early: bool = true;
 });
 
-register!("cxl-ide", "CXL.cachemem IDE: every node a link, a MAC for an epoch of flits", Parameters, build);
+register!(
+    "cxl-ide",
+    "CXL.cachemem IDE: every node a link, a MAC for an epoch of flits",
+    Parameters,
+    build,
+    ["cxl-ide": [], "cxl-ide, skid": ["scheme.cxl-ide.release=skid"]]
+);
 
 fn build(platform: &Platform, parameters: Parameters) -> Ide {
     let Parameters { release, flit, flits, early } = parameters;

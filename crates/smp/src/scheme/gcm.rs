@@ -6,11 +6,12 @@ use sealwright::{Aead, Suite};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    exchange::Exchange, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
+    exchange::{Exchange, derive}, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
     commands::Commands,
     registration::{MOST, parameters, register},
 };
 use crate::{
+    config::MOST_PROCESSES,
     engine::{Cycle, Engine, Pool},
     message::{Detector, LONGEST_TAG, Message},
 };
@@ -27,9 +28,19 @@ parameters!(Parameters {
     epoch: u16 = 1;
     /// Whether commands of the address bus are authenticated, and lines bound to their place in the bus's order.
     commands: bool = false;
+    /// Keys: one for all processes, as in the thesis, or each, one for each process.
+    keys: Keys = Keys::One;
+    /// With a key for each process: processes whose pads a unit stores at once.
+    stored: usize = 1, in 1..=MOST_PROCESSES;
 });
 
-register!("gcm", "the thesis: AES-GCM, a counter and pads for each ordered pair", Parameters, Gcm::new);
+register!(
+    "gcm",
+    "the thesis: AES-GCM, a counter and pads for each ordered pair",
+    Parameters,
+    Gcm::new,
+    ["gcm": [], "gcm, commands": ["scheme.gcm.commands=true", "bus.timeout=20000"]]
+);
 
 /// How the IV of GCM is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +55,25 @@ enum Iv {
     FaithfulReceiver,
 }
 
+/// Who shares a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Keys {
+    /// All processes.
+    #[default]
+    One,
+    /// Nobody: each process has a key, counters and pads of its own.
+    Each,
+}
+
+/// The pads of a unit for one key: for sending to each peer, and for receiving from it.
+#[derive(Clone, Debug)]
+struct Pads {
+    key: usize,
+    sending: Vec<Pool>,
+    receiving: Vec<Pool>,
+}
+
 /// Units that encrypt lines with AES-GCM.
 struct Gcm {
     units: usize,
@@ -54,10 +84,13 @@ struct Gcm {
     pad: u64,
     engines: Vec<Engine>,
     ghash: Vec<Engine>,
-    /// `at * units + peer`: pads for sending to, and for receiving from, a peer.
-    sending: Vec<Pool>,
-    receiving: Vec<Pool>,
-    /// `from * units + to`: the counter of the sender's next line.
+    /// Processes that have a key of their own; 1 is one key for all.
+    keys: usize,
+    /// The process that the first key is for.
+    first: u8,
+    /// Pads that each unit stores, those of the process that it ran last behind.
+    pads: Vec<Vec<Pads>>,
+    /// `(key * units + from) * units + to`: the counter of the sender's next line.
     sent: Vec<u64>,
     cipher: Option<Cipher>,
     nonces: NonceAudit,
@@ -66,8 +99,9 @@ struct Gcm {
 
 /// What encrypts, and what each unit knows of its peers.
 struct Cipher {
-    aead: Box<dyn Aead>,
-    /// `from * units + to`: the counter that the receiver expects next.
+    /// By key.
+    aeads: Vec<Box<dyn Aead>>,
+    /// As `sent`: the counter that the receiver expects next.
     received: Vec<u64>,
     /// Lines that each unit has observed on the bus.
     order: Vec<u64>,
@@ -82,16 +116,25 @@ impl fmt::Debug for Gcm {
 
 impl Gcm {
     fn new(platform: &Platform, parameters: Parameters) -> Gcm {
-        let Platform { units, line, seed, .. } = *platform;
+        let Platform { units, line, seed, processes, .. } = *platform;
         let mut counters = SchemeCounters::default();
-        let mut sent = vec![0; units * units];
+        let keys = if parameters.keys == Keys::Each { processes } else { 1 };
+        let mut sent = vec![0; keys * units * units];
         let cipher = platform.functional.then(|| {
             let exchange = Exchange::run(units, seed, parameters.iv != Iv::Pair);
             counters.exchange_bytes = exchange.bytes;
-            sent.clone_from(&exchange.counters);
-            let aead = Suite::Aes128Gcm.aead(&exchange.key[..16]).expect("16 bytes are the suite's key length");
-            Cipher { aead, received: exchange.counters, order: vec![0; units], commands: Commands::new(units) }
+            sent = exchange.counters.repeat(keys);
+            // The group's key is the first process's; those of others are drawn beside it
+            let aead = |key: &[u8]| Suite::Aes128Gcm.aead(&key[..16]).expect("16 bytes are the suite's key length");
+            let others = (1..keys).map(|process| aead(derive::<32>(seed, "key of a process", process).as_ref()));
+            let aeads = std::iter::once(aead(exchange.key.as_ref())).chain(others).collect();
+            Cipher { aeads, received: sent.clone(), order: vec![0; units], commands: Commands::new(units) }
         });
+        let pads = Pads {
+            key: 0,
+            sending: vec![Pool::new(parameters.pads); units],
+            receiving: vec![Pool::new(parameters.pads); units],
+        };
         Gcm {
             units,
             line,
@@ -99,8 +142,9 @@ impl Gcm {
             pad: platform.blocks() + 1,
             engines: platform.aes(LATENCY),
             ghash: platform.ghash(),
-            sending: vec![Pool::new(parameters.pads); units * units],
-            receiving: vec![Pool::new(parameters.pads); units * units],
+            keys,
+            first: platform.process,
+            pads: vec![vec![pads]; units],
             sent,
             cipher,
             nonces: NonceAudit::default(),
@@ -109,14 +153,34 @@ impl Gcm {
         }
     }
 
+    /// The key of a line's process.
+    fn key(&self, message: &Message) -> usize {
+        usize::from(message.process.wrapping_sub(self.first)).min(self.keys - 1)
+    }
+
+    /// When `unit` has a pad that it asks for at `now`, to send to `peer` or to receive from it.
+    fn pad(&mut self, unit: usize, key: usize, peer: usize, sends: bool, now: Cycle) -> Cycle {
+        let engine = &mut self.engines[unit];
+        match self.pads[unit].iter_mut().find(|pads| pads.key == key) {
+            Some(pads) => {
+                let pools = if sends { &mut pads.sending } else { &mut pads.receiving };
+                pools[peer].take(now, engine, self.pad)
+            }
+            // A line of a process that the unit does not run: its pad is made when it is needed
+            None => engine.work(now, self.pad),
+        }
+    }
+
     /// The IV of the counter'th line of a pair.
-    fn iv(&self, from: usize, to: usize, counter: u64) -> [u8; 12] {
+    fn iv(&self, key: usize, from: usize, to: usize, counter: u64) -> [u8; 12] {
         let mut iv = [0; 12];
         match self.parameters.iv {
             Iv::Pair => {
                 iv[0] = from as u8;
                 iv[1] = to as u8;
-                iv[2..4].copy_from_slice(&self.parameters.epoch.to_be_bytes());
+                // Keys differ; so do their IVs, which is what the auditor of nonces sees
+                let epoch = self.parameters.epoch.wrapping_add((key as u16) << 8);
+                iv[2..4].copy_from_slice(&epoch.to_be_bytes());
             }
             Iv::FaithfulSender => iv[3] = from as u8,
             Iv::FaithfulReceiver => iv[3] = to as u8,
@@ -144,10 +208,11 @@ impl Gcm {
 impl Scheme for Gcm {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
-        let pair = from * self.units + message.to;
+        let key = self.key(message);
+        let pair = (key * self.units + from) * self.units + message.to;
         message.counter = self.sent[pair];
         self.sent[pair] += 1;
-        let ready = self.sending[pair].take(now, &mut self.engines[from], self.pad);
+        let ready = self.pad(from, key, message.to, true, now);
         self.counters.send.note(now, ready) + self.xor
     }
 
@@ -159,11 +224,12 @@ impl Scheme for Gcm {
     fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let from = message.from?;
         message.tag_ready = self.ghash[from].line(message.sent);
+        let key = self.key(message);
         let cipher = self.cipher.as_ref()?;
-        let iv = self.iv(from, message.to, message.counter);
+        let iv = self.iv(key, from, message.to, message.counter);
         self.nonces.note(&iv, (from, message.to));
         let (ad, len) = self.associated(message, cipher.order[from]);
-        let tag = cipher.aead.seal_in_place(&iv, &ad[..len], message.text_mut()).expect("a line is a short text");
+        let tag = cipher.aeads[key].seal_in_place(&iv, &ad[..len], message.text_mut()).expect("a line is a short text");
         let mut bytes = [0; LONGEST_TAG];
         bytes.copy_from_slice(tag.as_ref());
         message.tag = Some(bytes);
@@ -171,6 +237,7 @@ impl Scheme for Gcm {
     }
 
     fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
+        let key = self.key(message);
         let (Some(cipher), Some(from)) = (&mut self.cipher, message.from) else { return Ok(()) };
         let order = cipher.order[unit];
         cipher.order[unit] += 1;
@@ -178,13 +245,13 @@ impl Scheme for Gcm {
             return Ok(());
         }
         // The counter does not travel: the receiver counts for itself
-        let pair = from * self.units + unit;
+        let pair = (key * self.units + from) * self.units + unit;
         let counter = cipher.received[pair];
-        let iv = self.iv(from, unit, counter);
+        let iv = self.iv(key, from, unit, counter);
         let (ad, len) = self.associated(message, order);
         let tag = message.tag.unwrap_or_default();
         let Some(cipher) = &mut self.cipher else { return Ok(()) };
-        cipher.aead.open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
+        cipher.aeads[key].open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
         // A line that does not verify moves no counter: a forged line cannot desynchronise the pair
         cipher.received[pair] += 1;
         Ok(())
@@ -193,11 +260,35 @@ impl Scheme for Gcm {
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let to = message.to;
-        let ready = self.receiving[to * self.units + from].take(now, &mut self.engines[to], self.pad);
+        let ready = self.pad(to, self.key(message), from, false, now);
         let plain = self.counters.receive.note(now, ready) + self.xor;
         let checked = self.ghash[to].line(plain).max(message.tag_arrives(now));
         self.counters.authentication_cycles += checked - plain;
         checked
+    }
+
+    fn switch(&mut self, unit: usize, process: usize, now: Cycle) {
+        let stored = &mut self.pads[unit];
+        if self.keys == 1 {
+            return;
+        }
+        if let Some(place) = stored.iter().position(|pads| pads.key == process) {
+            stored[place..].rotate_left(1);
+            return;
+        }
+        if stored.len() >= self.parameters.stored {
+            stored.remove(0);
+        }
+        // All pads of the process are made anew, one for each peer and direction first
+        let mut pads = Pads { key: process, sending: vec![Pool::new(0); self.units], receiving: vec![Pool::new(0); self.units] };
+        for _ in 0..self.parameters.pads {
+            for peer in (0..self.units).filter(|peer| *peer != unit) {
+                for pool in [&mut pads.sending[peer], &mut pads.receiving[peer]] {
+                    pool.fill(now, &mut self.engines[unit], self.pad);
+                }
+            }
+        }
+        stored.push(pads);
     }
 
     fn command(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
@@ -207,11 +298,14 @@ impl Scheme for Gcm {
         }
     }
 
-    /// Key schedule and GHASH key; counters and epoch both ways; pads with the block that masks the tag; public keys.
+    /// For each key its schedule, GHASH key and counters both ways; epoch; for each process stored at once pads with the block
+    /// that masks the tag; public keys.
     fn storage_bits(&self) -> u64 {
         let peers = self.units as u64 - 1;
-        let pad = self.line as u64 * 8 + 128;
-        11 * 128 + 128 + peers * 2 * 64 + 16 + peers * 2 * self.parameters.pads as u64 * pad + peers * 256 + 256
+        let keys = self.keys as u64 * (11 * 128 + 128 + peers * 2 * 64);
+        let pads = peers * 2 * self.parameters.pads as u64 * (self.line as u64 * 8 + 128);
+        let stored = self.parameters.stored.min(self.keys) as u64;
+        keys + 16 + stored * pads + peers * 256 + 256
     }
 
     fn counters(&self) -> SchemeCounters {

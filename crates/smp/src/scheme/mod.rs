@@ -17,7 +17,7 @@ use std::fmt;
 pub use exchange::Exchange;
 pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
-pub use registration::{Parameter, Registration};
+pub use registration::{Parameter, Registration, Variant};
 use serde::{Deserialize, Serialize};
 pub(crate) use unit::Platform;
 pub use unit::{Scheme, SchemeCounters};
@@ -163,6 +163,11 @@ mod tests {
         for scheme in REGISTRY {
             assert_eq!(SchemeName::find(scheme.name).unwrap().registration().name, scheme.name);
             assert!(!scheme.summary.is_empty());
+            for column in scheme.columns {
+                for setting in column.settings {
+                    Config::default().set(setting).unwrap().check().unwrap();
+                }
+            }
             for (name, _) in (scheme.defaults)() {
                 let parameter = scheme.parameters.iter().find(|parameter| parameter.name == name);
                 assert!(parameter.is_some_and(|parameter| parameter.description.len() > 5), "{} {name}", scheme.name);

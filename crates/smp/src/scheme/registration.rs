@@ -16,9 +16,20 @@ pub struct Registration {
     pub summary: &'static str,
     /// Its parameters: the table `scheme.NAME` of the settings.
     pub parameters: &'static [Parameter],
+    /// Its columns in the matrix of attacks.
+    pub columns: &'static [Variant],
     pub(super) defaults: fn() -> toml::Table,
     pub(super) check: fn(&toml::Table) -> Result<(), ConfigError>,
     pub(super) build: fn(&Platform, &toml::Table) -> Box<dyn Scheme>,
+}
+
+/// A scheme with some of its parameters changed: a column in the matrix of attacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// Settings over those that a run starts from.
+    pub settings: &'static [&'static str],
 }
 
 /// A parameter of a scheme.
@@ -128,15 +139,22 @@ macro_rules! parameters {
     };
 }
 
-/// Registers a scheme: name, summary, parameters, constructor.
+/// Registers a scheme: name, summary, parameters, constructor; then, if it has other columns in the matrix of attacks than
+/// one of its own name, their names and settings.
 macro_rules! register {
     ($name:literal, $summary:literal, $parameters:ty, $build:expr) => {
+        register!($name, $summary, $parameters, $build, [$name: []]);
+    };
+    ($name:literal, $summary:literal, $parameters:ty, $build:expr, [$($column:literal: [$($setting:literal),*]),+]) => {
         /// How the registry knows this scheme.
         pub(super) const REGISTRATION: $crate::scheme::registration::Registration =
             $crate::scheme::registration::Registration {
                 name: $name,
                 summary: $summary,
                 parameters: <$parameters as $crate::scheme::registration::Parameters>::ALL,
+                columns: &[
+                    $($crate::scheme::registration::Variant { name: $column, settings: &[$($setting),*] }),+
+                ],
                 defaults: <$parameters as $crate::scheme::registration::Parameters>::table,
                 check: |table| <$parameters as $crate::scheme::registration::Parameters>::parse($name, table).map(drop),
                 build: |platform, table| {

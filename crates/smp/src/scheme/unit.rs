@@ -53,6 +53,9 @@ pub trait Scheme: fmt::Debug + Send {
     /// When a line that has crossed the bus at `now` may be used by its receiver.
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
 
+    /// A processor of `unit` begins to run `process` at `now`.
+    fn switch(&mut self, _unit: usize, _process: usize, _now: Cycle) {}
+
     /// `unit` sees a command of the address bus, whose number among all commands is `number`. Called only where lines are
     /// really encrypted.
     ///
@@ -106,6 +109,10 @@ pub(crate) struct Platform {
     pub(crate) units: usize,
     /// Bytes of a line.
     pub(crate) line: usize,
+    /// The number of the first process.
+    pub(crate) process: u8,
+    /// Processes that share the machine.
+    pub(crate) processes: usize,
     /// Bytes that the bus carries a cycle.
     pub(crate) width: u64,
     pub(crate) seed: u64,

@@ -1,16 +1,20 @@
-//! Traces of real programs: `.smpt`, DynamoRIO's drmemtrace, SynchroTraceGen.
+//! Traces of real programs: `.smpt`, DynamoRIO's drmemtrace, SynchroTraceGen, ChampSim.
 //!
 //! A reader turns records into steps; a reference that crosses a line becomes two. Traces hold no values: a store writes a
 //! number that follows from its processor and place, so that lines on the bus differ and can be checked.
 
+mod champsim;
+mod check;
 mod chunks;
 mod drmemtrace;
 mod open;
 mod smpt;
 mod synchro;
 
+pub use champsim::ChampSim;
+pub use check::Summary;
 pub use drmemtrace::Drmemtrace;
-pub use open::{Format, Trace, TraceError};
+pub use open::{Format, Part, Trace, TraceError};
 pub use smpt::{Smpt, Writer};
 pub use synchro::SynchroTrace;
 

@@ -9,8 +9,11 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
-use super::{chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
-use crate::{access::Source, config::MOST_PROCESSORS};
+use super::{champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
+use crate::{
+    access::{Source, SourceError},
+    config::MOST_PROCESSORS,
+};
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +25,17 @@ pub enum Format {
     Drmemtrace,
     /// SynchroTraceGen's: `PREFIX.T.sigil` or `PREFIX.T.sigil.gz`.
     Synchro,
+    /// ChampSim's, a program each: `PREFIX.T.champsim`, plain or with `.gz` or `.zst`.
+    ChampSim,
 }
 
 impl Format {
     /// Every format with its endings, plain and compressed.
-    const ENDINGS: [(Format, &'static [&'static str]); 3] = [
+    const ENDINGS: [(Format, &'static [&'static str]); 4] = [
         (Format::Smpt, &["smpt.zst", "smpt"]),
         (Format::Drmemtrace, &["trace.zip", "trace.gz", "trace.lz4", "trace"]),
         (Format::Synchro, &["sigil.gz", "sigil"]),
+        (Format::ChampSim, &["champsim.zst", "champsim.gz", "champsim"]),
     ];
 }
 
@@ -59,6 +65,30 @@ pub enum TraceError {
         #[source]
         error: std::io::Error,
     },
+    /// A file cannot be read to its end.
+    #[error(transparent)]
+    Damaged(#[from] SourceError),
+    /// The threads' files do not belong together, or nobody could run them.
+    #[error("{0}")]
+    Unplayable(String),
+}
+
+/// Where a thread's records are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// In a file.
+    File(PathBuf),
+    /// In memory: a name for messages that ends as a file's would, and its bytes.
+    Bytes(String, &'static [u8]),
+}
+
+impl Part {
+    fn path(&self) -> &Path {
+        match self {
+            Part::File(path) => path,
+            Part::Bytes(name, _) => Path::new(name),
+        }
+    }
 }
 
 /// A trace: one file a thread.
@@ -66,11 +96,31 @@ pub enum TraceError {
 pub struct Trace {
     /// Its format.
     pub format: Format,
-    /// Its files, thread 0 first.
-    pub files: Vec<PathBuf>,
+    /// Its threads' records, thread 0 first.
+    pub parts: Vec<Part>,
 }
 
 impl Trace {
+    fn of_files(format: Format, files: Vec<PathBuf>) -> Trace {
+        Trace { format, parts: files.into_iter().map(Part::File).collect() }
+    }
+
+    /// A recorded program that is compiled in: `.smpt.zst` of each thread.
+    pub fn of_bytes(name: &str, threads: &[&'static [u8]]) -> Trace {
+        let part = |(thread, bytes): (usize, &&'static [u8])| Part::Bytes(format!("{name}.{thread}.smpt.zst"), bytes);
+        Trace { format: Format::Smpt, parts: threads.iter().enumerate().map(part).collect() }
+    }
+
+    /// How many threads it has.
+    pub fn threads(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The name of a thread's file.
+    pub(super) fn name(&self, thread: usize) -> String {
+        self.parts[thread].path().display().to_string()
+    }
+
     /// Finds the files of `prefix`.
     ///
     /// # Errors
@@ -97,7 +147,7 @@ impl Trace {
                     1 => {
                         return Err(TraceError::OneThread(files[0].clone()));
                     }
-                    _ => return Ok(Trace { format, files }),
+                    _ => return Ok(Trace::of_files(format, files)),
                 }
             }
         }
@@ -119,7 +169,7 @@ impl Trace {
         match files.len() {
             0 => Err(TraceError::Missing(folder.join("*.trace.zip"))),
             1 => Err(TraceError::OneThread(files.swap_remove(0))),
-            _ => Ok(Trace { format: Format::Drmemtrace, files }),
+            _ => Ok(Trace::of_files(Format::Drmemtrace, files)),
         }
     }
 
@@ -128,25 +178,31 @@ impl Trace {
     /// # Errors
     /// When a file cannot be opened.
     pub fn open(&self, line: usize) -> Result<Vec<Box<dyn Source>>, TraceError> {
-        self.files.iter().enumerate().map(|(thread, file)| self.source(file, line, thread)).collect()
+        (0..self.threads()).map(|thread| self.source(line, thread)).collect()
     }
 
-    fn source(&self, path: &Path, line: usize, thread: usize) -> Result<Box<dyn Source>, TraceError> {
-        let name = path.display().to_string();
+    pub(super) fn source(&self, line: usize, thread: usize) -> Result<Box<dyn Source>, TraceError> {
+        let (path, name) = (self.parts[thread].path(), self.name(thread));
         let fail = |error: std::io::Error| TraceError::Open { file: path.to_owned(), error };
-        let file = File::open(path).map_err(fail)?;
+        let file: Box<dyn Read> = match &self.parts[thread] {
+            Part::File(path) => Box::new(File::open(path).map_err(fail)?),
+            Part::Bytes(_, bytes) => Box::new(*bytes),
+        };
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let plain: Box<dyn Read> = match ending {
             "zst" => Box::new(zstd::Decoder::new(file).map_err(fail)?),
             "gz" => Box::new(MultiGzDecoder::new(BufReader::new(file))),
             "lz4" => Box::new(FrameDecoder::new(BufReader::new(file))),
             "zip" => Box::new(Chunks::open(path).map_err(fail)?),
-            _ => Box::new(file),
+            _ => file,
         };
         Ok(match self.format {
             Format::Smpt => Box::new(Smpt::new(plain, &name, line, thread)),
             Format::Drmemtrace => {
                 Box::new(Drmemtrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
+            }
+            Format::ChampSim => {
+                Box::new(ChampSim::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
             }
             Format::Synchro => {
                 Box::new(SynchroTrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
@@ -178,7 +234,7 @@ mod tests {
             std::fs::write(prefix(name), []).unwrap();
         }
         let found = |name: &str| Trace::find(&prefix(name));
-        assert_eq!(found("a").unwrap().files.len(), 2);
+        assert_eq!(found("a").unwrap().threads(), 2);
         assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
         for (name, what) in [("c", "one thread"), ("g", "g.2.smpt.zst: missing, though"), ("e", "does not exist")] {
             let why = found(name).unwrap_err().to_string();
@@ -216,7 +272,7 @@ mod tests {
         std::fs::write(path("dir/cpu_schedule.bin.zip"), [0; 4]).unwrap();
         let steps = |name: &str| {
             let trace = Trace::find(&path(name)).unwrap();
-            assert_eq!((trace.format, trace.files.len()), (Format::Drmemtrace, 2), "{name}");
+            assert_eq!((trace.format, trace.threads()), (Format::Drmemtrace, 2), "{name}");
             let mut steps = Vec::new();
             trace.open(64).unwrap()[1].fill(&mut steps).unwrap();
             steps

@@ -1,129 +1,43 @@
-//! What is run: programs, processors, lines and schemes crossed, all cores at work; cycles of each, losses between them.
+//! What is run: programs, processors, lines, schemes and seeds crossed, all cores at work; cycles of each, losses between them.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use sealwright_measure::Interval;
 use sealwright_smp::{
-    Config, ConfigError, Outcome,
-    engine::{Model, Units},
+    Config, Outcome,
+    engine::Units,
     kernel::Kernel,
     matrix,
-    run::{RunError, Simulation, Workload},
+    run::{RunError, Simulation},
 };
 
+use super::{
+    memory::{Protected, protect},
+    processes::{Shared, share},
+    programs::{PROGRAMS, Suite, workload},
+    schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+};
 use crate::progress::Progress;
 
 /// Numbers of processors, as the thesis has them.
 pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
-/// Cycles of the AES unit a line: what the thesis calls 1.6 and 0.8 GB/s with 64-byte lines.
-pub(super) const LATENCIES: [u64; 2] = [160, 320];
 /// Sizes of the pool of pads, and numbers of masks, that are swept.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
-/// Strikes of each attack, in runs of their own.
+/// Strikes of each attack on each victim, in runs of their own.
 pub(super) const STRIKES: u64 = 8;
-/// The programs.
-pub(super) const PROGRAMS: [&str; 4] = ["fft", "luc", "lunc", "radix"];
+/// Programs that run while the bus is attacked.
+const VICTIMS: [Kernel; 2] = [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }];
+/// The engines that recorded programs are run with: the thesis's, where they matter most.
+pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
 
-/// What engines a node has, and how often its AES engine may begin a line. With as many engines as needed, the second
-/// makes no difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Variant {
-    pub(super) units: Units,
-    pub(super) model: Model,
+/// Seeds of what claims are about: keys, inputs and the time that memory takes follow from them.
+pub(super) fn seeds(quick: bool) -> u64 {
+    if quick { 3 } else { 5 }
 }
 
-/// Every variant, the thesis's first.
-pub(super) const VARIANTS: [Variant; 7] = [
-    Variant { units: Units::Thesis, model: Model::Window },
-    Variant { units: Units::Thesis, model: Model::Pipelined },
-    Variant { units: Units::Thesis, model: Model::Iterative },
-    Variant { units: Units::Equal, model: Model::Window },
-    Variant { units: Units::Equal, model: Model::Pipelined },
-    Variant { units: Units::Equal, model: Model::Iterative },
-    Variant { units: Units::Generous, model: Model::Window },
-];
-
-impl Variant {
-    /// The name that every result carries.
-    pub(super) fn name(self) -> String {
-        match self.units {
-            Units::Generous => "units generous".to_owned(),
-            units => format!("units {}, AES {}", units.name(), self.model.name()),
-        }
-    }
-
-    fn place(self) -> usize {
-        VARIANTS.iter().position(|variant| *variant == self).unwrap_or(0)
-    }
-}
-
-/// A scheme of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Scheme {
-    Clear,
-    /// By variant (a place in [`VARIANTS`]), latency and pads.
-    Gcm(usize, u64, usize),
-    /// By variant, latency and lines to a MAC.
-    Cbc(usize, u64, u64),
-    /// SENSS as published, with that many masks.
-    Senss(usize),
-    I2sems,
-    /// Skid or containment.
-    CxlIde(bool),
-    PcieIde,
-}
-
-impl Scheme {
-    /// GCM with five pads. The thesis gives it what `equal` gives everybody, so these are one run.
-    pub(super) fn gcm(variant: Variant, latency: u64) -> Scheme {
-        Scheme::pads(variant, latency, 5)
-    }
-
-    pub(super) fn pads(variant: Variant, latency: u64, pads: usize) -> Scheme {
-        let units = if variant.units == Units::Equal { Units::Thesis } else { variant.units };
-        Scheme::Gcm(Variant { units, ..variant }.place(), latency, pads)
-    }
-
-    pub(super) fn cbc(variant: Variant, latency: u64, authenticate: u64) -> Scheme {
-        Scheme::Cbc(variant.place(), latency, authenticate)
-    }
-
-    fn config(self, processors: usize, line: usize) -> Result<Config, ConfigError> {
-        let mut config = Config::for_line(line);
-        config.machine.processors = processors;
-        // Only time is asked for; the attack matrix and the tests really encrypt
-        config.scheme.functional = false;
-        let engines = |variant: usize, latency: u64| {
-            let Variant { units, model } = VARIANTS[variant];
-            let (units, model) = (units.name(), model.name());
-            [
-                ("engines.units", units.to_owned()),
-                ("engines.model", model.to_owned()),
-                ("engines.latency", latency.to_string()),
-            ]
-        };
-        let (name, settings): (&str, Vec<(&str, String)>) = match self {
-            Scheme::Clear => ("clear", Vec::new()),
-            Scheme::Gcm(variant, latency, pads) => {
-                ("gcm", [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat())
-            }
-            Scheme::Cbc(variant, latency, lines) => {
-                ("cbc", [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat())
-            }
-            Scheme::Senss(masks) => ("senss", vec![("scheme.senss.masks", masks.to_string())]),
-            Scheme::I2sems => ("i2sems", Vec::new()),
-            Scheme::CxlIde(skid) => {
-                ("cxl-ide", vec![("scheme.cxl-ide.release", if skid { "skid" } else { "containment" }.to_owned())])
-            }
-            Scheme::PcieIde => ("pcie-ide", Vec::new()),
-        };
-        config = config.set(&format!("scheme.name={name}"))?;
-        settings.iter().try_fold(config, |config, (name, value)| config.set(&format!("{name}={value}")))
-    }
-}
-
-/// A run of the grid.
+/// A cell of the grid: runs that differ by their seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
     pub(super) program: usize,
@@ -131,6 +45,15 @@ pub(super) struct Run {
     pub(super) line: usize,
     pub(super) align: bool,
     pub(super) scheme: Scheme,
+}
+
+impl Run {
+    /// How many seeds it is run with. What no claim is about is run once.
+    fn seeds(self, quick: bool) -> u64 {
+        let once = self.align
+            || matches!(self.scheme, Scheme::Senss(_) | Scheme::I2sems | Scheme::CxlIde(_) | Scheme::PcieIde);
+        if once { 1 } else { seeds(quick) }
+    }
 }
 
 /// What a run gave.
@@ -154,27 +77,58 @@ pub(super) enum GridError {
 /// Everything that was run.
 pub(super) struct Grid {
     pub(super) quick: bool,
-    found: BTreeMap<Run, RunResult>,
+    /// Results by cell and seed.
+    found: BTreeMap<Run, Vec<RunResult>>,
+    /// Strikes of each attack against each scheme, with all victims.
     pub(super) matrix: Vec<matrix::Cell>,
+    /// What the same detectors said without an attacker.
+    pub(super) alarms: Vec<matrix::Alarms>,
+    pub(super) shared: Vec<Shared>,
+    pub(super) protected: Vec<Protected>,
     pub(super) references: f64,
     pub(super) seconds: f64,
 }
 
+/// The mean of runs with several seeds and its 95 % interval; of one run, its figure.
+pub(super) fn over_seeds(samples: &[f64]) -> Option<Interval> {
+    match samples {
+        [one] => Some(Interval::exact(*one)),
+        _ => Interval::of_starts(samples, &vec![1; samples.len()], 1),
+    }
+}
+
 impl Grid {
+    /// What a cell's first seed gave.
     pub(super) fn at(&self, run: Run) -> Option<RunResult> {
-        self.found.get(&run).copied()
+        self.found.get(&run)?.first().copied()
     }
 
-    /// Per cent of the time in the clear that a scheme costs a program.
+    /// Per cent of the time in the clear that a scheme costs a program, by seed.
+    fn losses(&self, run: Run) -> Option<Vec<f64>> {
+        let (base, with) = (self.found.get(&Run { scheme: Scheme::Clear, ..run })?, self.found.get(&run)?);
+        Some(with.iter().zip(base).map(|(with, base)| (with.cycles / base.cycles - 1.0) * 100.0).collect())
+    }
+
+    /// The mean of these over the seeds.
     pub(super) fn loss(&self, run: Run) -> Option<f64> {
-        let base = self.at(Run { scheme: Scheme::Clear, ..run })?;
-        Some((self.at(run)?.cycles / base.cycles - 1.0) * 100.0)
+        let losses = self.losses(run)?;
+        Some(losses.iter().sum::<f64>() / losses.len() as f64)
     }
 
-    /// The mean over all programs, not aligned, as the thesis averages.
+    /// The mean loss of a suite's programs, not aligned, as the thesis averages; one figure a seed.
+    pub(super) fn means(&self, suite: Suite, processors: usize, line: usize, scheme: Scheme) -> Option<Vec<f64>> {
+        let losses = |program| self.losses(Run { program, processors, line, align: false, scheme });
+        let losses: Vec<Vec<f64>> = suite.on(processors).map(losses).collect::<Option<_>>()?;
+        let seeds = losses.iter().map(Vec::len).min()?;
+        Some((0..seeds).map(|seed| losses.iter().map(|of| of[seed]).sum::<f64>() / losses.len() as f64).collect())
+    }
+
+    /// The mean over the kernels and over the seeds.
     pub(super) fn mean(&self, processors: usize, line: usize, align: bool, scheme: Scheme) -> Option<f64> {
-        let losses: Option<Vec<f64>> =
-            (0..PROGRAMS.len()).map(|program| self.loss(Run { program, processors, line, align, scheme })).collect();
+        let losses: Option<Vec<f64>> = Suite::Kernels
+            .programs()
+            .map(|program| self.loss(Run { program, processors, line, align, scheme }))
+            .collect();
         losses.map(|losses| losses.iter().sum::<f64>() / losses.len() as f64)
     }
 }
@@ -184,25 +138,23 @@ impl Grid {
     /// A grid of losses that nobody measured, to try judgements on.
     pub(super) fn made_up(loss: impl Fn(Run) -> f64) -> Grid {
         let found = |run: Run| RunResult { cycles: 1000.0 * (1.0 + loss(run) / 100.0), rate: 1.0 };
-        let found = runs().into_iter().map(|run| (run, found(run))).collect();
-        Grid { quick: true, found, matrix: Vec::new(), references: 1e6, seconds: 1.0 }
+        let found = runs().into_iter().map(|run| (run, vec![found(run); run.seeds(true) as usize])).collect();
+        Grid {
+            quick: true,
+            found,
+            matrix: Vec::new(),
+            alarms: Vec::new(),
+            shared: Vec::new(),
+            protected: Vec::new(),
+            references: 1e6,
+            seconds: 1.0,
+        }
     }
 }
 
-/// Sizes of the programs.
-pub(super) fn kernel(program: usize, quick: bool) -> Kernel {
-    let lu = if quick { 128 } else { 256 };
-    match PROGRAMS[program] {
-        "fft" => Kernel::Fft { m: if quick { 12 } else { 16 } },
-        "radix" => Kernel::Radix { m: if quick { 16 } else { 18 } },
-        name => Kernel::Lu { n: lu, contiguous: name == "luc" },
-    }
-}
-
-/// Schemes of the figures, in the variants of these units.
-fn schemes(units: &[Units]) -> Vec<Scheme> {
+/// The figures' schemes in a variant.
+fn variants(variants: impl IntoIterator<Item = Variant>) -> Vec<Scheme> {
     let mut all = vec![Scheme::Clear];
-    let variants = VARIANTS.into_iter().filter(|variant| units.contains(&variant.units));
     for variant in variants {
         for latency in LATENCIES {
             all.extend([Scheme::gcm(variant, latency), Scheme::cbc(variant, latency, 1)]);
@@ -210,6 +162,11 @@ fn schemes(units: &[Units]) -> Vec<Scheme> {
         }
     }
     all
+}
+
+/// Schemes of the figures, in the variants of these units.
+fn schemes(units: &[Units]) -> Vec<Scheme> {
+    variants(VARIANTS.into_iter().filter(|variant| units.contains(&variant.units)))
 }
 
 fn runs() -> Vec<Run> {
@@ -220,7 +177,7 @@ fn runs() -> Vec<Run> {
             runs.push(run);
         }
     };
-    for program in 0..PROGRAMS.len() {
+    for program in Suite::Kernels.programs() {
         for processors in PROCESSORS {
             for scheme in schemes(&Units::ALL) {
                 add(program, processors, 64, false, scheme);
@@ -245,35 +202,59 @@ fn runs() -> Vec<Run> {
             add(program, 8, 64, false, Scheme::Senss(masks));
         }
     }
+    for processors in PROCESSORS {
+        for program in Suite::Recorded.on(processors) {
+            for scheme in variants(RECORDED_WITH) {
+                add(program, processors, 64, false, scheme);
+            }
+        }
+    }
     runs
 }
 
 /// Runs everything, some runs at a time so that progress shows.
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, GridError> {
     let start = std::time::Instant::now();
-    let runs = runs();
-    let stretches: Vec<&[Run]> = runs.chunks(24).collect();
-    progress.expect(stretches.len() + 1);
-    let (mut found, mut references) = (BTreeMap::new(), 0.0);
+    let all: Vec<(Run, u64)> =
+        runs().into_iter().flat_map(|run| (1..=run.seeds(quick)).map(move |seed| (run, seed))).collect();
+    let stretches: Vec<&[(Run, u64)]> = all.chunks(48).collect();
+    progress.expect(stretches.len() + 2);
+    let (mut found, mut references) = (BTreeMap::<Run, Vec<RunResult>>::new(), 0.0);
     for (number, stretch) in stretches.iter().enumerate() {
-        progress.step(&format!("runs {} to {} of {}", 24 * number + 1, 24 * number + stretch.len(), runs.len()));
-        let results: Result<Vec<_>, GridError> = stretch.par_iter().map(|run| simulate(*run, quick)).collect();
+        progress.step(&format!("runs {} to {} of {}", 48 * number + 1, 48 * number + stretch.len(), all.len()));
+        let results: Result<Vec<_>, GridError> =
+            stretch.par_iter().map(|(run, seed)| simulate(*run, *seed, quick)).collect();
+        // In the order of the seeds
         for (run, result, count) in results? {
-            found.insert(run, result);
+            found.entry(run).or_default().push(result);
             references += count;
         }
     }
+    progress.step("processes and memory");
+    let (shared, protected) = (share(quick)?, protect(quick)?);
     progress.step("attacks");
-    let matrix = matrix::run(&Config::default(), Kernel::Fft { m: 8 }, 50, STRIKES)?;
-    Ok(Grid { quick, found, matrix, references, seconds: start.elapsed().as_secs_f64() })
+    let mut matrix = matrix::run(&Config::default(), VICTIMS[0], 50, STRIKES)?;
+    for victim in &VICTIMS[1..] {
+        for (cell, more) in matrix.iter_mut().zip(matrix::run(&Config::default(), *victim, 50, STRIKES)?) {
+            cell.strikes.extend(more.strikes);
+        }
+    }
+    let alarms = matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Grid { quick, found, matrix, alarms, shared, protected, references, seconds })
 }
 
-fn simulate(run: Run, quick: bool) -> Result<(Run, RunResult, f64), GridError> {
-    let config = run.scheme.config(run.processors, run.line).map_err(RunError::from)?;
-    let report = Simulation::new(config, Workload::Kernel(kernel(run.program, quick), run.align)).run(&mut |_| {})?;
+fn simulate(run: Run, seed: u64, quick: bool) -> Result<(Run, RunResult, f64), GridError> {
+    let config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
+    let workload = workload(run.program, run.processors, run.align, quick);
+    let report = Simulation::new(config, workload).run(&mut |_| {})?;
+    // A recorded program has no result
     match (&report.outcome, &report.result) {
-        (Outcome::Completed, Some(Ok(_))) => {}
-        (outcome, result) => return Err(GridError::Wrong(format!("{run:?}: {outcome:?}, {result:?}"))),
+        (Outcome::Completed, None | Some(Ok(_))) => {}
+        (outcome, result) => {
+            let name = PROGRAMS[run.program];
+            return Err(GridError::Wrong(format!("{name}, {run:?}: {outcome:?}, {result:?}")));
+        }
     }
     let number = |path| report.stats.number(path);
     let found = RunResult { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };
@@ -285,10 +266,41 @@ fn simulate(run: Run, quick: bool) -> Result<(Run, RunResult, f64), GridError> {
 mod tests {
     use super::*;
 
+    fn cell(program: usize, scheme: Scheme) -> Run {
+        Run { program, processors: 2, line: 64, align: false, scheme }
+    }
+
     #[test]
     fn a_run_ends_right_and_the_masks_cost_time() {
-        let run = |scheme| simulate(Run { program: 0, processors: 2, line: 64, align: false, scheme }, true).unwrap().1;
-        assert!(run(Scheme::cbc(VARIANTS[1], 320, 1)).cycles > 1.05 * run(Scheme::Clear).cycles);
+        // A kernel and a recorded program
+        for program in [0, Suite::Recorded.programs().start] {
+            let run = |scheme| simulate(cell(program, scheme), 1, true).unwrap().1;
+            let (clear, masks) = (run(Scheme::Clear), run(Scheme::cbc(VARIANTS[1], 320, 1)));
+            assert!(masks.cycles > clear.cycles, "{}", PROGRAMS[program]);
+        }
+    }
+
+    #[test]
+    fn every_recorded_program_can_be_played_with_every_number_of_processors() {
+        use sealwright_smp::run::Workload;
+        for processors in PROCESSORS {
+            for program in Suite::Recorded.on(processors) {
+                let Workload::Trace(trace) = workload(program, processors, false, true) else { panic!("a kernel") };
+                let summary = trace.check(64).unwrap();
+                assert_eq!(summary.threads, processors, "{}", PROGRAMS[program]);
+                assert!(summary.references > 10_000 && summary.synchronisations > 0, "{summary:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_give_different_runs_and_an_interval() {
+        let run = cell(2, Scheme::Clear);
+        let cycles: Vec<f64> = (1..=3).map(|seed| simulate(run, seed, true).unwrap().1.cycles).collect();
+        assert!(cycles[0] != cycles[1] && cycles[1] != cycles[2], "{cycles:?}");
+        let found = over_seeds(&cycles).unwrap();
+        assert!(found.low < found.median && found.median < found.high, "{found:?}");
+        assert_eq!(over_seeds(&cycles[..1]).unwrap(), Interval::exact(cycles[0]));
     }
 
     #[test]
@@ -297,5 +309,7 @@ mod tests {
         let once: std::collections::BTreeSet<_> = runs.iter().collect();
         assert_eq!(once.len(), runs.len());
         assert!(runs.iter().all(|run| once.contains(&Run { scheme: Scheme::Clear, ..*run })));
+        let clear = |run: &Run| Run { scheme: Scheme::Clear, ..*run };
+        assert!(runs.iter().all(|run| run.seeds(true) <= clear(run).seeds(true)));
     }
 }

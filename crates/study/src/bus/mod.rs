@@ -2,9 +2,13 @@
 
 mod figures;
 mod grid;
+mod memory;
 mod notes;
 mod printed;
+mod processes;
+mod programs;
 mod quantities;
+mod schemes;
 mod tables;
 
 use printed::PAPER;
@@ -39,13 +43,14 @@ impl Study for Bus {
         let failed = |error: grid::GridError| StudyError::io("study bus")(std::io::Error::other(error));
         let grid = grid::measure(options.quick, progress).map_err(failed)?;
         let quantities = quantities::quantities(&grid);
+        let claims = judge(&PAPER.claims, &quantities)?;
         Ok(Outcome {
             summary: notes::summary(&grid),
-            claims: judge(&PAPER.claims, &quantities)?,
+            notes: notes::notes(&grid, &claims),
+            claims,
             quantities,
             figures: figures::figures(&grid),
             tables: tables::tables(&grid),
-            notes: notes::notes(&grid),
         })
     }
 }
@@ -53,7 +58,8 @@ impl Study for Bus {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use grid::{Grid, Scheme};
+    use grid::Grid;
+    use schemes::Scheme;
     use sealwright_measure::Verdict;
 
     use super::*;
@@ -86,10 +92,11 @@ mod tests {
         };
         let (yes, no) = (Verdict::Holds, Verdict::DoesNotHold);
         for id in ["gain", "better", "low-throughput", "interval"] {
-            assert_eq!(verdicts(id, loss), [yes; 7], "{id}");
+            // Seven variants of kernels, two of recorded programs
+            assert_eq!(verdicts(id, loss), [yes; 9], "{id}");
         }
-        assert_eq!(verdicts("interval-gcm", loss), [no; 7]);
-        assert_eq!(verdicts("throughput", loss), [no; 7], "both lose nothing by more cycles");
+        assert_eq!(verdicts("interval-gcm", loss), [no; 9]);
+        assert_eq!(verdicts("throughput", loss), [no; 9], "both lose nothing by more cycles");
         // The units "equal" give GCM what the thesis gives it, so these runs are the same
         assert_eq!(verdicts("pads", loss), [yes; 4]);
         assert_eq!(verdicts("pads", |scheme| if matches!(scheme, Scheme::Gcm(_, _, 5)) { 9.0 } else { 1.0 }), [no; 4]);

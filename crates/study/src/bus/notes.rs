@@ -1,7 +1,13 @@
 //! Observations on the results and on the thesis.
 
-use super::grid::{Grid, PROCESSORS, Scheme, VARIANTS};
-use crate::study::Note;
+use sealwright_measure::Verdict;
+
+use super::{
+    grid::{Grid, PROCESSORS, Run, seeds},
+    quantities::RECORDED,
+    schemes::{Scheme, VARIANTS},
+};
+use crate::{judgement::Judged, study::Note};
 
 pub(super) fn summary(grid: &Grid) -> String {
     let mean = |scheme| grid.mean(8, 64, false, scheme).unwrap_or(f64::NAN);
@@ -28,18 +34,42 @@ pub(super) fn summary(grid: &Grid) -> String {
     )
 }
 
-pub(super) fn notes(grid: &Grid) -> Vec<Note> {
+/// Claims that kernels and recorded programs judge differently.
+fn disagreements(claims: &[Judged]) -> String {
+    let words = |verdict| match verdict {
+        Verdict::Holds => "holds",
+        Verdict::DoesNotHold => "does not hold",
+        Verdict::CannotBeTold => "cannot be told",
+    };
+    let differs = |claim: &Judged| {
+        let with = claim.verdicts.iter().filter_map(|scoped| {
+            let variant = scoped.scope.strip_suffix(RECORDED)?;
+            let (recorded, kernels) = (claim.verdict(&scoped.scope)?, claim.verdict(variant)?);
+            let told = format!("{variant}: {} for kernels, {} for recorded programs", words(kernels), words(recorded));
+            (recorded != kernels).then_some(told)
+        });
+        let with: Vec<String> = with.collect();
+        (!with.is_empty()).then(|| format!("“{}” ({})", claim.short, with.join("; ")))
+    };
+    let all: Vec<String> = claims.iter().filter_map(differs).collect();
+    if all.is_empty() {
+        "They agree on every claim.".to_owned()
+    } else {
+        format!("They disagree on {}.", all.join(", "))
+    }
+}
+
+pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
     let lunc = |align| {
-        let run = |processors| super::grid::Run { program: 2, processors, line: 64, align, scheme: Scheme::Clear };
+        let run = |processors| Run { program: 2, processors, line: 64, align, scheme: Scheme::Clear };
         let rates = PROCESSORS.map(|processors| grid.at(run(processors)).map_or(f64::NAN, |found| found.rate));
         format!("{:.2}, {:.2} and {:.2}", rates[0], rates[1], rates[2])
     };
     let masks = |program, align| {
-        let run =
-            super::grid::Run { program, processors: 8, line: 64, align, scheme: Scheme::cbc(VARIANTS[1], 320, 1) };
+        let run = Run { program, processors: 8, line: 64, align, scheme: Scheme::cbc(VARIANTS[1], 320, 1) };
         grid.loss(run).unwrap_or(f64::NAN)
     };
-    let sizes = if grid.quick { "FFT 2^12, LU 128, RADIX 2^16" } else { "FFT 2^16, LU 256, RADIX 2^18" };
+    let sizes = if grid.quick { "FFT 2^12, LU 80, RADIX 2^14" } else { "FFT 2^16, LU 256, RADIX 2^18" };
     vec![
         Note::new(
             "Programs and inputs",
@@ -47,6 +77,22 @@ pub(super) fn notes(grid: &Grid) -> Vec<Note> {
                 "{sizes}: complete kernels that start with cold caches. The numerical result of every run is checked. The thesis \
                  does not name its inputs. This study simulates time only. The tests and the attacks seal every line and take \
                  the same number of cycles."
+            ),
+        ),
+        Note::new(
+            "Kernels and recorded programs",
+            format!(
+                "Kernels compute and have few instructions between two references; recorded programs have theirs as they were, \
+                 and locks and conditions whose waits are played. {}",
+                disagreements(claims),
+            ),
+        ),
+        Note::new(
+            "Seeds and intervals",
+            format!(
+                "What claims are about was run with {} seeds: other inputs, and memory that takes 158 to 162 cycles, as in GEMS. A \
+                 figure is their mean with its 95 % interval; figures of two schemes are compared seed by seed.",
+                seeds(grid.quick),
             ),
         ),
         Note::new(

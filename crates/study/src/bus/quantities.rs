@@ -1,16 +1,21 @@
-//! The figures that the thesis's claims are about, by name. The simulator is deterministic, so figures are exact for its
-//! settings; what they say of other settings is in the tables.
+//! The figures that the thesis's claims are about, by name. Runs differ by their seed (inputs, and the time that memory
+//! takes), so a figure is the mean over the seeds with its interval.
 
 use sealwright_smp::{Config, matrix::Cell, scheme::SchemeName};
 
 use super::{
-    grid::{Grid, LATENCIES, PROCESSORS, Scheme, VARIANTS, Variant},
+    grid::{Grid, PROCESSORS, RECORDED_WITH, over_seeds},
     printed::PAPER,
+    programs::Suite,
+    schemes::{LATENCIES, Scheme, VARIANTS, Variant},
 };
 use crate::quantity::{Kind, Quantities, Quantity};
 
 /// The circumstance of the thesis's own figures.
 const PRINTED: &str = "the thesis's own figure";
+
+/// Ends the circumstances of recorded programs.
+pub(super) const RECORDED: &str = ", recorded programs";
 
 /// What a fair comparison of storage needs.
 const KEYS: &str = "the thesis's sums, with a key for each process";
@@ -22,7 +27,10 @@ pub(super) fn printed() -> Vec<Quantity> {
     if let Some(table) = PAPER.table("figure 5.1") {
         let loss = |scheme: Loss, processors: usize, latency: u64| {
             let column = LATENCIES.iter().position(|one| *one == latency)? + if scheme == Loss::Gcm { 0 } else { 2 };
-            (scheme != Loss::CbcTen).then(|| table.value(&processors.to_string(), column)).flatten()
+            (scheme != Loss::CbcTen)
+                .then(|| table.value(&processors.to_string(), column))
+                .flatten()
+                .map(|loss| vec![loss])
         };
         losses(&mut add, &loss);
     }
@@ -68,60 +76,102 @@ impl Loss {
     }
 }
 
+/// One figure a seed.
+type Samples = Option<Vec<f64>>;
+
+/// What two figures make of each other, seed by seed: runs of one seed have the same inputs and the same memory.
+fn paired(a: Samples, b: Samples, of: impl Fn(f64, f64) -> f64) -> Samples {
+    Some(a?.into_iter().zip(b?).map(|(a, b)| of(a, b)).collect())
+}
+
+/// Adds the mean of samples with its interval, if there are any.
+fn put(add: &mut Quantities<'_>, name: String, samples: Samples) {
+    add.add(name, samples.and_then(|samples| over_seeds(&samples)));
+}
+
 /// Losses by processors and cycles of a line, and what more cycles add to them.
-fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Option<f64>) {
+fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Samples) {
     for processors in PROCESSORS {
         for (scheme, latency) in Loss::ALL.into_iter().flat_map(|scheme| LATENCIES.map(|latency| (scheme, latency))) {
-            if let Some(loss) = loss(scheme, processors, latency) {
-                add.exact(format!("loss/{}/{processors} P/{latency}", scheme.name()), loss);
+            put(add, format!("loss/{}/{processors} P/{latency}", scheme.name()), loss(scheme, processors, latency));
+        }
+        // Quotients of two figures need an interval of their own: seeds move both alike
+        for latency in LATENCIES {
+            let gcm = || loss(Loss::Gcm, processors, latency);
+            for cbc in [Loss::CbcLine, Loss::CbcTen] {
+                let less = paired(loss(cbc, processors, latency), gcm(), |cbc, gcm| cbc - gcm);
+                put(add, format!("points lost, {} less GCM/{processors} P/{latency}", cbc.name()), less);
+                // Of no loss at all there is no quotient
+                let some = gcm().is_some_and(|losses| losses.iter().all(|loss| *loss > 0.0));
+                let quotient = paired(loss(cbc, processors, latency), gcm(), |cbc, gcm| cbc / gcm);
+                put(add, format!("{} : GCM/{processors} P/{latency}", cbc.name()), quotient.filter(|_| some));
             }
         }
-        let more = |scheme| Some(loss(scheme, processors, LATENCIES[1])? - loss(scheme, processors, LATENCIES[0])?);
-        if let (Some(gcm), Some(cbc)) = (more(Loss::Gcm), more(Loss::CbcLine)) {
-            add.exact(format!("points lost by 320 cycles instead of 160/GCM/{processors} P"), gcm);
-            let name = format!("points lost by 320 cycles instead of 160, CBC less GCM/{processors} P");
-            add.exact(name, cbc - gcm);
+        let slow = paired(loss(Loss::CbcLine, processors, 160), loss(Loss::Gcm, processors, 320), |cbc, gcm| cbc - gcm);
+        put(add, format!("points lost, CBC in 160 less GCM in 320/{processors} P"), slow);
+        for latency in LATENCIES {
+            let [line, ten] = [Loss::CbcLine, Loss::CbcTen].map(|scheme| loss(scheme, processors, latency));
+            let less = paired(line, ten, |line, ten| line - ten);
+            put(add, format!("points lost, MAC a line less MAC in ten/{processors} P/{latency}"), less);
         }
+        let more = |scheme| {
+            let [fast, slow] = LATENCIES.map(|latency| loss(scheme, processors, latency));
+            paired(slow, fast, |slow, fast| slow - fast)
+        };
+        put(add, format!("points lost by 320 cycles instead of 160/GCM/{processors} P"), more(Loss::Gcm));
+        let name = format!("points lost by 320 cycles instead of 160, CBC less GCM/{processors} P");
+        put(add, name, paired(more(Loss::CbcLine), more(Loss::Gcm), |cbc, gcm| cbc - gcm));
     }
 }
 
 pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     let mut all = printed();
+    let loss = |suite, variant| {
+        move |scheme: Loss, processors: usize, latency: u64| {
+            grid.means(suite, processors, 64, scheme.scheme(variant, latency))
+        }
+    };
     for variant in VARIANTS {
         let mut add = Quantities::new(&mut all, variant.name(), Kind::Simulated);
-        losses(&mut add, &|scheme, processors, latency| {
-            grid.mean(processors, 64, false, scheme.scheme(variant, latency))
-        });
+        losses(&mut add, &loss(Suite::Kernels, variant));
         pools(grid, variant, &mut add);
         lines(grid, variant, &mut add);
+    }
+    for variant in RECORDED_WITH {
+        let mut add = Quantities::new(&mut all, variant.name() + RECORDED, Kind::Simulated);
+        losses(&mut add, &loss(Suite::Recorded, variant));
     }
     let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", Kind::Simulated);
     let [gcm, chain] = ["gcm", "cbc"].map(storage);
     add.exact("bytes kept, GCM : SENSS", gcm / chain);
+    let of = |keys: usize| grid.shared.iter().find(|run| run.keys == keys).map(|run| run.bytes);
+    if let (Some(one), Some(each)) = (of(1), of(3)) {
+        add.exact("bytes kept, GCM with a key for each of 4 processes : one key", each / one);
+    }
+    for (alarms, name) in grid.alarms.iter().map(|found| (found, &found.scheme)) {
+        add.exact(format!("false alarms a run/{name}"), alarms.alarms as f64 / alarms.runs.max(1) as f64);
+    }
     detected(&grid.matrix, &mut Quantities::new(&mut all, "attacks, simulated", Kind::Simulated));
     all
 }
 
 fn pools(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
-    let mean = |pads| grid.mean(8, 64, false, Scheme::pads(variant, 320, pads));
+    let means = |pads| grid.means(Suite::Kernels, 8, 64, Scheme::pads(variant, 320, pads));
     for few in [5, 8] {
-        if let (Some(few_lose), Some(many_lose)) = (mean(few), mean(16)) {
-            add.exact(format!("points lost by {few} pads instead of 16"), few_lose - many_lose);
-        }
+        let more = paired(means(few), means(16), |few, many| few - many);
+        put(add, format!("points lost by {few} pads instead of 16"), more);
     }
 }
 
 fn lines(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     for processors in PROCESSORS {
-        let mean = |scheme: Loss, line| grid.mean(processors, line, false, scheme.scheme(variant, 320));
+        let means = |scheme: Loss, line| grid.means(Suite::Kernels, processors, line, scheme.scheme(variant, 320));
         for scheme in [Loss::Gcm, Loss::CbcLine] {
-            if let (Some(short), Some(long)) = (mean(scheme, 64), mean(scheme, 128)) {
-                add.exact(format!("loss, 128 : 64 bytes/{}/{processors} P", scheme.name()), long / short);
-            }
+            let quotient = paired(means(scheme, 128), means(scheme, 64), |long, short| long / short);
+            put(add, format!("loss, 128 : 64 bytes/{}/{processors} P", scheme.name()), quotient);
         }
-        if let (Some(gcm), Some(cbc)) = (mean(Loss::Gcm, 128), mean(Loss::CbcLine, 128)) {
-            add.exact(format!("loss with 128-byte lines, GCM : CBC/{processors} P"), gcm / cbc);
-        }
+        let quotient = paired(means(Loss::Gcm, 128), means(Loss::CbcLine, 128), |gcm, cbc| gcm / cbc);
+        put(add, format!("loss with 128-byte lines, GCM : CBC/{processors} P"), quotient);
     }
 }
 

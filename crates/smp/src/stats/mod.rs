@@ -1,5 +1,8 @@
 //! What was counted: numbers by name in a tree, as text, JSON or CSV.
 
+mod meaning;
+
+pub use meaning::{MEANINGS, Meaning, meaning};
 use serde_json::{Map, Value};
 
 /// A processor's and its node's counts.
@@ -38,6 +41,8 @@ pub(crate) struct Counters {
     pub(crate) transfer_cycles: u64,
     pub(crate) fills: u64,
     pub(crate) barriers: u64,
+    /// Changes of process.
+    pub(crate) switches: u64,
     pub(crate) timeouts: u64,
     pub(crate) unexpected: u64,
 }
@@ -78,6 +83,7 @@ impl Counters {
             transfer_cycles: self.transfer_cycles - before.transfer_cycles,
             fills: self.fills - before.fills,
             barriers: self.barriers - before.barriers,
+            switches: self.switches - before.switches,
             timeouts: self.timeouts - before.timeouts,
             unexpected: self.unexpected - before.unexpected,
         }
@@ -157,6 +163,50 @@ impl Stats {
         Value::Object(self.0.clone())
     }
 
+    /// The tree that [`json`](Self::json) gives, as read from a file; `None` if it is none.
+    pub fn from_json(tree: &Value) -> Option<Stats> {
+        tree.as_object().cloned().map(Stats)
+    }
+
+    /// One line a leaf: name, value, unit and meaning.
+    pub fn explained(&self) -> String {
+        let leaves = self.leaves();
+        let rows = || leaves.iter().map(|(name, value)| (name, plain(value), meaning(name)));
+        let unit = |meaning: Option<&Meaning>| meaning.map_or("", |meaning| meaning.unit);
+        let names = rows().map(|(name, ..)| name.len()).max().unwrap_or(0);
+        let values = rows().map(|(_, value, _)| value.len()).max().unwrap_or(0);
+        let units = rows().map(|(.., known)| unit(known).len()).max().unwrap_or(0);
+        rows()
+            .map(|(name, value, known)| {
+                let (unit, says) = (unit(known), known.map_or("", |meaning| meaning.meaning));
+                format!("{name:names$}  {value:>values$}  {unit:units$}  {says}").trim_end().to_owned() + "\n"
+            })
+            .collect()
+    }
+
+    /// The leaves that differ between two trees: name, both values as text, and by how much per cent the second number is
+    /// larger. What only one of them has stands beside nothing.
+    pub fn differences(&self, other: &Stats) -> Vec<Difference> {
+        let (ours, theirs) = (self.leaves(), other.leaves());
+        let find = |leaves: &[(String, Value)], name: &str| {
+            leaves.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
+        };
+        let mut names: Vec<&String> = ours.iter().map(|(name, _)| name).collect();
+        names.extend(theirs.iter().map(|(name, _)| name).filter(|name| find(&ours, name).is_none()));
+        let difference = |name: &String| {
+            let (a, b) = (find(&ours, name), find(&theirs, name));
+            let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
+            let more = match (number(&a), number(&b)) {
+                (Some(a), Some(b)) if a != 0.0 => Some((b / a - 1.0) * 100.0),
+                _ => None,
+            };
+            let text = |value: Option<Value>| value.map_or_else(String::new, |value| plain(&value));
+            let (a, b) = (text(a), text(b));
+            (a != b).then(|| Difference { name: name.clone(), a, b, more })
+        };
+        names.into_iter().filter_map(difference).collect()
+    }
+
     /// One line a leaf, names and values in columns.
     pub fn text(&self) -> String {
         let leaves = self.leaves();
@@ -184,6 +234,19 @@ impl Stats {
     }
 }
 
+/// A leaf that two trees have otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Its name.
+    pub name: String,
+    /// Its value in the first tree; empty if it has none.
+    pub a: String,
+    /// Its value in the second.
+    pub b: String,
+    /// By how much per cent the second is larger, where both are numbers and the first is not 0.
+    pub more: Option<f64>,
+}
+
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -195,7 +258,8 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A cell of CSV.
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 

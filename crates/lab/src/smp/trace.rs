@@ -1,0 +1,46 @@
+//! `sealwright-lab smp trace`: looks through the files of a trace.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sealwright_smp::trace::{Summary, Trace};
+use sealwright_terminal::{CommandError, Exit, print};
+
+use super::machine::unusable;
+
+const EXAMPLES: &str = "\
+Example:
+    sealwright-lab smp trace sort
+
+smp run looks through a trace in the same way before it runs it.";
+
+/// Check the files of a trace, and print what they hold
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TraceArgs {
+    /// Name of the files up to the thread's number, or the folder that DynamoRIO wrote
+    #[arg(value_name = "PREFIX")]
+    prefix: PathBuf,
+    /// Bytes in a cache line: a reference that crosses a line counts twice
+    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = clap::value_parser!(u64).range(16..=128))]
+    line: u64,
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &TraceArgs) -> Result<Exit, CommandError> {
+    let checked = Trace::find(&args.prefix).and_then(|trace| trace.check(args.line as usize));
+    let summary = checked.map_err(|error| unusable(error.into()))?;
+    print(&if args.json {
+        serde_json::to_string(&summary).map_err(CommandError::failed)? + "\n"
+    } else {
+        let Summary { threads, references, instructions, synchronisations, region, .. } = summary;
+        let region = if region { "bounded" } else { "not bounded" };
+        format!(
+            "{threads} threads, {references} references, {instructions} instructions, {synchronisations} synchronisations; \
+             the region of interest is {region}\n"
+        )
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,61 @@
+//! Whose turn it is: processors that go on, wait for each other, change to another process, and end.
+
+use super::{Machine, coherence::Completion, outcome::MachineError, sync::Effect};
+
+impl Machine {
+    /// A processor goes on.
+    pub(super) fn complete(&mut self, completion: Completion) -> Result<(), MachineError> {
+        let node = completion.node;
+        if self.processors.advance(completion, &mut self.context)? {
+            return self.finish(node);
+        }
+        if self.processors.due(node) { self.change(node) } else { Ok(()) }
+    }
+
+    /// A processor's process has ended: the next one follows.
+    pub(super) fn finish(&mut self, node: usize) -> Result<(), MachineError> {
+        let process = self.processors.process(node);
+        let effect = self.syncs[process].leave();
+        self.wake(process, effect)?;
+        if self.processors.idle(node) { self.change(node) } else { Ok(()) }
+    }
+
+    /// A processor changes to its next process that can run.
+    pub(super) fn change(&mut self, node: usize) -> Result<(), MachineError> {
+        let Some(change) = self.processors.change(node, &mut self.context) else { return Ok(()) };
+        self.transfers.scheme.switch(self.config.unit(node), change.process, change.at);
+        if change.fresh && self.processors.refill(node, &mut self.context)? {
+            return self.finish(node);
+        }
+        Ok(())
+    }
+
+    /// A processor's synchronisation takes effect.
+    pub(super) fn synchronise(&mut self, node: usize) -> Result<(), MachineError> {
+        let (access, now) = (self.processors.access(node), self.context.schedule.now());
+        let process = self.processors.process(node);
+        let effect = self.syncs[process].apply(node, &access, now);
+        if effect.passes {
+            self.wake(process, effect)?;
+            return self.complete(Completion { node, at: now });
+        }
+        self.processors.block(node);
+        self.wake(process, effect)?;
+        if self.processors.idle(node) { self.change(node) } else { Ok(()) }
+    }
+
+    fn wake(&mut self, process: usize, effect: Effect) -> Result<(), MachineError> {
+        let now = self.context.schedule.now();
+        self.context.counters.barriers += u64::from(effect.barrier);
+        for (node, since) in effect.woken {
+            self.context.counters.nodes[node].synchronised += now - since;
+            let at = now + self.config.machine.sync;
+            if self.processors.wake(node, process, at, &mut self.context) {
+                self.complete(Completion { node, at })?;
+            } else if self.processors.idle(node) {
+                self.change(node)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,207 @@
+//! One file for a whole simulation: the machine, what it runs, and whether it is checked. A run is a pure function of it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    config::{Config, parse},
+    error::ConfigError,
+    kernel::Kernel,
+    run::{Report, RunError, Simulation, Workload},
+    trace::{Trace, TraceError},
+};
+
+/// What is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkloadSettings {
+    /// A kernel's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Its size: log2 of points or keys, or rows of the matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u32>,
+    /// Whether its arrays begin at pages.
+    pub align: bool,
+    /// Or a trace: its files' names up to the thread's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+}
+
+/// A whole simulation as settings: the tables of [`Config`], `[workload]`, and `preset` for the machine to start from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The machine.
+    pub config: Config,
+    /// What it runs.
+    pub workload: WorkloadSettings,
+    /// Whether the file says how many processors there are. If not, a trace does.
+    pub counted: bool,
+}
+
+/// Why settings cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The settings are wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The trace that they name cannot be used.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl Settings {
+    /// The settings that a file holds.
+    ///
+    /// # Errors
+    /// When it is no TOML, or names what does not exist.
+    pub fn parse(text: &str) -> Result<Settings, ConfigError> {
+        Settings::over(None, parse(text)?)
+    }
+
+    /// The settings that a file holds, over those of a machine, unless the file names a preset.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn merge(base: &Config, text: &str) -> Result<Settings, ConfigError> {
+        Settings::over(Some(base), parse(text)?)
+    }
+
+    /// Those of a table, over a machine, or over the preset that it names.
+    pub(crate) fn over(base: Option<&Config>, mut table: toml::Table) -> Result<Settings, ConfigError> {
+        let preset = match table.remove("preset") {
+            None => None,
+            Some(toml::Value::String(name)) => {
+                let known = crate::config::PRESETS.join(", ");
+                let unknown = || ConfigError(format!("there is no preset {name:?}: {known}"));
+                Some(Config::preset(&name).ok_or_else(unknown)?)
+            }
+            Some(_) => return Err(ConfigError("preset is a word".into())),
+        };
+        let workload = match table.remove("workload") {
+            None => WorkloadSettings::default(),
+            Some(value) => value
+                .try_into()
+                .map_err(|error: toml::de::Error| ConfigError(format!("workload: {}", error.message())))?,
+        };
+        let machine = |config: &Config| config.clone();
+        let base = preset.or_else(|| base.map(machine)).unwrap_or_default();
+        let counted = table
+            .get("machine")
+            .and_then(toml::Value::as_table)
+            .is_some_and(|machine| machine.contains_key("processors"));
+        Ok(Settings { config: base.merge_table(table)?, workload, counted })
+    }
+
+    /// The same settings as a file that says everything, whatever defaults are one day.
+    pub fn text(&self) -> String {
+        let mut table = toml::Table::try_from(&self.config).unwrap_or_default();
+        if let (false, Some(_), Some(toml::Value::Table(machine))) =
+            (self.counted, &self.workload.trace, table.get_mut("machine"))
+        {
+            // The trace says how many
+            machine.remove("processors");
+        }
+        if self.workload != WorkloadSettings::default() {
+            let workload = toml::Table::try_from(&self.workload).unwrap_or_default();
+            table.insert("workload".to_owned(), workload.into());
+        }
+        toml::to_string(&table).unwrap_or_default()
+    }
+
+    /// What is run, and on how many processors if it prescribes that.
+    ///
+    /// # Errors
+    /// When nothing is named, or not what exists.
+    pub fn workload(&self) -> Result<(Workload, Option<usize>), SettingsError> {
+        let wrong = |why: String| SettingsError::Config(ConfigError(why));
+        match (&self.workload.kernel, &self.workload.trace) {
+            (Some(_), Some(_)) => Err(wrong("workload has a kernel and a trace".into())),
+            (None, None) => Err(wrong("workload names neither a kernel nor a trace".into())),
+            (Some(name), None) => {
+                let known = Kernel::NAMES.join(", ");
+                let kernel = Kernel::by_name(name, self.workload.size)
+                    .ok_or_else(|| wrong(format!("there is no kernel {name:?}: {known}")))?;
+                Ok((Workload::Kernel(kernel, self.workload.align), None))
+            }
+            (None, Some(prefix)) => {
+                let trace = Trace::find(prefix)?;
+                let threads = trace.threads();
+                Ok((Workload::Trace(trace), Some(threads)))
+            }
+        }
+    }
+
+    /// The simulation that these settings describe. Several files of a trace are looked through first.
+    ///
+    /// # Errors
+    /// When they describe none.
+    pub fn simulation(&self) -> Result<Simulation, SettingsError> {
+        let (workload, threads) = self.workload()?;
+        let mut config = self.config.clone();
+        if let Some(threads) = threads {
+            if self.counted && config.machine.processors != threads {
+                let why = format!("the trace has {threads} threads, not {}", config.machine.processors);
+                return Err(ConfigError(why).into());
+            }
+            config.machine.processors = threads;
+        }
+        config.check()?;
+        if let Workload::Trace(trace) = &workload {
+            trace.check(config.machine.line)?;
+        }
+        Ok(Simulation::new(config, workload))
+    }
+}
+
+/// The unit of work of a sweep: a settings file in, results out. It looks at nothing else but the trace that the file names.
+///
+/// # Errors
+/// When the settings describe no run, or the run fails.
+pub fn run(settings: &str) -> Result<Report, SettingsError> {
+    Ok(Settings::parse(settings)?.simulation()?.run(&mut |_| {})?)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "preset = \"thesis-128\"\n[machine]\nprocessors = 2\n[scheme]\nname = \"gcm\"\n[workload]\nkernel = \"fft\"\nsize = 8\n";
+
+    #[test]
+    fn a_file_says_everything_that_a_run_needs() {
+        let settings = Settings::parse(FILE).unwrap();
+        assert_eq!((settings.config.machine.line, settings.config.l1.bytes), (128, 131_072));
+        // Written out whole, it is the same run without the preset
+        let whole = settings.text();
+        assert!(!whole.contains("preset") && whole.contains("kernel = \"fft\""), "{whole}");
+        assert_eq!(Settings::parse(&whole).unwrap(), settings);
+        let traced = Settings::parse("[workload]\ntrace = \"dir/a\"\n").unwrap();
+        assert!(!traced.counted && !Settings::parse(&traced.text()).unwrap().counted, "{}", traced.text());
+        let (one, two) = (run(FILE).unwrap(), run(&whole).unwrap());
+        assert_eq!(one.stats, two.stats);
+        assert!(one.stats.number("transfers.count") > 0.0);
+    }
+
+    #[test]
+    fn wrong_settings_say_what_and_where() {
+        for (file, why) in [
+            ("preset = \"nothing\"\n", "there is no preset \"nothing\": thesis, thesis-128, modern-server"),
+            ("preset = 7\n", "preset is a word"),
+            ("[bus]\nwidth = 1\nwidth = 2\n", "line 3"),
+            ("[workload]\nkernal = \"fft\"\n", "workload: unknown field `kernal`"),
+            ("[workload]\nkernel = \"fff\"\n", "there is no kernel \"fff\": fft, luc, lunc, radix"),
+            ("[workload]\nkernel = \"fft\"\ntrace = \"a\"\n", "a kernel and a trace"),
+            ("[bus]\nwidth = 4\n", "neither a kernel nor a trace"),
+            ("[workload]\nkernel = \"fft\"\n[bus]\nwidth = 0\n", "bus.width"),
+        ] {
+            let found = run(file).map(|_| ()).unwrap_err().to_string();
+            assert!(found.contains(why), "{found}");
+        }
+    }
+}

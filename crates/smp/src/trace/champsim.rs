@@ -1,0 +1,178 @@
+//! ChampSim's traces: a record of 64 bytes for each instruction, one file a program.
+//!
+//! A record (`input_instr` of ChampSim's `inc/trace_instruction.h`) has the instruction's address, whether it is a branch and
+//! was taken, 2 registers written and 4 read, 2 addresses written and 4 read (0 is none), little-endian. It has no sizes, so
+//! each reference is one of a byte. Such traces are of single threads that share nothing: several of them are
+//! several programs, each in an address space of its own.
+
+use std::io::Read;
+
+use super::Stepper;
+use crate::access::{Access, Kind, Source, SourceError};
+
+const RECORD: usize = 64;
+
+/// Records that are read in one go.
+const STRETCH: usize = 256;
+
+/// Where a program's address space begins: its number, from this bit on.
+const SPACE: u32 = 42;
+
+/// A program's records as steps of a processor.
+pub struct ChampSim {
+    input: Box<dyn Read>,
+    name: String,
+    stepper: Stepper,
+    space: u64,
+    line: u64,
+    fetched: Option<u64>,
+    records: u64,
+}
+
+impl std::fmt::Debug for ChampSim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChampSim").field("name", &self.name).field("records", &self.records).finish_non_exhaustive()
+    }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+impl ChampSim {
+    /// Reads uncompressed records of program `thread` for lines of `line` bytes; `name` is for messages.
+    pub fn new(input: Box<dyn Read>, name: &str, line: usize, thread: usize) -> ChampSim {
+        ChampSim {
+            input,
+            name: name.to_owned(),
+            stepper: Stepper::new(line, thread),
+            space: (thread as u64) << SPACE,
+            line: line as u64,
+            fetched: None,
+            records: 0,
+        }
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
+        SourceError(format!("{}: record {}: {what}", self.name, self.records))
+    }
+
+    /// Fills the buffer as far as the input goes: how many bytes.
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, SourceError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.input.read(&mut bytes[done..]) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.wrong(error)),
+            }
+        }
+        Ok(done)
+    }
+
+    fn record(&mut self, record: &[u8], steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        self.records += 1;
+        if record[8] > 1 || record[9] > 1 {
+            return Err(self.wrong("not a record of ChampSim: its marks of a branch are neither 0 nor 1"));
+        }
+        let own = |address: u64| address & ((1 << SPACE) - 1) | self.space;
+        let instruction = own(word(&record[..8]));
+        self.stepper.work(1);
+        if self.fetched.replace(instruction / self.line) != Some(instruction / self.line) {
+            self.stepper.reference(steps, Kind::Fetch, instruction, 1);
+        }
+        let addresses =
+            |from: usize, count: usize| (0..count).map(move |i| word(&record[from + 8 * i..from + 8 * i + 8]));
+        let (writes, reads) = (addresses(16, 2), addresses(32, 4));
+        for (kind, address) in reads.map(|at| (Kind::Load, at)).chain(writes.map(|at| (Kind::Store, at))) {
+            if address != 0 {
+                self.stepper.reference(steps, kind, own(address), 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for ChampSim {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        steps.clear();
+        let mut bytes = [0; RECORD * STRETCH];
+        while steps.is_empty() {
+            let n = self.read(&mut bytes)?;
+            if n == 0 {
+                break;
+            }
+            let (records, rest) = bytes[..n].as_chunks::<RECORD>();
+            for record in records {
+                self.record(record, steps)?;
+            }
+            if !rest.is_empty() {
+                self.records += 1;
+                return Err(self.wrong("the trace ends within a record"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A record as `struct input_instr` is laid out.
+    fn record(ip: u64, writes: [u64; 2], reads: [u64; 4]) -> Vec<u8> {
+        let mut bytes = ip.to_le_bytes().to_vec();
+        bytes.extend([0, 0, 1, 0, 2, 0, 0, 0]);
+        bytes.extend(writes.iter().chain(&reads).flat_map(|address| address.to_le_bytes()));
+        assert_eq!(bytes.len(), RECORD);
+        bytes
+    }
+
+    fn read(bytes: Vec<u8>, thread: usize) -> Result<Vec<Access>, SourceError> {
+        let mut source = ChampSim::new(Box::new(std::io::Cursor::new(bytes)), "c.0.champsim", 64, thread);
+        let (mut all, mut steps) = (Vec::new(), Vec::new());
+        loop {
+            source.fill(&mut steps)?;
+            if steps.is_empty() {
+                return Ok(all);
+            }
+            all.append(&mut steps);
+        }
+    }
+
+    #[test]
+    fn instructions_read_and_write_what_their_records_say() {
+        let bytes =
+            [record(0x40_1000, [0, 0], [0; 4]), record(0x40_1004, [0x7000, 0], [0x6000, 0, 0, 0x6100])].concat();
+        let steps = read(bytes.clone(), 0).unwrap();
+        let short: Vec<_> = steps.iter().map(|step| (step.kind, step.address, step.gap)).collect();
+        let expected =
+            [(Kind::Fetch, 0x40_1000, 1), (Kind::Load, 0x6000, 1), (Kind::Load, 0x6100, 0), (Kind::Store, 0x7000, 0)];
+        assert_eq!(short, expected);
+        // Another program has nothing in common with it
+        assert!(read(bytes, 1).unwrap().iter().all(|step| step.address >> SPACE == 1));
+    }
+
+    #[test]
+    fn damage_is_told_with_its_place() {
+        let good = record(1, [0; 2], [0; 4]);
+        let why = read([good.clone(), good[..10].to_vec()].concat(), 0).unwrap_err().0;
+        assert_eq!(why, "c.0.champsim: record 2: the trace ends within a record");
+        let mut other = good;
+        other[8] = 7;
+        assert!(read(other, 0).unwrap_err().0.contains("record 1: not a record of ChampSim"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_steps_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = read(bytes, 3);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Looks through a whole set of files before it runs: damage, and threads that could never meet.
+
+use std::collections::BTreeMap;
+
+use super::{Trace, TraceError};
+use crate::access::{Access, Kind};
+
+/// What a trace holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    /// Threads.
+    pub threads: usize,
+    /// Loads, stores and fetches; those that cross a line count twice.
+    pub references: u64,
+    /// Instructions.
+    pub instructions: u64,
+    /// Barriers, locks, unlocks, posts and waits.
+    pub synchronisations: u64,
+    /// Whether a region of interest is bounded.
+    pub region: bool,
+}
+
+/// What the threads do to the objects that they share.
+#[derive(Default)]
+struct Objects {
+    /// Arrivals at barriers, by object and count.
+    barriers: BTreeMap<(u64, u64), u64>,
+    /// Posts and waits of each semaphore.
+    posts: BTreeMap<u64, (u64, u64)>,
+}
+
+impl Trace {
+    /// Reads every file to its end and checks that the threads can be played together.
+    ///
+    /// # Errors
+    /// When a file is damaged, or the threads would certainly wait for ever: a thread for its own lock, waits that outnumber the
+    /// posts of a semaphore, arrivals at a barrier that does not open for them.
+    pub fn check(&self, line: usize) -> Result<Summary, TraceError> {
+        let mut summary = Summary { threads: self.threads(), ..Summary::default() };
+        let mut objects = Objects::default();
+        for thread in 0..self.threads() {
+            self.look_through(thread, line, &mut summary, &mut objects)?;
+        }
+        self.judge(&objects)?;
+        Ok(summary)
+    }
+
+    fn look_through(
+        &self,
+        thread: usize,
+        line: usize,
+        summary: &mut Summary,
+        objects: &mut Objects,
+    ) -> Result<(), TraceError> {
+        let wrong = |what: String| Err(TraceError::Unplayable(format!("{}: {what}", self.name(thread))));
+        let mut source = self.source(line, thread)?;
+        let (mut steps, mut held, mut any) = (Vec::new(), Vec::new(), false);
+        loop {
+            source.fill(&mut steps)?;
+            if steps.is_empty() {
+                break;
+            }
+            any = true;
+            for &Access { address, value, gap, kind, .. } in &steps {
+                summary.instructions += u64::from(gap);
+                summary.synchronisations += u64::from(kind.synchronises());
+                match kind {
+                    Kind::Load | Kind::Store | Kind::Fetch => {
+                        summary.references += 1;
+                        summary.instructions += 1;
+                    }
+                    Kind::RegionBegin | Kind::RegionEnd => summary.region = true,
+                    Kind::Barrier if value > self.threads() as u64 => {
+                        return wrong(format!("barrier {address:#x} waits for {value} threads of {}", self.threads()));
+                    }
+                    Kind::Barrier if value > 0 => *objects.barriers.entry((address, value)).or_default() += 1,
+                    // For all that still run: it opens when the others have finished
+                    Kind::Barrier => {}
+                    Kind::Lock if held.contains(&address) => {
+                        return wrong(format!("takes lock {address:#x} twice and would wait for itself"));
+                    }
+                    Kind::Lock => held.push(address),
+                    Kind::Unlock => held.retain(|lock| *lock != address),
+                    Kind::Post => objects.posts.entry(address).or_default().0 += 1,
+                    Kind::Wait => objects.posts.entry(address).or_default().1 += 1,
+                }
+            }
+        }
+        if any { Ok(()) } else { wrong("holds no record".to_owned()) }
+    }
+
+    fn judge(&self, objects: &Objects) -> Result<(), TraceError> {
+        let name = self.name(0);
+        let wrong = |what: String| Err(TraceError::Unplayable(format!("{name} and the other threads: {what}")));
+        for ((barrier, count), arrivals) in &objects.barriers {
+            if arrivals % count != 0 {
+                return wrong(format!(
+                    "{arrivals} arrivals at barrier {barrier:#x}, which opens for {count} at a time"
+                ));
+            }
+        }
+        for (semaphore, (posts, waits)) in &objects.posts {
+            if waits > posts {
+                return wrong(format!("{waits} waits for semaphore {semaphore:#x}, but {posts} posts"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::{io, path::Path};
+
+    use super::*;
+    use crate::trace::Writer;
+
+    type Records = fn(&mut Writer<Vec<u8>>) -> io::Result<()>;
+
+    fn checked(folder: &Path, threads: [Records; 2]) -> Result<Summary, String> {
+        for (thread, records) in threads.into_iter().enumerate() {
+            let mut writer = Writer::new(Vec::new());
+            records(&mut writer).unwrap();
+            std::fs::write(folder.join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
+        }
+        Trace::find(&folder.join("t")).unwrap().check(64).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_set_of_files_is_checked_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let good: Records = |w| {
+            w.refer(2, false, 64, 3)?;
+            w.meet(0, 3, 0x10)?;
+            w.meet(0, 5, 0x10)?;
+            w.meet(0, 9, 0x20)?;
+            w.count(2)?;
+            w.meet(1, 1, 0x30)
+        };
+        let waits: Records = |w| {
+            w.meet(0, 11, 0x20)?;
+            w.count(2)?;
+            w.meet(0, 1, 0x30)
+        };
+        let summary = checked(folder.path(), [good, waits]).unwrap();
+        assert_eq!((summary.threads, summary.references, summary.synchronisations), (2, 1, 6));
+        assert_eq!((summary.instructions, summary.region), (4, false));
+
+        let cases: [(Records, &str); 4] = [
+            (|_| Ok(()), "t.1.smpt: holds no record"),
+            (
+                |w| {
+                    w.meet(0, 3, 0x10)?;
+                    w.meet(0, 3, 0x10)
+                },
+                "t.1.smpt: takes lock 0x10 twice",
+            ),
+            (|w| w.meet(0, 11, 0x99), "1 waits for semaphore 0x99, but 0 posts"),
+            (
+                |w| {
+                    w.count(3)?;
+                    w.meet(0, 1, 0x30)
+                },
+                "t.1.smpt: barrier 0x30 waits for 3 threads of 2",
+            ),
+        ];
+        for (records, why) in cases {
+            let found = checked(folder.path(), [waits_for_nobody, records]).unwrap_err();
+            assert!(found.contains(why), "{found}");
+        }
+        let found = checked(folder.path(), [good, |w| w.refer(0, false, 64, 3)]).unwrap_err();
+        assert!(found.contains("1 arrivals at barrier 0x30, which opens for 2 at a time"), "{found}");
+    }
+
+    fn waits_for_nobody(w: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        w.refer(0, false, 64, 3)
+    }
+
+    #[test]
+    fn damage_is_found_before_anything_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        for thread in 0..2 {
+            std::fs::write(folder.path().join(format!("d.{thread}.smpt")), [1; 12]).unwrap();
+        }
+        let why = Trace::find(&folder.path().join("d")).unwrap().check(64).unwrap_err().to_string();
+        assert!(why.contains("d.0.smpt") && why.contains("within a record"), "{why}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Several processes on one machine: results, keys, and what pads of a process cost.
+#![allow(clippy::unwrap_used)]
+
+use sealwright_smp::{
+    Config, Outcome,
+    kernel::Kernel,
+    run::{Report, Simulation, Workload},
+    scheme::SchemeName,
+};
+
+fn machine(settings: &[&str]) -> Config {
+    let mut config = Config::default();
+    config.machine.processors = 4;
+    settings.iter().fold(config, |config, setting| config.set(setting).unwrap())
+}
+
+fn run(config: Config, kernel: Kernel, check: bool) -> Report {
+    let simulation = Simulation { check, ..Simulation::new(config, Workload::Kernel(kernel, false)) };
+    let report = simulation.run(&mut |_| {}).unwrap();
+    assert_eq!(report.outcome, Outcome::Completed);
+    assert!(matches!(report.result, Some(Ok(_))), "{:?}", report.result);
+    report
+}
+
+#[test]
+fn each_process_computes_its_own_result_through_every_scheme() {
+    for kernel in [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }, Kernel::Lu { n: 48, contiguous: false }] {
+        for scheme in SchemeName::all() {
+            // A quantum so short that threads change in the midst of everything, and none at all
+            for quantum in ["processes.quantum=700", "processes.quantum=0"] {
+                let name = format!("scheme.name={scheme}");
+                let config = machine(&["processes.count=3", quantum, "processes.switch=50", &name]);
+                let report = run(config, kernel, true);
+                assert_eq!(report.wrong_reads, Some(0), "{scheme} {kernel:?}");
+                assert!(report.stats.number("processes.switches") >= 8.0, "{scheme} {kernel:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_for_each_process_repeats_no_nonce_and_takes_the_time_that_was_counted() {
+    let settings = ["processes.count=2", "processes.quantum=2000", "scheme.name=gcm", "scheme.gcm.keys=each"];
+    let report = run(machine(&settings), Kernel::Fft { m: 8 }, true);
+    assert_eq!(report.stats.number("scheme.nonces.repeated"), 0.0);
+    assert!(report.stats.number("scheme.nonces.used") > 100.0);
+    let timed = run(machine(&settings).set("scheme.functional=false").unwrap(), Kernel::Fft { m: 8 }, false);
+    assert_eq!(timed.stats.number("cycles"), report.stats.number("cycles"));
+}
+
+#[test]
+fn pads_of_one_process_at_a_time_cost_time_and_those_of_all_cost_storage() {
+    let with = |more: &[&str]| {
+        let base = ["processes.count=4", "processes.quantum=3000", "processes.switch=100", "scheme.name=gcm"];
+        let report = run(machine(&[&base[..], more].concat()), Kernel::Fft { m: 10 }, false);
+        let number = |name: &str| report.stats.number(name);
+        (number("scheme.send.cycles") + number("scheme.receive.cycles"), number("scheme.storage_bytes"))
+    };
+    let one = with(&[]);
+    let each = with(&["scheme.gcm.keys=each"]);
+    let all = with(&["scheme.gcm.keys=each", "scheme.gcm.stored=4"]);
+    assert!(each.0 > 1.2 * all.0, "pads made anew at each change: {each:?} {all:?}");
+    assert!(one.1 < each.1 && each.1 < all.1, "{one:?} {each:?} {all:?}");
+}
+
+#[test]
+fn what_makes_no_set_of_processes_is_refused() {
+    for setting in ["processes.count=0", "processes.count=17"] {
+        assert!(Config::default().set(setting).unwrap().check().unwrap_err().to_string().contains("not 1 to 16"));
+    }
+    let why = Config::default().set("scheme.gcm.keys=none").unwrap_err().to_string();
+    assert!(why.contains("one") && why.contains("each"), "{why}");
+}

@@ -1,0 +1,88 @@
+//! The bus and memory protected in one machine: what each costs alone, and both together.
+
+use rayon::prelude::*;
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_smp::{
+    Config, ConfigError,
+    kernel::Kernel,
+    run::{RunError, Simulation, Workload},
+};
+
+use super::grid::{Grid, GridError, PROCESSORS};
+
+/// What is protected, and how; the first row is the one that losses are relative to.
+const ROWS: [(&str, &[&str]); 5] = [
+    ("nothing", &["scheme.name=clear"]),
+    ("bus: GCM", &["scheme.name=gcm"]),
+    ("memory: counters and a tree", &["scheme.name=clear", "memory.protect=tree"]),
+    ("bus: GCM; memory: counters and a tree", &["scheme.name=gcm", "memory.protect=tree"]),
+    ("bus: CXL IDE; memory: counters and a tree", &["scheme.name=cxl-ide", "memory.protect=tree"]),
+];
+
+/// A row's cycles on a number of processors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Protected {
+    row: usize,
+    processors: usize,
+    cycles: f64,
+    counter_misses: f64,
+}
+
+/// Runs every row. The second level is small, so that lines come from memory again and again.
+pub(super) fn protect(quick: bool) -> Result<Vec<Protected>, GridError> {
+    let runs: Vec<(usize, usize)> =
+        (0..ROWS.len()).flat_map(|row| PROCESSORS.map(|processors| (row, processors))).collect();
+    runs.into_par_iter().map(|(row, processors)| run(row, processors, quick)).collect()
+}
+
+fn config(row: usize, processors: usize) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    config.machine.processors = processors;
+    config.scheme.functional = false;
+    (config.l1.bytes, config.l2.bytes) = (4 << 10, 16 << 10);
+    ROWS[row].1.iter().try_fold(config, |config, setting| config.set(setting))
+}
+
+fn run(row: usize, processors: usize, quick: bool) -> Result<Protected, GridError> {
+    let config = config(row, processors).map_err(RunError::from)?;
+    let kernel = Kernel::Fft { m: if quick { 10 } else { 14 } };
+    let report = Simulation::new(config, Workload::Kernel(kernel, false)).run(&mut |_| {})?;
+    if !matches!(report.result, Some(Ok(_))) {
+        return Err(GridError::Wrong(format!("{}, {processors} processors: {:?}", ROWS[row].0, report.result)));
+    }
+    let number = |path| report.stats.number(path);
+    let (cycles, counter_misses) = (number("cycles"), number("memory.protection.counter_misses"));
+    Ok(Protected { row, processors, cycles, counter_misses })
+}
+
+pub(super) fn table(grid: &Grid) -> Table {
+    let heads = std::iter::once(Column::text("protected"));
+    let losses = PROCESSORS.map(|processors| Column::number(format!("{processors} processors")).unit("%"));
+    let heads = heads.chain(losses).chain([Column::number("counters not at hand, 8 processors")]);
+    let note = "FFT with a second level of 16 KB, so that lines come from memory again and again; losses against nothing. The tree is \
+        what the thesis leaves for future work: split counters, encrypted lines, and a Merkle tree over the counters, as in SGX.";
+    let mut table = Table::new("Bus and memory protected in one machine", heads).with_note(note);
+    let find = |row: usize, processors: usize| {
+        grid.protected.iter().find(|run| run.row == row && run.processors == processors)
+    };
+    for (row, (name, _)) in ROWS.iter().enumerate().skip(1) {
+        let loss = |processors| Some((find(row, processors)?.cycles / find(0, processors)?.cycles - 1.0) * 100.0);
+        let cells = PROCESSORS
+            .map(|processors| loss(processors).map_or_else(|| Cell::empty("not run"), |loss| Cell::number(loss, 2)));
+        let misses = find(row, 8).map_or_else(|| Cell::empty("not run"), |run| Cell::count(run.counter_misses as u64));
+        table.row(std::iter::once(Cell::text(*name)).chain(cells).chain([misses]));
+    }
+    table
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protection_of_memory_costs_time_beside_that_of_the_bus() {
+        let cycles: Vec<f64> = [0, 1, 2, 3].map(|row| run(row, 2, true).unwrap().cycles).into();
+        assert!(cycles[2] > cycles[0] && cycles[3] > cycles[1], "{cycles:?}");
+    }
+}

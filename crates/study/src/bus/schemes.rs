@@ -1,0 +1,110 @@
+//! The schemes that are compared, and the engines that each node has for them.
+
+use sealwright_smp::{
+    Config, ConfigError,
+    engine::{Model, Units},
+};
+
+/// Cycles of the AES unit a line: what the thesis calls 1.6 and 0.8 GB/s with 64-byte lines.
+pub(super) const LATENCIES: [u64; 2] = [160, 320];
+
+/// What engines a node has, and how often its AES engine may begin a line. With as many engines as needed, the second
+/// makes no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) units: Units,
+    pub(super) model: Model,
+}
+
+/// Every variant, the thesis's first.
+pub(super) const VARIANTS: [Variant; 7] = [
+    Variant { units: Units::Thesis, model: Model::Window },
+    Variant { units: Units::Thesis, model: Model::Pipelined },
+    Variant { units: Units::Thesis, model: Model::Iterative },
+    Variant { units: Units::Equal, model: Model::Window },
+    Variant { units: Units::Equal, model: Model::Pipelined },
+    Variant { units: Units::Equal, model: Model::Iterative },
+    Variant { units: Units::Generous, model: Model::Window },
+];
+
+impl Variant {
+    /// The name that every result carries.
+    pub(super) fn name(self) -> String {
+        match self.units {
+            Units::Generous => "units generous".to_owned(),
+            units => format!("units {}, AES {}", units.name(), self.model.name()),
+        }
+    }
+
+    fn place(self) -> usize {
+        VARIANTS.iter().position(|variant| *variant == self).unwrap_or(0)
+    }
+}
+
+/// A scheme of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scheme {
+    Clear,
+    /// By variant (a place in [`VARIANTS`]), latency and pads.
+    Gcm(usize, u64, usize),
+    /// By variant, latency and lines to a MAC.
+    Cbc(usize, u64, u64),
+    /// SENSS as published, with that many masks.
+    Senss(usize),
+    I2sems,
+    /// Skid or containment.
+    CxlIde(bool),
+    PcieIde,
+}
+
+impl Scheme {
+    /// GCM with five pads. The thesis gives it what `equal` gives everybody, so these are one run.
+    pub(super) fn gcm(variant: Variant, latency: u64) -> Scheme {
+        Scheme::pads(variant, latency, 5)
+    }
+
+    pub(super) fn pads(variant: Variant, latency: u64, pads: usize) -> Scheme {
+        let units = if variant.units == Units::Equal { Units::Thesis } else { variant.units };
+        Scheme::Gcm(Variant { units, ..variant }.place(), latency, pads)
+    }
+
+    pub(super) fn cbc(variant: Variant, latency: u64, authenticate: u64) -> Scheme {
+        Scheme::Cbc(variant.place(), latency, authenticate)
+    }
+
+    /// The machine that a run has. Memory takes 158 to 162 cycles, by its seed, as in GEMS.
+    pub(super) fn config(self, processors: usize, line: usize, seed: u64) -> Result<Config, ConfigError> {
+        let mut config = Config::for_line(line);
+        config.machine.processors = processors;
+        config.machine.seed = seed;
+        (config.memory.latency, config.memory.jitter) = (158, 4);
+        // Only time is asked for; the attack matrix and the tests really encrypt
+        config.scheme.functional = false;
+        let engines = |variant: usize, latency: u64| {
+            let Variant { units, model } = VARIANTS[variant];
+            let (units, model) = (units.name(), model.name());
+            [
+                ("engines.units", units.to_owned()),
+                ("engines.model", model.to_owned()),
+                ("engines.latency", latency.to_string()),
+            ]
+        };
+        let (name, settings): (&str, Vec<(&str, String)>) = match self {
+            Scheme::Clear => ("clear", Vec::new()),
+            Scheme::Gcm(variant, latency, pads) => {
+                ("gcm", [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat())
+            }
+            Scheme::Cbc(variant, latency, lines) => {
+                ("cbc", [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat())
+            }
+            Scheme::Senss(masks) => ("senss", vec![("scheme.senss.masks", masks.to_string())]),
+            Scheme::I2sems => ("i2sems", Vec::new()),
+            Scheme::CxlIde(skid) => {
+                ("cxl-ide", vec![("scheme.cxl-ide.release", if skid { "skid" } else { "containment" }.to_owned())])
+            }
+            Scheme::PcieIde => ("pcie-ide", Vec::new()),
+        };
+        config = config.set(&format!("scheme.name={name}"))?;
+        settings.iter().try_fold(config, |config, (name, value)| config.set(&format!("{name}={value}")))
+    }
+}
