@@ -7,6 +7,7 @@
 mod generator;
 mod in_flight;
 mod keys;
+mod link;
 mod local;
 mod measure;
 mod point;
@@ -14,8 +15,9 @@ mod remote;
 mod workload;
 
 pub use generator::{Generator, Slice};
+pub use link::{Link, LinkError, over_link};
 pub use local::local;
 pub use measure::{LoadError, Outcome, Testbed, measure};
-pub use point::{compare, point};
+pub use point::{compare, point, point_over};
 pub use remote::remote;
 pub use workload::{Mix, MixError, Workload};

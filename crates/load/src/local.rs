@@ -12,6 +12,7 @@ use sealwright_session::{Material, Plan, Secret, Side, Spec, table};
 use crate::{
     generator::Generator,
     keys::Keys,
+    link::Link,
     measure::{LoadError, Testbed},
     workload::Workload,
 };
@@ -22,6 +23,19 @@ use crate::{
 /// # Errors
 /// When memory, threads or connections run out.
 pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, LoadError> {
+    started(spec, workload, workers, None)
+}
+
+/// The same, with the relay at the other end of a link.
+///
+/// # Errors
+/// When memory, threads or connections run out.
+pub(crate) fn started(
+    spec: Spec,
+    workload: &Workload,
+    workers: u32,
+    link: Option<&Link>,
+) -> Result<Testbed, LoadError> {
     let layout = NodeLayout::new(0, workers);
     let (mut here, mut there) = (Vec::new(), Vec::new());
     let mut bytes = 0.0;
@@ -49,7 +63,11 @@ pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, L
         first_frame: Duration::from_secs(24 * 60 * 60),
         ..Settings::default()
     };
-    let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), 0, settings, here)?;
+    let start = |address: Ipv4Addr| Relay::start(SocketAddr::from((address, 0)), 0, settings, here);
+    let relay = match link {
+        Some(link) => link.at_relay(|| start(link.address()))?,
+        None => start(Ipv4Addr::LOCALHOST)?,
+    };
     let generator = Generator::connect(relay.address(), Keys::Tables(layout, there), workload.clone())?;
     Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
 }

@@ -74,6 +74,8 @@ pub struct Outcome {
     pub clear_ns_per_frame: Option<Interval>,
     /// CPU time with the scheme over CPU time without cryptography, in pairs of neighbouring slices.
     pub ratio_to_clear: Option<Interval>,
+    /// Wall time with the scheme over wall time without cryptography, in the same pairs.
+    pub wall_ratio_to_clear: Option<Interval>,
     /// Memory of the relay for a client.
     pub bytes_per_client: Option<f64>,
     /// Microseconds from when a packet was due until it was received.
@@ -139,6 +141,7 @@ pub fn measure(
     let before = scheme.relay.as_ref().map(Relay::counts);
     let mut latency = Histogram::new(3).map_err(io::Error::other)?;
     let (mut ns, mut wall_ns, mut clear_ns, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut wall_ratios = Vec::new();
     let (mut frames, mut lost, mut bad, mut forged_accepted) = (0, 0, 0, 0);
     for round in 0..rounds as u32 {
         // The order changes every round, so that neither has the warmer machine
@@ -150,6 +153,7 @@ pub fn measure(
             (first, _) => first,
         };
         ratios.extend(beside.as_ref().map(|beside| figure.ns / beside.ns));
+        wall_ratios.extend(beside.as_ref().map(|beside| figure.wall_ns / beside.wall_ns));
         clear_ns.extend(beside.map(|beside| beside.ns));
         ns.push(figure.ns);
         wall_ns.push(figure.wall_ns);
@@ -170,6 +174,7 @@ pub fn measure(
         wall_ns_per_frame: interval(&wall_ns)?,
         clear_ns_per_frame: Interval::of(&clear_ns, 1),
         ratio_to_clear: Interval::of(&ratios, 1),
+        wall_ratio_to_clear: Interval::of(&wall_ratios, 1),
         bytes_per_client: scheme.relay.is_some().then_some(scheme.bytes_per_client),
         latency,
         counts: scheme.relay.as_ref().zip(before).map(|(relay, before)| relay.counts().since(&before)),

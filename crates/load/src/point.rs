@@ -5,7 +5,8 @@ use std::time::Duration;
 use sealwright_session::{SchemeKind, Spec};
 
 use crate::{
-    local::local,
+    link::Link,
+    local::started,
     measure::{LoadError, Outcome, measure},
     workload::{Mix, Workload},
 };
@@ -39,16 +40,30 @@ pub fn point(
     window: usize,
     seconds: f64,
 ) -> Result<Outcome, LoadError> {
-    let workload = Workload {
-        clients,
-        payload: Mix::of(payload)?,
-        connections,
-        window,
-        rate: None,
-        bad_every: Workload::BAD_EVERY,
-        seed: 1,
-    };
+    let workload = workload(clients, payload, connections, window)?;
     compare(spec, &workload, 1, Duration::from_secs_f64(seconds))
+}
+
+/// The same over a link, called on the thread that [`over_link`](crate::over_link) gives.
+///
+/// # Errors
+/// As [`point`].
+pub fn point_over(
+    link: &Link,
+    spec: Spec,
+    clients: u32,
+    payload: usize,
+    connections: usize,
+    window: usize,
+    seconds: f64,
+) -> Result<Outcome, LoadError> {
+    let workload = workload(clients, payload, connections, window)?;
+    beside_clear(spec, &workload, 1, Duration::from_secs_f64(seconds), Some(link))
+}
+
+fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> Result<Workload, LoadError> {
+    let (payload, bad_every) = (Mix::of(payload)?, Workload::BAD_EVERY);
+    Ok(Workload { clients, payload, connections, window, rate: None, bad_every, seed: 1 })
 }
 
 /// Runs a workload against a relay of `workers` threads in this process, beside one without cryptography.
@@ -56,11 +71,44 @@ pub fn point(
 /// # Errors
 /// As [`point`].
 pub fn compare(spec: Spec, workload: &Workload, workers: u32, time: Duration) -> Result<Outcome, LoadError> {
+    beside_clear(spec, workload, workers, time, None)
+}
+
+fn beside_clear(
+    spec: Spec,
+    workload: &Workload,
+    workers: u32,
+    time: Duration,
+    link: Option<&Link>,
+) -> Result<Outcome, LoadError> {
     let is_clear = spec == CLEAR;
     // Without cryptography every forgery would be accepted
     let plain = Workload { bad_every: 0, ..workload.clone() };
     let workload = if is_clear { &plain } else { workload };
-    let mut scheme = local(spec, workload, workers)?;
-    let mut clear = if is_clear { None } else { Some(local(CLEAR, &plain, workers)?) };
+    let mut scheme = started(spec, workload, workers, link)?;
+    let mut clear = if is_clear { None } else { Some(started(CLEAR, &plain, workers, link)?) };
     measure(workload, &mut scheme, clear.as_mut(), time)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{LinkError, over_link};
+
+    #[test]
+    fn a_link_of_ten_megabits_carries_no_more() {
+        let spec = "gcm-on64".parse().unwrap();
+        let ran = over_link(10, |link| point_over(link, spec, 40, 1000, 4, 4, 0.6).unwrap());
+        match ran {
+            Ok(outcome) => {
+                let megabits = 1000.0 * 8.0 / outcome.wall_ns_per_frame.median * 1e3;
+                assert!((2.0..10.5).contains(&megabits), "{megabits} Mbit/s");
+                assert_eq!((outcome.lost, outcome.forged_accepted), (0, 0));
+                let free = point(spec, 40, 1000, 4, 4, 0.3).unwrap().wall_ns_per_frame.median;
+                assert!(free < outcome.wall_ns_per_frame.median, "the thread of the test is outside: {free}");
+            }
+            Err(why @ (LinkError::Namespace(_) | LinkError::Program(..))) => eprintln!("skipped: {why}"),
+        }
+    }
 }

@@ -3,12 +3,18 @@
 use sealwright_measure::Interval;
 use sealwright_session::SchemeKind;
 
-use super::{measured::Measured, network::WINDOW, speed::LENGTHS, tables::printed};
+use super::{
+    measured::Measured,
+    network::{self, WINDOW},
+    speed::LENGTHS,
+    tables::printed,
+};
 use crate::figure::{Axis, Figure, PlotKind, Series, X, colour};
 
 pub(super) fn figures(measured: &Measured) -> Vec<Figure> {
     let mut figures: Vec<Figure> = LENGTHS.into_iter().map(|bytes| times(measured, bytes)).collect();
-    figures.extend(network(measured));
+    figures.extend(shaped(measured));
+    figures.extend(relay(measured));
     figures.push(memory(measured));
     figures.retain(|figure| figure.series.iter().any(|series| !series.points.is_empty()));
     figures
@@ -65,12 +71,42 @@ fn ends(series: &Series) -> String {
     }
 }
 
-/// Figure 1 of the paper: its short packets over connections. With one number of clients it is a line of dots.
-fn network(measured: &Measured) -> Option<Figure> {
+/// Figure 1 of the paper: mean times of its short packets over its line, by number of clients.
+fn shaped(measured: &Measured) -> Option<Figure> {
+    let found = measured.network.as_ref().ok()?;
+    let series = network::specs(false).into_iter().filter(|spec| network::PAPERS.contains(&spec.kind));
+    let series = series.map(|spec| {
+        let points = found.clients().into_iter().filter_map(|clients| {
+            let (time, _) = found.shaped(spec, clients, LENGTHS[0])?;
+            Some((X::Number(f64::from(clients)), time.scale(1e-3)))
+        });
+        Series::here(spec.to_string(), of_scheme(spec.kind), points)
+    });
+    let series: Vec<Series> = series.filter(|series| !series.points.is_empty()).collect();
+    let last = |series: &Series| series.points.last().map(|point| format!("{}: {:.2} µs", series.name, point.y.median));
+    Some(Figure {
+        id: "line".to_owned(),
+        title: "Mean time of a packet of 40 bytes over a line of 100 Mbit/s: the paper's figure 1 repeated".to_owned(),
+        alt: format!(
+            "Wall time for each packet, one packet under way for each of 50 computers, by number of clients. {}",
+            series.iter().filter_map(last).collect::<Vec<_>>().join("; ")
+        ),
+        kind: PlotKind::Lines,
+        x: Axis::new("clients", None),
+        y: Axis::new("mean time", Some("µs")),
+        repeats: true,
+        level: None,
+        series,
+    })
+}
+
+/// The same schemes and others with a busy relay over loopback. With one number of clients it is a line of dots.
+fn relay(measured: &Measured) -> Option<Figure> {
     let found = measured.network.as_ref().ok()?;
     let first = *found.clients().first()?;
-    let specs =
-        || found.0.iter().filter(|point| (point.clients, point.bytes, point.window) == (first, LENGTHS[0], WINDOW));
+    let specs = || {
+        found.points.iter().filter(|point| (point.clients, point.bytes, point.window) == (first, LENGTHS[0], WINDOW))
+    };
     let series =
         found.clients().into_iter().enumerate().flat_map(|(i, clients)| {
             LENGTHS.into_iter().enumerate().map(move |(j, bytes)| (2 * i + j, clients, bytes))
@@ -96,12 +132,14 @@ fn network(measured: &Measured) -> Option<Figure> {
     });
     Some(Figure {
         id: "relay".to_owned(),
-        title: "Time of the relay for a packet over 50 connections, over that without encryption: the paper's figure 1 repeated"
+        title: "Time of a busy relay's processor for a packet over 50 connections, over that without encryption"
             .to_owned(),
         alt: format!("Ratio by scheme, logarithmic. {}", words.collect::<Vec<_>>().join("; ")),
         kind: PlotKind::Dots,
         x: Axis::new("scheme", None),
-        y: Axis::new("time over clear", None).log().ticks([1.0, 1.5, 2.0, 5.0, 10.0, 20.0].map(|at| (at, at.to_string()))),
+        y: Axis::new("time over clear", None)
+            .log()
+            .ticks([1.0, 1.5, 2.0, 5.0, 10.0, 20.0].map(|at| (at, at.to_string()))),
         repeats: false,
         level: Some(1.0),
         series,

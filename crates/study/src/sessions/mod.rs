@@ -51,7 +51,7 @@ impl Study for Sessions {
     }
 
     fn lasts(&self, quick: bool) -> Duration {
-        Duration::from_secs(if quick { 50 } else { 900 })
+        Duration::from_secs(if quick { 70 } else { 960 })
     }
 
     fn printed(&self) -> Vec<Quantity> {

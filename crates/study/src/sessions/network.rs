@@ -1,4 +1,5 @@
-//! Figure 1 anew: time of a relay's processor for a packet over 50 loopback connections, each scheme beside none.
+//! Figure 1 anew: a packet over 50 connections, each scheme beside none. As the paper had it: one packet under way a computer,
+//! mean times, a line of 100 Mbit/s. And with a busy relay over loopback: time of its processor.
 
 use std::io;
 
@@ -18,9 +19,19 @@ pub(super) const CONNECTIONS: usize = 50;
 /// Packets under way on a connection, where the relay is to be busy.
 pub(super) const WINDOW: usize = 32;
 
-/// Bits a second of the paper's network, and bytes around a frame on it: Ethernet with preamble and gap, IP, TCP.
-const BITS: f64 = 100e6;
+/// Megabits a second of the paper's network, and bytes around a frame on it: Ethernet with preamble and gap, IP, TCP.
+pub(super) const MEGABITS: u32 = 100;
 const AROUND: usize = 38 + 20 + 20;
+
+/// What the packets went over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Line {
+    /// The loopback interface, with nothing in the way.
+    Loopback,
+    /// A link of the paper's speed, between two network namespaces. The mean wall time of a packet, and the same over the
+    /// same without encryption.
+    Shaped(Interval, Interval),
+}
 
 /// One scheme at one length and number of clients.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +45,8 @@ pub(super) struct Point {
     pub(super) ns: Interval,
     /// The same over the same without encryption.
     pub(super) ratio: Interval,
+    /// Where it was measured.
+    pub(super) line: Line,
     /// Packets that never came.
     pub(super) lost: u64,
     /// Forged and replayed frames that were put in, and those that came through.
@@ -43,7 +56,11 @@ pub(super) struct Point {
 
 /// What was measured.
 #[derive(Default)]
-pub(super) struct NetworkPoints(pub(super) Vec<Point>);
+pub(super) struct NetworkPoints {
+    pub(super) points: Vec<Point>,
+    /// Why there was no shaped link.
+    pub(super) unshaped: Option<String>,
+}
 
 impl NetworkPoints {
     pub(super) fn at(&self, spec: Spec, clients: u32, bytes: usize) -> Option<Point> {
@@ -54,12 +71,22 @@ impl NetworkPoints {
     pub(super) fn under_way(&self, spec: Spec, clients: u32, bytes: usize, window: usize) -> Option<Point> {
         let this =
             |point: &&Point| (point.spec, point.clients, point.bytes, point.window) == (spec, clients, bytes, window);
-        self.0.iter().find(this).copied()
+        self.points.iter().find(|point| this(point) && point.line == Line::Loopback).copied()
+    }
+
+    /// A point of figure 1 itself: over the paper's line, one packet under way a computer. The mean time of a packet, and the
+    /// same over the same without encryption.
+    pub(super) fn shaped(&self, spec: Spec, clients: u32, bytes: usize) -> Option<(Interval, Interval)> {
+        let this = |point: &&Point| (point.spec, point.clients, point.bytes) == (spec, clients, bytes);
+        self.points.iter().filter(this).find_map(|point| match point.line {
+            Line::Shaped(time, ratio) => Some((time, ratio)),
+            Line::Loopback => None,
+        })
     }
 
     /// The numbers of clients that were measured, ascending.
     pub(super) fn clients(&self) -> Vec<u32> {
-        CLIENTS.into_iter().filter(|&clients| self.0.iter().any(|point| point.clients == clients)).collect()
+        CLIENTS.into_iter().filter(|&clients| self.points.iter().any(|point| point.clients == clients)).collect()
     }
 }
 
@@ -93,11 +120,11 @@ pub(super) const PAPERS: [SchemeKind; 3] =
     [SchemeKind::Gscm(Strategy::T64k), SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k)];
 
 impl Point {
-    /// Nanoseconds of a packet over the paper's network: the relay's processor, and the frame twice over the wire. The kernel of
-    /// most test machines cannot shape a link, so the wire's part is computed and not measured.
+    /// Nanoseconds of a packet over the paper's network, where the kernel cannot shape a link: the relay's processor, and the
+    /// frame twice over the wire, which is computed and not measured.
     pub(super) fn over_the_wire(&self) -> Interval {
         let frame = self.bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
-        let wire = 2.0 * frame as f64 * 8.0 / BITS * 1e9;
+        let wire = 2.0 * frame as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
         self.ns.map(|ns| ns + wire)
     }
 }
@@ -109,7 +136,7 @@ fn grid(quick: bool) -> &'static [u32] {
 
 /// Steps that [`measure`] takes.
 pub(super) fn steps(quick: bool) -> usize {
-    grid(quick).len() * specs(quick).len()
+    grid(quick).len() * specs(quick).len() + 1
 }
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<NetworkPoints> {
@@ -118,19 +145,50 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ne
     for &clients in grid(quick) {
         for spec in specs(quick) {
             progress.step(&format!("{spec} over connections, {clients} clients"));
-            // The text compares keys of 256 bits with short packets alone.
-            let lengths = if quick && spec.long { &LENGTHS[..1] } else { &LENGTHS };
             let windows = if PAPERS.contains(&spec.kind) { &[WINDOW, 1][..] } else { &[WINDOW] };
-            for (&bytes, &window) in lengths.iter().flat_map(|bytes| windows.iter().map(move |window| (bytes, window)))
+            for (bytes, &window) in
+                lengths(quick, spec).iter().flat_map(|bytes| windows.iter().map(move |window| (*bytes, window)))
             {
-                let outcome = load::point(spec, clients, bytes, CONNECTIONS, window, seconds);
-                let outcome = outcome.map_err(|error| io::Error::other(error.to_string()))?;
-                let (ns, lost, bad, accepted) =
-                    (outcome.ns_per_frame, outcome.lost, outcome.bad, outcome.forged_accepted);
-                let Some(ratio) = outcome.ratio_to_clear else { continue };
-                found.0.push(Point { spec, clients, bytes, window, ns, ratio, lost, bad, accepted });
+                let outcome = load::point(spec, clients, bytes, CONNECTIONS, window, seconds).map_err(failed)?;
+                found.points.extend(of(&outcome, spec, clients, bytes, window, Line::Loopback));
             }
         }
     }
+    progress.step("the same over a shaped link");
+    match load::over_link(MEGABITS, |link| shaped(link, quick, seconds)) {
+        Ok(points) => found.points.extend(points?),
+        Err(why) => found.unshaped = Some(why.to_string().lines().next().unwrap_or_default().to_owned()),
+    }
     Ok(found)
+}
+
+/// The text compares keys of 256 bits with short packets alone.
+fn lengths(quick: bool, spec: Spec) -> &'static [usize] {
+    if quick && spec.long { &LENGTHS[..1] } else { &LENGTHS }
+}
+
+fn failed(error: load::LoadError) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+/// Figure 1 itself: the paper's schemes over its line, one packet under way a computer.
+fn shaped(link: &load::Link, quick: bool, seconds: f64) -> io::Result<Vec<Point>> {
+    let mut points = Vec::new();
+    for &clients in grid(quick) {
+        for spec in specs(quick).into_iter().filter(|spec| PAPERS.contains(&spec.kind)) {
+            for &bytes in lengths(quick, spec) {
+                let outcome = load::point_over(link, spec, clients, bytes, CONNECTIONS, 1, 2.0 * seconds);
+                let outcome = outcome.map_err(failed)?;
+                let Some(ratio) = outcome.wall_ratio_to_clear else { continue };
+                let line = Line::Shaped(outcome.wall_ns_per_frame, ratio);
+                points.extend(of(&outcome, spec, clients, bytes, 1, line));
+            }
+        }
+    }
+    Ok(points)
+}
+
+fn of(outcome: &load::Outcome, spec: Spec, clients: u32, bytes: usize, window: usize, line: Line) -> Option<Point> {
+    let (ns, lost, bad, accepted) = (outcome.ns_per_frame, outcome.lost, outcome.bad, outcome.forged_accepted);
+    Some(Point { spec, clients, bytes, window, ns, ratio: outcome.ratio_to_clear?, line, lost, bad, accepted })
 }

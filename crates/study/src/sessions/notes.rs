@@ -62,7 +62,8 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         Note::new(
             "What is not measured here",
             "The connections of OpenSSL are not measured, because that needs OpenSSL's headers, which a minimal system does not \
-             have. The network of figure 1 is the loopback interface of this machine, without cables and other machines.",
+             have. The line of figure 1 is one between two network namespaces of this machine with a token bucket of 100 Mbit/s at \
+             either end, without cables and other machines; all 50 computers share it, as they share the server's line.",
         ),
     ];
     notes.extend(pre(measured));
@@ -72,6 +73,10 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
             notes.push(Note::new("Figure 1 was skipped", format!("Its relay could not run on this machine: {why}.")))
         }
     }
+    if let Some(why) = measured.network.as_ref().ok().and_then(|found| found.unshaped.as_ref()) {
+        let text = format!("{why}. The line's part of figure 1 is therefore computed from the length of frames.");
+        notes.push(Note::new("There was no shaped line", text));
+    }
     if let Err(why) = &measured.served {
         notes.push(Note::new("Table 4 was skipped", format!("Its server could not run on this machine: {why}.")));
     }
@@ -80,7 +85,7 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
 
 /// The result of the forged and replayed frames.
 fn hostile(found: &super::network::NetworkPoints) -> Note {
-    let sum = |count: fn(&super::network::Point) -> u64| found.0.iter().map(count).sum::<u64>();
+    let sum = |count: fn(&super::network::Point) -> u64| found.points.iter().map(count).sum::<u64>();
     Note::new(
         "Forged and replayed frames",
         format!(

@@ -7,6 +7,7 @@ use std::{
     ops::Range,
     os::unix::fs::{FileExt, OpenOptionsExt},
     path::Path,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
 use sealwright_measure::{Clock, Interval, clock::Wall, random::Random};
@@ -15,7 +16,6 @@ use sealwright_measure::{Clock, Interval, clock::Wall, random::Random};
 pub(super) const PAGE: usize = 4096;
 
 /// Aligned as direct access asks.
-#[derive(Clone)]
 #[repr(C, align(4096))]
 struct Page([u8; PAGE]);
 
@@ -29,7 +29,7 @@ struct Frame {
 /// Nanoseconds to read a page of a file in `folder` that is not in memory.
 pub(super) fn time_of_a_page(folder: &Path) -> io::Result<Interval> {
     const PAGES: u64 = 4096;
-    let mut pager = Pager::new(folder, PAGES, PAGE, 1)?;
+    let pager = Pager::new(folder, PAGES, PAGE, 1)?;
     let mut random = Random::new(11);
     let mut samples = Vec::new();
     for _ in 0..200 {
@@ -44,14 +44,24 @@ pub(super) fn time_of_a_page(folder: &Path) -> io::Result<Interval> {
     Interval::of(&samples, 11).ok_or_else(|| io::Error::other("no page was read"))
 }
 
-/// Records of one size in pages of a file.
+/// Records of one size in pages of a file, for any number of threads. Pages are read and written without the lock, so threads
+/// wait for the disk side by side, as those of the paper's server did.
 pub(super) struct Pager {
     file: File,
     record: usize,
-    memory: Vec<Page>,
+    state: Mutex<State>,
+    /// Some page has come, or gone.
+    moved: Condvar,
+}
+
+struct State {
+    /// What each frame holds; nothing while a thread reads a page into it.
+    memory: Vec<Option<Box<Page>>>,
     frames: Vec<Frame>,
-    /// Where each page is.
+    /// Where each page is, or will be.
     places: Vec<Option<u32>>,
+    /// Pages that are being written.
+    leaving: Vec<u32>,
     hand: usize,
     misses: u64,
 }
@@ -74,72 +84,106 @@ impl Pager {
         let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
         let file = OpenOptions::new().read(true).write(true).custom_flags(direct).open(named.path())?;
         let frames = frames.clamp(1, pages.max(1) as usize);
-        let mut pager = Pager {
-            file,
-            record,
-            memory: vec![Page([0; PAGE]); frames],
+        let state = State {
+            memory: (0..frames).map(|_| Some(Box::new(Page([0; PAGE])))).collect(),
             frames: (0..frames).map(|_| Frame { page: None, referenced: false, dirty: false }).collect(),
             places: vec![None; pages as usize],
+            leaving: Vec::new(),
             hand: 0,
             misses: 0,
         };
+        let pager = Pager { file, record, state: Mutex::new(state), moved: Condvar::new() };
         for page in 0..(frames as u32).min(pages) {
-            pager.frame(page)?;
+            drop(pager.frame(pager.state(), page)?);
         }
-        pager.misses = 0;
+        pager.misses();
         Ok(pager)
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Pages that had to be read since the last time.
-    pub(super) fn misses(&mut self) -> u64 {
-        std::mem::take(&mut self.misses)
+    pub(super) fn misses(&self) -> u64 {
+        std::mem::take(&mut self.state().misses)
     }
 
     /// The frame that holds a page, which is read if need be.
-    fn frame(&mut self, page: u32) -> io::Result<usize> {
-        if let Some(frame) = self.places[page as usize] {
-            self.frames[frame as usize].referenced = true;
-            return Ok(frame as usize);
-        }
-        self.misses += 1;
-        let frame = loop {
-            let at = self.hand;
-            self.hand = (self.hand + 1) % self.frames.len();
-            let frame = &mut self.frames[at];
-            if !std::mem::take(&mut frame.referenced) {
-                break at;
+    fn frame<'a>(&'a self, mut state: MutexGuard<'a, State>, page: u32) -> io::Result<(MutexGuard<'a, State>, usize)> {
+        let wait = |state| self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let at = loop {
+            match state.places[page as usize] {
+                Some(frame) if state.memory[frame as usize].is_some() => {
+                    state.frames[frame as usize].referenced = true;
+                    return Ok((state, frame as usize));
+                }
+                None if !state.leaving.contains(&page) => {
+                    if let Some(at) = state.oldest() {
+                        break at;
+                    }
+                }
+                _ => {}
             }
+            state = wait(state);
         };
-        if let Some(old) = self.frames[frame].page.take() {
-            if self.frames[frame].dirty {
-                self.file.write_all_at(&self.memory[frame].0, u64::from(old) * PAGE as u64)?;
-            }
-            self.places[old as usize] = None;
+        state.misses += 1;
+        let Some(mut buffer) = state.memory[at].take() else { return Err(io::Error::other("a frame is in use")) };
+        let before =
+            std::mem::replace(&mut state.frames[at], Frame { page: Some(page), referenced: true, dirty: false });
+        state.places[page as usize] = Some(at as u32);
+        let old = before.page.filter(|_| before.dirty);
+        state.leaving.extend(old);
+        if let Some(page) = before.page {
+            state.places[page as usize] = None;
         }
-        self.file.read_exact_at(&mut self.memory[frame].0, u64::from(page) * PAGE as u64)?;
-        self.frames[frame] = Frame { page: Some(page), referenced: true, dirty: false };
-        self.places[page as usize] = Some(frame as u32);
-        Ok(frame)
+        drop(state);
+        let moved = old
+            .map_or(Ok(()), |old| self.file.write_all_at(&buffer.0, u64::from(old) * PAGE as u64))
+            .and_then(|()| self.file.read_exact_at(&mut buffer.0, u64::from(page) * PAGE as u64));
+        let mut state = self.state();
+        state.leaving.retain(|leaving| Some(*leaving) != old);
+        state.memory[at] = Some(buffer);
+        if moved.is_err() {
+            state.frames[at].page = None;
+            state.places[page as usize] = None;
+        }
+        self.moved.notify_all();
+        moved.map(|()| (state, at))
     }
 
     /// Reads all of a record and changes its first byte, as a session's numbers change; the sum of its cache lines.
-    pub(super) fn touch(&mut self, record: u64) -> io::Result<u64> {
+    pub(super) fn touch(&self, record: u64) -> io::Result<u64> {
         let start = record as usize * self.record;
         let mut sum = 0;
         let mut at = start;
         while at < start + self.record {
             let (page, inside) = (at / PAGE, at % PAGE);
             let here: Range<usize> = inside..PAGE.min(inside + start + self.record - at);
-            let frame = self.frame(u32::try_from(page).map_err(io::Error::other)?)?;
-            let bytes = &mut self.memory[frame].0[here.clone()];
-            sum += bytes.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>();
-            if at == start {
-                bytes[0] = bytes[0].wrapping_add(1);
-                self.frames[frame].dirty = true;
-            }
+            let (mut state, frame) = self.frame(self.state(), u32::try_from(page).map_err(io::Error::other)?)?;
+            let first = at == start;
             at += here.len();
+            state.frames[frame].dirty |= first;
+            let Some(page) = &mut state.memory[frame] else { continue };
+            let bytes = &mut page.0[here];
+            sum += bytes.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>();
+            if first {
+                bytes[0] = bytes[0].wrapping_add(1);
+            }
         }
         Ok(sum)
+    }
+}
+
+impl State {
+    /// The frame whose page goes, by the CLOCK rule; `None` if pages are being read into all of them.
+    fn oldest(&mut self) -> Option<usize> {
+        (0..=2 * self.frames.len()).find_map(|_| {
+            let at = self.hand;
+            self.hand = (self.hand + 1) % self.frames.len();
+            let goes = self.memory[at].is_some() && !std::mem::take(&mut self.frames[at].referenced);
+            goes.then_some(at)
+        })
     }
 }
 
@@ -154,7 +198,7 @@ mod tests {
     fn records_keep_what_is_written_to_them() {
         let folder = tempfile::tempdir().unwrap();
         for (records, record, frames) in [(500, 64, 2), (100, 3000, 7), (9, 10_000, 5), (30, 64, 100)] {
-            let mut pager = match Pager::new(folder.path(), records, record, frames) {
+            let pager = match Pager::new(folder.path(), records, record, frames) {
                 Ok(pager) => pager,
                 Err(error) => {
                     eprintln!("skipped: no direct access in {}: {error}", folder.path().display());
@@ -171,5 +215,27 @@ mod tests {
             let fits = (records as usize * record).div_ceil(PAGE) <= frames;
             assert_eq!(pager.misses() == 0, fits, "{records} {record} {frames}");
         }
+    }
+
+    #[test]
+    fn threads_find_what_each_other_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let pager = match Pager::new(folder.path(), 60, 700, 4) {
+            Ok(pager) => pager,
+            Err(error) => {
+                eprintln!("skipped: no direct access in {}: {error}", folder.path().display());
+                return;
+            }
+        };
+        // More threads than frames, each record touched a known number of times
+        std::thread::scope(|scope| {
+            for thread in 0..12 {
+                let pager = &pager;
+                scope.spawn(move || (0..120).for_each(|i| drop(pager.touch((thread * 7 + i) % 60).unwrap())));
+            }
+        });
+        let all: u64 = (0..60).map(|record| pager.touch(record).unwrap()).sum();
+        assert_eq!(all, 12 * 120);
+        assert!(pager.misses() > 60);
     }
 }

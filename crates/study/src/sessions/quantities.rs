@@ -8,7 +8,7 @@ use super::{
     families,
     measured::Measured,
     memory::Held,
-    network,
+    network::{self, Line},
     printed::PAPER,
     software,
     speed::{LENGTHS, Point},
@@ -158,34 +158,40 @@ fn over(slow: Point, fast: Point) -> Interval {
     quotient(slow.ratio, fast.ratio)
 }
 
-/// Time of the relay over its time with GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay
-/// without encryption.
+/// Time over that of GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay without encryption.
 fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let Ok(found) = &measured.network else { return };
     let gscm = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
-    for (window, scope) in [
-        (super::network::WINDOW, "the relay over loopback, saturated, processor time"),
-        (1, "one packet under way a computer, 100 Mbit/s computed"),
-    ] {
-        let mut add = Quantities::new(all, scope, Kind::Measured);
-        for point in found.0.iter().filter(|point| point.window == window) {
-            let fast = found.under_way(gscm, point.clients, point.bytes, window);
-            one(&mut add, point, fast.as_ref(), window);
+    let at = |point: &network::Point, window| found.under_way(gscm, point.clients, point.bytes, window);
+    let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", Kind::Measured);
+    for point in found.points.iter().filter(|point| point.window == network::WINDOW) {
+        let fast = at(point, network::WINDOW);
+        add_one(&mut add, point, fast.map(|fast| quotient(point.ratio, fast.ratio)));
+    }
+    if found.unshaped.is_some() {
+        let mut add = Quantities::new(all, "one packet under way a computer, 100 Mbit/s computed", Kind::Measured);
+        for point in found.points.iter().filter(|point| point.window == 1) {
+            let fast = at(point, 1);
+            add_one(&mut add, point, fast.map(|fast| quotient(point.over_the_wire(), fast.over_the_wire())));
         }
+        return;
+    }
+    let scope = "one packet under way a computer, a line of 100 Mbit/s, mean times";
+    let mut add = Quantities::new(all, scope, Kind::Measured);
+    for point in &found.points {
+        let Line::Shaped(_, ratio) = point.line else { continue };
+        let fast = found.shaped(gscm, point.clients, point.bytes);
+        add_one(&mut add, point, fast.map(|(_, fast)| quotient(ratio, fast)));
     }
 }
 
 /// A scheme of figure 1 over GSCM(64k).
-fn one(add: &mut Quantities<'_>, point: &network::Point, fast: Option<&network::Point>, window: usize) {
+fn add_one(add: &mut Quantities<'_>, point: &network::Point, ratio: Option<Interval>) {
     let name = match point.spec.kind {
         SchemeKind::GcmPre(Strategy::T4k) => "pre",
         SchemeKind::GcmOn(Strategy::T4k) => "on",
         _ => return,
     };
-    let ratio = fast.map(|fast| match window {
-        1 => quotient(point.over_the_wire(), fast.over_the_wire()),
-        _ => quotient(point.ratio, fast.ratio),
-    });
     let bits = if point.spec.long { 256 } else { 128 };
     add.add(format!("packet over a network : GSCM/{name}/{bits}/{}/{}", point.bytes, point.clients), ratio);
 }

@@ -4,8 +4,10 @@
 use std::sync::LazyLock;
 
 use sealwright::{
-    Block, Isa,
+    Block, Isa, SealError,
+    block::aes2s::SecondaryKeys,
     ghash::{Ghash, Serial, Table4k_vartime, Table64k_vartime},
+    mode::{gcm, gscm},
 };
 
 /// SubBytes, and SubBytes with MixColumns of the first row; the other rows' words are turned ones.
@@ -105,6 +107,7 @@ pub(super) enum Flow {
 
 /// What a cluster shares in one direction.
 pub(super) struct Cluster {
+    key: Block,
     schedule: Schedule,
     table: Table64k_vartime,
 }
@@ -113,7 +116,7 @@ impl Cluster {
     pub(super) fn new(key: &Block) -> Cluster {
         let schedule = expand(key);
         let table = Ghash::new(Isa::best(), &encrypt(&schedule, &[0; 16]));
-        Cluster { schedule, table }
+        Cluster { key: *key, schedule, table }
     }
 }
 
@@ -157,6 +160,31 @@ impl Flow {
         self.tag(cluster, &schedule, nonce, text)
     }
 
+    /// What a client at another computer seals in place; the tag. It is computed by instructions and from keys alone, so none
+    /// of the server's tables comes into a cache by it.
+    pub(super) fn sealed_elsewhere(
+        &self,
+        cluster: &Cluster,
+        nonce: &[u8; 12],
+        text: &mut [u8],
+    ) -> Result<Block, SealError> {
+        let isa = Isa::best();
+        let bytes = |words: &[u32; 4]| {
+            let mut block = [0; 16];
+            block.chunks_exact_mut(4).zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_be_bytes()));
+            block
+        };
+        let gcm = |key: &Block| gcm::by_key(isa, key, gcm::TagLen::T16);
+        let aead = match self {
+            // The first round key of AES-128 is the key
+            Flow::Pre(schedule, _) => gcm(&bytes(&schedule[0])),
+            Flow::On(key, _) => gcm(key),
+            Flow::Gscm([k1, k2]) => gscm::research_only_by_key(isa, &cluster.key, &SecondaryKeys { k1: *k1, k2: *k2 }),
+        };
+        let tag = aead.expect("16 bytes are a key").seal_in_place(nonce, &[], text)?;
+        Ok(tag.as_ref().try_into().expect("a tag of 16 bytes"))
+    }
+
     /// Opens in place, if the tag holds.
     pub(super) fn open(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8], tag: &Block) -> bool {
         let schedule = self.schedule(cluster);
@@ -187,11 +215,7 @@ fn ctr(schedule: &Schedule, nonce: &[u8; 12], text: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use sealwright::{
-        Aead,
-        block::aes2s::SecondaryKeys,
-        mode::{gcm, gscm},
-    };
+    use sealwright::Aead;
 
     use super::*;
 
@@ -213,6 +237,9 @@ mod tests {
                 let tag = flow.seal(&cluster, &nonce, &mut ours);
                 assert_eq!(aead.seal_in_place(&nonce, &[], &mut theirs).unwrap().as_ref(), tag, "{len}");
                 assert_eq!(ours, theirs, "{len}");
+                let mut elsewhere = text.clone();
+                assert_eq!(flow.sealed_elsewhere(&cluster, &nonce, &mut elsewhere).unwrap(), tag);
+                assert_eq!(ours, elsewhere, "{len}");
                 assert!(!flow.open(&cluster, &nonce, &mut ours, &[0; 16]));
                 assert!(flow.open(&cluster, &nonce, &mut ours, &tag));
                 assert_eq!(ours, text);
