@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     figure::shown,
-    paper::Sentence,
+    paper::{Chosen, Sentence},
     quantity::{Kind, Quantity},
     rule::{self, Direction, Magnitude, Number, RuleError},
 };
@@ -31,6 +31,9 @@ pub struct Judged {
     /// Which quantities the paper's number is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<Number>,
+    /// The threshold of the rule, where it is ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<Chosen>,
     /// Why it cannot be tested here, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untestable: Option<String>,
@@ -59,8 +62,9 @@ pub struct Scoped {
 impl Judged {
     /// The claim of `sentence`, not yet tried anywhere.
     pub fn new(sentence: &Sentence) -> Judged {
-        let Sentence { id, short, sentence, place, reading, rule, number, untestable, only, .. } = sentence.clone();
-        Judged { id, short, sentence, place, reading, rule, number, untestable, only, verdicts: Vec::new() }
+        let Sentence { id, short, sentence, place, reading, rule, number, chosen, untestable, only, .. } =
+            sentence.clone();
+        Judged { id, short, sentence, place, reading, rule, number, chosen, untestable, only, verdicts: Vec::new() }
     }
 
     /// The same claim with the verdicts that follow from `quantities`.

@@ -51,3 +51,29 @@ fn circumstances_have_verdicts_of_their_own() {
     let json = serde_json::to_string(&judged).unwrap();
     assert_eq!(serde_json::from_str::<Judged>(&json).unwrap(), judged);
 }
+
+/// A rule's number other than 0 and 1 is a threshold: the claim says so, and shows the paper's own figure under it.
+#[test]
+fn thresholds_stand_beside_the_papers_own_figures() {
+    // Of counts and shares, between all and none
+    let counts = ["attack succeeds", "share of strikes", "values besides", "other blocks", "memory blocks"];
+    let mut found = 0;
+    for study in crate::studies::STUDIES {
+        for judged in judge(&study.paper().claims, &study.printed()).unwrap() {
+            let name = format!("{}/{}", study.name(), judged.id);
+            let threshold = judged.rule.iter().flat_map(|rule| rule.split(" and ")).any(|clause| {
+                let outside: String = clause.split('\'').step_by(2).collect();
+                let numbers = outside.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+                let counted = counts.iter().any(|start| clause.contains(&format!("'{start}")));
+                !counted && { numbers }.any(|number| number != 0.0 && number != 1.0)
+            });
+            let own = judged.verdicts.iter().any(|one| one.kind == Kind::Arithmetic);
+            match &judged.chosen {
+                Some(chosen) => assert!(chosen.own.is_some() || own, "{name} shows no figure of the paper's"),
+                None => assert!(!threshold, "{name} has a threshold: {:?}", judged.rule),
+            }
+            found += usize::from(threshold);
+        }
+    }
+    assert!(found > 20, "{found}");
+}

@@ -1,7 +1,8 @@
 //! What a paper printed: its citation, its tables, its claims as sentences; read from `data/*.toml`.
 
+use schemars::JsonSchema;
 use sealwright_measure::Verdict;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::rule::Number;
 
@@ -96,6 +97,8 @@ pub struct Sentence {
     pub rule: Option<String>,
     /// The paper's number.
     pub number: Option<Number>,
+    /// The threshold of its rule, where the sentence has none or we had to make it exact.
+    pub chosen: Option<Chosen>,
     /// Why it cannot be tested here, if it cannot.
     pub untestable: Option<String>,
     /// The circumstances that may judge it; all if there are none.
@@ -103,6 +106,17 @@ pub struct Sentence {
     pub only: Vec<String>,
     /// The verdict on the paper's own figures, which is the same on every machine: a test compares it.
     pub arithmetic: Option<Verdict>,
+}
+
+/// A threshold that the paper does not give, or not exactly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chosen {
+    /// The threshold, and of what.
+    pub is: String,
+    /// The paper's own figure beside it; left out where the verdict on the paper's own figures shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }
 
 impl Paper {

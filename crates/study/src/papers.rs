@@ -65,3 +65,62 @@ fn every_paragraph_of_findings_names_its_claims() {
     }
     assert!(count >= 13, "{count} paragraphs");
 }
+
+/// What the names of quantities begin with that are the same on every machine: attacks, simulation, synthesis, definitions.
+const EVERYWHERE: [&str; 20] = [
+    "ALMs",
+    "attack succeeds",
+    "bits of text",
+    "bits of the longest",
+    "bits of the sum",
+    "bits that brute",
+    "bytes :",
+    "bytes for 200",
+    "bytes kept",
+    "bytes of",
+    "bytes prepared",
+    "largest gain",
+    "latency",
+    "loss",
+    "memory blocks",
+    "other blocks",
+    "points lost",
+    "share of strikes",
+    "values besides",
+    "512 bits",
+];
+/// Words of a sentence that another machine cannot refute.
+const CAREFUL: [&str; 8] = ["may", "can", "depends", "whether", "where", "need not", "always", "matter of"];
+
+/// A sentence that rests on what a machine measured says no more than that it may be so, unless it is of the paper's own figures.
+#[test]
+fn sentences_that_depend_on_the_machine_say_so() {
+    let measured: BTreeSet<String> = STUDIES
+        .iter()
+        .flat_map(|study| study.paper().claims.iter().map(move |claim| (study, claim)))
+        .filter(|(_, claim)| {
+            let of = claim.number.as_ref().map(|number| &number.of[..]);
+            let text = format!("{} {}", claim.rule.as_deref().unwrap_or_default(), of.unwrap_or_default());
+            let names: Vec<&str> = text.split('\'').skip(1).step_by(2).collect();
+            names.iter().any(|name| !EVERYWHERE.iter().any(|start| name.starts_with(start)))
+        })
+        .map(|(study, claim)| format!("{}/{}", study.name(), claim.id))
+        .collect();
+    assert!(measured.len() > 40, "{measured:?}");
+    let page = document();
+    let bold = page.split("\n\n").filter(|text| text.starts_with("**Right") || text.starts_with("**Not right"));
+    let mut wrong = Vec::new();
+    for paragraph in bold {
+        let text = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        for sentence in text.split(". ") {
+            let words: Vec<&str> = sentence.split(|c: char| !c.is_alphabetic()).collect();
+            let careful = CAREFUL.iter().any(|word| match word.split_once(' ') {
+                None => words.iter().any(|one| one.eq_ignore_ascii_case(word)),
+                Some(_) => sentence.contains(word),
+            });
+            let bare = named(sentence).into_iter().filter(|(name, own)| own.is_none() && measured.contains(name));
+            wrong.extend(bare.filter(|_| !careful).map(|(name, _)| format!("{name}: {sentence}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -23,6 +23,8 @@ pub(super) struct Claim {
     /// HTML, with words linked to the glossary.
     reading: String,
     rule: Option<String>,
+    /// A threshold of ours, and the paper's own figure under it.
+    chosen: Option<[String; 2]>,
     untestable: Option<String>,
     /// What holds here: all circumstances but the paper's own figures.
     here: Option<Mark>,
@@ -73,6 +75,10 @@ impl Claim {
             place: judged.place.clone(),
             reading: terms::linked(&judged.reading),
             rule: judged.rule.clone(),
+            chosen: judged.chosen.as_ref().map(|chosen| {
+                let under = || own.iter().map(|one| one.evidence()).collect::<Vec<_>>().join("; ");
+                [chosen.is.clone(), chosen.own.clone().unwrap_or_else(under)]
+            }),
             untestable: judged.untestable.clone(),
             tally: if found.len() > 1 { format!("{holds}/{}", found.len()) } else { String::new() },
             own: overall(&printed),
