@@ -1,9 +1,15 @@
 //! `sealwright-lab attack`: every attack of `sealwright-attacks`, run here.
 
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
 use clap::Args;
-use sealwright_attacks::{ATTACKS, Attack, Report, Size, Target, by_name};
-use sealwright_measure::{Cell, Column, Table};
-use sealwright_terminal::{CommandError, Exit, print, say};
+use sealwright_attacks::{ATTACKS, Attack, Size, by_name};
+use sealwright_measure::store::write_atomically;
+use sealwright_study::attacks::{Attacked, attacked, drawing, table};
+use sealwright_terminal::{CommandError, Exit, print, say, shown};
 
 const EXAMPLES: &str = "\
 Each attack runs against a weak target, where it must succeed, and against a strong target, where it must
@@ -26,6 +32,9 @@ pub(crate) struct AttackArgs {
     /// Print one line of JSON for each attack
     #[arg(long)]
     json: bool,
+    /// Draw how far each attacker came, as NAME.svg in this folder
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
@@ -37,24 +46,42 @@ pub(crate) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
         })?],
     };
     let size = if args.small { Size::Small } else { Size::Full };
-    let mut reports = Vec::new();
+    let clock = Instant::now();
+    let mut ran = Vec::new();
     for attack in attacks {
-        let report = attack.run(size).map_err(CommandError::failed)?;
+        let came = attacked(attack, size).map_err(CommandError::failed)?;
         print(&match args.json {
-            true => serde_json::to_string(&report).map_err(CommandError::failed)? + "\n",
-            false => words(attack, &report),
+            true => serde_json::to_string(&came).map_err(CommandError::failed)? + "\n",
+            false => words(attack, &came),
         })?;
-        reports.push(report);
+        if let Some(folder) = &args.figures {
+            draw(&came, folder)?;
+        }
+        ran.push(came);
     }
-    if !args.json && reports.len() > 1 {
-        print(&summary(&reports).to_text())?;
+    if !args.json && ran.len() > 1 {
+        print(&format!(
+            "{}\n{} attacks in {:.0} s\n",
+            table(&ran).to_text(),
+            ran.len(),
+            clock.elapsed().as_secs_f64()
+        ))?;
     }
-    let failed: Vec<_> = reports.iter().filter(|report| !report.as_expected()).map(|report| report.name).collect();
+    let failed: Vec<_> = ran.iter().filter(|came| !came.as_expected).map(|came| &came.name[..]).collect();
     if failed.is_empty() {
         return Ok(Exit::Done);
     }
     say(format_args!("not as expected: {}", failed.join(", ")));
     Ok(Exit::Failed)
+}
+
+/// Writes the figure of an attack, if it has one.
+fn draw(attack: &Attacked, folder: &Path) -> Result<(), CommandError> {
+    let Some(drawing) = drawing(attack) else { return Ok(()) };
+    let path = folder.join(format!("{}.svg", attack.name));
+    std::fs::create_dir_all(folder)
+        .and_then(|()| write_atomically(&path, drawing.as_bytes()))
+        .map_err(|error| CommandError::failed(format!("{}: {error}", shown(&path))))
 }
 
 fn list() -> Result<Exit, CommandError> {
@@ -66,13 +93,16 @@ fn list() -> Result<Exit, CommandError> {
 }
 
 /// One attack in words.
-fn words(attack: &Attack, report: &Report) -> String {
+fn words(attack: &Attack, came: &Attacked) -> String {
     let Attack { name, title, knows, stopped_by, page, .. } = attack;
     let mut text = format!("{name}: {title}\n  the attacker knows: {knows}\n  what stops it: {stopped_by}\n");
-    if let Some(reduced) = report.reduced {
+    if let Some(reduced) = &came.reduced {
         text += &format!("  reduced: {reduced}\n");
     }
-    for trial in &report.trials {
+    if let Some(why) = &came.not_here {
+        text += &format!("  not on this machine: {why}\n");
+    }
+    for trial in &came.trials {
         let outcome = if trial.succeeded { "broken" } else { "held" };
         text += &format!("  {}: {outcome}: {}\n", trial.against, trial.result);
         text += &format!(
@@ -81,31 +111,4 @@ fn words(attack: &Attack, report: &Report) -> String {
         );
     }
     text + &format!("  see docs/attacks/{page}\n\n")
-}
-
-fn summary(reports: &[Report]) -> Table {
-    let heads = [
-        Column::text("attack"),
-        Column::text("against"),
-        Column::text("expected"),
-        Column::text("result"),
-        Column::number("queries"),
-        Column::number("steps"),
-        Column::number("CPU time").unit("s"),
-    ];
-    let mut table = Table::new("Attacks, costs and verdicts", heads);
-    for report in reports {
-        for trial in &report.trials {
-            table.row([
-                Cell::text(report.name),
-                Cell::text(&trial.against),
-                Cell::text(if trial.target == Target::Weak { "broken" } else { "held" }),
-                Cell::text(if trial.succeeded { "broken" } else { "held" }),
-                Cell::count(trial.queries),
-                Cell::count(trial.steps),
-                Cell::number(trial.cpu_seconds, 3),
-            ]);
-        }
-    }
-    table
 }

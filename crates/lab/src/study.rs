@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use sealwright_study::{BENCH, Options, Ran, Results, Step, bench, names, run_all, run_one};
+use sealwright_study::{ATTACKS, BENCH, Options, Ran, Results, Step, attacks, bench, names, run_all, run_one};
 use sealwright_terminal::{
     CommandError, Exit, ProgressArgs, Status, interrupt, print, shown,
     size::{self, Size},
@@ -13,7 +13,7 @@ use serde_json::json;
 const EXAMPLES: &str = "\
 `all` stores the results of each study when that study ends. If the run is interrupted, the same command continues
 it, with the same program, machine and grid, within a day. `bench` compares the speed with other libraries and
-stores the results for the report.
+stores the results for the report. `attacks` does the same with every attack.
 
 Example:
     sealwright-lab study all --quick    # about two minutes; then open report/index.html";
@@ -25,8 +25,8 @@ const LEAST_BUDGET: u64 = 16 << 20;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StudyArgs {
-    /// The study to run, `bench` or `all`
-    #[arg(value_name = "STUDY", value_parser = names().chain([BENCH, "all"]).collect::<Vec<_>>())]
+    /// The study to run, `attacks`, `bench` or `all`
+    #[arg(value_name = "STUDY", value_parser = names().chain([ATTACKS, BENCH, "all"]).collect::<Vec<_>>())]
     name: String,
     /// Take two minutes for all studies instead of twenty; intervals are wider
     #[arg(long)]
@@ -103,6 +103,13 @@ fn print_all(args: &StudyArgs, ran: &Ran) -> Result<Exit, CommandError> {
     }
     if let Some(report) = &ran.bench {
         print(&if args.json { line(serde_json::to_string(report))? } else { bench_as_text(report) })?;
+    }
+    if let Some(report) = &ran.attacks {
+        print(&if args.json {
+            line(serde_json::to_string(report))?
+        } else {
+            format!("{}\n\n{}\n", report.machine, attacks::table(&report.attacks).to_text())
+        })?;
     }
     if !args.json {
         for (study, begun) in &ran.kept {

@@ -16,6 +16,7 @@
 pub mod advise;
 mod amount;
 mod attacked;
+pub mod attacks;
 pub mod bench;
 mod bus;
 pub mod check;
@@ -51,6 +52,6 @@ pub use figure::Figure;
 pub use paper::Paper;
 pub use progress::{Progress, Step};
 pub use results::Results;
-pub use run::{BENCH, Ran, run_all, run_one};
+pub use run::{ATTACKS, BENCH, Ran, run_all, run_one};
 pub use studies::{STUDIES, by_name, names};
 pub use study::{Note, Options, Outcome, Study};

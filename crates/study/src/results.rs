@@ -7,7 +7,7 @@ use sealwright_measure::{Machine, Store, state::Ticks};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    bench,
+    attacks, bench,
     error::StudyError,
     provenance::{Provenance, Recorded},
     study::Outcome,
@@ -89,6 +89,26 @@ pub fn keep_bench(report: &bench::Report, folder: &Path) -> Result<(), StudyErro
 /// When the document is there but cannot be read.
 pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
     read(folder, BENCH)
+}
+
+/// The document that the attacks are kept as.
+const ATTACKS: &str = "attacks";
+
+/// Writes what every attack came to as `attacks.json` into `folder`, replacing an older one at once or not at all.
+///
+/// # Errors
+/// When the folder or the file cannot be written.
+pub fn keep_attacks(report: &attacks::Report, folder: &Path) -> Result<(), StudyError> {
+    let write = || Store::open(folder)?.write(ATTACKS, report);
+    write().map_err(StudyError::io(format!("{}/{ATTACKS}.json", folder.display())))
+}
+
+/// What every attack came to last, kept in `folder`; `None` if there is nothing.
+///
+/// # Errors
+/// When the document is there but cannot be read.
+pub fn load_attacks(folder: &Path) -> Result<Option<attacks::Report>, StudyError> {
+    read(folder, ATTACKS)
 }
 
 fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, StudyError> {

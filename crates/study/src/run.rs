@@ -9,18 +9,21 @@ use std::{
 use sealwright_measure::state::Ticks;
 
 use crate::{
-    bench,
+    attacks, bench,
     error::StudyError,
     journal::Journal,
     progress::{Progress, Step},
     report,
-    results::{Results, keep_bench},
+    results::{Results, keep_attacks, keep_bench},
     studies::{STUDIES, find},
     study::{Options, Study},
 };
 
 /// The name by which `bench` runs among the studies.
 pub const BENCH: &str = "bench";
+
+/// The name by which every attack runs among the studies.
+pub const ATTACKS: &str = "attacks";
 
 /// What a run left.
 #[derive(Debug)]
@@ -29,31 +32,36 @@ pub struct Ran {
     pub results: Vec<Results>,
     /// Speed beside other libraries, if that was measured.
     pub bench: Option<bench::Report>,
+    /// What every attack came to, if they were run.
+    pub attacks: Option<attacks::Report>,
     /// What was kept of a run that had been interrupted, and when that one began.
     pub kept: Vec<(&'static str, String)>,
     /// The page.
     pub page: PathBuf,
 }
 
-/// Runs the study called `name`, or [`BENCH`]; stores its results and writes the page anew from everything in the
+/// Runs the study called `name`, [`BENCH`] or [`ATTACKS`]; stores its results and writes the page anew from everything in the
 /// results directory.
 ///
 /// # Errors
 /// When no study has this name, when it fails, or when results or page cannot be written.
 pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
-    let (mut results, mut bench) = (Vec::new(), None);
+    let (mut results, mut bench, mut attacks) = (Vec::new(), None, None);
     if name == BENCH {
         let lasts = bench_lasts(options.quick);
         bench = Some(measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?);
+    } else if name == ATTACKS {
+        let lasts = attacks_last(options.quick);
+        attacks = Some(run_attacks(options, Progress::new(ATTACKS, tell).lasting(lasts, Duration::ZERO))?);
     } else {
         let study = find(name)?;
         let progress = Progress::new(study.name(), tell).lasting(study.lasts(options.quick), Duration::ZERO);
         results.push(run(study, options, progress)?);
     }
-    Ok(Ran { results, bench, kept: Vec::new(), page: report::write(options)? })
+    Ok(Ran { results, bench, attacks, kept: Vec::new(), page: report::write(options)? })
 }
 
-/// Runs every study that exists and [`BENCH`], storing each one's results as it ends, then writes the page. After an
+/// Runs every study that exists, [`ATTACKS`] and [`BENCH`], storing each one's results as it ends, then writes the page. After an
 /// interrupted run of the same program, machine and grid it goes on where that one stopped.
 ///
 /// # Errors
@@ -62,6 +70,7 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
     let journal = Journal::open(options)?;
     let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
     let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
+    let attacks_last = journal.took(ATTACKS).unwrap_or_else(|| attacks_last(options.quick));
     let (mut all, mut kept) = (Vec::new(), Vec::new());
     for (number, study) in STUDIES.iter().enumerate() {
         if let (Some(results), Some(begun)) = (journal.results(study.name()), journal.kept(study.name())) {
@@ -70,15 +79,17 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
             continue;
         }
         let rest = STUDIES[number + 1..].iter().filter(|study| journal.kept(study.name()).is_none());
-        let after = rest.map(|study| lasts(*study)).sum::<Duration>() + bench_lasts;
+        let after = rest.map(|study| lasts(*study)).sum::<Duration>() + attacks_last + bench_lasts;
         let results = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after))?;
         journal.ended(study.name(), results.seconds)?;
         all.push(results);
     }
+    let attacks = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts))?;
+    journal.ended(ATTACKS, attacks.seconds)?;
     let bench = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO))?;
     journal.ended(BENCH, bench.seconds)?;
     journal.done()?;
-    Ok(Ran { results: all, bench: Some(bench), kept, page: report::write(options)? })
+    Ok(Ran { results: all, bench: Some(bench), attacks: Some(attacks), kept, page: report::write(options)? })
 }
 
 fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, StudyError> {
@@ -94,6 +105,18 @@ fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Resu
 /// How long `bench` takes.
 fn bench_lasts(quick: bool) -> Duration {
     Duration::from_secs(if quick { 25 } else { 400 })
+}
+
+/// How long all attacks take.
+fn attacks_last(quick: bool) -> Duration {
+    Duration::from_secs(if quick { 12 } else { 240 })
+}
+
+fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<attacks::Report, StudyError> {
+    let report = attacks::run(options.quick, &mut progress)?;
+    progress.end();
+    keep_attacks(&report, &options.results)?;
+    Ok(report)
 }
 
 fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, StudyError> {

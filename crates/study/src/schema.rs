@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, schema_for};
 use sealwright_measure::Record;
 
-use crate::{bench::Report, journal::Entry, results::Results};
+use crate::{attacks, bench::Report, journal::Entry, results::Results};
 
 /// What a document or a line of a results directory is.
 #[derive(JsonSchema)]
@@ -14,6 +14,8 @@ enum Kept {
     Study(Record<Results>),
     /// `bench.json`: speed beside other libraries.
     Bench(Record<Report>),
+    /// `attacks.json`: what every attack came to.
+    Attacks(Record<attacks::Report>),
     /// A line of `journal.jsonl`: how far a run of all studies has come.
     Journal(Record<Entry>),
 }

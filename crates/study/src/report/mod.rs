@@ -1,5 +1,6 @@
 //! The page: `report/index.html`, one file that needs nothing else, made from the results directory alone.
 
+mod attacks;
 mod benches;
 mod chapter;
 mod chooser;
@@ -12,6 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use attacks::Attacks;
 use benches::Bench;
 use chapter::{Chapter, Shown};
 use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
@@ -19,10 +21,10 @@ use sealwright_measure::{Table, store::write_atomically};
 
 use crate::{
     advise::Measured,
-    bench,
+    attacks as attacks_of, bench,
     error::StudyError,
     quantity::Kind,
-    results::{Results, load_bench},
+    results::{Results, load_attacks, load_bench},
     studies::STUDIES,
     study::Options,
 };
@@ -41,7 +43,8 @@ pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(&options.results, study.name()).transpose());
     let results: Vec<Results> = loaded.collect::<Result<_, _>>()?;
     let data = beside(&options.results, &options.report);
-    let page = html(&results, load_bench(&options.results)?.as_ref(), data.as_deref())?;
+    let (bench, attacks) = (load_bench(&options.results)?, load_attacks(&options.results)?);
+    let page = html(&results, bench.as_ref(), attacks.as_ref(), data.as_deref())?;
     put(&options.report, "index.html", &page)
 }
 
@@ -96,11 +99,16 @@ fn environment<'a>() -> Result<Environment<'a>, minijinja::Error> {
     Ok(environment)
 }
 
-/// The page for `results` of studies and what `bench` found; there may be none of either. `data` is a link to their folder.
+/// The page for `results` of studies, what `bench` found and what attacks came to; there may be none of each. `data` is a link to their folder.
 ///
 /// # Errors
 /// When a result is of no known study.
-pub fn html(results: &[Results], bench: Option<&bench::Report>, data: Option<&str>) -> Result<String, StudyError> {
+pub fn html(
+    results: &[Results],
+    bench: Option<&bench::Report>,
+    attacks: Option<&attacks_of::Report>,
+    data: Option<&str>,
+) -> Result<String, StudyError> {
     let chapters: Vec<Chapter> = results.iter().map(Chapter::new).collect::<Result<_, _>>()?;
     let sessions = results.iter().find(|results| results.study == "sessions");
     let chooser = chooser::chooser(Measured { bench, sessions });
@@ -112,6 +120,7 @@ pub fn html(results: &[Results], bench: Option<&bench::Report>, data: Option<&st
             chapters => Serde(&chapters),
             machines => Serde(machines(results, bench)),
             bench => Serde(bench.map(Bench::new)),
+            attacks => Serde(attacks.map(Attacks::new)),
             chooser => Serde(&chooser),
             chooser_json => Value::from_safe_string(chooser_json.clone()),
             style => Value::from_safe_string(STYLE.to_owned()),

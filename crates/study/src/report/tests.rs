@@ -5,6 +5,7 @@ use sealwright_measure::{Cell, Column, Interval, Machine, Table, Verdict};
 
 use super::*;
 use crate::{
+    attacks::{Attacked, Tried},
     bench::{Direction, Limit, Limiting, Participant, Row},
     figure::{Axis, Figure, PlotKind, Series, X},
     judgement::{Judged, Scoped},
@@ -89,9 +90,55 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
     }
 }
 
-/// The page of the results and of a bench.
+/// An attack, made up, with text that HTML would take amiss.
+fn attacks() -> attacks_of::Report {
+    let tried = |against: &str, weak, end| Tried {
+        against: against.into(),
+        weak,
+        succeeded: weak,
+        result: "read".into(),
+        queries: 9,
+        steps: 10,
+        step: "steps".into(),
+        memory: 64,
+        cpu_seconds: 0.5,
+        seconds: 0.5,
+        curve: vec![[0.0, 0.0], [9.0, end]],
+    };
+    let attacked = Attacked {
+        name: "made-up".into(),
+        title: "A <title>".into(),
+        knows: "all & nothing".into(),
+        stopped_by: "</section>".into(),
+        reduced: Some("everything".into()),
+        not_here: None,
+        as_expected: true,
+        spent: "questions".into(),
+        gained: "bits".into(),
+        trials: vec![tried("<weak>", true, 128.0), tried("strong", false, 0.0)],
+    };
+    attacks_of::Report { machine: Machine::here(["portable"]), small: true, seconds: 1.0, attacks: vec![attacked] }
+}
+
+#[test]
+fn attacks_are_a_chapter_with_their_table_and_figures() {
+    let own = page();
+    for part in
+        ["id=\"attacks\"", "A &lt;title&gt;", "&lt;weak&gt;", "id=\"attack-made-up\"", "1 targets fell and 1 held"]
+    {
+        assert!(own.contains(part), "{part}");
+    }
+    assert!(!own.contains("<weak>") && own.contains("../results/attacks.json"));
+    assert!(!html(&[results()], None, None, None).unwrap().contains("id=\"attacks\""));
+    let drawn = crate::attacks::drawing(&attacks().attacks[0]).unwrap();
+    assert!(drawn.starts_with("<svg xmlns") && drawn.contains("--series-7") && !drawn.contains("<weak>"), "{drawn}");
+    assert_eq!(drawn.matches("<svg").count(), drawn.matches("</svg>").count());
+}
+
+/// The page of the results, of a bench and of attacks.
 fn page() -> String {
-    html(&[results()], Some(&report([row(1500, "ring", 3.0), row(64, "ring", 1.0)])), Some("../results")).unwrap()
+    let bench = report([row(1500, "ring", 3.0), row(64, "ring", 1.0)]);
+    html(&[results()], Some(&bench), Some(&attacks()), Some("../results")).unwrap()
 }
 
 #[test]
@@ -130,7 +177,7 @@ fn every_table_has_its_caption_and_every_plot_its_words() {
     assert!(tables.len() >= 4);
     assert!(tables.iter().all(|table| table.split("</table>").next().unwrap().contains("<caption")));
     let drawings: Vec<&str> = own.split("class=\"drawing\"").skip(1).collect();
-    assert_eq!(drawings.len(), 3, "a small one, the study's, bench's");
+    assert_eq!(drawings.len(), 4, "a small one, the study's, the attack's, bench's");
     assert!(drawings.iter().all(|one| one.split('>').next().unwrap().contains(" role=\"img\" aria-label=\"")));
     assert_eq!(own.matches("<figure").count(), own.matches("class=\"alt\"").count());
 }
@@ -146,7 +193,7 @@ fn headings_go_down_one_step_at_a_time() {
 
 #[test]
 fn foreign_text_stays_text() {
-    let own = html(&[results()], None, None).unwrap();
+    let own = html(&[results()], None, None, None).unwrap();
     assert!(!own.contains("<script>alert"));
     assert!(own.contains("GCM &lt;wins&gt; &amp; loses"));
     assert!(own.contains("whole &lt;processes&gt;"));
@@ -154,7 +201,7 @@ fn foreign_text_stays_text() {
 
 #[test]
 fn verdicts_show_as_sign_and_words() {
-    let own = html(&[results()], None, None).unwrap();
+    let own = html(&[results()], None, None, None).unwrap();
     let table = own.split("id=\"claims-table\"").nth(1).unwrap().split("</table>").next().unwrap();
     let cell = |class: &str, words: &str| {
         let cells: Vec<&str> =
@@ -197,7 +244,7 @@ fn results_come_back_from_disk_and_make_the_same_page() {
     let after = Results::load(&options.results, "files").unwrap().unwrap();
     assert_eq!(serde_json::to_value(&after).unwrap(), serde_json::to_value(&before).unwrap());
     let path = write(&options).unwrap();
-    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None, Some("../r")).unwrap());
+    assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None, None, Some("../r")).unwrap());
 }
 
 #[test]

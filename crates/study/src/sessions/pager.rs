@@ -231,7 +231,7 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..12 {
                 let pager = &pager;
-                scope.spawn(move || (0..120).for_each(|i| drop(pager.touch((thread * 7 + i) % 60).unwrap())));
+                scope.spawn(move || (0..120).map(|i| pager.touch((thread * 7 + i) % 60).unwrap()).sum::<u64>());
             }
         });
         let all: u64 = (0..60).map(|record| pager.touch(record).unwrap()).sum();

@@ -1,10 +1,12 @@
 //! A [`Figure`] as a static drawing (SVG). It takes its colours from the page's style sheet, so it follows light and dark mode
 //! without a script. A figure that repeats one of the paper has two panels: the paper's axes first, ours beside.
 
+mod alone;
 mod scale;
 
 use std::fmt::Write;
 
+pub(crate) use alone::alone;
 use html_escape::{encode_double_quoted_attribute as quoted, encode_text as escaped};
 use scale::{Scale, ends};
 

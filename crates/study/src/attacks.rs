@@ -1,0 +1,225 @@
+//! Every attack of `sealwright-attacks`, run and kept for the report: costs, verdicts, and a figure for each.
+
+use schemars::JsonSchema;
+use sealwright_attacks::{ATTACKS, Size, Target};
+use sealwright_measure::{Cell, Column, Interval, Machine, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::StudyError,
+    figure::{Axis, Figure, PlotKind, Series, X, colour},
+    progress::Progress,
+    svg,
+};
+
+/// What every attack came to.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Where they ran.
+    pub machine: Machine,
+    /// Whether long attacks were reduced.
+    pub small: bool,
+    /// Wall time of all.
+    pub seconds: f64,
+    /// Each attack, in the order of the table.
+    pub attacks: Vec<Attacked>,
+}
+
+/// What one attack came to.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Attacked {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it achieves.
+    pub title: String,
+    /// What the attacker knows.
+    pub knows: String,
+    /// What stops it.
+    pub stopped_by: String,
+    /// What was reduced, if anything was.
+    pub reduced: Option<String>,
+    /// Why it cannot be had on this machine, if it cannot.
+    pub not_here: Option<String>,
+    /// Whether every weak target fell and every strong one held.
+    pub as_expected: bool,
+    /// What the attacker spends: the horizontal axis.
+    pub spent: String,
+    /// What it gains: the vertical axis.
+    pub gained: String,
+    /// Each target.
+    pub trials: Vec<Tried>,
+}
+
+/// One attempt against one target.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Tried {
+    /// What was attacked.
+    pub against: String,
+    /// Whether the attack should succeed.
+    pub weak: bool,
+    /// Whether it did.
+    pub succeeded: bool,
+    /// What came of it.
+    pub result: String,
+    /// Messages observed, or questions asked.
+    pub queries: u64,
+    /// Steps of computation.
+    pub steps: u64,
+    /// What a step is.
+    pub step: String,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// CPU seconds of all threads.
+    pub cpu_seconds: f64,
+    /// Wall seconds.
+    pub seconds: f64,
+    /// What the attacker had spent and gained.
+    pub curve: Vec<[f64; 2]>,
+}
+
+/// Runs one attack.
+///
+/// # Errors
+/// When the victim does not work as it must without an attack.
+pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attacked, StudyError> {
+    let failed = |error| StudyError::Io(format!("the attack {}", attack.name), std::io::Error::other(error));
+    let report = attack.run(size).map_err(failed)?;
+    let as_expected = report.as_expected();
+    let trials = report.trials.into_iter().map(|trial| Tried {
+        against: trial.against,
+        weak: trial.target == Target::Weak,
+        succeeded: trial.succeeded,
+        result: trial.result,
+        queries: trial.queries,
+        steps: trial.steps,
+        step: trial.step.to_owned(),
+        memory: trial.memory,
+        cpu_seconds: trial.cpu_seconds,
+        seconds: trial.seconds,
+        curve: trial.curve,
+    });
+    Ok(Attacked {
+        name: attack.name.to_owned(),
+        title: attack.title.to_owned(),
+        knows: attack.knows.to_owned(),
+        stopped_by: attack.stopped_by.to_owned(),
+        reduced: report.reduced.map(str::to_owned),
+        not_here: report.not_here.map(str::to_owned),
+        as_expected,
+        spent: attack.figure.spent.to_owned(),
+        gained: attack.figure.gained.to_owned(),
+        trials: trials.collect(),
+    })
+}
+
+/// Runs every attack, reduced or in full.
+pub(crate) fn run(small: bool, progress: &mut Progress<'_>) -> Result<Report, StudyError> {
+    let clock = std::time::Instant::now();
+    progress.expect(ATTACKS.len());
+    let size = if small { Size::Small } else { Size::Full };
+    let mut attacks = Vec::new();
+    for attack in ATTACKS {
+        progress.step(attack.name);
+        attacks.push(attacked(attack, size)?);
+    }
+    let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
+    Ok(Report { machine, small, seconds: clock.elapsed().as_secs_f64(), attacks })
+}
+
+/// Attacks, costs and verdicts: a row for each target.
+pub fn table(attacks: &[Attacked]) -> Table {
+    let heads = [
+        Column::text("attack"),
+        Column::text("against"),
+        Column::text("expected"),
+        Column::text("result"),
+        Column::number("queries"),
+        Column::number("steps"),
+        Column::number("memory").unit("bytes"),
+        Column::number("CPU time").unit("s"),
+    ];
+    let mut table = Table::new("Attacks, costs and verdicts", heads);
+    let word = |broken| if broken { "broken" } else { "held" };
+    for attack in attacks {
+        for tried in &attack.trials {
+            table.row([
+                Cell::text(&attack.name),
+                Cell::text(&tried.against),
+                Cell::text(word(tried.weak)),
+                Cell::text(word(tried.succeeded)),
+                Cell::count(tried.queries),
+                Cell::count(tried.steps),
+                Cell::count(tried.memory),
+                Cell::number(tried.cpu_seconds, 3),
+            ]);
+        }
+        if let Some(why) = &attack.not_here {
+            let first =
+                [Cell::text(&attack.name), Cell::text(why), Cell::text("broken"), Cell::text("not on this machine")];
+            table.row(first.into_iter().chain((0..4).map(|_| Cell::empty("not tried"))));
+        }
+    }
+    table
+}
+
+/// What the attacker gained by what it spent, a line for each target; `None` if nothing was tried.
+pub fn figure(attack: &Attacked) -> Option<Figure> {
+    let spent = || attack.trials.iter().flat_map(|tried| &tried.curve).map(|point| point[0]);
+    let (most, least) = (spent().fold(0.0, f64::max), spent().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min));
+    if most <= 0.0 {
+        return None;
+    }
+    // From a first point to a last one more than fifty times as far
+    let log = most > 50.0 * least;
+    let series = attack.trials.iter().enumerate().map(|(number, tried)| {
+        let points = tried.curve.iter().filter(|point| !log || point[0] > 0.0);
+        let colour = if tried.weak { colour::CIRCUMSTANCES[0] } else { colour::CIRCUMSTANCES[1 + number % 3] };
+        Series::here(&tried.against, colour, points.map(|point| (X::Number(point[0]), Interval::exact(point[1]))))
+    });
+    let ends = attack.trials.iter().filter_map(|tried| {
+        let [_, gained] = tried.curve.last()?;
+        Some(format!("{}: {gained:.0}", tried.against))
+    });
+    let mut x = Axis::new(&attack.spent, None);
+    x.log = log;
+    Some(Figure {
+        id: attack.name.clone(),
+        title: format!("{}: {} by {}", attack.name, attack.gained, attack.spent),
+        alt: format!("{}. At the end: {}.", attack.title, ends.collect::<Vec<_>>().join("; ")),
+        kind: PlotKind::Lines,
+        x,
+        y: Axis::new(&attack.gained, None),
+        repeats: false,
+        level: None,
+        series: series.collect(),
+    })
+}
+
+/// That figure as an SVG document, for a page of its own.
+pub fn drawing(attack: &Attacked) -> Option<String> {
+    figure(attack).map(|figure| svg::alone(&figure))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_attacks::by_name;
+
+    use super::*;
+
+    #[test]
+    fn an_attack_has_its_rows_and_its_figure() {
+        let attacks: Vec<Attacked> = ["cbc-padding", "gcm-nonce-reuse"]
+            .map(|name| attacked(by_name(name).unwrap(), Size::Small).unwrap())
+            .to_vec();
+        let text = table(&attacks).to_text();
+        assert!(text.contains("sealwright enc -d -aes-256-cbc") && text.contains("held"), "{text}");
+        let figure = figure(&attacks[0]).unwrap();
+        let [weak, strong] = &figure.series[..] else { panic!("{figure:?}") };
+        // Every byte of three blocks takes questions; a sealed file answers none
+        assert_eq!(weak.points.last().unwrap().y.median, 48.0);
+        assert!(weak.points.windows(2).all(|pair| pair[0].y.median <= pair[1].y.median));
+        assert!(strong.points.iter().all(|point| point.y.median == 0.0));
+        assert!(super::figure(&Attacked { trials: Vec::new(), ..attacks[0].clone() }).is_none());
+    }
+}

@@ -1,0 +1,55 @@
+//! The chapter of the attacks, from `results/attacks.json`.
+
+use serde::Serialize;
+
+use super::{
+    chapter::{Plot, Shown, day},
+    terms,
+};
+use crate::attacks::{Attacked, Report, figure, table};
+
+/// Everything that the chapter shows.
+#[derive(Serialize)]
+pub(super) struct Attacks {
+    count: usize,
+    /// Targets that fell, and that held.
+    broken: usize,
+    held: usize,
+    /// Attacks that did not go as expected.
+    unexpected: Vec<String>,
+    small: bool,
+    seconds: String,
+    date: String,
+    machine: String,
+    figures: Vec<Plot>,
+    table: Shown,
+    /// Name; title, what the attacker knows and what stops it, as HTML with words linked to the glossary; what was reduced.
+    cards: Vec<[String; 5]>,
+}
+
+impl Attacks {
+    pub(super) fn new(report: &Report) -> Attacks {
+        let tried = || report.attacks.iter().flat_map(|attack| &attack.trials);
+        let unexpected = report.attacks.iter().filter(|attack| !attack.as_expected);
+        Attacks {
+            count: report.attacks.len(),
+            broken: tried().filter(|tried| tried.succeeded).count(),
+            held: tried().filter(|tried| !tried.succeeded).count(),
+            unexpected: unexpected.map(|attack| attack.name.clone()).collect(),
+            small: report.small,
+            seconds: format!("{:.0}", report.seconds),
+            date: day(&report.machine.date),
+            machine: report.machine.cpu.clone(),
+            figures: report.attacks.iter().filter_map(figure).map(|figure| Plot::new("attack", &figure)).collect(),
+            table: Shown::from(&table(&report.attacks)),
+            cards: report.attacks.iter().map(card).collect(),
+        }
+    }
+}
+
+fn card(attack: &Attacked) -> [String; 5] {
+    let less = attack.reduced.as_ref().or(attack.not_here.as_ref()).cloned().unwrap_or_default();
+    let linked = [&attack.title, &attack.knows, &attack.stopped_by].map(|text| terms::linked(text));
+    let [title, knows, stopped] = linked;
+    [attack.name.clone(), title, knows, stopped, less]
+}
