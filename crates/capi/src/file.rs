@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use sealwright_file::{Input, Key, Opening, Output, Place, Sealing};
+use sealwright_file::{Input, Key, Opening, Output, Place, Sealing, pooled, threads_for};
 
 use crate::{
     error::guard,
@@ -72,9 +72,12 @@ pub unsafe extern "C" fn sealwright_file_seal(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         let (input, output) = ends(from, to, flags)?;
-        let sealing = Sealing::new(&borrow(key, "the key")?.0).suite(text(suite, "the suite")?.parse()?);
-        let sealing = sealing.ad(bytes(ad, ad_len, "the associated data")?).armor(flags & SEALWRIGHT_ARMOR != 0);
-        sealing.seal(input, output)?;
+        let (key, suite) = (&borrow(key, "the key")?.0, text(suite, "the suite")?.parse()?);
+        let ad = bytes(ad, ad_len, "the associated data")?;
+        // A pool for each file: the caller may fork between two of them, and threads do not come along.
+        pooled(threads_for(input.len()), || {
+            Sealing::new(key).suite(suite).ad(ad).armor(flags & SEALWRIGHT_ARMOR != 0).seal(input, output)
+        })?;
         Ok(())
     })
 }
@@ -93,8 +96,8 @@ pub unsafe extern "C" fn sealwright_file_open(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         let (input, output) = ends(from, to, flags)?;
-        let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
-        opening.open(input, output)?;
+        let (key, ad) = (&borrow(key, "the key")?.0, bytes(ad, ad_len, "the associated data")?);
+        pooled(threads_for(input.len()), || Opening::new(key).ad(ad).open(input, output))?;
         Ok(())
     })
 }

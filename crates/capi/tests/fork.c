@@ -1,0 +1,75 @@
+/* A process that has sealed a file forks; both go on to seal and open files. */
+#define _POSIX_C_SOURCE 200809L
+#include <sealwright.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Long enough for several threads. */
+enum { LENGTH = 9 << 20 };
+static const uint8_t SECRET[32] = {1, 2, 3};
+
+static int there_and_back(const sealwright_file_key *key, const char *folder, const char *who)
+{
+    char plain[4096], sealed[4096], back[4096];
+    snprintf(plain, sizeof plain, "%s/plain", folder);
+    snprintf(sealed, sizeof sealed, "%s/%s.seal", folder, who);
+    snprintf(back, sizeof back, "%s/%s", folder, who);
+    int error = sealwright_file_seal(plain, sealed, "aes-256-gcm", key, NULL, 0, 0);
+    if (error == 0)
+        error = sealwright_file_open(sealed, back, key, NULL, 0, 0);
+    if (error != 0) {
+        printf("%s: %s\n", who, sealwright_last_error());
+        return 1;
+    }
+    FILE *file = fopen(back, "rb");
+    static uint8_t bytes[LENGTH + 1];
+    size_t got = file == NULL ? 0 : fread(bytes, 1, sizeof bytes, file);
+    if (file != NULL)
+        fclose(file);
+    if (got != LENGTH || bytes[LENGTH - 1] != 0x5a) {
+        printf("%s: %zu bytes came back\n", who, got);
+        return 1;
+    }
+    return 0;
+}
+
+int main(int count, char **words)
+{
+    if (count != 2)
+        return 2;
+    char plain[4096];
+    snprintf(plain, sizeof plain, "%s/plain", words[1]);
+    uint8_t *text = malloc(LENGTH);
+    FILE *file = fopen(plain, "wb");
+    if (text == NULL || file == NULL)
+        return 2;
+    memset(text, 0x5a, LENGTH);
+    if (fwrite(text, 1, LENGTH, file) != LENGTH || fclose(file) != 0)
+        return 2;
+    free(text);
+    sealwright_file_key *key = NULL;
+    if (sealwright_file_key_raw(SECRET, 32, &key) != 0 || there_and_back(key, words[1], "before"))
+        return 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        return 2;
+    if (child == 0) {
+        /* Waiting for threads that there are none of would take for ever. */
+        alarm(60);
+        int wrong = there_and_back(key, words[1], "child");
+        fflush(stdout);
+        _exit(wrong);
+    }
+    int status = 0, wrong = there_and_back(key, words[1], "parent");
+    if (waitpid(child, &status, 0) != child || status != 0) {
+        printf("the child ended with %d\n", status);
+        wrong = 1;
+    }
+    sealwright_file_key_free(key);
+    printf("%d wrong\n", wrong);
+    return wrong;
+}
