@@ -4,7 +4,7 @@ use std::{
     fs,
     io::Read,
     net::{TcpListener, TcpStream},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread::sleep,
     time::Duration,
@@ -15,11 +15,13 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-pub(crate) fn run(steps: &mut Steps, folder: &Path) {
+/// Returns whether OpenSSL 3 is there to try the provider with.
+pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     let version = Command::new("openssl").arg("version").output().ok();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     if !version.starts_with("OpenSSL 3") {
-        return steps.skip("OpenSSL provider", "OpenSSL 3 is needed (Debian: apt install openssl libssl-dev)");
+        steps.skip("OpenSSL provider", "OpenSSL 3 is needed (Debian: apt install openssl libssl-dev)");
+        return false;
     }
     let modules = folder.join("prefix/lib/ossl-modules");
     if Path::new("/usr/include/openssl/provider.h").exists() && have("cc") {
@@ -27,7 +29,8 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) {
     } else {
         steps.skip("OpenSSL provider through EVP", "OpenSSL's headers are needed (Debian: apt install libssl-dev)");
     }
-    steps.check("OpenSSL provider under TLS", |_| tls(folder, &modules));
+    steps.check("OpenSSL provider under TLS", |_| tls(folder));
+    true
 }
 
 /// Every algorithm against OpenSSL's own.
@@ -41,33 +44,86 @@ fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
     printed(said(&mut compile).and_then(|_| run()), "0 wrong of more than 1000\n")
 }
 
-/// A server of OpenSSL's whose ciphers are ours, and a client that knows nothing of it; then the other way round.
-fn tls(folder: &Path, modules: &Path) -> Checked {
-    let (key, certificate) = (folder.join("tls.key"), folder.join("tls.pem"));
-    let mut make = Command::new("openssl");
-    make.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]);
-    make.args(["-subj", "/CN=localhost", "-keyout"]).arg(&key).arg("-out").arg(&certificate);
-    let settings = folder.join("openssl.cnf");
-    let text = format!(
-        "openssl_conf = all\n[all]\nproviders = providers\nalg_section = algorithms\n[algorithms]\n\
-         default_properties = ?provider=sealwright\n[providers]\nsealwright = ours\ndefault = theirs\n[ours]\n\
-         module = {}\nactivate = 1\n[theirs]\nactivate = 1\n",
-        modules.join("sealwright.so").display()
-    );
-    if let Err(why) = said(&mut make).and_then(|_| fs::write(&settings, text).map_err(|error| error.to_string())) {
-        return Checked::Wrong(vec![why]);
+/// What TLS needs: the server's key and certificate, a file to fetch, and settings that put our provider first.
+pub(crate) struct Tls {
+    folder: PathBuf,
+    pub(crate) key: PathBuf,
+    pub(crate) certificate: PathBuf,
+    pub(crate) settings: PathBuf,
+    text: String,
+}
+
+/// What a client allows: one version and one suite.
+pub(crate) type Offer = (&'static str, [&'static str; 2]);
+
+pub(crate) const OFFERS: [Offer; 4] = [
+    ("-tls1_3", ["-ciphersuites", "TLS_AES_256_GCM_SHA384"]),
+    ("-tls1_3", ["-ciphersuites", "TLS_AES_128_GCM_SHA256"]),
+    ("-tls1_2", ["-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"]),
+    ("-tls1_2", ["-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"]),
+];
+
+impl Tls {
+    pub(crate) fn new(folder: &Path) -> Result<Tls, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let [key, certificate, settings] = ["tls.key", "tls.pem", "openssl.cnf"].map(|name| folder.join(name));
+        let mut make = Command::new("openssl");
+        make.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]);
+        make.args(["-subj", "/CN=localhost", "-keyout"]).arg(&key).arg("-out").arg(&certificate);
+        said(&mut make)?;
+        let text = format!(
+            "openssl_conf = all\n[all]\nproviders = providers\nalg_section = algorithms\n[algorithms]\n\
+             default_properties = ?provider=sealwright\n[providers]\nsealwright = ours\ndefault = theirs\n[ours]\n\
+             module = {}\nactivate = 1\n[theirs]\nactivate = 1\n",
+            folder.join("prefix/lib/ossl-modules/sealwright.so").display()
+        );
+        fs::write(&settings, text).map_err(failed)?;
+        let text: String = (0..200_000).map(|number| format!("{number}\n")).collect();
+        fs::create_dir_all(folder.join("www")).map_err(failed)?;
+        fs::write(folder.join("www/file"), &text).map_err(failed)?;
+        Ok(Tls { folder: folder.into(), key, certificate, settings, text })
     }
+
+    /// The folder with the file that is fetched, `/file`.
+    pub(crate) fn www(&self) -> PathBuf {
+        self.folder.join("www")
+    }
+
+    /// Fetches the file with `openssl s_client`, whose ciphers are ours or OpenSSL's.
+    pub(crate) fn fetch(&self, port: u16, (version, suite): Offer, ours: bool) -> Result<(), String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let mut client = Command::new("openssl");
+        client.args(["s_client", "-quiet", "-no_ign_eof", version, "-CAfile"]).arg(&self.certificate).args(suite);
+        client.args(["-verify_return_error", "-servername", "localhost", "-connect", &format!("127.0.0.1:{port}")]);
+        if ours {
+            client.env("OPENSSL_CONF", &self.settings);
+        }
+        client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut client = Stopped(client.spawn().map_err(failed)?);
+        let mut input = client.0.stdin.take().ok_or("no input")?;
+        std::io::Write::write_all(&mut input, b"GET /file HTTP/1.0\r\n\r\n").map_err(failed)?;
+        let (mut got, mut output) = (String::new(), client.0.stdout.take().ok_or("no output")?);
+        output.read_to_string(&mut got).map_err(failed)?;
+        drop(input);
+        match got.split_once("\r\n\r\n") {
+            Some((_, body)) if body == self.text => Ok(()),
+            _ => Err(format!("{version} {}: {} bytes came, not the file", suite[1], got.len())),
+        }
+    }
+}
+
+/// Connections with a server of OpenSSL's whose ciphers are ours and a client that knows nothing of it; then the other way round.
+fn tls(folder: &Path) -> Checked {
+    let tls = match Tls::new(folder) {
+        Ok(tls) => tls,
+        Err(why) => return Checked::Wrong(vec![why]),
+    };
     let (mut wrong, mut right) = (Vec::new(), 0);
-    for (version, suite) in [
-        ("-tls1_3", ["-ciphersuites", "TLS_AES_256_GCM_SHA384"]),
-        ("-tls1_3", ["-ciphersuites", "TLS_AES_128_GCM_SHA256"]),
-        ("-tls1_2", ["-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"]),
-        ("-tls1_2", ["-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"]),
-    ] {
+    for offer in OFFERS {
         for ours_serves in [true, false] {
-            match exchange(&key, &certificate, &settings, ours_serves, version, suite) {
+            match exchange(&tls, ours_serves, offer) {
                 Ok(()) => right += 1,
-                Err(why) => wrong.push(format!("{version} {}: {why}", suite[1])),
+                Err(why) => wrong.push(why),
             }
         }
     }
@@ -75,59 +131,49 @@ fn tls(folder: &Path, modules: &Path) -> Checked {
 }
 
 /// Fetches a large file over TLS from `openssl s_server`.
-fn exchange(
-    key: &Path,
-    certificate: &Path,
-    settings: &Path,
-    ours_serves: bool,
-    version: &str,
-    suite: [&str; 2],
-) -> Result<(), String> {
-    let failed = |error: std::io::Error| error.to_string();
-    let folder = key.parent().unwrap_or(key).join("www");
-    fs::create_dir_all(&folder).map_err(failed)?;
-    let text: String = (0..200_000).map(|number| format!("{number}\n")).collect();
-    fs::write(folder.join("file"), &text).map_err(failed)?;
-    // A port that is free now.
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).map_err(failed)?.port().to_string();
-    let ours = |command: &mut Command, yes: bool| {
-        if yes {
-            command.env("OPENSSL_CONF", settings);
-        }
-    };
+fn exchange(tls: &Tls, ours_serves: bool, offer: Offer) -> Result<(), String> {
+    let port = free_port()?;
     let mut server = Command::new("openssl");
-    server.args(["s_server", "-quiet", "-WWW", "-naccept", "2", version, "-port", &port, "-key"]).arg(key);
-    server.arg("-cert").arg(certificate).args(suite).current_dir(&folder);
-    ours(&mut server, ours_serves);
-    let server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(failed)?;
-    let server = Stopped(server);
+    server.args(["s_server", "-quiet", "-WWW", "-naccept", "2", offer.0, "-port", &port.to_string(), "-key"]);
+    server.arg(&tls.key).arg("-cert").arg(&tls.certificate).args(offer.1).current_dir(tls.www());
+    if ours_serves {
+        server.env("OPENSSL_CONF", &tls.settings);
+    }
     // The connection that only asks whether it listens is the first of two.
-    let listening = (0..100).any(|_| {
-        sleep(Duration::from_millis(50));
-        TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()
-    });
-    if !listening {
-        return Err("the server does not listen".into());
-    }
-    let mut client = Command::new("openssl");
-    client.args(["s_client", "-quiet", "-no_ign_eof", version, "-CAfile"]).arg(certificate).args(suite);
-    client.args(["-verify_return_error", "-servername", "localhost", "-connect", &format!("127.0.0.1:{port}")]);
-    ours(&mut client, !ours_serves);
-    client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut client = Stopped(client.spawn().map_err(failed)?);
-    let mut input = client.0.stdin.take().ok_or("no input")?;
-    std::io::Write::write_all(&mut input, b"GET /file HTTP/1.0\r\n\r\n").map_err(failed)?;
-    let (mut got, mut output) = (String::new(), client.0.stdout.take().ok_or("no output")?);
-    output.read_to_string(&mut got).map_err(failed)?;
-    drop((input, server));
-    match got.split_once("\r\n\r\n") {
-        Some((_, body)) if body == text => Ok(()),
-        _ => Err(format!("{} bytes came, not the file", got.len())),
-    }
+    let server = Stopped::listening(&mut server, port)?;
+    let fetched = tls.fetch(port, offer, !ours_serves);
+    drop(server);
+    fetched
+}
+
+/// A port that is free now.
+pub(crate) fn free_port() -> Result<u16, String> {
+    TcpListener::bind("127.0.0.1:0")
+        .and_then(|it| it.local_addr())
+        .map_or_else(|why| Err(why.to_string()), |at| Ok(at.port()))
 }
 
 /// A process that ends with its owner.
-struct Stopped(Child);
+pub(crate) struct Stopped(Child);
+
+impl Stopped {
+    /// Starts a server and waits until it listens.
+    pub(crate) fn listening(server: &mut Command, port: u16) -> Result<Stopped, String> {
+        let server = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let server = Stopped(server.map_err(|error| error.to_string())?);
+        for _ in 0..100 {
+            sleep(Duration::from_millis(50));
+            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Ok(server);
+            }
+        }
+        Err("the server does not listen".into())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
 
 impl Drop for Stopped {
     fn drop(&mut self) {
