@@ -17,6 +17,9 @@ use crate::{
     workload::Workload,
 };
 
+/// The connections are our own: none is too silent.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the workload's seed, so they
 /// must not protect anything.
 ///
@@ -59,8 +62,9 @@ pub(crate) fn started(
     let settings = Settings {
         max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
         max_bad: u32::MAX,
-        // The connections are our own, and they stay silent while the clients of the second relay are admitted
-        first_frame: Duration::from_secs(24 * 60 * 60),
+        // They stay silent while the clients of the second relay are admitted.
+        first_frame: DAY,
+        idle: DAY,
         ..Settings::default()
     };
     let start = |address: Ipv4Addr| Relay::start(SocketAddr::from((address, 0)), 0, settings, here);
