@@ -5,7 +5,7 @@ use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::{attack::Attack, kernel::Kernel, matrix};
 use sealwright_terminal::{CommandError, Exit, print};
 
-use super::{machine::MachineArgs, run::failed};
+use super::machine::{MachineArgs, failed};
 
 const EXAMPLES: &str = "\
 Example:

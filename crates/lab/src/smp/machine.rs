@@ -8,6 +8,7 @@ use sealwright_smp::{
     config::PRESETS,
     engine::{Model, Units},
     kernel::Kernel,
+    run::RunError,
     scheme::SchemeName,
     settings::{Settings, SettingsError, WorkloadSettings},
     trace::TraceError,
@@ -137,6 +138,15 @@ pub(super) fn unusable(error: SettingsError) -> CommandError {
             let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
             if nothing { failure.hint(hint) } else { failure }
         }
-        SettingsError::Run(error) => super::run::failed(error),
+        SettingsError::Run(error) => failed(error),
+    }
+}
+
+/// Settings that do not describe a machine are a usage error; everything else is a run that failed.
+pub(super) fn failed(error: RunError) -> CommandError {
+    match error {
+        RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
+        RunError::Dump { file, error } => CommandError::io(&file, &error),
+        RunError::Trace(_) | RunError::Machine(_) => CommandError::failed(error),
     }
 }

@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use sealwright_smp::{
     Outcome, Stats,
     attack::{Attack, Attacker},
-    run::{Progress, Report, RunError, Simulation},
+    run::{Progress, Report, Simulation},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::json;
 
-use super::machine::{MachineArgs, WorkArgs, unusable};
+use super::machine::{MachineArgs, WorkArgs, failed, unusable};
 
 const EXAMPLES: &str = "\
 Example:
@@ -73,15 +73,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
         (Outcome::Deadlock(nodes), _) => Err(CommandError::failed(format_args!("nodes {nodes:?} wait for ever"))),
         (Outcome::Completed, Some(Err(why))) => Err(CommandError::failed(format_args!("the result is wrong: {why}"))),
         (Outcome::Completed, _) => Ok(Exit::Done),
-    }
-}
-
-/// Settings that do not describe a machine are a usage error; everything else is a run that failed.
-pub(super) fn failed(error: RunError) -> CommandError {
-    match error {
-        RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
-        RunError::Dump { file, error } => CommandError::io(&file, &error),
-        RunError::Trace(_) | RunError::Machine(_) => CommandError::failed(error),
     }
 }
 

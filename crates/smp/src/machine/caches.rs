@@ -1,11 +1,12 @@
 //! The caches of all nodes: how lines move between the levels of a node, and the accesses to them.
 
 use super::{
-    bus::{Bus, Command},
+    bus::Bus,
     checker::Checker,
     context::Context,
     node::{At, Mshr, Node, WriteBack},
     outcome::MachineError,
+    request::Command,
 };
 use crate::{
     access::{Access, Kind},

@@ -2,11 +2,12 @@
 //! lines that arrive.
 
 use super::{
-    bus::{Bus, Command, Request},
+    bus::Bus,
     caches::Caches,
     context::Context,
     node::{At, Mshr, access_event},
     outcome::MachineError,
+    request::{Command, Request},
     schedule::Event as Due,
 };
 use crate::{

@@ -8,8 +8,8 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    bus::{Command, Request},
     outcome::Detection,
+    request::{Command, Request},
 };
 use crate::{attack::Fate, engine::Cycle, message::Message};
 

@@ -1,9 +1,10 @@
 //! The memory controller: what memory holds, which lines a node owns, and the protection of what lies there.
 
 use super::{
-    bus::{Bus, Command, Request},
+    bus::Bus,
     context::Context,
     dram::{Banks, RowCounters},
+    request::{Command, Request},
 };
 use crate::{
     config::{self, Config, Protect},

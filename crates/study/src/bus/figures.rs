@@ -4,9 +4,9 @@ use sealwright_measure::Interval;
 use sealwright_smp::engine::Units;
 
 use super::{
-    grid::{Grid, POOL, PROCESSORS, RECORDED_WITH, over_seeds},
+    grid::{Grid, POOL, RECORDED_WITH, over_seeds},
     printed::PAPER,
-    programs::Suite,
+    programs::{PROCESSORS, Suite},
     schemes::{Scheme, VARIANTS},
     tables::rows,
 };

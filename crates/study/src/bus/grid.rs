@@ -13,15 +13,14 @@ use sealwright_smp::{
 };
 
 use super::{
+    error::GridError,
     memory::{Protected, protect},
     processes::{Shared, share},
-    programs::{PROGRAMS, Suite, workload},
+    programs::{PROCESSORS, PROGRAMS, Suite, workload},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
 };
 use crate::progress::Progress;
 
-/// Numbers of processors, as the thesis has them.
-pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
 /// Sizes of the pool of pads, and numbers of masks, that are swept.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
@@ -62,16 +61,6 @@ pub(super) struct RunResult {
     pub(super) cycles: f64,
     /// Cache-to-cache transfers a thousand cycles and processor.
     pub(super) rate: f64,
-}
-
-/// Why the grid could not be run.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum GridError {
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// A run that did not finish, or whose result is wrong.
-    #[error("a run ended wrong: {0}")]
-    Wrong(String),
 }
 
 /// Everything that was run.

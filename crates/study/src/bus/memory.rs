@@ -8,7 +8,7 @@ use sealwright_smp::{
     run::{RunError, Simulation, Workload},
 };
 
-use super::grid::{Grid, GridError, PROCESSORS};
+use super::{error::GridError, programs::PROCESSORS};
 
 /// What is protected, and how; the first row is the one that losses are relative to.
 const ROWS: [(&str, &[&str]); 5] = [
@@ -55,16 +55,14 @@ fn run(row: usize, processors: usize, quick: bool) -> Result<Protected, GridErro
     Ok(Protected { row, processors, cycles, counter_misses })
 }
 
-pub(super) fn table(grid: &Grid) -> Table {
+pub(super) fn table(runs: &[Protected]) -> Table {
     let heads = std::iter::once(Column::text("protected"));
     let losses = PROCESSORS.map(|processors| Column::number(format!("{processors} processors")).unit("%"));
     let heads = heads.chain(losses).chain([Column::number("counters not at hand, 8 processors")]);
     let note = "FFT with a second level of 16 KB, so that lines come from memory again and again; losses against nothing. The tree is \
         what the thesis leaves for future work: split counters, encrypted lines, and a Merkle tree over the counters, as in SGX.";
     let mut table = Table::new("Bus and memory protected in one machine", heads).with_note(note);
-    let find = |row: usize, processors: usize| {
-        grid.protected.iter().find(|run| run.row == row && run.processors == processors)
-    };
+    let find = |row: usize, processors: usize| runs.iter().find(|run| run.row == row && run.processors == processors);
     for (row, (name, _)) in ROWS.iter().enumerate().skip(1) {
         let loss = |processors| Some((find(row, processors)?.cycles / find(0, processors)?.cycles - 1.0) * 100.0);
         let cells = PROCESSORS

@@ -1,5 +1,6 @@
 //! `sealwright-lab study bus`: a thesis on sealed cache-to-cache transfers, its figures run anew in our simulator.
 
+mod error;
 mod figures;
 mod grid;
 mod memory;
@@ -40,7 +41,7 @@ impl Study for Bus {
     }
 
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
-        let failed = |error: grid::GridError| StudyError::io("study bus")(std::io::Error::other(error));
+        let failed = |error: error::GridError| StudyError::io("study bus")(std::io::Error::other(error));
         let grid = grid::measure(options.quick, progress).map_err(failed)?;
         let quantities = quantities::quantities(&grid);
         let claims = judge(&PAPER.claims, &quantities)?;

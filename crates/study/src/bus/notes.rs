@@ -3,7 +3,8 @@
 use sealwright_measure::Verdict;
 
 use super::{
-    grid::{Grid, PROCESSORS, Run, seeds},
+    grid::{Grid, Run, seeds},
+    programs::PROCESSORS,
     quantities::RECORDED,
     schemes::{Scheme, VARIANTS},
 };

@@ -8,7 +8,7 @@ use sealwright_smp::{
     run::{RunError, Simulation, Workload},
 };
 
-use super::grid::{Grid, GridError};
+use super::error::GridError;
 
 /// Processes that share the machine.
 pub(super) const PROCESSES: usize = 4;
@@ -63,12 +63,12 @@ fn run(quantum: u64, keys: usize, quick: bool) -> Result<Shared, GridError> {
 }
 
 /// Per cent of the time without a scheme that keys cost.
-pub(super) fn loss(grid: &Grid, quantum: u64, keys: usize) -> Option<f64> {
-    let find = |keys| grid.shared.iter().find(|run| run.quantum == quantum && run.keys == keys);
+pub(super) fn loss(runs: &[Shared], quantum: u64, keys: usize) -> Option<f64> {
+    let find = |keys| runs.iter().find(|run| run.quantum == quantum && run.keys == keys);
     Some((find(keys)?.cycles / find(0)?.cycles - 1.0) * 100.0)
 }
 
-pub(super) fn table(grid: &Grid) -> Table {
+pub(super) fn table(runs: &[Shared]) -> Table {
     let heads = [
         Column::text("keys"),
         Column::number("cycles of a turn"),
@@ -80,8 +80,8 @@ pub(super) fn table(grid: &Grid) -> Table {
         process waits. With a key for each process a unit stores the pads of the one that runs and makes all of them anew at \
         each change, or it stores those of all. AES pipelined, 320 cycles.";
     let mut table = Table::new("Processes: what a key for each costs", heads).with_note(note);
-    for run in grid.shared.iter().filter(|run| run.keys > 0) {
-        let loss = loss(grid, run.quantum, run.keys);
+    for run in runs.iter().filter(|run| run.keys > 0) {
+        let loss = loss(runs, run.quantum, run.keys);
         table.row([
             Cell::text(KEYS[run.keys].0),
             Cell::count(run.quantum),

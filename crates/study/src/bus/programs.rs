@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use sealwright_smp::{kernel::Kernel, run::Workload, trace::Trace};
 
-use super::grid::PROCESSORS;
+/// Numbers of processors, as the thesis has them.
+pub(super) const PROCESSORS: [usize; 3] = [2, 4, 8];
 
 /// Kernels, then recorded programs.
 pub(super) const PROGRAMS: [&str; KERNELS + RECORDED.len()] = ["fft", "luc", "lunc", "radix", "xz", "git grep"];

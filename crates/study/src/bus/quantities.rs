@@ -4,9 +4,9 @@
 use sealwright_smp::{Config, matrix::Cell, scheme::SchemeName};
 
 use super::{
-    grid::{Grid, PROCESSORS, RECORDED_WITH, over_seeds},
+    grid::{Grid, RECORDED_WITH, over_seeds},
     printed::PAPER,
-    programs::Suite,
+    programs::{PROCESSORS, Suite},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
 };
 use crate::quantity::{Kind, Quantities, Quantity};

@@ -4,11 +4,11 @@ use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::{attack::Attack, engine::Units, matrix};
 
 use super::{
-    grid::{Grid, MASKS, POOL, PROCESSORS, RECORDED_WITH, Run, over_seeds},
+    grid::{Grid, MASKS, POOL, RECORDED_WITH, Run, over_seeds},
     memory,
     printed::PAPER,
     processes,
-    programs::{PROGRAMS, Suite},
+    programs::{PROCESSORS, PROGRAMS, Suite},
     schemes::{LATENCIES, Scheme, VARIANTS},
 };
 
@@ -38,8 +38,8 @@ pub(super) fn tables(grid: &Grid) -> Vec<Table> {
         pools(grid),
         masks(grid),
         storage(),
-        processes::table(grid),
-        memory::table(grid),
+        processes::table(&grid.shared),
+        memory::table(&grid.protected),
         attacks(grid),
         alarms(grid),
     ]

@@ -1,0 +1,111 @@
+//! The changes of a processor from one process to the next.
+
+use super::{
+    context::Context,
+    processor::{Activity, Processors},
+    schedule::Event,
+    threads::Parked,
+};
+use crate::engine::Cycle;
+
+/// A change of process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) process: usize,
+    pub(super) at: Cycle,
+    /// Whether its source was never asked for accesses.
+    pub(super) fresh: bool,
+}
+
+impl Processors {
+    /// The process that a processor runs.
+    pub(super) fn process(&self, node: usize) -> usize {
+        self.cores[node].threads.process
+    }
+
+    /// Has the schedule tell when the first processes have had their time.
+    pub(super) fn first_slices(&self, context: &mut Context) {
+        if self.processes.count > 1 && self.processes.quantum > 0 {
+            (0..self.cores.len())
+                .for_each(|node| context.schedule.after(self.processes.quantum, Event::Switch(node, 0)));
+        }
+    }
+
+    /// A processor's process has had its time, unless the processor has changed since. Whether it can change at once; else it
+    /// does when its access is done.
+    pub(super) fn expire(&mut self, node: usize, change: u64) -> bool {
+        let core = &mut self.cores[node];
+        let now = core.threads.changes == change;
+        core.threads.due |= now && core.activity != Activity::Running;
+        now && core.activity == Activity::Running
+    }
+
+    /// Whether a change of process is due.
+    pub(super) fn due(&mut self, node: usize) -> bool {
+        std::mem::take(&mut self.cores[node].threads.due)
+    }
+
+    /// Its process waits for other processors.
+    pub(super) fn block(&mut self, node: usize) {
+        self.cores[node].threads.blocked = true;
+    }
+
+    /// Whether a processor's process waits for others, or has ended.
+    pub(super) fn idle(&self, node: usize) -> bool {
+        let core = &self.cores[node];
+        core.threads.blocked || core.activity == Activity::Finished
+    }
+
+    /// A thread that waited for others may go on at `at`: `true` if its processor runs it, so that its access is to be
+    /// completed now.
+    pub(super) fn wake(&mut self, node: usize, process: usize, at: Cycle, context: &mut Context) -> bool {
+        let threads = &mut self.cores[node].threads;
+        if threads.process == process {
+            threads.blocked = false;
+            return true;
+        }
+        if let Some(parked) = threads.parked.iter_mut().find(|parked| parked.process == process) {
+            // What it waited for is done
+            let counters = &mut context.counters.nodes[node];
+            counters.accesses += 1;
+            parked.at += 1;
+            let gap = parked.accesses.get(parked.at).map(|next| u64::from(next.gap));
+            counters.instructions += gap.map_or(0, |gap| gap + 1);
+            parked.ready = Some(at + gap.unwrap_or(0));
+        }
+        false
+    }
+
+    /// Changes to the next process that can run; `None` if there is none.
+    pub(super) fn change(&mut self, node: usize, context: &mut Context) -> Option<Change> {
+        let (switch, quantum, now) = (self.processes.switch, self.processes.quantum, context.schedule.now());
+        let core = &mut self.cores[node];
+        let threads = &mut core.threads;
+        let place = threads.parked.iter().position(|parked| parked.ready.is_some())?;
+        let next = threads.parked.remove(place)?;
+        let at = now.max(core.time).max(next.ready.unwrap_or(0)) + switch;
+        let left = Parked {
+            process: std::mem::replace(&mut threads.process, next.process),
+            source: std::mem::replace(&mut core.source, next.source),
+            accesses: std::mem::replace(&mut core.accesses, next.accesses),
+            at: std::mem::replace(&mut core.at, next.at),
+            ready: (!threads.blocked).then_some(now),
+            fresh: false,
+        };
+        if core.activity != Activity::Finished {
+            threads.parked.push_back(left);
+        }
+        threads.changes += 1;
+        (threads.blocked, threads.due) = (false, false);
+        let (process, change) = (threads.process, threads.changes);
+        core.time = at;
+        core.activity = Activity::Running;
+        core.ahead.slots.resize(core.accesses.len(), 0);
+        core.look_anew();
+        context.counters.switches += 1;
+        if quantum > 0 {
+            context.schedule.at(at + quantum, Event::Switch(node, change));
+        }
+        Some(Change { process, at, fresh: next.fresh })
+    }
+}

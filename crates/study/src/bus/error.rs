@@ -1,0 +1,13 @@
+//! Why the grid could not be run.
+
+use sealwright_smp::run::RunError;
+
+/// Why the grid could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GridError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A run that did not finish, or whose result is wrong.
+    #[error("a run ended wrong: {0}")]
+    Wrong(String),
+}
