@@ -56,11 +56,11 @@ cargo xtask COMMAND
   python     installs the Python package and tests it, with pyca/cryptography and OpenSSL as referees (in python/.venv)
   capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
+  packages   each crate of the product builds from its package alone
 
-Not part of `test`, because they build the library many times:
+Not part of `test`, because it builds many other crates:
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
              aes-siv, hpke) over our types
-  packages   each crate of the product builds from its package alone
 ";
 
 /// The workspace's root.
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
         "fmt", "layers", "files", "examples", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
-        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl",
+        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
-        Some(one) if all.contains(&one) || ["packages", "upstream"].contains(&one) => vec![one],
+        Some(one) if all.contains(&one) || one == "upstream" => vec![one],
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -25,6 +25,8 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     command.args(["package", "--quiet", "--allow-dirty"]).current_dir(steps.root());
     // Dependencies are built once for all packages.
     command.env("CARGO_TARGET_DIR", steps.target().join("packages"));
+    // Nothing of it is run or built again.
+    command.envs([("CARGO_PROFILE_DEV_DEBUG", "0"), ("CARGO_INCREMENTAL", "0")]);
     for package in &packages {
         command.args(["--package", package["name"].as_str().unwrap_or_default()]);
     }
