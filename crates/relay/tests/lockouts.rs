@@ -88,23 +88,23 @@ fn an_address_has_its_share_of_the_connections_and_no_more() {
 }
 
 #[test]
-fn a_stranger_who_knocks_without_end_delays_no_handshake() {
+fn a_stranger_who_connects_without_end_delays_no_handshake() {
     let directory = folder(&["alice"], "\"alice\"");
     let (server, _) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
     let control = SocketAddr::from((Ipv4Addr::LOCALHOST, server.addresses().control.port()));
-    let (over, knocks) = (AtomicBool::new(false), AtomicU32::new(0));
+    let (over, attempts) = (AtomicBool::new(false), AtomicU32::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                knocks.fetch_add(from_elsewhere(control, 66).map_or(0, |_| 1), Ordering::Relaxed);
+                attempts.fetch_add(from_elsewhere(control, 66).map_or(0, |_| 1), Ordering::Relaxed);
                 std::thread::sleep(Duration::from_micros(500));
             }
         });
-        until("a flood", || knocks.load(Ordering::Relaxed) > 200);
+        until("a flood", || attempts.load(Ordering::Relaxed) > 200);
         let honest = (0..20).filter(|_| alice.open(&[]).is_ok()).count();
         over.store(true, Ordering::Relaxed);
-        assert_eq!(honest, 20, "of 20, among {} knocks", knocks.load(Ordering::Relaxed));
+        assert_eq!(honest, 20, "of 20, among {} attempts", attempts.load(Ordering::Relaxed));
     });
 }
 

@@ -124,6 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::trace::all;
 
     /// A record as `struct input_instr` is laid out.
     fn record(ip: u64, writes: [u64; 2], reads: [u64; 4]) -> Vec<u8> {
@@ -135,15 +136,7 @@ mod tests {
     }
 
     fn read(bytes: Vec<u8>, thread: usize) -> Result<Vec<Access>, SourceError> {
-        let mut source = ChampSim::new(Box::new(std::io::Cursor::new(bytes)), "c.0.champsim", 64, thread);
-        let (mut all, mut steps) = (Vec::new(), Vec::new());
-        loop {
-            source.fill(&mut steps)?;
-            if steps.is_empty() {
-                return Ok(all);
-            }
-            all.append(&mut steps);
-        }
+        all(ChampSim::new(Box::new(std::io::Cursor::new(bytes)), "c.0.champsim", 64, thread))
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub use smpt::{Smpt, Writer};
 pub use synchro::SynchroTrace;
 
 use crate::access::{Access, Kind};
+#[cfg(test)]
+use crate::access::{Source, SourceError};
 
 /// Steps that a reader makes at a time.
 pub(crate) const BATCH: usize = 4096;
@@ -66,5 +68,18 @@ impl Stepper {
     pub(crate) fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
         let gap = self.gap();
         steps.push(Access { address: object, value: count, gap, kind, size: 0 });
+    }
+}
+
+/// Everything that a source gives, for tests.
+#[cfg(test)]
+pub(crate) fn all(mut source: impl Source) -> Result<Vec<Access>, SourceError> {
+    let (mut all, mut steps) = (Vec::new(), Vec::new());
+    loop {
+        source.fill(&mut steps)?;
+        if steps.is_empty() {
+            return Ok(all);
+        }
+        all.append(&mut steps);
     }
 }

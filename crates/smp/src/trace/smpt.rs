@@ -175,17 +175,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::trace::all;
 
     fn read(bytes: &[u8]) -> Result<Vec<Access>, SourceError> {
-        let mut source = Smpt::new(Box::new(io::Cursor::new(bytes.to_vec())), "test", 64, 0);
-        let (mut all, mut steps) = (Vec::new(), Vec::new());
-        loop {
-            source.fill(&mut steps)?;
-            if steps.is_empty() {
-                return Ok(all);
-            }
-            all.append(&mut steps);
-        }
+        all(Smpt::new(Box::new(io::Cursor::new(bytes.to_vec())), "test", 64, 0))
     }
 
     #[test]
