@@ -22,6 +22,7 @@ pub mod attack;
 pub mod config;
 pub mod engine;
 mod error;
+mod hex;
 pub mod kernel;
 mod machine;
 pub mod matrix;

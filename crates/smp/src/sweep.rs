@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     config::{overlay, parse},
     error::ConfigError,
+    hex::hex,
     settings::Settings,
     stats::{Stats, quoted},
 };
@@ -35,7 +36,7 @@ impl Point {
     /// What results are kept by: a digest of all settings and of the simulator's version.
     pub fn key(&self) -> String {
         let digest = Sha256::new().chain_update(env!("CARGO_PKG_VERSION")).chain_update(&self.settings).finalize();
-        digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        hex(&digest[..16])
     }
 }
 

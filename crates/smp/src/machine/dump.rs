@@ -11,7 +11,7 @@ use super::{
     outcome::Detection,
     request::{Command, Request},
 };
-use crate::{attack::Fate, engine::Cycle, message::Message};
+use crate::{attack::Fate, engine::Cycle, hex::hex, message::Message};
 
 /// Where the bus is written to.
 pub(super) struct Dump {
@@ -23,10 +23,6 @@ impl fmt::Debug for Dump {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dump").field("failed", &self.failed).finish_non_exhaustive()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Dump {

@@ -9,6 +9,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use super::error::{MissingToolError, RecordError};
+use crate::hex::hex;
 
 /// The recorder's sources.
 const SOURCES: [(&str, &str); 5] = [
@@ -78,7 +79,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordErr
     let interface = if version >= SECOND_INTERFACE { 2 } else { 1 };
     let mut digest = Sha256::new();
     SOURCES.iter().for_each(|(name, text)| digest.update(format!("{name} {} {text}", text.len())));
-    let name: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name = hex(&digest.finalize()[..8]);
     let folder = cache.join(format!("recorder-{name}-{interface}"));
     let compiled = Compiled { plugin: folder.join("plugin.so"), preload: folder.join("preload.so") };
     if compiled.plugin.is_file() && compiled.preload.is_file() {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::hex::hex;
+
 /// Two transfers under one key and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Collision {
@@ -48,8 +50,7 @@ impl NonceAudit {
             Some((_, range)) if counter < range.end => {
                 self.repeated += 1;
                 if self.first.is_none() {
-                    let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
-                    self.first = Some(Collision { transfer: self.used, pair, with: range.pair, nonce });
+                    self.first = Some(Collision { transfer: self.used, pair, with: range.pair, nonce: hex(nonce) });
                 }
             }
             Some((_, range)) if counter == range.end => range.end += 1,
