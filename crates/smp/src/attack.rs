@@ -1,10 +1,15 @@
-//! An attacker on the bus: changes, drops, delays, replays or forges a line, or keeps a command from a node.
+//! An attacker on the bus: changes, drops, delays, replays or forges a line, or keeps a command from a node. And one in memory:
+//! changes what lies there, or puts there what lay there before, or elsewhere.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{engine::Cycle, message::Message};
+use crate::{
+    engine::Cycle,
+    memory::{InMemory, Stored},
+    message::Message,
+};
 
 /// What is done to the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,10 +29,16 @@ pub enum Attack {
     Drop,
     /// Keeps a request to write from one node that holds a copy.
     DropInvalidation,
+    /// Changes one bit in every eight bytes of a line in memory before it is read.
+    MemoryFlip,
+    /// Puts what lies in memory for another line in its place.
+    MemorySplice,
+    /// Puts back what lay in memory for the line before it was written anew.
+    MemoryReplay,
 }
 
 impl Attack {
-    /// Every attack.
+    /// Every attack on the bus.
     pub const ALL: [Attack; 7] = [
         Attack::Flip,
         Attack::Spoof,
@@ -37,6 +48,14 @@ impl Attack {
         Attack::Drop,
         Attack::DropInvalidation,
     ];
+
+    /// Every attack on memory.
+    pub const ON_MEMORY: [Attack; 3] = [Attack::MemoryFlip, Attack::MemorySplice, Attack::MemoryReplay];
+
+    /// The attack of this name.
+    pub fn by_name(name: &str) -> Option<Attack> {
+        Attack::ALL.into_iter().chain(Attack::ON_MEMORY).find(|attack| attack.name() == name)
+    }
 
     /// Its name on command lines.
     pub fn name(self) -> &'static str {
@@ -48,6 +67,9 @@ impl Attack {
             Attack::ReorderOther => "reorder-other",
             Attack::Drop => "drop",
             Attack::DropInvalidation => "drop-invalidation",
+            Attack::MemoryFlip => "memory-flip",
+            Attack::MemorySplice => "memory-splice",
+            Attack::MemoryReplay => "memory-replay",
         }
     }
 }
@@ -87,9 +109,9 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug)]
 pub struct Attacker {
     attack: Attack,
-    /// The transfer (or for a command, the command) from which on it strikes, once.
+    /// The transfer (or the command, or memory's answer) from which on it strikes, once.
     at: u64,
-    /// When it struck: the transfer or command.
+    /// When it struck: the transfer, command or answer.
     struck: Option<u64>,
     /// Lines seen, encrypted as they were, until one can be replayed.
     seen: Vec<Message>,
@@ -97,15 +119,29 @@ pub struct Attacker {
     due: bool,
     /// Plain copies of what the sender would send again.
     pub(crate) lost: Vec<Message>,
+    /// Lines that memory was asked for to read.
+    answers: u64,
+    /// What lay in memory when a line was first read.
+    first: BTreeMap<u64, Stored>,
 }
 
 impl Attacker {
     /// An attacker who strikes once, at the first chance from number `at` on.
     pub fn new(attack: Attack, at: u64) -> Attacker {
-        Attacker { attack, at, struck: None, seen: Vec::new(), held: None, due: false, lost: Vec::new() }
+        Attacker {
+            attack,
+            at,
+            struck: None,
+            seen: Vec::new(),
+            held: None,
+            due: false,
+            lost: Vec::new(),
+            answers: 0,
+            first: BTreeMap::new(),
+        }
     }
 
-    /// The number of the transfer or command that was tampered with.
+    /// The number of the transfer, command or answer that was tampered with.
     pub fn struck(&self) -> Option<u64> {
         self.struck
     }
@@ -129,7 +165,7 @@ impl Attacker {
         }
         match self.attack {
             Attack::Flip => {
-                message.text_mut().iter_mut().skip(3).step_by(8).for_each(|byte| *byte ^= 0x20);
+                flip(message.text_mut());
             }
             Attack::Spoof => {
                 message.text_mut().iter_mut().enumerate().for_each(|(i, byte)| *byte = i as u8 ^ 0xa5);
@@ -155,7 +191,9 @@ impl Attacker {
                 self.struck = Some(number);
                 return Fate::Hold;
             }
-            Attack::DropInvalidation => return Fate::Pass,
+            Attack::DropInvalidation | Attack::MemoryFlip | Attack::MemorySplice | Attack::MemoryReplay => {
+                return Fate::Pass;
+            }
         }
         self.struck = Some(number);
         Fate::Pass
@@ -183,9 +221,44 @@ impl Attacker {
         Some(node)
     }
 
+    /// Memory is about to answer with the line at `address` to a node that wants to read it.
+    pub(crate) fn answer(&mut self, address: u64, memory: &mut dyn InMemory) {
+        if self.struck.is_some() || !Attack::ON_MEMORY.contains(&self.attack) {
+            return;
+        }
+        let number = self.answers;
+        self.answers += 1;
+        let Some(here) = memory.stored(address) else { return };
+        let due = number >= self.at;
+        let forged = match self.attack {
+            Attack::MemoryFlip => {
+                let mut changed = here.clone();
+                flip(&mut changed.text);
+                Some(changed)
+            }
+            Attack::MemorySplice => {
+                let other = self.first.iter().find(|(other, stored)| **other != address && stored.text != here.text);
+                other.map(|(_, stored)| stored.clone().without_counters())
+            }
+            _ => self.first.get(&address).filter(|old| old.text != here.text).cloned(),
+        };
+        match forged.filter(|_| due) {
+            Some(forged) => {
+                memory.put(address, forged);
+                self.struck = Some(number);
+            }
+            None => drop(self.first.entry(address).or_insert(here)),
+        }
+    }
+
     /// What the peer of a request that waited too long sends again: the line lost on the way to `node`.
     pub(crate) fn resend(&mut self, node: usize, request: u64) -> Option<Message> {
         let place = self.lost.iter().position(|lost| lost.node == node && lost.request == request)?;
         Some(self.lost.swap_remove(place))
     }
+}
+
+/// Changes one bit in every eight bytes.
+fn flip(text: &mut [u8]) {
+    text.iter_mut().skip(3).step_by(8).for_each(|byte| *byte ^= 0x20);
 }

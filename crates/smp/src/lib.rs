@@ -43,5 +43,5 @@ pub mod trace;
 pub use config::Config;
 pub use error::ConfigError;
 pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome};
-pub use memory::{Image, TreeCounters};
+pub use memory::{Image, ProtectionCounters};
 pub use stats::{Difference, MEANINGS, Meaning, Stats, meaning};

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     attack::{Attack, Attacker},
-    config::Config,
+    config::{Config, Protect},
     kernel::Kernel,
     machine::Outcome,
     message::Detector,
@@ -107,8 +107,27 @@ pub fn run(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<C
     if base.scheme.name != SchemeName::CLEAR {
         columns.retain(|column| column.config.scheme.name == base.scheme.name);
     }
-    let cells: Vec<_> =
-        Attack::ALL.iter().flat_map(|attack| columns.iter().map(move |column| (*attack, column))).collect();
+    cells(&Attack::ALL, &columns, kernel, at, strikes)
+}
+
+/// Runs every attack on memory against every protection of memory, as [`run`] does on the bus, which nothing protects here:
+/// `base` with small caches, so that lines come from memory again and again. A cell's scheme is the protection's name.
+///
+/// # Errors
+/// When a run fails.
+pub fn memory(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<Cell>, RunError> {
+    let column = |protect: Protect| {
+        let mut config = base.clone();
+        (config.scheme.name, config.scheme.functional) = (SchemeName::CLEAR, true);
+        (config.l1.bytes, config.l2.bytes) = (1 << 10, 4 << 10);
+        config.memory.protect = protect;
+        Column { name: protect.name().to_owned(), config }
+    };
+    cells(&Attack::ON_MEMORY, &Protect::ALL.map(column), kernel, at, strikes)
+}
+
+fn cells(attacks: &[Attack], columns: &[Column], kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<Cell>, RunError> {
+    let cells: Vec<_> = attacks.iter().flat_map(|attack| columns.iter().map(move |column| (*attack, column))).collect();
     cells
         .into_par_iter()
         .map(|(attack, column)| {
@@ -155,9 +174,9 @@ pub fn false_alarms(base: &Config, kernel: Kernel, seeds: u64) -> Result<Vec<Ala
 }
 
 /// The cells of a whole [`run`] as rows of words: each scheme, and what came of every attack in the order of
-/// [`Attack::ALL`].
+/// [`Attack::ALL`]; of [`memory`], in that of [`Attack::ON_MEMORY`].
 pub fn rows(cells: &[Cell]) -> impl Iterator<Item = (&str, impl Iterator<Item = String>)> {
-    let first = cells.iter().take_while(|cell| cell.attack == Attack::ALL[0]);
+    let first = cells.iter().take_while(|cell| cell.attack == cells[0].attack);
     first.map(|first| {
         let of_scheme = cells.iter().filter(|cell| cell.scheme == first.scheme);
         (first.scheme.as_str(), of_scheme.map(Cell::words))
@@ -182,9 +201,13 @@ fn judge(attack: Attack, report: &Report) -> Strike {
     let (mut detector, mut later, mut deadlocked) = (None, None, 0);
     match outcome {
         Outcome::Detected(found) => {
-            let now = if attack == Attack::DropInvalidation { found.command } else { found.transfer };
             detector = Some(found.detector);
-            later = struck.map(|struck| now.saturating_sub(struck));
+            later = struck.map(|struck| match attack {
+                Attack::DropInvalidation => found.command.saturating_sub(struck),
+                // What was put there was read at once
+                Attack::MemoryFlip | Attack::MemorySplice | Attack::MemoryReplay => 0,
+                _ => found.transfer.saturating_sub(struck),
+            });
         }
         Outcome::Deadlock(nodes) => deadlocked = nodes.len(),
         Outcome::Completed => {}
@@ -260,6 +283,25 @@ mod tests {
             for strike in cell.strikes.iter().filter(|_| changes && cell.scheme == "cbc, MAC in 10") {
                 assert!(strike.later.is_some_and(|later| later <= 10), "{} {strike:?}", cell.attack);
             }
+        }
+    }
+
+    /// Nothing and encryption alone notice nothing, a MAC all but old lines, a tree everything.
+    #[test]
+    fn attacks_on_memory() {
+        let cells = memory(&Config::default(), Kernel::Fft { m: 8 }, 20, 3).unwrap();
+        assert_eq!(cells.len(), 12);
+        for cell in cells {
+            assert!(cell.strikes.iter().all(|strike| strike.struck.is_some()), "{}: {}", cell.scheme, cell.attack);
+            let detected = cell.strikes.iter().filter(|strike| strike.detector.is_some()).count();
+            let finds = match cell.scheme.as_str() {
+                "tree" => true,
+                "xts-mac" => cell.attack != Attack::MemoryReplay,
+                _ => false,
+            };
+            assert_eq!(detected, if finds { 3 } else { 0 }, "{}: {}: {:?}", cell.scheme, cell.attack, cell.strikes);
+            let wrong: u64 = cell.strikes.iter().map(|strike| strike.wrong_reads).sum();
+            assert_eq!(wrong == 0, finds, "{}: {}", cell.scheme, cell.attack);
         }
     }
 }

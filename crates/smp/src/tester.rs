@@ -215,11 +215,13 @@ mod tests {
                 let mut config = small(4, &[line, "l1.bytes=512", "l2.bytes=1024"]);
                 config.scheme.name = scheme;
                 random(&config, 20_000, seed as u64, 16).unwrap();
-                config.memory.protect = Protect::Tree;
                 config.memory.counter_cache = 1;
                 config.machine.chips = 2;
                 config.bus.tags = true;
-                random(&config, 2_000, seed as u64, 200).unwrap();
+                for protect in Protect::ALL {
+                    config.memory.protect = protect;
+                    random(&config, 1_000, seed as u64, 200).unwrap();
+                }
             }
         }
     }

@@ -10,9 +10,11 @@ use super::machine::{MachineArgs, failed};
 const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp attack --processors 8
+    sealwright-lab smp attack --memory
 
 The table says what detects an attack and when: at once, or after how many more transfers (for a dropped
-invalidation, commands). With --scheme, it shows that scheme alone.";
+invalidation, commands). With --scheme, it shows that scheme alone. With --memory, the attacker is in
+memory, and the table has every protection of memory (memory.protect).";
 
 /// Run every attack against every scheme, and print what was detected and when
 #[derive(Args, Debug)]
@@ -32,6 +34,9 @@ pub(crate) struct AttackArgs {
     /// Size of the kernel
     #[arg(long, value_name = "N", default_value_t = 10)]
     size: u32,
+    /// Attack what lies in memory, not the bus
+    #[arg(long, conflicts_with = "scheme")]
+    memory: bool,
     /// Print one line of JSON
     #[arg(long)]
     json: bool,
@@ -44,13 +49,16 @@ pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
     }
     let kernel =
         Kernel::by_name(&args.workload, Some(args.size)).ok_or_else(|| CommandError::usage("no such kernel"))?;
-    let cells = matrix::run(&config, kernel, args.at, args.strikes).map_err(failed)?;
+    let (run, attacks): (fn(&_, _, _, _) -> _, &[Attack]) =
+        if args.memory { (matrix::memory, &Attack::ON_MEMORY) } else { (matrix::run, &Attack::ALL) };
+    let cells = run(&config, kernel, args.at, args.strikes).map_err(failed)?;
     if args.json {
         print(&(serde_json::to_string(&cells).map_err(CommandError::failed)? + "\n"))?;
         return Ok(Exit::Done);
     }
     // Schemes down, attacks across: names of schemes are long
-    let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
+    let first = if args.memory { "memory.protect" } else { "scheme" };
+    let heads = std::iter::once(Column::text(first)).chain(attacks.iter().map(|attack| Column::text(attack.name())));
     let mut table = Table::new("What was detected, and when", heads);
     for (scheme, words) in matrix::rows(&cells) {
         table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));

@@ -77,11 +77,16 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
 }
 
 fn attacker(words: &str) -> Result<Attacker, CommandError> {
-    let known = || Attack::ALL.map(Attack::name).join(", ");
-    let parsed = words.split_once('@').and_then(|(name, at)| {
-        let attack = Attack::ALL.into_iter().find(|attack| attack.name() == name)?;
-        Some(Attacker::new(attack, at.parse().ok()?))
-    });
+    let known = || {
+        [&Attack::ALL[..], &Attack::ON_MEMORY]
+            .concat()
+            .iter()
+            .map(|attack| attack.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let parsed =
+        words.split_once('@').and_then(|(name, at)| Some(Attacker::new(Attack::by_name(name)?, at.parse().ok()?)));
     parsed.ok_or_else(|| {
         CommandError::usage(format_args!("{words} is not of the form ATTACK@N; the attacks are {}", known()))
             .hint("flip@100")

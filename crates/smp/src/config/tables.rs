@@ -145,8 +145,27 @@ pub enum Protect {
     /// None, as in the thesis.
     #[default]
     None,
-    /// Split counters, AES-GCM lines, and a Merkle tree over the counters.
+    /// AES in XTS, as SEV has it: no counters, no MAC.
+    Xts,
+    /// The same with a MAC of 28 bits for each line, as TDX has it.
+    XtsMac,
+    /// Split counters, AES-GCM lines, and a Merkle tree over the counters, as SGX has it.
     Tree,
+}
+
+impl Protect {
+    /// Every protection.
+    pub const ALL: [Protect; 4] = [Protect::None, Protect::Xts, Protect::XtsMac, Protect::Tree];
+
+    /// Its name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protect::None => "none",
+            Protect::Xts => "xts",
+            Protect::XtsMac => "xts-mac",
+            Protect::Tree => "tree",
+        }
+    }
 }
 
 impl Default for Machine {

@@ -83,6 +83,7 @@ mod tests {
     use super::*;
     use crate::{
         Config,
+        config::Protect,
         run::{Simulation, Workload},
         scheme::SchemeName,
     };
@@ -135,11 +136,11 @@ mod tests {
 
     #[test]
     fn protected_memory_and_chips_of_several_processors_give_the_same_results() {
-        for kernel in SMALL {
+        for (kernel, protect) in SMALL.into_iter().flat_map(|kernel| Protect::ALL.map(|protect| (kernel, protect))) {
             runs(kernel, 4, false, |config| {
                 config.l1.bytes = 1 << 10;
                 config.l2.bytes = 4 << 10;
-                config.memory.protect = crate::config::Protect::Tree;
+                config.memory.protect = protect;
                 config.machine.chips = 2;
                 config.memory.banks = 4;
                 config.scheme.name = SchemeName::find("gcm").unwrap();

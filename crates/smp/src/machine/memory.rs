@@ -7,9 +7,10 @@ use super::{
     request::{Command, Request},
 };
 use crate::{
+    attack::Attacker,
     config::{self, Config, Protect},
     engine::Cycle,
-    memory::{CounterTree, Image, Owners},
+    memory::{CounterTree, Image, InMemory, LineCipher, Owners, Protection, ProtectionCounters, Stored},
     message::LONGEST_LINE,
 };
 
@@ -20,7 +21,25 @@ pub(super) struct Memory {
     image: Image,
     owners: Owners,
     banks: Option<Banks>,
-    protection: Option<CounterTree>,
+    protection: Option<Box<dyn Protection>>,
+}
+
+/// Memory that nothing protects, as an attacker sees it.
+struct Bare<'a> {
+    image: &'a mut Image,
+    line: usize,
+}
+
+impl InMemory for Bare<'_> {
+    fn stored(&self, address: u64) -> Option<Stored> {
+        let mut stored = Stored::default();
+        self.image.read(address, &mut stored.text[..self.line]);
+        Some(stored)
+    }
+
+    fn put(&mut self, address: u64, stored: Stored) {
+        self.image.write(address, &stored.text[..self.line]);
+    }
 }
 
 /// A line that memory sends to a requestor.
@@ -33,11 +52,16 @@ pub(super) struct Answer {
 
 impl Memory {
     pub(super) fn new(config: &Config, image: Image) -> Memory {
-        let protect = config.memory.protect == Protect::Tree;
+        let protection: Option<Box<dyn Protection>> = match config.memory.protect {
+            Protect::None => None,
+            Protect::Xts => Some(Box::new(LineCipher::new(config, &image, false))),
+            Protect::XtsMac => Some(Box::new(LineCipher::new(config, &image, true))),
+            Protect::Tree => Some(Box::new(CounterTree::new(config, &image))),
+        };
         Memory {
             config: config.memory.clone(),
             line: config.machine.line,
-            protection: protect.then(|| CounterTree::new(config, &image)),
+            protection,
             image,
             owners: Owners::default(),
             banks: Banks::new(&config.memory),
@@ -54,8 +78,9 @@ impl Memory {
         self.banks.as_ref().map(|banks| banks.counters)
     }
 
-    pub(super) fn protection(&self) -> Option<&CounterTree> {
-        self.protection.as_ref()
+    /// What its protection counted, if it has any.
+    pub(super) fn protected(&self) -> Option<ProtectionCounters> {
+        self.protection.as_ref().map(|protection| protection.counters())
     }
 
     /// Whether a node owns a line.
@@ -69,6 +94,7 @@ impl Memory {
         index: usize,
         request: Request,
         bus: &mut Bus,
+        attacker: Option<&mut Attacker>,
         context: &mut Context,
     ) -> Option<Answer> {
         let owner = self.owners.of(request.line);
@@ -80,7 +106,7 @@ impl Memory {
             }
             return None;
         }
-        let answer = if owner.is_none() { self.answer(request, context) } else { None };
+        let answer = if owner.is_none() { self.answer(request, attacker, context) } else { None };
         if request.command == Command::GetX || request.alone {
             self.owners.give(request.line, request.node);
         }
@@ -92,9 +118,16 @@ impl Memory {
         self.write(node, line, text, context);
     }
 
-    fn answer(&mut self, request: Request, context: &mut Context) -> Option<Answer> {
+    fn answer(&mut self, request: Request, attacker: Option<&mut Attacker>, context: &mut Context) -> Option<Answer> {
         let now = context.schedule.now();
         let address = request.line * self.line as u64;
+        // A line that is asked for to write may be overwritten before anybody reads it
+        if let Some(attacker) = attacker.filter(|_| request.command == Command::GetS) {
+            match &mut self.protection {
+                Some(protection) => attacker.answer(address, protection.as_mut()),
+                None => attacker.answer(address, &mut Bare { image: &mut self.image, line: self.line }),
+            }
+        }
         let mut at = match &mut self.banks {
             Some(banks) => banks.serve(address, now),
             None => now + self.config.latency,
@@ -105,7 +138,7 @@ impl Memory {
         let mut text = [0; LONGEST_LINE];
         let out = &mut text[..self.line];
         match &mut self.protection {
-            Some(tree) => match tree.read(address, out, now, at) {
+            Some(protection) => match protection.read(address, out, now, at) {
                 Ok(ready) => at = ready,
                 Err(detector) => {
                     context.detected(detector, request.node);
@@ -126,8 +159,8 @@ impl Memory {
         let address = line * self.line as u64;
         let text = &text[..self.line];
         match &mut self.protection {
-            Some(tree) => {
-                if let Err(detector) = tree.write(address, text) {
+            Some(protection) => {
+                if let Err(detector) = protection.write(address, text) {
                     context.detected(detector, node);
                 }
             }
@@ -139,7 +172,7 @@ impl Memory {
     pub(super) fn peek(&self, line: u64, out: &mut [u8]) {
         let address = line * self.line as u64;
         match &self.protection {
-            Some(tree) => tree.peek(address, out),
+            Some(protection) => protection.peek(address, out),
             None => self.image.read(address, out),
         }
     }

@@ -320,7 +320,9 @@ impl Machine {
     }
 
     fn snoop_memory(&mut self, index: usize, request: Request) {
-        if let Some(answer) = self.memory.snoop(index, request, &mut self.bus, &mut self.context) {
+        if let Some(answer) =
+            self.memory.snoop(index, request, &mut self.bus, self.transfers.attacker.as_mut(), &mut self.context)
+        {
             let line = Line { number: request.line, text: answer.text, at: answer.at };
             self.transfers.send(None, (request.node, request.number), line, &mut self.context);
         }

@@ -71,6 +71,7 @@ impl Machine {
         stats.put("bus.write_backs", counters.putx);
         stats.put("bus.address_busy", counters.address_cycles as f64 / cycles.max(1) as f64);
         stats.put("bus.data_busy", counters.data_cycles as f64 / cycles.max(1) as f64);
+        stats.put("bus.tag_bytes", counters.tag_bytes);
         stats.put("bus.timeouts", counters.timeouts);
         stats.put("memory.fills", counters.fills);
         if let Some(rows) = self.memory.rows() {
@@ -78,8 +79,8 @@ impl Machine {
             stats.put("memory.row_misses", rows.misses);
             stats.put("memory.bank_waits", rows.waited);
         }
-        if let Some(tree) = self.memory.protection() {
-            stats.put("memory.protection", json!(tree.counters));
+        if let Some(counters) = self.memory.protected() {
+            stats.put("memory.protection", json!(counters));
         }
         stats.put("transfers.count", counters.transfers);
         stats.put("transfers.within_chips", counters.within);

@@ -120,6 +120,7 @@ impl Transfers {
         let Some(mut message) = self.remove(index) else { return };
         let protected = self.protected(&message);
         let tag = if protected { self.scheme.authenticate(&mut message) } else { 0 };
+        context.counters.tag_bytes += tag;
         let cycles = bus.data_cycles(if self.config.bus.tags { tag } else { 0 });
         let within = message.from == Some(message.to);
         // A chip has wires of its own

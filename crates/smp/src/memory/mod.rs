@@ -1,14 +1,18 @@
 //! What memory holds: bytes in pages that are made when first written, the owner of each line, and protection.
 
+mod protection;
 mod tree;
+mod xts;
 
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
 };
 
+pub use protection::ProtectionCounters;
+pub(crate) use protection::{InMemory, Protection, Stored};
 pub(crate) use tree::CounterTree;
-pub use tree::TreeCounters;
+pub(crate) use xts::LineCipher;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;

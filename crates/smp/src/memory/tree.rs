@@ -10,7 +10,10 @@ use std::{collections::VecDeque, fmt};
 use sealwright::{Aead, Suite};
 use sha2::{Digest, Sha256};
 
-use super::{Image, Numbered};
+use super::{
+    Image, Numbered,
+    protection::{AES, InMemory, LINES, Page, Protection, ProtectionCounters, Stored},
+};
 use crate::{
     config::Config,
     engine::Cycle,
@@ -18,11 +21,6 @@ use crate::{
     scheme::derive,
 };
 
-/// Cycles of AES for a line, as the thesis's unit has them.
-const LATENCY: u64 = 320;
-
-/// Lines of a page.
-const LINES: usize = 64;
 /// Children of a node of the tree, as a power of two.
 const FAN: u32 = 3;
 /// The last value of a short counter.
@@ -47,27 +45,7 @@ pub(crate) struct CounterTree {
     root: Hash,
     cached: VecDeque<u64>,
     places: usize,
-    pub(crate) counters: TreeCounters,
-}
-
-/// A page's counters.
-#[derive(Clone)]
-struct Page {
-    long: u64,
-    short: [u8; LINES],
-}
-
-/// What the controller counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct TreeCounters {
-    /// Lines read.
-    pub reads: u64,
-    /// Lines written.
-    pub writes: u64,
-    /// Reads and writes whose counters were not cached.
-    pub counter_misses: u64,
-    /// Pages encrypted anew because a short counter was used up.
-    pub reencrypted: u64,
+    counters: ProtectionCounters,
 }
 
 impl fmt::Debug for CounterTree {
@@ -88,7 +66,7 @@ impl CounterTree {
             aead: Suite::Aes128Gcm.aead(key.as_ref()).expect("16 bytes are the suite's key length"),
             line,
             levels,
-            latency: config.engines.latency.unwrap_or(LATENCY),
+            latency: config.engines.latency.unwrap_or(AES),
             memory: config.memory.latency,
             ghash: config.engines.ghash,
             text: Image::default(),
@@ -98,14 +76,14 @@ impl CounterTree {
             root: [0; 16],
             cached: VecDeque::new(),
             places: config.memory.counter_cache.max(1),
-            counters: TreeCounters::default(),
+            counters: ProtectionCounters::default(),
         };
         for address in image.addresses(line) {
             let mut text = [0; LONGEST_LINE];
             image.read(address, &mut text[..line]);
             tree.seal(address, &mut text);
         }
-        tree.counters = TreeCounters::default();
+        tree.counters = ProtectionCounters::default();
         tree
     }
 
@@ -200,45 +178,6 @@ impl CounterTree {
         Ok(self.memory + u64::from(self.levels) * self.ghash)
     }
 
-    /// Reads a line that memory has at `at`; when it may be used. The pad is made while memory works.
-    pub(crate) fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector> {
-        self.counters.reads += 1;
-        let (number, line) = self.place(address);
-        let counter = now + self.fetch(number)?;
-        let ready = at.max(counter + self.latency) + 1 + self.ghash;
-        let Some(tag) = self.tags.get(&address) else {
-            // Never written by anybody
-            out.fill(0);
-            return Ok(ready);
-        };
-        let Some(page) = self.pages.get(&number) else { return Err(Detector::Tag) };
-        self.text.read(address, out);
-        let (nonce, ad) = Self::nonce(page, address, line);
-        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| Detector::Tag)?;
-        Ok(ready)
-    }
-
-    /// Writes a line.
-    ///
-    /// # Errors
-    /// Where its counters are not genuine: growing a forged counter would use a nonce twice.
-    pub(crate) fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
-        self.counters.writes += 1;
-        let (number, line) = self.place(address);
-        self.fetch(number)?;
-        let used_up = self.pages.get(&number).is_some_and(|page| page.short[line] == LAST);
-        if used_up {
-            self.reencrypt(number)?;
-        }
-        if let Some(page) = self.pages.get_mut(&number) {
-            page.short[line] += 1;
-        }
-        let mut text = [0; LONGEST_LINE];
-        text[..plain.len()].copy_from_slice(plain);
-        self.seal(address, &mut text);
-        Ok(())
-    }
-
     /// A short counter is used up: encrypts every line of the page under the next long one.
     fn reencrypt(&mut self, number: u64) -> Result<(), Detector> {
         self.counters.reencrypted += 1;
@@ -260,15 +199,75 @@ impl CounterTree {
         }
         Ok(())
     }
+}
 
-    /// A line as it would be read, without time passing.
-    pub(crate) fn peek(&self, address: u64, out: &mut [u8]) {
+impl Protection for CounterTree {
+    /// The pad is made while memory works.
+    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector> {
+        self.counters.reads += 1;
+        let (number, line) = self.place(address);
+        let counter = now + self.fetch(number)?;
+        let ready = at.max(counter + self.latency) + 1 + self.ghash;
+        let Some(tag) = self.tags.get(&address) else {
+            // Never written by anybody
+            out.fill(0);
+            return Ok(ready);
+        };
+        let Some(page) = self.pages.get(&number) else { return Err(Detector::Tag) };
+        self.text.read(address, out);
+        let (nonce, ad) = Self::nonce(page, address, line);
+        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| Detector::Tag)?;
+        Ok(ready)
+    }
+
+    /// Refused where the line's counters are not genuine: growing a forged counter would use a nonce twice.
+    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
+        self.counters.writes += 1;
+        let (number, line) = self.place(address);
+        self.fetch(number)?;
+        let used_up = self.pages.get(&number).is_some_and(|page| page.short[line] == LAST);
+        if used_up {
+            self.reencrypt(number)?;
+        }
+        if let Some(page) = self.pages.get_mut(&number) {
+            page.short[line] += 1;
+        }
+        let mut text = [0; LONGEST_LINE];
+        text[..plain.len()].copy_from_slice(plain);
+        self.seal(address, &mut text);
+        Ok(())
+    }
+
+    fn peek(&self, address: u64, out: &mut [u8]) {
         let (number, line) = self.place(address);
         let (Some(tag), Some(page)) = (self.tags.get(&address), self.pages.get(&number)) else { return out.fill(0) };
         self.text.read(address, out);
         let (nonce, ad) = Self::nonce(page, address, line);
         // A line that is not genuine reads as zeros, as the opener leaves it
         let _ = self.aead.open_in_place(&nonce, &ad, out, tag);
+    }
+
+    fn counters(&self) -> ProtectionCounters {
+        self.counters
+    }
+}
+
+impl InMemory for CounterTree {
+    fn stored(&self, address: u64) -> Option<Stored> {
+        let (tag, page) = (*self.tags.get(&address)?, self.pages.get(&self.place(address).0).cloned());
+        let mut stored = Stored { tag, page, ..Stored::default() };
+        self.text.read(address, &mut stored.text[..self.line]);
+        Some(stored)
+    }
+
+    fn put(&mut self, address: u64, stored: Stored) {
+        self.text.write(address, &stored.text[..self.line]);
+        self.tags.insert(address, stored.tag);
+        let (number, _) = self.place(address);
+        // Counters that the controller has at hand are not read from memory
+        if let Some(page) = stored.page.filter(|_| !self.cached.contains(&number)) {
+            self.pages.insert(number, page);
+        }
     }
 }
 

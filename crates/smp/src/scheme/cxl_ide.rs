@@ -1,13 +1,14 @@
 //! CXL.cachemem IDE: AES-GCM-256 a link, a MAC of 96 bits for an epoch of flits.
 //!
 //! Published: 5 flits of 68 bytes to a MAC in containment mode and 128 in skid mode; 2 and 32 with flits of 256 bytes. A
+//! flit of 68 bytes has 4 slots of 16 bytes, one of 256 bytes has 15, and a MAC takes a slot. A
 //! sender that falls idle may end an epoch early, with a truncated MAC (CXL 2.0 and 3.0, section 11).
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     unit::Platform,
-    ide::{Ide, MAC, Rules},
+    ide::{Ide, Rules},
     registration::{MOST, parameters, register},
 };
 
@@ -20,6 +21,9 @@ enum Release {
     /// At once; tampering is detected later.
     Skid,
 }
+
+/// Bytes of a slot; a MAC has one of its own.
+const SLOT: u64 = 16;
 
 parameters!(Parameters {
     /// When a line is released: containment (after its MAC) or skid (at once).
@@ -50,18 +54,18 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
         (0, _, false) => 128,
         (flits, ..) => flits,
     };
-    // Slots of 16 bytes: a line has one for its header
+    // A line has a slot for its header
     let slots = if flit == 256 { 15 } else { 4 };
-    let line_parts = 1 + platform.line as u64 / 16;
+    let line_parts = 1 + platform.line as u64 / SLOT;
     Ide::new(platform, Rules {
         line_parts,
         epoch_parts: (flits * slots).max(line_parts),
         line_cycles: (line_parts * flit).div_ceil(slots * platform.width),
         epoch_cycles: (flits * flit).div_ceil(platform.width),
-        check_cycles: MAC.div_ceil(platform.width) + platform.engines.ghash,
+        check_cycles: SLOT.div_ceil(platform.width) + platform.engines.ghash,
         contained,
         early: early && contained,
-        mac_bytes: MAC,
+        mac_bytes: SLOT,
         held_bits: if contained { flits * flit * 8 } else { 0 },
     })
 }

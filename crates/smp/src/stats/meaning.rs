@@ -41,6 +41,7 @@ pub const MEANINGS: &[Meaning] = &[
     of("bus.write_backs", "commands", "that carry a line to memory"),
     of("bus.address_busy", "share", "of the time that the address bus was held"),
     of("bus.data_busy", "share", "of the time that the data bus was held"),
+    of("bus.tag_bytes", "bytes", "of tags and MACs, which take time on the bus only with bus.tags=true"),
     of("bus.timeouts", "timeouts", "of requests that waited longer than bus.timeout"),
     of("memory.fills", "lines", "that memory sent to a node"),
     of("memory.row_hits", "requests", "whose row was open in its bank; of the whole run"),

@@ -34,6 +34,8 @@ pub(crate) struct Counters {
     pub(crate) putx: u64,
     pub(crate) address_cycles: u64,
     pub(crate) data_cycles: u64,
+    /// Bytes of tags and MACs, whether the bus is charged for them or not.
+    pub(crate) tag_bytes: u64,
     /// Lines from cache to cache, and those of them within a chip.
     pub(crate) transfers: u64,
     pub(crate) within: u64,
@@ -78,6 +80,7 @@ impl Counters {
             putx: self.putx - before.putx,
             address_cycles: self.address_cycles - before.address_cycles,
             data_cycles: self.data_cycles - before.data_cycles,
+            tag_bytes: self.tag_bytes - before.tag_bytes,
             transfers: self.transfers - before.transfers,
             within: self.within - before.within,
             transfer_cycles: self.transfer_cycles - before.transfer_cycles,

@@ -17,6 +17,7 @@ use super::{
     memory::{Protected, protect},
     processes::{Shared, share},
     programs::{PROCESSORS, PROGRAMS, Suite, workload},
+    published::{Beside, beside},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
 };
 use crate::progress::Progress;
@@ -63,6 +64,16 @@ pub(super) struct RunResult {
     pub(super) rate: f64,
 }
 
+/// A run, what it gave if no detector ended it, and what was looked at.
+#[derive(Clone, Copy, Debug)]
+struct Simulated {
+    run: Run,
+    found: Option<RunResult>,
+    references: f64,
+    /// Lines and commands that the detectors saw.
+    looked_at: u64,
+}
+
 /// Everything that was run.
 pub(super) struct Grid {
     pub(super) quick: bool,
@@ -72,8 +83,14 @@ pub(super) struct Grid {
     pub(super) matrix: Vec<matrix::Cell>,
     /// What the same detectors said without an attacker.
     pub(super) alarms: Vec<matrix::Alarms>,
+    /// What they said of the grid's own runs, by the scheme's name.
+    pub(super) quiet: BTreeMap<&'static str, matrix::Alarms>,
+    /// What is shown beside other publications.
+    pub(super) beside: Beside,
     pub(super) shared: Vec<Shared>,
     pub(super) protected: Vec<Protected>,
+    /// Attacks on memory.
+    pub(super) attacked: Vec<matrix::Cell>,
     pub(super) references: f64,
     pub(super) seconds: f64,
 }
@@ -133,8 +150,11 @@ impl Grid {
             found,
             matrix: Vec::new(),
             alarms: Vec::new(),
+            quiet: BTreeMap::new(),
+            beside: Beside::default(),
             shared: Vec::new(),
             protected: Vec::new(),
+            attacked: Vec::new(),
             references: 1e6,
             seconds: 1.0,
         }
@@ -207,20 +227,32 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     let all: Vec<(Run, u64)> =
         runs().into_iter().flat_map(|run| (1..=run.seeds(quick)).map(move |seed| (run, seed))).collect();
     let stretches: Vec<&[(Run, u64)]> = all.chunks(48).collect();
-    progress.expect(stretches.len() + 2);
+    progress.expect(stretches.len() + 3);
     let (mut found, mut references) = (BTreeMap::<Run, Vec<RunResult>>::new(), 0.0);
+    let (mut quiet, mut alarmed) = (BTreeMap::<&'static str, matrix::Alarms>::new(), Vec::new());
     for (number, stretch) in stretches.iter().enumerate() {
         progress.step(&format!("runs {} to {} of {}", 48 * number + 1, 48 * number + stretch.len(), all.len()));
         let results: Result<Vec<_>, GridError> =
             stretch.par_iter().map(|(run, seed)| simulate(*run, *seed, quick)).collect();
         // In the order of the seeds
-        for (run, result, count) in results? {
-            found.entry(run).or_default().push(result);
+        for Simulated { run, found: result, references: count, looked_at } in results? {
+            let name = run.scheme.name();
+            let none = || matrix::Alarms { scheme: name.to_owned(), runs: 0, alarms: 0, looked_at: 0 };
+            let said = quiet.entry(name).or_insert_with(none);
+            (said.runs, said.looked_at) = (said.runs + 1, said.looked_at + looked_at);
+            said.alarms += u64::from(result.is_none());
+            alarmed.extend(result.is_none().then_some(run));
+            found.entry(run).or_default().extend(result);
             references += count;
         }
     }
+    // A run that a detector ended has no cycles to compare
+    found.retain(|run, _| !alarmed.contains(run));
+    progress.step("published figures");
+    let beside = beside(quick)?;
     progress.step("processes and memory");
     let (shared, protected) = (share(quick)?, protect(quick)?);
+    let attacked = matrix::memory(&Config::default(), VICTIMS[0], 50, STRIKES)?;
     progress.step("attacks");
     let mut matrix = matrix::run(&Config::default(), VICTIMS[0], 50, STRIKES)?;
     for victim in &VICTIMS[1..] {
@@ -230,24 +262,26 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     }
     let alarms = matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)?;
     let seconds = start.elapsed().as_secs_f64();
-    Ok(Grid { quick, found, matrix, alarms, shared, protected, references, seconds })
+    Ok(Grid { quick, found, matrix, alarms, quiet, beside, shared, protected, attacked, references, seconds })
 }
 
-fn simulate(run: Run, seed: u64, quick: bool) -> Result<(Run, RunResult, f64), GridError> {
+fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
     let config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
     let workload = workload(run.program, run.processors, run.align, quick);
     let report = Simulation::new(config, workload).run(&mut |_| {})?;
     // A recorded program has no result
-    match (&report.outcome, &report.result) {
-        (Outcome::Completed, None | Some(Ok(_))) => {}
+    let alarm = match (&report.outcome, &report.result) {
+        (Outcome::Completed, None | Some(Ok(_))) => false,
+        (Outcome::Detected(_), _) => true,
         (outcome, result) => {
             let name = PROGRAMS[run.program];
             return Err(GridError::Wrong(format!("{name}, {run:?}: {outcome:?}, {result:?}")));
         }
-    }
+    };
     let number = |path| report.stats.number(path);
     let found = RunResult { cycles: number("cycles"), rate: number("transfers.per_thousand_cycles") };
-    Ok((run, found, number("references")))
+    let looked_at = (number("transfers.count") + number("bus.commands")) as u64;
+    Ok(Simulated { run, found: (!alarm).then_some(found), references: number("references"), looked_at })
 }
 
 #[cfg(test)]
@@ -263,7 +297,7 @@ mod tests {
     fn a_run_ends_right_and_the_masks_cost_time() {
         // A kernel and a recorded program
         for program in [0, Suite::Recorded.programs().start] {
-            let run = |scheme| simulate(cell(program, scheme), 1, true).unwrap().1;
+            let run = |scheme| simulate(cell(program, scheme), 1, true).unwrap().found.unwrap();
             let (clear, masks) = (run(Scheme::Clear), run(Scheme::cbc(VARIANTS[1], 320, 1)));
             assert!(masks.cycles > clear.cycles, "{}", PROGRAMS[program]);
         }
@@ -285,7 +319,7 @@ mod tests {
     #[test]
     fn seeds_give_different_runs_and_an_interval() {
         let run = cell(2, Scheme::Clear);
-        let cycles: Vec<f64> = (1..=3).map(|seed| simulate(run, seed, true).unwrap().1.cycles).collect();
+        let cycles: Vec<f64> = (1..=3).map(|seed| simulate(run, seed, true).unwrap().found.unwrap().cycles).collect();
         assert!(cycles[0] != cycles[1] && cycles[1] != cycles[2], "{cycles:?}");
         let found = over_seeds(&cycles).unwrap();
         assert!(found.low < found.median && found.median < found.high, "{found:?}");

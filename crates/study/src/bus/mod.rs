@@ -8,6 +8,7 @@ mod notes;
 mod printed;
 mod processes;
 mod programs;
+mod published;
 mod quantities;
 mod schemes;
 mod tables;

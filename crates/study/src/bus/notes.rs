@@ -70,14 +70,15 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         let run = Run { program, processors: 8, line: 64, align, scheme: Scheme::cbc(VARIANTS[1], 320, 1) };
         grid.loss(run).unwrap_or(f64::NAN)
     };
+    let (runs, alarms) = grid.quiet.values().fold((0, 0), |(runs, alarms), of| (runs + of.runs, alarms + of.alarms));
     let sizes = if grid.quick { "FFT 2^12, LU 80, RADIX 2^14" } else { "FFT 2^16, LU 256, RADIX 2^18" };
     vec![
         Note::new(
             "Programs and inputs",
             format!(
                 "{sizes}: complete kernels that start with cold caches. The numerical result of every run is checked. The thesis \
-                 does not name its inputs. This study simulates time only. The tests and the attacks seal every line and take \
-                 the same number of cycles."
+                 does not name its inputs. Every run really seals its lines, and its detectors are at work: {runs} runs without \
+                 an attacker, {alarms} false alarms."
             ),
         ),
         Note::new(

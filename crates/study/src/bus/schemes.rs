@@ -72,14 +72,25 @@ impl Scheme {
         Scheme::Cbc(variant.place(), latency, authenticate)
     }
 
+    /// The scheme's name among the simulator's.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scheme::Clear => "clear",
+            Scheme::Gcm(..) => "gcm",
+            Scheme::Cbc(..) => "cbc",
+            Scheme::Senss(_) => "senss",
+            Scheme::I2sems => "i2sems",
+            Scheme::CxlIde(_) => "cxl-ide",
+            Scheme::PcieIde => "pcie-ide",
+        }
+    }
+
     /// The machine that a run has. Memory takes 158 to 162 cycles, by its seed, as in GEMS.
     pub(super) fn config(self, processors: usize, line: usize, seed: u64) -> Result<Config, ConfigError> {
         let mut config = Config::for_line(line);
         config.machine.processors = processors;
         config.machine.seed = seed;
         (config.memory.latency, config.memory.jitter) = (158, 4);
-        // Only time is asked for; the attack matrix and the tests really encrypt
-        config.scheme.functional = false;
         let engines = |variant: usize, latency: u64| {
             let Variant { units, model } = VARIANTS[variant];
             let (units, model) = (units.name(), model.name());
@@ -89,22 +100,20 @@ impl Scheme {
                 ("engines.latency", latency.to_string()),
             ]
         };
-        let (name, settings): (&str, Vec<(&str, String)>) = match self {
-            Scheme::Clear => ("clear", Vec::new()),
+        let settings: Vec<(&str, String)> = match self {
+            Scheme::Clear | Scheme::I2sems | Scheme::PcieIde => Vec::new(),
             Scheme::Gcm(variant, latency, pads) => {
-                ("gcm", [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat())
+                [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat()
             }
             Scheme::Cbc(variant, latency, lines) => {
-                ("cbc", [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat())
+                [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat()
             }
-            Scheme::Senss(masks) => ("senss", vec![("scheme.senss.masks", masks.to_string())]),
-            Scheme::I2sems => ("i2sems", Vec::new()),
+            Scheme::Senss(masks) => vec![("scheme.senss.masks", masks.to_string())],
             Scheme::CxlIde(skid) => {
-                ("cxl-ide", vec![("scheme.cxl-ide.release", if skid { "skid" } else { "containment" }.to_owned())])
+                vec![("scheme.cxl-ide.release", if skid { "skid" } else { "containment" }.to_owned())]
             }
-            Scheme::PcieIde => ("pcie-ide", Vec::new()),
         };
-        config = config.set(&format!("scheme.name={name}"))?;
+        config = config.set(&format!("scheme.name={}", self.name()))?;
         settings.iter().try_fold(config, |config, (name, value)| config.set(&format!("{name}={value}")))
     }
 }
