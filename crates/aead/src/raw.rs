@@ -20,6 +20,7 @@ use alloc::boxed::Box;
 
 pub use crate::mode::{
     cbc::{PaddingError, pkcs7_pad, pkcs7_unpad},
+    cbc_many::Chain,
     ctr::advance,
 };
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
         aes::{BothWays, Key},
     },
     error::KeyLengthError,
-    mode::{cbc, ctr, ecb},
+    mode::{cbc, cbc_many, ctr, ecb},
     sealed::Sealed,
     simd::{Block, Isa},
 };
@@ -60,6 +61,9 @@ pub trait Raw: Sealed + Send + Sync {
     /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
     /// blocks.
     fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]);
+    /// Encrypts many chains of blocks side by side, several times as fast as one after the other. Panics unless every text is whole
+    /// blocks.
+    fn cbc_encrypt_many(&self, chains: &mut [Chain<'_>]);
     /// Decrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
     /// blocks.
     fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]);
@@ -82,6 +86,9 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
     }
     fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]) {
         cbc::encrypt(self.isa, &self.cipher, iv, text);
+    }
+    fn cbc_encrypt_many(&self, chains: &mut [Chain<'_>]) {
+        cbc_many::encrypt(self.isa, &self.cipher, chains);
     }
     fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]) {
         cbc::decrypt(self.isa, &self.cipher, iv, text);

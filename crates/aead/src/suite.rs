@@ -21,10 +21,7 @@ use crate::{
 };
 #[cfg(feature = "gcm")]
 use crate::{
-    block::{
-        BlockCipher,
-        aes::{Aes128, Aes256},
-    },
+    block::{BlockCipher, Expanded, OnTheFly, RoundKeys, aes::Aes},
     mode::gcm::{self, Gcm},
 };
 
@@ -177,6 +174,7 @@ impl Suite {
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
+    #[inline(always)]
     pub fn aead(self, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
         self.aead_at(Isa::best(), key)
     }
@@ -185,25 +183,63 @@ impl Suite {
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
+    #[inline(always)]
     pub fn aead_at(self, isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
-        // Only the ciphers that a suite names are mentioned here: a program pays for no other.
-        Ok(match self {
+        // Inlined, so that a program that names a suite contains no other's code.
+        match self {
             #[cfg(feature = "gcm")]
-            Suite::Aes128Gcm => boxed_gcm(isa, Aes128::new(isa, sized(key)?)),
+            Suite::Aes128Gcm => aes128_gcm(isa, key),
             #[cfg(feature = "gcm")]
-            Suite::Aes256Gcm => boxed_gcm(isa, Aes256::new(isa, sized(key)?)),
+            Suite::Aes256Gcm => aes256_gcm(isa, key),
             #[cfg(feature = "ocb")]
-            Suite::Aes128Ocb => boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)),
+            Suite::Aes128Ocb => aes128_ocb(isa, key),
             #[cfg(feature = "ocb")]
-            Suite::Aes256Ocb => boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)),
+            Suite::Aes256Ocb => aes256_ocb(isa, key),
             #[cfg(feature = "chacha")]
-            Suite::ChaCha20Poly1305 => Box::new(ChaCha20Poly1305::new(sized(key)?)),
+            Suite::ChaCha20Poly1305 => chacha20_poly1305(key),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
-            Suite::Serpent256Gcm => boxed_gcm(isa, Serpent::new(sized::<32>(key)?)?),
+            Suite::Serpent256Gcm => serpent256_gcm(isa, key),
             #[cfg(all(feature = "serpent", feature = "ocb"))]
-            Suite::Serpent256Ocb => boxed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16)),
-        })
+            Suite::Serpent256Ocb => serpent256_ocb(isa, key),
+        }
     }
+}
+
+type Made = Result<Box<dyn Aead>, KeyLengthError>;
+
+#[cfg(feature = "gcm")]
+fn aes128_gcm(isa: Isa, key: &[u8]) -> Made {
+    aes_gcm::<16, 11>(isa, key)
+}
+
+#[cfg(feature = "gcm")]
+fn aes256_gcm(isa: Isa, key: &[u8]) -> Made {
+    aes_gcm::<32, 15>(isa, key)
+}
+
+#[cfg(feature = "ocb")]
+fn aes128_ocb(isa: Isa, key: &[u8]) -> Made {
+    Ok(boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)))
+}
+
+#[cfg(feature = "ocb")]
+fn aes256_ocb(isa: Isa, key: &[u8]) -> Made {
+    Ok(boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)))
+}
+
+#[cfg(feature = "chacha")]
+fn chacha20_poly1305(key: &[u8]) -> Made {
+    Ok(Box::new(ChaCha20Poly1305::new(sized(key)?)))
+}
+
+#[cfg(all(feature = "serpent", feature = "gcm"))]
+fn serpent256_gcm(isa: Isa, key: &[u8]) -> Made {
+    Ok(boxed_gcm(isa, Serpent::new(sized::<32>(key)?)?, |_| ()))
+}
+
+#[cfg(all(feature = "serpent", feature = "ocb"))]
+fn serpent256_ocb(isa: Isa, key: &[u8]) -> Made {
+    Ok(boxed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16)))
 }
 
 /// A mode that takes the suites' nonces of 12 bytes and no others.
@@ -215,9 +251,21 @@ fn boxed<A: Aead + 'static>(aead: A) -> Box<dyn Aead> {
 }
 
 #[cfg(feature = "gcm")]
-fn boxed_gcm<C: BlockCipher + 'static>(isa: Isa, cipher: C) -> Box<dyn Aead> {
-    let mut boxed = Box::new(Fixed(Gcm::unfilled(isa, cipher, gcm::TagLen::T16)));
-    boxed.0.fill();
+#[inline(always)]
+fn aes_gcm<const BYTES: usize, const KEYS: usize>(isa: Isa, key: &[u8]) -> Made
+where
+    OnTheFly<BYTES>: RoundKeys,
+{
+    let schedule = OnTheFly::<BYTES>::new(sized(key)?);
+    Ok(boxed_gcm(isa, Aes::with(Expanded::<KEYS>::empty()), |aes| aes.round_keys_mut().expand(isa, &schedule)))
+}
+
+#[cfg(feature = "gcm")]
+#[inline(always)]
+fn boxed_gcm<C: BlockCipher + 'static>(isa: Isa, empty: C, expand: impl FnOnce(&mut C)) -> Box<dyn Aead> {
+    // Memory first: the key is made where it stays.
+    let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::unfilled(isa, empty, gcm::TagLen::T16)));
+    boxed.0.set_up(expand);
     boxed
 }
 

@@ -1,5 +1,8 @@
 //! Wiping of secrets when they are dropped.
 
+#[cfg(feature = "gcm")]
+use crate::simd::Isa;
+
 /// Wipes the stack when a key is dropped, which has one as its last field.
 ///
 /// What was in a register may be in a dead frame: compilers spill round keys, and a key that is moved to the heap was on the
@@ -15,6 +18,26 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
         // Without an operating system the stack may be smaller than that.
         #[cfg(feature = "std")]
         clean_stack::<BYTES>();
+    }
+}
+
+/// The same by instruction-set level: kernels with AES instructions keep less than the default on the stack, and overwriting it
+/// all would take as long as sealing a few short messages.
+#[cfg(feature = "gcm")]
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+pub(crate) struct CleanStackOf(pub(crate) Isa);
+
+#[cfg(feature = "gcm")]
+impl Drop for CleanStackOf {
+    #[inline]
+    fn drop(&mut self) {
+        #[cfg(feature = "std")]
+        match self.0.kernel_frames() {
+            ..=0x1000 => clean_stack::<0x1000>(),
+            0x1001..=0x2000 => clean_stack::<0x2000>(),
+            _ => clean_stack::<0x4000>(),
+        }
     }
 }
 

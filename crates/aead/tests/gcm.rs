@@ -55,6 +55,37 @@ fn round_keys_on_the_fly() {
     }
 }
 
+/// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out of the next.
+#[test]
+fn long_texts_are_the_same_at_every_level() {
+    let (portable, text) = (Isa::available()[0], bytes((1 << 20) + 5000, 2));
+    let around = |n: usize| [n - 1, n, n + 1];
+    let edges = [512, 1024, 1536, 2048, 2560, 3072, 4064, 4096, 4128, 5120, 8160, 8192, 12_288, 16_384];
+    let lengths = edges.into_iter().flat_map(around).chain([1500, 1 << 20, text.len()]);
+    for n in lengths {
+        let (nonce, ad) = (bytes(12, n as u64), bytes([0, 13, 16, 40, 3000][n % 5], 3));
+        for key in [key::<32>().to_vec(), key::<24>().to_vec(), key::<16>().to_vec()] {
+            let mut sealed = text[..n].to_vec();
+            let aead = gcm::by_key(portable, &key, TagLen::T16).unwrap();
+            let tag = aead.seal_in_place(&nonce, &ad, &mut sealed).unwrap().as_ref().to_vec();
+            let theirs = (sealed, tag);
+            for isa in Isa::available() {
+                let aead = gcm::by_key(isa, &key, TagLen::T16).unwrap();
+                agree(&*aead, &nonce, &ad, &text[..n], &theirs, n % 61, &format!("{isa}, {n} bytes"));
+            }
+        }
+    }
+    // The counter's carry against the standard.
+    let slow = aes_block(&key::<16>());
+    for n in [4100, 9000] {
+        let theirs = slow_gcm(&slow, slow([0; 16]), &[5; 12], b"ad", &text[..n]);
+        for isa in Isa::available() {
+            let aead = gcm::by_key(isa, &key::<16>(), TagLen::T16).unwrap();
+            agree(&*aead, &[5; 12], b"ad", &text[..n], &theirs, 1, &format!("{isa}, {n} bytes"));
+        }
+    }
+}
+
 #[test]
 fn what_is_secret_takes_constant_time_unless_its_name_says_otherwise() {
     fn constant<G: Ghash>() -> bool {

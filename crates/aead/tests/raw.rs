@@ -5,7 +5,7 @@ mod support;
 
 use sealwright::{
     Isa,
-    raw::{self, advance, pkcs7_pad, pkcs7_unpad},
+    raw::{self, Chain, advance, pkcs7_pad, pkcs7_unpad},
 };
 use support::{aes_block, bytes};
 
@@ -62,6 +62,25 @@ fn cbc_goes_on_from_its_last_block() {
             assert_eq!([start.clone(), end.clone()].concat(), whole, "{isa}: cut at {cut}");
             aes.cbc_decrypt(last, &mut end);
             assert_eq!(end, text[cut..], "{isa}: cut at {cut}, back");
+        }
+    }
+}
+
+#[test]
+fn many_cbc_chains_are_each_as_one_alone() {
+    for isa in Isa::available() {
+        let aes = raw::aes(isa, &[3; 32]).unwrap();
+        for count in [0, 1, 2, 7, 8, 15, 16, 17, 40] {
+            // Lengths that end at different times, and some that are nothing.
+            let texts: Vec<_> = (0..count).map(|i| bytes(16 * (i * 23 % 71), i as u64)).collect();
+            let mut many = texts.clone();
+            let ivs: Vec<[u8; 16]> = (0..count).map(|i| [i as u8; 16]).collect();
+            let mut chains: Vec<_> = many.iter_mut().zip(&ivs).map(|(text, iv)| Chain { iv: *iv, text }).collect();
+            aes.cbc_encrypt_many(&mut chains);
+            for (i, ((mut alone, iv), together)) in texts.into_iter().zip(ivs).zip(many).enumerate() {
+                aes.cbc_encrypt(&iv, &mut alone);
+                assert!(alone == together, "{isa}: chain {i} of {count}");
+            }
         }
     }
 }

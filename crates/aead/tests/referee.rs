@@ -43,6 +43,21 @@ fn every_length_to_1100() {
 }
 
 #[test]
+fn every_short_text_with_associated_data_about_each_block() {
+    let suite = Suite::Aes256Gcm;
+    let key = bytes(32, 1);
+    for isa in Isa::available() {
+        let aead = suite.aead_at(isa, &key).unwrap();
+        for n in 0..=320 {
+            for ad in [0, 1, 15, 16, 17, 32, 33, 48, 49, 63, 64, 65] {
+                let what = format!("{isa}, {n} bytes, {ad} of associated data");
+                agree(&*aead, suite, &key, &bytes(ad, 3), &bytes(n, 2), n % 67, &what);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_length_of_associated_data() {
     for isa in Isa::available() {
         let suite = Suite::Aes256Gcm;

@@ -59,21 +59,22 @@ fn from_one_buffer_to_another() {
     }
 }
 
-/// Lengths around those from which a text is taken through the cache in parts, and around whole batches of them.
+/// Lengths around the one from which a text is not copied first, whole batches of every level, and long texts.
 #[test]
 fn long_texts_from_one_buffer_to_another() {
-    const PART: usize = 64 << 10;
+    const LONG: usize = 1024;
     for isa in Isa::available() {
         for key in [16, 24, 32] {
             let by_key = gcm::by_key(isa, &bytes(key, 1), gcm::TagLen::T13).unwrap();
             let across = gcm::across_by_key(isa, &bytes(key, 1), gcm::TagLen::T13).unwrap();
             for (len, nonce) in [
-                (2 * PART - 1, 12),
-                (2 * PART, 12),
-                (2 * PART + 1, 8),
-                (2 * PART + 1023, 12),
-                (3 * PART, 16),
-                (3 * PART + 1040, 12),
+                (LONG - 1, 12),
+                (LONG, 12),
+                (LONG + 1, 8),
+                (LONG + 1039, 12),
+                (5 * LONG, 16),
+                (127 * LONG + 1040, 12),
+                (128 * LONG + 1023, 8),
             ] {
                 let (nonce, text) = (bytes(nonce, 2), bytes(len, 4));
                 let (mut wanted, mut out) = (text.clone(), bytes(len, 5));

@@ -54,6 +54,14 @@ pub trait BlockCipher: Sealed + Send + Sync {
     const STATE_BYTES: usize;
     /// This cipher as a level without AES instructions runs it: one type for all sizes of key.
     type Sliced: BlockCipher;
+    /// Rounds of AES whose keys [`BlockCipher::round_key`] has at hand; 0 for other ciphers.
+    const AES_ROUNDS: usize = 0;
+
+    /// Round key `round` in every lane, where [`BlockCipher::AES_ROUNDS`] is not 0.
+    #[inline(always)]
+    fn round_key<S: Simd>(&self, simd: S, _round: usize) -> S::Reg {
+        simd.zero()
+    }
 
     /// Prepares the cipher for a message at a level without AES instructions.
     fn sliced<S: Simd>(&self, simd: S) -> Self::Sliced;

@@ -25,6 +25,14 @@ pub trait RoundKeys: Sealed + Send + Sync {
     /// What one round key needs of those before it.
     type Carry<R: Reg>: Copy;
 
+    /// Whether round keys are in memory, for [`RoundKeys::at`].
+    const AT_HAND: bool = false;
+
+    /// Round key `round`, in any order, where [`RoundKeys::AT_HAND`].
+    #[inline(always)]
+    fn at<S: Simd>(&self, simd: S, _round: usize) -> S::Reg {
+        simd.zero()
+    }
     /// The carry before round key 0.
     fn start<S: Simd>(&self, simd: S) -> Self::Carry<S::Reg>;
     /// Round key `round`; asked in order from 0.
@@ -97,6 +105,12 @@ impl<const KEYS: usize> RoundKeys for Expanded<KEYS> {
     const ROUNDS: usize = KEYS - 1;
     const STATE_BYTES: usize = 16 * KEYS;
     type Carry<R: Reg> = ();
+    const AT_HAND: bool = true;
+
+    #[inline(always)]
+    fn at<S: Simd>(&self, simd: S, round: usize) -> S::Reg {
+        simd.splat(&self.0[round])
+    }
 
     #[inline(always)]
     fn start<S: Simd>(&self, _: S) {}
@@ -122,8 +136,22 @@ impl<const KEYS: usize> Expanded<KEYS> {
         &mut self.0
     }
 
+    /// No keys yet: [`Expanded::expand`] computes them.
+    #[inline(always)]
+    pub(crate) fn empty() -> Self {
+        Expanded([[0; 16]; KEYS])
+    }
+
     /// Expands what `schedule` computes.
     pub(crate) fn new<K: RoundKeys>(isa: Isa, schedule: &K) -> Self {
+        let mut keys = Self::empty();
+        keys.expand(isa, schedule);
+        keys
+    }
+
+    /// The same in place.
+    #[inline]
+    pub(crate) fn expand<K: RoundKeys>(&mut self, isa: Isa, schedule: &K) {
         struct Expand<'a, K>(&'a K, &'a mut [Block]);
         impl<K: RoundKeys> Kernel for Expand<'_, K> {
             type Output = ();
@@ -135,9 +163,7 @@ impl<const KEYS: usize> Expanded<KEYS> {
                 }
             }
         }
-        let mut keys = Expanded([[0; 16]; KEYS]);
-        isa.run(Expand(schedule, &mut keys.0));
-        keys
+        isa.run(Expand(schedule, &mut self.0));
     }
 }
 

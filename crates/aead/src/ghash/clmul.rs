@@ -192,22 +192,32 @@ impl Kernel for Fill<'_> {
     fn run<S: Simd, const W: usize>(self, simd: S) {
         let Fill { h, powers, middles } = self;
         let (lanes, end) = (S::Reg::BLOCKS, powers.len() - PAD);
-        powers[end - 1] = h;
-        let mut done = 1;
+        const {
+            assert!(
+                S::Reg::BLOCKS == 1 || S::Reg::BLOCKS == 2 || S::Reg::BLOCKS == 4,
+                "the first register is written out"
+            )
+        };
+        // The first register, the highest power first. Not by way of memory, where parts that are stored and then loaded at once
+        // make the processor wait.
+        let h = simd.splat(&h);
+        let mut first = h;
+        if const { S::Reg::BLOCKS > 1 } {
+            let square = multiply(simd, h, h);
+            first = square.replace_lane(1, h);
+            if const { S::Reg::BLOCKS > 2 } {
+                first = multiply(simd, first, square).replace_lane(2, square).replace_lane(3, h);
+            }
+        }
+        first.store(powers[end - lanes..].as_flattened_mut());
+        let mut done = lanes;
         while done < end {
             // h^1 to h^done, times h^done, are the next powers.
             let stride = simd.splat(&powers[end - done]);
             for i in (0..done.min(end - done)).step_by(lanes) {
                 let at = end - i - lanes;
                 let next = multiply(simd, simd.load(powers[at..].as_flattened()), stride);
-                if done >= lanes {
-                    next.store(powers[at - done..].as_flattened_mut());
-                } else {
-                    // Less than a register is there so far.
-                    let mut few = [[0; 16]; 4];
-                    next.store(few.as_flattened_mut());
-                    powers[end - 2 * done..end - done].copy_from_slice(&few[lanes - done..lanes]);
-                }
+                next.store(powers[at - done..].as_flattened_mut());
             }
             done += done.min(end - done);
         }
@@ -276,6 +286,49 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     #[inline(always)]
     fn order_barrier<S: Simd>(simd: S, sum: &mut Products<S::Reg>, blocks: [&mut S::Reg; 2]) {
         simd.order_barrier(blocks, [&mut sum.low, &mut sum.middle, &mut sum.high]);
+    }
+
+    #[inline(always)]
+    fn window(&self, left: usize, count: usize) -> Powers<'_> {
+        let start = Self::GROUP - left;
+        Powers { powers: &self.powers[start..start + count], middles: &self.middles[start..start + count] }
+    }
+
+    #[inline(always)]
+    fn enter<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, blocks: usize) {
+        let power = simd.first(&self.powers[Self::GROUP - blocks]);
+        let middle = simd.first(&self.middles[Self::GROUP - blocks]);
+        sum.low = sum.low ^ sum.hash.clmul_first::<0x00>(power, 1);
+        sum.high = sum.high ^ sum.hash.clmul_first::<0x11>(power, 1);
+        sum.middle = sum.middle ^ (sum.hash ^ sum.hash.swap_halves()).clmul_first::<0x00>(middle, 1);
+    }
+
+    const LANES: bool = Self::GROUP >= 64;
+
+    #[inline(always)]
+    fn turn<S: Simd>(simd: S, key: Powers<'_>, sum: &mut Products<S::Reg>) {
+        let (power, middle) = (simd.splat(&key.powers[0]), simd.splat(&key.middles[0]));
+        let hash = reduce(simd, sum.low, sum.middle ^ sum.low ^ sum.high, sum.high, S::Reg::BLOCKS);
+        sum.low = hash.clmul::<0x00>(power);
+        sum.high = hash.clmul::<0x11>(power);
+        sum.middle = (hash ^ hash.swap_halves()).clmul::<0x00>(middle);
+    }
+
+    #[inline(always)]
+    fn settle<S: Simd>(simd: S, sum: &mut Products<S::Reg>) {
+        let hash = reduce(simd, sum.low, sum.middle ^ sum.low ^ sum.high, sum.high, S::Reg::BLOCKS).fold();
+        *sum = Products { hash, low: simd.zero(), middle: simd.zero(), high: simd.zero() };
+    }
+
+    #[inline(always)]
+    fn finish_open<S: Simd>(simd: S, sum: &Products<S::Reg>) -> S::Reg {
+        if S::AES {
+            // Lane by lane: one fold at the end instead of three before.
+            let middle = sum.middle ^ sum.low ^ sum.high;
+            return reduce(simd, sum.low, middle, sum.high, S::Reg::BLOCKS).fold().reverse_bytes();
+        }
+        let (low, middle, high) = (sum.low.fold(), sum.middle.fold(), sum.high.fold());
+        reduce(simd, low, middle ^ low ^ high, high, 1).reverse_bytes()
     }
 
     #[inline(always)]

@@ -92,6 +92,21 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
     );
     /// Ties registers of a cipher to the hash ([`Simd::order_barrier`]).
     fn order_barrier<S: Simd>(simd: S, sum: &mut Self::Sum<S::Reg>, blocks: [&mut S::Reg; 2]);
+    /// Exactly `count` slots of the key, for blocks of which the first stands `left` blocks before the group's end: at most eight behind
+    /// the end.
+    fn window(&self, left: usize, count: usize) -> Self::Key<'_>;
+    /// Lets the hash so far enter the open group of `blocks` blocks at its start: [`Ghash::finish_open`] then is the hash of all.
+    fn enter<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
+    /// Whether [`Ghash::turn`] serves groups of 64 blocks.
+    const LANES: bool = false;
+    /// Closes a group of 64 blocks, each lane by itself, and lets what it leaves enter the next at its start, of which `key` is.
+    #[inline(always)]
+    fn turn<S: Simd>(_: S, _: Self::Key<'_>, _: &mut Self::Sum<S::Reg>) {}
+    /// Closes a group into which the hash so far has entered.
+    #[inline(always)]
+    fn settle<S: Simd>(_: S, _: &mut Self::Sum<S::Reg>) {}
+    /// The hash of the open group and of what entered it, in the first lane.
+    fn finish_open<S: Simd>(simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
     /// Closes a group of `blocks` blocks.
     fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
     /// The hash, outside a group, in the first lane.

@@ -64,6 +64,16 @@ macro_rules! serial {
         #[inline(always)]
         fn order_barrier<S: $crate::simd::Simd>(_: S, _: &mut u128, _: [&mut S::Reg; 2]) {}
         #[inline(always)]
+        fn window(&self, _: usize, _: usize) -> &Self {
+            self
+        }
+        #[inline(always)]
+        fn enter<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
+        #[inline(always)]
+        fn finish_open<S: $crate::simd::Simd>(simd: S, sum: &u128) -> S::Reg {
+            simd.first(&sum.to_be_bytes())
+        }
+        #[inline(always)]
         fn close<S: $crate::simd::Simd>(&self, _: S, _: &mut u128, _: usize) {}
         #[inline(always)]
         fn finish<S: $crate::simd::Simd>(&self, simd: S, sum: &u128) -> S::Reg {

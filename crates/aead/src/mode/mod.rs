@@ -15,6 +15,8 @@
 pub mod cbc;
 #[cfg(feature = "cbc")]
 pub mod cbc_hmac;
+#[cfg(feature = "raw")]
+pub mod cbc_many;
 #[cfg(feature = "chacha")]
 pub mod chacha;
 pub mod ctr;

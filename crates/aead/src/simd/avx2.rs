@@ -2,7 +2,7 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd};
+use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd, few};
 use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
@@ -60,9 +60,9 @@ impl Simd for Avx2 {
         if bytes.len() >= 32 {
             return self.load(bytes);
         }
-        let mut padded = [0; 32];
-        padded[..bytes.len()].copy_from_slice(bytes);
-        self.load(&padded)
+        let (low, high) = bytes.split_at(bytes.len().min(16));
+        // SAFETY: the token proves the level.
+        X2(unsafe { _mm256_set_m128i(few::load(high), few::load(low)) })
     }
     #[inline(always)]
     fn splat(self, block: &Block) -> X2 {
@@ -133,14 +133,25 @@ impl Reg for X2 {
         if bytes.len() >= 32 {
             return self.store(bytes);
         }
-        let mut whole = [0; 32];
-        self.store(&mut whole);
-        let n = bytes.len();
-        bytes.copy_from_slice(&whole[..n]);
+        let n = bytes.len().min(16);
+        let (low, high) = bytes.split_at_mut(n);
+        // SAFETY: a register proves the level.
+        unsafe {
+            few::store(_mm256_castsi256_si128(self.0), low);
+            few::store(_mm256_extracti128_si256::<1>(self.0), high);
+        }
     }
     #[inline(always)]
     fn keep(self, bytes: usize) -> X2 {
         self & Avx2(()).load(&KEEP[32 - bytes.min(32)..])
+    }
+    #[inline(always)]
+    fn replace_lane(self, lane: usize, other: X2) -> X2 {
+        // SAFETY: a register proves the level.
+        X2(unsafe {
+            let there = _mm256_cmpeq_epi64(_mm256_set_epi64x(1, 1, 0, 0), _mm256_set1_epi64x(lane as i64));
+            _mm256_blendv_epi8(self.0, other.0, there)
+        })
     }
     #[inline(always)]
     fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
@@ -159,6 +170,7 @@ impl Reg for X2 {
     methods! { X2:
         fold(self) = _mm256_xor_si256(self.0, _mm256_zextsi128_si256(_mm256_extracti128_si256::<1>(self.0)));
         replace_last(self, other) = _mm256_blend_epi32::<0xf0>(self.0, other.0);
+        last_lane(self) = _mm256_zextsi128_si256(_mm256_extracti128_si256::<1>(self.0));
         add32(self, other) = _mm256_add_epi32(self.0, other.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm256_shuffle_epi32::<0x4e>(self.0);

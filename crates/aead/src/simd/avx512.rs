@@ -36,7 +36,8 @@ fn outlined<P: Outlined<Avx512>>(simd: Avx512, part: P) -> P::Output {
 /// A mask of the first `bytes` of 64 bytes.
 #[inline(always)]
 fn first_bytes(bytes: usize) -> __mmask64 {
-    if bytes >= 64 { !0 } else { (1 << bytes) - 1 }
+    // SAFETY: the level has BMI2.
+    unsafe { _bzhi_u64(!0, bytes.min(64) as u32) }
 }
 
 impl Avx512 {
@@ -156,6 +157,12 @@ impl Reg for X4 {
         X4(unsafe { _mm512_maskz_mov_epi8(first_bytes(bytes), self.0) })
     }
     #[inline(always)]
+    fn replace_lane(self, lane: usize, other: X4) -> X4 {
+        let halves = (3u32 << (2 * lane.min(4))) as u8;
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_mask_mov_epi64(self.0, halves, other.0) })
+    }
+    #[inline(always)]
     fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {
         let [a, b, c, d, ..] = frames else { panic!("a frame a lane") };
         let (a, b) = (a[row].as_mut_ptr(), b[row].as_mut_ptr());
@@ -181,6 +188,7 @@ impl Reg for X4 {
             _mm512_zextsi128_si512(one)
         };
         replace_last(self, other) = _mm512_mask_mov_epi64(self.0, 0xc0, other.0);
+        last_lane(self) = _mm512_zextsi128_si512(_mm512_extracti32x4_epi32::<3>(self.0));
         add32(self, other) = _mm512_add_epi32(self.0, other.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);

@@ -102,9 +102,7 @@ macro_rules! one_block_token {
             if bytes.len() >= 16 {
                 return self.load(bytes);
             }
-            let mut padded = [0; 16];
-            padded[..bytes.len()].copy_from_slice(bytes);
-            self.load(&padded)
+            self.load(&few::number(bytes).to_le_bytes())
         }
         #[inline(always)]
         fn splat(self, block: &Block) -> $reg {
@@ -135,9 +133,7 @@ macro_rules! one_block_register {
             if bytes.len() >= 16 {
                 return self.store(bytes);
             }
-            let whole = self.first_block();
-            let n = bytes.len();
-            bytes.copy_from_slice(&whole[..n]);
+            few::write(u128::from_le_bytes(self.first_block()), bytes);
         }
         #[inline(always)]
         fn keep(self, bytes: usize) -> $reg {
@@ -160,6 +156,14 @@ macro_rules! one_block_register {
         #[inline(always)]
         fn replace_last(self, other: $reg) -> $reg {
             other
+        }
+        #[inline(always)]
+        fn last_lane(self) -> $reg {
+            self
+        }
+        #[inline(always)]
+        fn replace_lane(self, lane: usize, other: $reg) -> $reg {
+            if lane == 0 { other } else { self }
         }
     };
 }

@@ -47,6 +47,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod bitslice;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+mod few;
 mod isa;
 mod logic;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -169,6 +171,23 @@ pub trait Outlined<S: Simd> {
     fn run(self, simd: S) -> Self::Output;
 }
 
+/// A nonce of twelve bytes in front of a counter of zero.
+///
+/// Read as three words of four bytes: nonces are put together of a prefix of four bytes and a counter of eight, or the other way round, and a
+/// processor that reads what was just written in other parts waits until it has reached the cache, and so for the end
+/// of the message before. The compiler would join the reads; volatile ones it leaves.
+#[inline(always)]
+pub(crate) fn counter_zero(nonce: &[u8]) -> u128 {
+    #[repr(C, packed)]
+    #[derive(Clone, Copy)]
+    struct Word(u32);
+    let at = nonce[..12].as_ptr().cast::<Word>();
+    // SAFETY: there are twelve bytes, and `Word` may lie anywhere.
+    let [a, b, c] = unsafe { [at.read_volatile(), at.add(1).read_volatile(), at.add(2).read_volatile()] };
+    let [a, b, c] = [a, b, c].map(|word| u128::from(u32::from_le(word.0)));
+    a | (b << 32) | (c << 64)
+}
+
 /// Proof that a set of instructions exists, and the maker of its registers.
 ///
 /// ```
@@ -263,6 +282,10 @@ pub trait Reg: Logic {
     fn fold(self) -> Self;
     /// The last lane taken from `other`.
     fn replace_last(self, other: Self) -> Self;
+    /// The last lane as the first; what the other lanes hold is not defined.
+    fn last_lane(self) -> Self;
+    /// Lane `lane` taken from `other`; a lane that there is not changes nothing.
+    fn replace_lane(self, lane: usize, other: Self) -> Self;
 
     /// Adds 32-bit little-endian words.
     fn add32(self, other: Self) -> Self;

@@ -239,6 +239,17 @@ impl Reg for P4 {
         self.0[3] = other.0[3];
         self
     }
+    #[inline(always)]
+    fn last_lane(self) -> P4 {
+        P4([self.0[3], [0; 2], [0; 2], [0; 2]])
+    }
+    #[inline(always)]
+    fn replace_lane(mut self, lane: usize, other: P4) -> P4 {
+        if let Some(mine) = self.0.get_mut(lane) {
+            *mine = other.0[lane];
+        }
+        self
+    }
 
     #[inline(always)]
     fn add32(self, other: P4) -> P4 {

@@ -128,12 +128,18 @@ macro_rules! rounds {
         )*
     };
 }
-pub(super) use rounds;
+pub(crate) use rounds;
 
 impl<K: RoundKeys> Sealed for Aes<K> {}
 impl<K: RoundKeys> BlockCipher for Aes<K> {
     const STATE_BYTES: usize = K::STATE_BYTES;
     type Sliced = SlicedAes;
+    const AES_ROUNDS: usize = if K::AT_HAND { K::ROUNDS } else { 0 };
+
+    #[inline(always)]
+    fn round_key<S: Simd>(&self, simd: S, round: usize) -> S::Reg {
+        self.keys.at(simd, round)
+    }
 
     #[inline(never)]
     fn sliced<S: Simd>(&self, simd: S) -> SlicedAes {
@@ -169,7 +175,7 @@ impl<K: RoundKeys> Aes<K> {
         Aes { keys }
     }
 
-    /// The round keys, to replace some.
+    /// The round keys, to replace some or all.
     #[inline(always)]
     pub(crate) fn round_keys_mut(&mut self) -> &mut K {
         &mut self.keys

@@ -1,4 +1,4 @@
-//! AES-GCM from one buffer to another: a long text is copied a part at a time, and is still in the cache when the kernel works on it.
+//! AES-GCM from one buffer to another: a long text is read from the one and written to the other, without a copy.
 //!
 //! A kernel and a type of their own. A kernel in place that asked where its text is cost short messages up to a quarter of
 //! their speed; and in the type for all, these kernels would be in every program.
@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use super::{
     Gcm, TagLen,
     hash::Hash,
-    kernel::{Fused, Last, first_counter, lengths},
+    kernel::{Fused, Last, Walk, first_counter, lengths},
     limits,
 };
 use crate::{
@@ -25,8 +25,8 @@ use crate::{
     tag::Tag,
 };
 
-/// As [`by_key`](super::by_key), for a program whose texts go from one buffer to another: [`Aead::seal_to`] and [`Aead::open_to`] take
-/// a long text through the cache a part at a time, where they would otherwise copy it first. All else is the same.
+/// As [`by_key`](super::by_key), for a program whose texts go from one buffer to another: [`Aead::seal_to`] and [`Aead::open_to`] read
+/// a long text where it is, and would otherwise copy it first. All else is the same.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{TagLen, across_by_key}};
@@ -66,8 +66,8 @@ impl<C: BlockCipher> Apart<C> {
         text: &mut [u8],
     ) -> Result<Tag, SealError> {
         same_length(source, text);
-        if source.len() < 2 * PART {
-            // It is in a cache anyway.
+        if source.len() < LONG {
+            // The copy costs less than the second kernel's code.
             text.copy_from_slice(source);
             return self.0.fused::<SEAL>(nonce, ad, text);
         }
@@ -103,9 +103,8 @@ impl<C: BlockCipher> Aead for Apart<C> {
     }
 }
 
-/// Bytes that are copied at a time where a long text goes from one buffer to another: they are still in the second-level cache when
-/// the kernel works on them. Whole batches of every level.
-const PART: usize = 64 << 10;
+/// Shorter texts are copied, and sealed or opened in their new place.
+const LONG: usize = 1024;
 
 /// Seals (or opens) `source`, a long text, to the text of `fused`; returns the tag, 16 bytes of it.
 struct Across<'a, C, G, const SEAL: bool> {
@@ -123,40 +122,27 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Across<'_, C, G, SEA
             self.fused.text.copy_from_slice(self.source);
             return self.fused.run::<S, W>(simd);
         }
-        if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.parts::<S, W>(simd) } else { self.parts::<S, 8>(simd) }
+        if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.bulk::<S, W>(simd) } else { self.bulk::<S, 8>(simd) }
     }
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Across<'_, C, G, SEAL> {
     #[inline(always)]
-    fn parts<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn bulk<S: Simd, const W: usize>(self, simd: S) -> Block {
         let Across { mut fused, source } = self;
         let first = first_counter::<S, G>(simd, fused.ghash, fused.nonce);
         let lengths = lengths(fused.ad.len(), source.len());
-        let mut hash = Hash::new(simd, fused.ghash);
+        let (mut hash, public) = (Hash::new(simd, fused.ghash), fused.nonce.len() == 12);
         hash.all(fused.ad);
-        let mut mask = [simd.first(&first)];
-        fused.cipher.encrypt(simd, &mut mask);
-        let mut counter = Counter32::new(simd, &first, 1, fused.nonce.len() == 12);
+        let mut walk = Walk { simd, hash, counter: Counter32::new(simd, &first, 1, public), at: 0 };
         let batch = const { W * S::Reg::BYTES };
         let bulk = source.len() / batch * batch;
-        let (mut to_hash, mut at) = (source.len().div_ceil(16) + 1, 0);
-        while at < bulk {
-            let end = bulk.min(at + PART);
-            fused.text[at..end].copy_from_slice(&source[at..end]);
-            fused.bulk::<S, W>(simd, &mut hash, &mut counter, at..end, &mut to_hash);
-            at = end;
-        }
-        fused.text[at..].copy_from_slice(&source[at..]);
-        let last = Last { fused, simd, hash, counter, at, lengths: &lengths, mask: mask[0] };
-        // One width for every rest: it is little beside the text.
-        let tag = if const { W <= 4 } {
-            last.batch::<4, 5>()
-        } else if const { W <= 8 } {
-            last.batch::<8, 9>()
-        } else {
-            last.batch::<16, 17>()
-        };
-        tag.first_block()
+        let mut to_hash = source.len().div_ceil(16) + 1;
+        fused.bulk::<S, W, true>(simd, &mut walk.hash, &mut walk.counter, source, 0..bulk, &mut to_hash);
+        walk.at = bulk;
+        // The rest is less than a batch.
+        fused.text[bulk..].copy_from_slice(&source[bulk..]);
+        fused.rest(&mut walk, to_hash);
+        Last { fused, walk, lengths: &lengths, first: &first }.tag()
     }
 }

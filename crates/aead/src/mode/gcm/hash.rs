@@ -34,6 +34,12 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
         self.ghash.close(self.simd, &mut self.sum, self.group);
     }
 
+    /// Lets the hash so far enter the open group, which then ends the hash.
+    #[inline(always)]
+    pub(super) fn enter_open(&mut self) {
+        self.ghash.enter(self.simd, &mut self.sum, self.group);
+    }
+
     /// Adds two registers, of which the first `count` blocks count.
     #[inline(always)]
     pub(in crate::mode) fn pair(&mut self, pair: [S::Reg; 2], count: usize) {

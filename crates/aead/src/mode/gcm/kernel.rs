@@ -1,9 +1,9 @@
 //! The fused kernel of GCM: counter mode and GHASH in one pass over the text.
 //!
 //! A batch of `W` registers is in the cipher while another is hashed between its rounds: sealing hashes the batch
-//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end goes
-//! through one last batch of just enough registers, hashed together with the lengths, and in a short text with the
-//! associated data too, so that GHASH reduces once for a short packet.
+//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end, which is all
+//! of a short text, goes through one last batch of just enough registers. It encrypts the first counter block too, and is hashed
+//! together with the lengths, in a short text with the associated data too, so that GHASH reduces once for a short packet.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::{
     block::{BlockCipher, Interleave},
     ghash::Ghash,
     mode::ctr::Counter32,
-    simd::{Block, Kernel, Outlined, Reg, Simd},
+    simd::{Block, Kernel, Outlined, Reg, Simd, counter_zero},
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -29,6 +29,9 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+        if const { Self::has_short::<S>() } {
+            return if self.is_short() { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) };
+        }
         if S::AES {
             return self.sized::<S, W>(simd);
         }
@@ -52,6 +55,18 @@ impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for Sliced
     }
 }
 
+/// The kernel for messages that are not short, as a function of its own.
+struct Longer<'a, C, G, const SEAL: bool, const W: usize>(Fused<'a, C, G, SEAL>);
+
+impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const W: usize> Outlined<S> for Longer<'_, C, G, SEAL, W> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> Block {
+        self.0.sized::<S, W>(simd)
+    }
+}
+
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// The whole text, in batches of `W` registers or fewer.
     #[inline(always)]
@@ -61,64 +76,79 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
+/// Texts from so many bytes on go through batches of the level's width, others through halves of it.
+const LONG: usize = 2048;
+
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// The whole text, in batches of `W` registers.
     #[inline(always)]
     fn whole<S: Simd, const W: usize>(mut self, simd: S) -> Block {
         let first = first_counter::<S, G>(simd, self.ghash, self.nonce);
         let lengths = lengths(self.ad.len(), self.text.len());
-        let mut hash = Hash::new(simd, self.ghash);
         let ad_blocks = self.ad.len().div_ceil(16);
-        let blocks = self.text.len().div_ceil(16) + 1;
-        let mut mask = [simd.first(&first)];
-        if S::AES {
-            self.cipher.encrypt(simd, &mut mask);
-        }
-        let mut counter = Counter32::new(simd, &first, 1, self.nonce.len() == 12);
-        let short = self.text.len() < W * S::Reg::BYTES && ad_blocks + blocks <= G::GROUP;
-        let bulk = if short {
+        let mut to_hash = self.text.len().div_ceil(16) + 1;
+        let mut walk = Walk {
+            simd,
+            hash: Hash::new(simd, self.ghash),
+            counter: Counter32::new(simd, &first, 1, self.nonce.len() == 12),
+            at: 0,
+        };
+        let short = const { S::Reg::BLOCKS * widest(S::Reg::BLOCKS, S::AES) };
+        if to_hash <= short && ad_blocks + to_hash <= G::GROUP {
             // One group for everything.
-            hash.open(ad_blocks + blocks);
-            hash.bytes(self.ad);
-            0
+            walk.hash.open(ad_blocks + to_hash);
+            walk.hash.bytes(self.ad);
         } else {
-            hash.all(self.ad);
-            let (batch, mut to_hash) = (W * S::Reg::BYTES, blocks);
-            let bulk = self.text.len() / batch * batch;
-            self.bulk::<S, W>(simd, &mut hash, &mut counter, 0..bulk, &mut to_hash);
-            bulk
-        };
-        let last = Last { fused: self, simd, hash, counter, at: bulk, lengths: &lengths, mask: mask[0] };
-        // Conditions that are constants keep batches wider than the level's from being compiled; hence equal branches.
-        let registers = (last.fused.text.len() - bulk).div_ceil(S::Reg::BYTES);
-        #[allow(clippy::if_same_then_else)]
-        let tag = if registers <= 1 {
-            last.batch::<1, 2>()
-        } else if registers == 2 {
-            last.batch::<2, 3>()
-        } else if const { W <= 4 } {
-            last.batch::<4, 5>()
-        } else if registers <= 4 {
-            last.batch::<4, 5>()
-        } else if const { W <= 8 } {
-            last.batch::<8, 9>()
-        } else if registers <= 8 {
-            last.batch::<8, 9>()
-        } else {
-            last.batch::<16, 17>()
-        };
-        tag.first_block()
+            walk.hash.all(self.ad);
+            if const { Self::staggers::<S, W>() } && self.nonce.len() == 12 && self.text.len() >= 512 {
+                return self.staggered(walk.hash, &first, &lengths);
+            }
+            self.long::<S, W>(&mut walk, &mut to_hash);
+            self.rest(&mut walk, to_hash);
+        }
+        // One place for all lengths: this is most of the code.
+        Last { fused: self, walk, lengths: &lengths, first: &first }.tag()
     }
+
+    /// Batches of `W` registers.
+    #[inline(always)]
+    fn long<S: Simd, const W: usize>(&mut self, walk: &mut Walk<'_, G, S>, to_hash: &mut usize) {
+        let len = self.text.len();
+        let batch = const { W * S::Reg::BYTES };
+        // Where others go staggered, only nonces of other lengths come here.
+        if const { W > 8 && !Self::staggers::<S, W>() } && len >= LONG {
+            walk.at = len / batch * batch;
+            self.bulk::<S, W, false>(walk.simd, &mut walk.hash, &mut walk.counter, &[], 0..walk.at, to_hash);
+        }
+    }
+
+    /// Batches of eight registers; then all is ready for the last one.
+    #[inline(always)]
+    pub(super) fn rest<S: Simd>(&mut self, walk: &mut Walk<'_, G, S>, mut to_hash: usize) {
+        let batch = const { 8 * S::Reg::BYTES };
+        let end = walk.at + (self.text.len() - walk.at) / batch * batch;
+        self.bulk::<S, 8, false>(walk.simd, &mut walk.hash, &mut walk.counter, &[], walk.at..end, &mut to_hash);
+        walk.at = end;
+        if walk.hash.left == 0 {
+            walk.hash.open(to_hash);
+        }
+        walk.hash.enter_open();
+    }
+}
+
+/// How far a message is.
+pub(super) struct Walk<'a, G: Ghash, S: Simd> {
+    pub(super) simd: S,
+    pub(super) hash: Hash<'a, G, S>,
+    pub(super) counter: Counter32<S::Reg>,
+    pub(super) at: usize,
 }
 
 /// J0 of SP 800-38D, 7.1: the nonce and 1, or the hash of a nonce that has not 96 bits.
 #[inline(always)]
 pub(super) fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
-    if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
-        let mut first = [0; 16];
-        first[..12].copy_from_slice(nonce);
-        first[15] = 1;
-        return first;
+    if nonce.len() == 12 {
+        return (counter_zero(nonce) | (1 << 120)).to_le_bytes();
     }
     let mut hash = Hash::new(simd, ghash);
     hash.all(nonce);
@@ -186,12 +216,14 @@ impl<G: Ghash, S: Simd> Interleave<S> for Hashing<'_, '_, G, S> {
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// A part of the text, in whole batches. When sealing, all are hashed too. `to_hash` blocks were still to be hashed before it.
+    /// If `ACROSS`, the text is read from `source` and written to `self.text`; else it is in `self.text`.
     #[inline(always)]
-    pub(super) fn bulk<S: Simd, const W: usize>(
+    pub(super) fn bulk<S: Simd, const W: usize, const ACROSS: bool>(
         &mut self,
         simd: S,
         hash: &mut Hash<'_, G, S>,
         counter: &mut Counter32<S::Reg>,
+        source: &[u8],
         part: Range<usize>,
         to_hash: &mut usize,
     ) {
@@ -200,7 +232,12 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if SEAL && !part.is_empty() {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             self.cipher.encrypt(simd, &mut keystream);
-            apply(simd, &keystream, &mut self.text[at..at + batch]);
+            let now = &mut self.text[at..at + batch];
+            if ACROSS {
+                apply_to(simd, &keystream, &source[at..at + batch], now)
+            } else {
+                apply(simd, &keystream, now)
+            }
             at += batch;
         }
         while at < part.end {
@@ -208,12 +245,20 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let (before, now) = self.text.split_at_mut(at);
             let now = &mut now[..batch];
             hash.enter::<W>(*to_hash);
-            let known = if SEAL { &before[at - batch..] } else { &*now };
+            let known = match (SEAL, ACROSS) {
+                (true, _) => &before[at - batch..],
+                (false, true) => &source[at..at + batch],
+                (false, false) => &*now,
+            };
             let mut work = Hashing::new::<W>(hash, known);
             self.cipher.encrypt_interleaved(simd, &mut keystream, &mut work);
             work.rest();
             hash.leave();
-            apply(simd, &keystream, now);
+            if ACROSS {
+                apply_to(simd, &keystream, &source[at..at + batch], now)
+            } else {
+                apply(simd, &keystream, now)
+            }
             *to_hash -= W * S::Reg::BLOCKS;
             at += batch;
         }
@@ -234,69 +279,96 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut 
     }
 }
 
-/// The text from `at` on, less than a batch of it, and the lengths. `mask` is the encryption of the first counter; in bit
-/// slices it is still to be encrypted, because there one more register costs less than a batch of one.
+/// Xors the keystream with a batch of `source`.
+#[inline(always)]
+fn apply_to<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: &[u8], batch: &mut [u8]) {
+    let row = S::Reg::BYTES;
+    for ((key, from), to) in keystream.iter().zip(source.chunks_exact(row)).zip(batch.chunks_exact_mut(row)) {
+        (*key ^ simd.load(from)).store(to);
+    }
+}
+
+/// The most registers of a last batch, where registers have `blocks` blocks.
+const fn widest(blocks: usize, aes: bool) -> usize {
+    if aes && blocks == 4 { 10 } else { 9 }
+}
+
+/// What is left of the text, and the lengths, in a group that is open for them. The first counter block is in the last lane of the batch,
+/// where no text is: so there is a lane for the lengths behind the text.
 pub(super) struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     pub(super) fused: Fused<'a, C, G, SEAL>,
-    pub(super) simd: S,
-    pub(super) hash: Hash<'b, G, S>,
-    pub(super) counter: Counter32<S::Reg>,
-    pub(super) at: usize,
+    pub(super) walk: Walk<'b, G, S>,
     pub(super) lengths: &'b Block,
-    pub(super) mask: S::Reg,
+    pub(super) first: &'b Block,
+}
+
+/// The batch of the first of these widths that is wide enough.
+macro_rules! widths {
+    ($last:ident, $registers:ident: $widest:literal) => {
+        $last.batch::<$widest>()
+    };
+    ($last:ident, $registers:ident: $n:literal $($wider:literal)+) => {
+        if $registers <= $n { $last.batch::<$n>() } else { widths!($last, $registers: $($wider)+) }
+    };
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
     #[inline(always)]
-    pub(super) fn batch<const W: usize, const MASKED: usize>(mut self) -> S::Reg {
-        let (simd, row) = (self.simd, S::Reg::BYTES);
-        let text = &mut self.fused.text[self.at..];
-        let blocks = text.len().div_ceil(16);
-        let hash = &mut self.hash;
-        if hash.left == 0 {
-            hash.open(blocks + 1);
-        }
-        let mut keystream: [S::Reg; W] = self.counter.take(simd);
-        if S::AES {
-            self.fused.cipher.encrypt(simd, &mut keystream);
+    pub(super) fn tag(self) -> Block {
+        let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
+        // Neighbours differ by two at most. Conditions that are constants keep other levels' from being compiled.
+        if const { !G::LANES || Fused::<C, G, SEAL>::has_short::<S>() } {
+            // Strategies that are slow, or for small keys; and where short messages do not come here.
+            widths!(self, registers: 2 4 6 8 10)
+        } else if const { S::AES } {
+            widths!(self, registers: 1 2 3 4 5 7 9)
         } else {
-            let mut all = [self.mask; MASKED];
-            all[1..].copy_from_slice(&keystream);
-            self.fused.cipher.encrypt(simd, &mut all);
-            keystream.copy_from_slice(&all[1..]);
-            self.mask = all[0];
+            widths!(self, registers: 1 2 4 6 8 9)
         }
+    }
+
+    #[inline(always)]
+    fn batch<const W: usize>(mut self) -> Block {
+        let Walk { simd, hash, counter, at } = &mut self.walk;
+        let (simd, row, lanes) = (*simd, S::Reg::BYTES, S::Reg::BLOCKS);
+        let text = &mut self.fused.text[*at..];
+        let mut left = text.len().div_ceil(16) + 1;
+        let mut keystream: [S::Reg; W] = counter.take(simd);
+        keystream[W - 1] = keystream[W - 1].replace_last(simd.splat(self.first));
+        self.fused.cipher.encrypt(simd, &mut keystream);
         let mut ciphertext = [simd.zero(); W];
-        for i in 0..W {
-            let key = keystream[i];
-            if let Some(now) = text.get_mut(i * row..(i + 1) * row) {
+        for (i, key) in keystream.iter().enumerate() {
+            let now = text.get_mut(i * row..).unwrap_or_default();
+            // The last register has no more than the lengths' lane less than a whole one.
+            ciphertext[i] = if i + 1 < W && now.len() >= row {
                 let old = simd.load(now);
-                let new = old ^ key;
+                let new = old ^ *key;
                 new.store(now);
-                ciphertext[i] = if SEAL { new } else { old };
-            } else {
-                let now = &mut text[i * row..];
-                let old = simd.load_partial(now);
-                let new = (old ^ key).keep(now.len());
-                new.store_partial(now);
-                ciphertext[i] = if SEAL { new } else { old };
+                if SEAL { new } else { old }
+            } else if now.is_empty() {
                 break;
+            } else {
+                let old = simd.load_partial(now);
+                let new = (old ^ *key).keep(now.len());
+                new.store_partial(now);
+                if SEAL { new } else { old }
             }
         }
-        let mut left = blocks;
-        for pair in ciphertext.chunks(2) {
-            if left == 0 {
-                break;
-            }
-            let count = left.min(pair.len() * S::Reg::BLOCKS);
-            match pair {
-                [a, b] if left > S::Reg::BLOCKS => hash.pair([*a, *b], count),
-                _ => hash.single(pair[0], count),
+        let lengths = simd.splat(self.lengths);
+        for (i, x) in ciphertext.iter_mut().enumerate().skip(W.saturating_sub(2)) {
+            *x = x.replace_lane((left - 1).wrapping_sub(i * lanes), lengths);
+        }
+        let key = hash.ghash.window(left, W * lanes);
+        let sum = &mut hash.sum;
+        for (i, registers) in ciphertext.chunks(2).enumerate() {
+            let count = left.min(registers.len() * lanes);
+            match registers {
+                [a, b] => G::pair(simd, key, sum, 2 * i * lanes, [*a, *b], count),
+                [a, ..] => G::single(simd, key, sum, 2 * i * lanes, *a, count),
+                [] => {}
             }
             left -= count;
         }
-        hash.single(simd.first(self.lengths), 1);
-        hash.close();
-        hash.ghash.finish(simd, &hash.sum) ^ self.mask
+        (G::finish_open(simd, sum) ^ keystream[W - 1].last_lane()).first_block()
     }
 }

@@ -22,6 +22,8 @@
 mod across;
 pub(in crate::mode) mod hash;
 mod kernel;
+mod short;
+mod staggered;
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -42,7 +44,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
-    wipe::CleanStack,
+    wipe::CleanStackOf,
 };
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
@@ -69,12 +71,12 @@ pub struct Gcm<C, G> {
     ghash: G,
     tag_len: usize,
     _rest: Rest,
-    _stack: CleanStack,
+    _stack: CleanStackOf,
 }
 
 /// Zero, in place of the padding behind keys of AES-128 and AES-256, which with the strategy fill whole cache lines but for 16 bytes. Padding
 /// would take whatever was on the stack along to the heap, round keys among it, and no wiping would reach it.
-type Rest = [u8; 16 - size_of::<usize>() - size_of::<Isa>()];
+type Rest = [u8; 16 - size_of::<usize>() - size_of::<Isa>() - size_of::<CleanStackOf>()];
 const _: () = assert!(size_of::<Aes128Gcm>() == size_of::<Aes128>() + size_of::<Clmul>() + 16);
 const _: () = assert!(size_of::<Aes256Gcm>() == size_of::<Aes256>() + size_of::<Clmul>() + 16);
 
@@ -144,7 +146,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
-        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStack }
+        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf(isa) }
     }
 
     #[inline(always)]
@@ -157,7 +159,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 }
 
 impl<C: BlockCipher> Gcm<C, Clmul> {
-    /// Without the powers of h, which [`Gcm::fill`] computes once the key is where it stays: moving the table takes as long
+    /// Without the powers of h, which [`Gcm::set_up`] computes once the key is where it stays: moving the table takes as long
     /// as computing half of it.
     #[inline]
     pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
@@ -167,13 +169,14 @@ impl<C: BlockCipher> Gcm<C, Clmul> {
             ghash: Clmul::empty(),
             tag_len: tag_len as usize,
             _rest: Rest::default(),
-            _stack: CleanStack,
+            _stack: CleanStackOf(isa),
         }
     }
 
-    /// Computes the powers of h in place.
+    /// Lets `expand` make the cipher's keys and computes the powers of h, all in place.
     #[inline]
-    pub(crate) fn fill(&mut self) {
+    pub(crate) fn set_up(&mut self, expand: impl FnOnce(&mut C)) {
+        expand(&mut self.cipher);
         let mut h = encrypt_block(self.isa, &self.cipher, &[0; 16]);
         self.ghash.fill(self.isa, &h);
         h.zeroize();
