@@ -255,13 +255,16 @@ fn status(args: &ListArgs) -> Result<(), CommandError> {
 
 fn check(path: &Path) -> Result<(), CommandError> {
     let config = read(path)?;
-    let connections = config.check().map_err(CommandError::failed)?;
+    let room = config.check().map_err(CommandError::failed)?;
     print(&format!(
-        "{}: {} names, {} revoked, {} sessions and {connections} connections within {} MiB\n",
+        "{}: {} names, {} revoked, {} sessions and {} connections within {} MiB\n",
         shown(path),
         config.clients.len() + config.clusters.values().map(Vec::len).sum::<usize>(),
         config.revoked.len(),
         config.sessions,
+        room.connections,
         config.memory >> 20
-    ))
+    ))?;
+    room.hint.iter().for_each(|hint| say(format_args!("sealwright: hint: {hint}")));
+    Ok(())
 }

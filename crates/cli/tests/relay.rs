@@ -85,3 +85,37 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     assert_eq!(relay.event("stopped")["all_left"], true);
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));
 }
+
+#[cfg(feature = "public-keys")]
+#[test]
+fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
+    let sandbox = Sandbox::new();
+    let _relay = TrialRelay::start(&sandbox);
+    let (there, back) = (text(3_000_000), b"thank you".to_vec());
+    sandbox.write("there", &there);
+    sandbox.write("back", &back);
+    for name in ["alice", "bob", "eve"] {
+        assert_eq!(sandbox.sh(&format!("sealwright key new --pair -o {name}.id > {name}.pub")).code, 0);
+    }
+    let client = |name: &str, to: &str, options: &str, input: &str| {
+        format!("sealwright client trial/{name}.toml --to {to} --wait 5 {options} < {input} > at_{name}")
+    };
+    let both = |bob: &str, alice: &str| {
+        let (bob, alice) = (client("bob", "alice", bob, "back"), client("alice", "bob", alice, "there"));
+        let done = sandbox.sh(&format!("{bob} & {alice}; echo alice $? >codes; wait $!; echo bob $? >>codes"));
+        (String::from_utf8(sandbox.read("codes")).unwrap(), done.err)
+    };
+    let sealed = |own: &str, peer: &str| format!("-i {own}.id --end-to-end $(cat {peer}.pub)");
+    let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
+    assert_eq!(codes, "alice 0\nbob 0\n", "{said}");
+    assert!(sandbox.read("at_bob") == there && sandbox.read("at_alice") == back);
+    // Eve's key instead of bob's, as a relay would try that reads what passes through it
+    let (codes, said) = both(&sealed("eve", "alice"), &sealed("alice", "bob"));
+    assert!(codes.contains(" 3") && !codes.contains(" 0"), "{codes} {said}");
+    assert!(said.contains("not authentic") && sandbox.read("at_bob").is_empty() && sandbox.read("at_alice").is_empty());
+    // Only one of the two seals
+    let (codes, said) = both("", &sealed("alice", "bob"));
+    assert!(codes.contains("alice 1") && said.contains("hint: both clients need --end-to-end"), "{codes} {said}");
+    sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x -i alice.id", 2, "recipient");
+    sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x", 2, "--pair");
+}

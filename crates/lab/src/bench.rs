@@ -1,7 +1,7 @@
 //! `sealwright-lab bench`: how fast this machine seals and opens, compared with other libraries.
 
 use clap::Args;
-use sealwright_study::bench::{Options, Row, Subject, run as measure};
+use sealwright_study::bench::{Options, Row, Subject, Way, run as measure};
 use sealwright_terminal::{
     CommandError, Exit, ProgressArgs, Status, print, print_or_leave,
     size::{self, Size},
@@ -18,6 +18,10 @@ and tls13-aes-256-gcm: records of at most 16 KiB as rustls seals and opens them 
 modes from papers are measured only if they are named: gscm-128, gscm-256, rkc, rkc-hmac. CBC and RKC process
 whole blocks of 16 bytes; other sizes are skipped for them.
 
+Messages come one after the other under one key (one-key); each waiting for the tag of the one before
+(waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key). The last three
+are measured when sealing only. Libraries in C take part where they are installed.
+
 Example:
     sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
 
@@ -28,9 +32,12 @@ pub(crate) struct BenchArgs {
     /// Measure only this suite; can be repeated [default: all except those for research only]
     #[arg(long, value_name = "SUITE")]
     suite: Vec<Subject>,
-    /// Message sizes in bytes [default: 64,256,1500,16KiB,1MiB]
+    /// Message sizes in bytes [default: 40,64,256,576,1500,4096,16KiB,1MiB]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
     bytes: Vec<Size>,
+    /// How messages come: one-key, waiting, many-keys or new-key [default: one-key]
+    #[arg(long, value_name = "WAY,...", value_delimiter = ',')]
+    way: Vec<Way>,
     /// Take half a minute instead of several minutes; intervals are wider
     #[arg(long)]
     quick: bool,
@@ -52,12 +59,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
         options.bytes =
             bytes.collect::<Result<_, _>>().map_err(|_| CommandError::usage("too many bytes for this machine"))?;
     }
+    if !args.way.is_empty() {
+        options.ways.clone_from(&args.way);
+    }
     let status = Status::new(&args.progress);
     status.now("checking that all implementations agree".into(), || json!({ "now": "agreement" }));
     let mut unwritten = Ok(());
     let mut on_row = |row: &Row| {
-        let sentence =
-            || format!("{} {} B, {}: {} {:.2} GB/s", row.suite, row.bytes, row.direction, row.who(), row.gbps);
+        let sentence = || {
+            format!("{} {} B, {} {}: {} {:.2} GB/s", row.suite, row.bytes, row.way, row.direction, row.who(), row.gbps)
+        };
         if args.json {
             let line = serde_json::to_string(row).expect("a row is strings and finite numbers");
             unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| print_or_leave(&format!("{line}\n")));

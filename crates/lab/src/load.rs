@@ -63,6 +63,9 @@ pub(crate) struct LoadArgs {
     /// Load a relay that runs elsewhere, as the clients that this identity names, such as *.load.test
     #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
     at: Option<PathBuf>,
+    /// With --local: packets by which one may be late, as `limits.replay_window` of a relay
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(..=1080))]
+    replay_window: u32,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -90,6 +93,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
         window: args.window.into(),
         rate: args.rate.map(f64::from),
         bad_every: Workload::BAD_EVERY,
+        wide_window: args.replay_window > Workload::NARROW_WINDOW,
         seed: 1,
     };
     let time = Duration::from_secs_f64(args.seconds);

@@ -138,6 +138,9 @@ fn about(left: Duration) -> String {
 pub(crate) fn bench_as_text(report: &bench::Report) -> String {
     let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
     let mut text = format!("{}\npeers: {}\n", report.machine, peers.join(", "));
+    for absent in &report.absent {
+        text += &format!("{absent}\n");
+    }
     for table in report.tables() {
         text += &format!("\n{}", table.to_text());
     }

@@ -44,3 +44,33 @@ fn a_load_is_measured_and_nothing_bad_is_accepted() {
         }
     }
 }
+
+#[test]
+fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
+    const CLIENTS: u32 = 1 << 14;
+    // Alice and bob have numbers too
+    let all = CLIENTS + 2;
+    let sandbox = Sandbox::new();
+    let relay = TrialRelay::start_with(&sandbox, |text| {
+        let text = text.replace("sessions = 100000", &format!("sessions = {all}"));
+        format!("{text}\n[limits]\nsessions_of_one_certificate = {all}\n")
+    });
+    let told = relay.serving["bytes_per_session"].as_f64().unwrap();
+    let resident = |clients: u32| {
+        let said = lab(
+            &sandbox,
+            &format!("load --at trial/load.test.toml --clients {clients} --connections 4 --seconds 0.5 --json"),
+        );
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert_eq!(relay.metric("sessions"), f64::from(clients));
+        relay.metric("resident_bytes")
+    };
+    let few = resident(CLIENTS / 4);
+    let taken = (resident(CLIENTS) - few) / f64::from(CLIENTS - CLIENTS / 4);
+    let said = lab(&sandbox, &format!("load --clients {CLIENTS} --seconds 0.1 --local --json"));
+    let object: Value = serde_json::from_slice(&said.out).unwrap();
+    let load = object["bytes_per_client"].as_f64().unwrap();
+    assert!((load / told - 1.0).abs() < 0.1, "load says {load}, the relay {told}");
+    // What is told is the most: no tenants are configured, and what was freed is used again
+    assert!(taken < 1.1 * told && taken > 0.5 * told, "the relay says {told} and takes {taken}");
+}

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sealwright_measure::random::Random;
-use sealwright_relay::{NodeLayout, Relay, Settings};
+use sealwright_relay::{NodeLayout, Relay, Settings, serve::bytes_per_session};
 use sealwright_session::{Material, Plan, Secret, Side, Spec, table};
 
 use crate::{
@@ -45,7 +45,8 @@ pub(crate) fn started(
     for shard in 0..workers {
         let slots = layout.slots(workload.clients, shard);
         let secret = Secret::random()?;
-        let mut server = table(Plan { secret: Some(secret.clone()), ..Plan::new(spec, slots) })?;
+        let mut server =
+            table(Plan { secret: Some(secret.clone()), wide_window: workload.wide_window, ..Plan::new(spec, slots) })?;
         let mut clients = table(Plan { side: Side::Client, secret: Some(secret), ..Plan::new(spec, slots) })?;
         for slot in 0..slots {
             let index = slot * workers + shard;
@@ -54,8 +55,7 @@ pub(crate) fn started(
             server.admit(slot, session, &material)?;
             clients.admit(slot, session, &material)?;
         }
-        // Beside each record the worker keeps where the session can be reached
-        bytes += (server.memory().bytes_per_client() + Settings::default().session_bytes() as f64) * f64::from(slots);
+        bytes += bytes_per_session(&server.memory(), &Settings::default()) * f64::from(slots);
         here.push(server);
         there.push(clients);
     }

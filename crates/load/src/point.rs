@@ -63,7 +63,7 @@ pub fn point_over(
 
 fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> Result<Workload, LoadError> {
     let (payload, bad_every) = (Mix::of(payload)?, Workload::BAD_EVERY);
-    Ok(Workload { clients, payload, connections, window, rate: None, bad_every, seed: 1 })
+    Ok(Workload { clients, payload, connections, window, rate: None, bad_every, wide_window: false, seed: 1 })
 }
 
 /// Runs a workload against a relay of `workers` threads in this process, beside one without cryptography.

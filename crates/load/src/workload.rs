@@ -74,6 +74,8 @@ impl std::fmt::Display for Mix {
 impl Workload {
     /// How often forged and replayed frames are sent unless the caller says otherwise.
     pub const BAD_EVERY: u64 = 1024;
+    /// Packets by which one may be late without the wide window.
+    pub const NARROW_WINDOW: u32 = 56;
 }
 
 impl FromStr for Mix {
@@ -119,6 +121,8 @@ pub struct Workload {
     pub rate: Option<f64>,
     /// One forged and one replayed frame are sent for so many packets; 0 sends none.
     pub bad_every: u64,
+    /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by default.
+    pub wide_window: bool,
     /// The seed of the random destinations and sizes.
     pub seed: u64,
 }

@@ -95,6 +95,8 @@ impl FrameStream {
 
     /// Keeps the beginning of a frame whose end has not arrived, until the next read.
     pub fn keep(&mut self, partial: &[u8]) {
+        // Not more than it takes: there are many connections
+        self.partial.reserve_exact(partial.len());
         self.partial.extend_from_slice(partial);
         if partial.is_empty() && self.partial.capacity() > KEPT_CAPACITY {
             self.partial = Vec::new();
@@ -109,6 +111,28 @@ impl FrameStream {
     /// The queue of bytes to write, to append frames to.
     pub fn queue(&mut self) -> &mut Vec<u8> {
         &mut self.out
+    }
+
+    /// Appends a frame to the queue, with no more memory than it takes.
+    pub(crate) fn push_tightly(&mut self, frame: &[u8]) {
+        if self.out.capacity() - self.out.len() < frame.len() {
+            self.out.drain(..self.sent);
+            self.sent = 0;
+            self.out.reserve_exact(frame.len());
+        }
+        self.out.extend_from_slice(frame);
+    }
+
+    /// Bytes of memory that the queue takes, whatever is in it.
+    pub(crate) fn held(&self) -> usize {
+        self.out.capacity()
+    }
+
+    /// Gives the memory of an empty queue back.
+    pub(crate) fn give_back(&mut self) {
+        if self.queued() == 0 {
+            (self.out, self.sent) = (Vec::new(), 0);
+        }
     }
 
     /// Writes as much of the queue as the system takes, and returns how many bytes that was.

@@ -24,3 +24,11 @@ pub use layout::NodeLayout;
 pub use log::Log;
 #[cfg(feature = "nats")]
 pub use mesh::MeshError;
+
+/// Whether a message between nodes says the same after it was written and read again; none if it makes no sense. Only fuzzing
+/// calls this.
+#[cfg(feature = "nats")]
+#[doc(hidden)]
+pub fn mesh_message_survives(text: &[u8]) -> Option<bool> {
+    mesh::message_survives(text)
+}

@@ -117,10 +117,34 @@ fn a_full_house_refuses_newcomers_and_serves_those_inside() {
 fn memory_bears_so_many_connections_and_no_more() {
     let settings = Settings { queue: 1 << 20, max_frame: 16 << 10, max_connections: 1000, ..Settings::default() };
     let one = settings.connection_bytes() as u64;
-    assert!(one > 2 << 20);
-    assert_eq!(settings.connections_within(10 * one), 10);
-    assert_eq!(settings.connections_within(one - 1), 0);
+    assert!((32 << 10..34 << 10).contains(&one), "a cut frame and a queue of one");
+    assert_eq!(settings.connections_within(20 * one), 10, "half is for longer queues");
+    assert_eq!(settings.connections_within(2 * one - 1), 0);
     assert_eq!(settings.connections_within(u64::MAX), 1000);
+}
+
+#[test]
+fn queues_share_their_memory_and_none_takes_it_all() {
+    let (queue, queues) = (1 << 20, 1 << 20);
+    let settings = Settings { queue, queues, sender_wait: Duration::from_millis(20), ..Settings::default() };
+    let relay = relay(1, 4, settings.clone());
+    let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
+    let (mut c, deaf) = (Client::new(&relay, 2), Client::new(&relay, 3));
+    let mut sent = 0;
+    while relay.counts().of(Count::Slow) == 0 {
+        c.send(deaf.session, &[0; 8000]);
+        sent += 1;
+        assert!(sent < 20_000, "never slow");
+    }
+    // The others have their frames, of any length, one after the other
+    for length in [8, 1000, 16_000].into_iter().cycle().take(90) {
+        a.send(b.session, &vec![7; length]);
+        assert_eq!(b.receive().1, vec![7; length]);
+    }
+    let held = relay.queue_bytes();
+    assert!((queue / 2..queues as usize + 2 * settings.max_frame).contains(&held), "{held}");
+    drop(deaf);
+    until("the memory is given back", || relay.queue_bytes() == 0);
 }
 
 #[test]

@@ -4,176 +4,25 @@
 //! were skipped.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/nodes.rs"]
+mod nodes;
 #[path = "common/output.rs"]
 mod output;
 
 use std::{
     fs,
     io::{Cursor, Read, Write},
-    net::{TcpListener, TcpStream},
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::Arc,
+    net::TcpStream,
     time::{Duration, Instant},
 };
 
+use nodes::{Mesh, Slow, bytes, pipe, until};
 use output::Shared;
 use sealwright_relay::{
-    Count, Log,
-    client::{Identity, Pipe},
-    serve::{Config, Server, init},
+    Address, Count,
+    client::{ClientError, Session},
+    serve::Config,
 };
-
-const NATS: &str = "github.com/nats-io/nats-server/v2@v2.12.2";
-
-/// The program, if it can be had.
-fn nats_server() -> Option<PathBuf> {
-    let works = |path: &Path| {
-        let version = Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        version.is_ok_and(|status| status.success())
-    };
-    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
-    let kept = built.join("nats-server");
-    for path in [PathBuf::from("nats-server"), kept.clone()] {
-        if works(&path) {
-            return Some(path);
-        }
-    }
-    let install = Command::new("go").args(["install", NATS]).env("GOBIN", &built).status();
-    match install {
-        Ok(status) if status.success() && works(&kept) => Some(kept),
-        Ok(_) => {
-            eprintln!("skipped: `go install {NATS}` failed, and there is no nats-server");
-            None
-        }
-        Err(_) => {
-            eprintln!("skipped: there is neither nats-server nor go to build it with");
-            None
-        }
-    }
-}
-
-struct Nats {
-    child: Child,
-    port: u16,
-}
-
-impl Nats {
-    fn start(program: &Path) -> Nats {
-        // A port that was free a moment ago
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let child = Command::new(program)
-            .args(["--addr", "127.0.0.1", "--port", &port.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let nats = Nats { child, port };
-        until("nats-server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        nats
-    }
-}
-
-impl Drop for Nats {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Nodes 1 to 3 of one authority.
-struct Mesh {
-    folder: tempfile::TempDir,
-    nodes: Vec<Option<Server>>,
-    log: Shared,
-    _nats: Nats,
-}
-
-impl Mesh {
-    fn start() -> Option<Mesh> {
-        let nats = Nats::start(&nats_server()?);
-        let folder = tempfile::tempdir().unwrap();
-        let names = ["alice", "bob", "carol", "dave"].map(str::to_owned);
-        init(&folder.path().join("trial"), &[], &names).unwrap();
-        let secret = folder.path().join("trial/mesh.key");
-        fs::write(&secret, "5a".repeat(32) + "\n").unwrap();
-        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
-        let log = Shared::default();
-        let mut mesh = Mesh { folder, nodes: vec![None, None, None, None], log, _nats: nats };
-        let port = mesh._nats.port;
-        let text = fs::read_to_string(mesh.folder.path().join("trial/relay.toml")).unwrap();
-        for node in 1..=3 {
-            let text = ["7600", "7601", "7602"].iter().fold(text.clone(), |text, port| text.replace(port, "0"));
-            let text = format!(
-                "node = {node}\nthreads = 2\n{text}\n[mesh]\nnats = \"nats://127.0.0.1:{port}\"\nsecret = \"mesh.key\"\n[limits]\nhandshakes_per_second = 1000\nhandshakes_per_second_from_one_address = 1000\n"
-            );
-            fs::write(mesh.folder.path().join(format!("trial/node{node}.toml")), text).unwrap();
-            mesh.begin(node);
-        }
-        for node in 1..=3 {
-            mesh.has_met(node, 2);
-        }
-        Some(mesh)
-    }
-
-    fn begin(&mut self, node: usize) {
-        let config = Config::read(&self.folder.path().join(format!("trial/node{node}.toml"))).unwrap();
-        self.nodes[node] = Some(Server::start(&config, Arc::new(Log::to(self.log.clone()))).unwrap());
-    }
-
-    fn node(&self, node: usize) -> &Server {
-        self.nodes[node].as_ref().unwrap()
-    }
-
-    fn has_met(&self, node: usize, others: usize) {
-        let line = format!("sealwright_mesh_nodes {others}\n");
-        until(&line, || self.metrics(node).contains(&line));
-    }
-
-    fn metrics(&self, node: usize) -> String {
-        let mut stream = TcpStream::connect(self.node(node).addresses().metrics.unwrap()).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text
-    }
-
-    /// A client that tries these nodes in turn.
-    fn identity(&self, name: &str, nodes: &[usize]) -> Identity {
-        let mut identity = Identity::read(&self.folder.path().join(format!("trial/{name}.toml"))).unwrap();
-        let address = |&node: &usize| format!("localhost:{}", self.node(node).addresses().control.port());
-        identity.relay = nodes.iter().map(address).collect::<Vec<_>>().join(", ");
-        identity
-    }
-}
-
-/// An input that takes its time.
-struct Slow(Cursor<Vec<u8>>);
-
-impl Read for Slow {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        std::thread::sleep(Duration::from_millis(5));
-        self.0.read(buffer)
-    }
-}
-
-fn bytes(length: usize, salt: usize) -> Vec<u8> {
-    (0..length).map(|at| ((at * 2_654_435_761 + salt) >> 11) as u8).collect()
-}
-
-fn pipe(me: &Identity, peer: &str, input: impl Read + Send + 'static, output: Shared) {
-    let wait = Duration::from_secs(60);
-    Pipe { identity: me, peer, datagrams: false, wait }.run(input, output, &|_| ()).unwrap();
-}
 
 #[test]
 fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
@@ -299,7 +148,7 @@ fn forged_and_repeated_messages_change_nothing() {
     let bob = mesh.identity("bob", &[2]).open(&[]).unwrap().address;
     let alice = mesh.identity("alice", &[1]);
     until("news of bob", || alice.find(&["bob"]).unwrap() == [Some(bob)]);
-    let mut eavesdropper = Eavesdropper::at(mesh._nats.port);
+    let mut eavesdropper = Eavesdropper::at(mesh.nats[0].port);
     let heard = eavesdropper.listen(Duration::from_secs(2));
     assert!(heard.len() > 12, "hellos and heartbeats of three nodes");
     assert!(!heard.iter().any(|(_, message)| message.windows(3).any(|three| three == b"bob")), "names are sealed");
@@ -328,4 +177,50 @@ fn forged_and_repeated_messages_change_nothing() {
     }
     let log = String::from_utf8(mesh.log.bytes()[lines..].to_vec()).unwrap();
     assert!(!log.contains("node-met") && !log.contains("node-lost") && !log.contains("moved"), "{log}");
+}
+
+/// A client's session and its connection, which the relay knows.
+fn connected(mesh: &Mesh, name: &str, node: usize) -> (Session, TcpStream) {
+    let mut session = mesh.identity(name, &[node]).open(&[]).unwrap();
+    let mut stream = TcpStream::connect(session.frames).unwrap();
+    let me = session.address;
+    stream.write_all(&frame(&mut session, me)).unwrap();
+    // A frame to oneself comes back
+    stream.read_exact(&mut [0; 40]).unwrap();
+    (session, stream)
+}
+
+fn frame(session: &mut Session, to: Address) -> Vec<u8> {
+    session.client.seal(to.session, &to.generation.to_be_bytes()).unwrap()
+}
+
+#[test]
+fn tenants_are_kept_apart_between_nodes_too() {
+    let Some(mesh) = Mesh::start() else { return };
+    let ((bob, _bobs), (mut alice, mut at_alice)) = (connected(&mesh, "bob", 2), connected(&mesh, "alice", 1));
+    let find = || mesh.identity("alice", &[1]).find(&["bob"]);
+    until("news of bob", || find().is_ok_and(|found| found == [Some(bob.address)]));
+    let of = |what: Count| mesh.node(2).relay().counts().of(what);
+    let before = of(Count::Forwarded);
+    let mut send = || at_alice.write_all(&frame(&mut alice, bob.address)).unwrap();
+    let reload = |more: &str| {
+        for node in 1..=3 {
+            let path = mesh.folder.path().join(format!("trial/node{node}.toml"));
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, text + more).unwrap();
+            mesh.node(node).reload(&Config::read(&path).unwrap()).unwrap();
+        }
+    };
+    send();
+    until("a frame of alice", || of(Count::Forwarded) == before + 1);
+    reload("[tenants]\nacme = [\"alice\"]\nbolt = [\"bob\"]\n");
+    // Alice knows bob's address already
+    send();
+    until("a denial", || of(Count::Denied) == 1);
+    assert!(matches!(find(), Err(ClientError::Refused(_))));
+    assert_eq!(of(Count::Forwarded), before + 1);
+    reload("[[rules]]\nfrom = [\"alice\"]\nto = [\"bob\"]\none_way = true\n");
+    send();
+    until("another frame of alice", || of(Count::Forwarded) == before + 2);
+    assert_eq!(find().unwrap(), [Some(bob.address)]);
 }

@@ -68,7 +68,8 @@ fn start(
                     clean_up();
                     let error = CommandError::new(Exit::Interrupted, "interrupted");
                     say(HINT.get().into_iter().fold(error, CommandError::hint));
-                    std::process::exit(Exit::Interrupted as i32);
+                    // At once: C libraries that clean up at exit would take away what other threads still use.
+                    signal_hook::low_level::exit(Exit::Interrupted as i32);
                 }
             }
         }

@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     os::unix::net::UnixDatagram,
     process::{Child, ChildStderr, Command, Stdio},
     time::Duration,
@@ -17,6 +18,8 @@ use crate::Sandbox;
 pub struct TrialRelay {
     /// The process.
     pub child: Child,
+    /// What it says of itself when it starts.
+    pub serving: Value,
     log: BufReader<ChildStderr>,
     notify: UnixDatagram,
 }
@@ -24,10 +27,16 @@ pub struct TrialRelay {
 impl TrialRelay {
     /// Starts a relay on ports that the system chooses, and writes those ports into the files of the clients.
     pub fn start(sandbox: &Sandbox) -> TrialRelay {
+        TrialRelay::start_with(sandbox, |text| text)
+    }
+
+    /// The same with another configuration.
+    pub fn start_with(sandbox: &Sandbox, configure: impl Fn(String) -> String) -> TrialRelay {
         sandbox.run("serve --init trial --client alice --client bob --client *.load.test");
         change(sandbox, "relay.toml", |text| {
             ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(&format!(":{port}"), ":0"))
         });
+        change(sandbox, "relay.toml", configure);
         let notify = UnixDatagram::bind(sandbox.path("notify")).unwrap();
         notify.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut child = sandbox
@@ -38,8 +47,9 @@ impl TrialRelay {
             .spawn()
             .unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
-        let mut relay = TrialRelay { child, log, notify };
+        let mut relay = TrialRelay { child, serving: Value::Null, log, notify };
         let serving = relay.event("serving");
+        relay.serving = serving.clone();
         let port = serving["control"].as_str().unwrap().rsplit_once(':').unwrap().1.to_owned();
         for name in ["alice", "bob", "load.test"] {
             change(sandbox, &format!("{name}.toml"), |text| text.replace("7601", &port));
@@ -55,6 +65,16 @@ impl TrialRelay {
         let value: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(value["event"], event, "{line}");
         value
+    }
+
+    /// The value of a metric without labels: `resident_bytes`.
+    pub fn metric(&self, name: &str) -> f64 {
+        let mut stream = TcpStream::connect(self.serving["metrics"].as_str().unwrap()).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let start = format!("sealwright_{name} ");
+        text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().parse().unwrap()
     }
 
     /// Receives the next notification to systemd.

@@ -2,8 +2,10 @@
 //! the new one, and exit codes tell. The calls are made to fail by strace; where it is missing, the tests are skipped.
 #![allow(clippy::unwrap_used)]
 
+mod disk;
 mod jobs;
 mod killed;
+mod power;
 
 use std::{fs, process::Command};
 

@@ -9,8 +9,9 @@ use sealwright_session::{Client, SessionError};
 use crate::{
     address::Address,
     client::{
+        datagrams::Broken,
         identity::Session,
-        transport::{Broken, Route, Transport},
+        transport::{Route, Transport},
     },
 };
 

@@ -67,6 +67,9 @@ pub enum ClientError {
     /// The other client began another stream.
     #[error("{0} began another stream; what was not acknowledged is lost")]
     PeerRestarted(String),
+    /// The other client gave up.
+    #[error("{0} gave up; what was not acknowledged is lost")]
+    PeerFailed(String),
     /// The input or output failed.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),

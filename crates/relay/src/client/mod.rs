@@ -1,13 +1,20 @@
 //! A client of a relay: opens its session over TLS, then exchanges a stream with another client, over as many
 //! connections as it takes.
 
+mod arrived;
 mod channel;
 mod control_client;
+mod datagrams;
+#[cfg(feature = "end-to-end")]
+mod end_to_end;
 mod identity;
 mod opening;
 mod pipe;
+mod recovery;
 mod reliable;
 mod transport;
 
+#[cfg(feature = "end-to-end")]
+pub use end_to_end::{EndToEnd, EndToEndError, Opening, Sealing};
 pub use identity::{ClientError, Identity, Session};
 pub use pipe::{Pipe, Transferred};

@@ -29,6 +29,8 @@ const WAKER: Token = Token(0);
 const QUEUE: usize = 64 << 10;
 /// How long to wait for the goodbye of a peer that has everything.
 const LINGER: Duration = Duration::from_secs(1);
+/// How long the news that we give up may take to leave.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// How long nothing may come while we wait for an answer. Then a probe is sent, which is given as long.
 const SILENCE: Duration = Duration::from_secs(2);
 /// How long nothing may come otherwise, before a probe is sent.
@@ -70,7 +72,8 @@ enum Input {
 /// The threads of input and output, as the loop sees them.
 struct LocalIo {
     input: Receiver<Input>,
-    output: Sender<Vec<u8>>,
+    /// None once all was written.
+    output: Option<Sender<Vec<u8>>>,
     written: Arc<AtomicU64>,
     failed: Receiver<io::Error>,
     sent: u64,
@@ -103,7 +106,10 @@ impl Pipe<'_> {
         let mut complete = None;
         loop {
             let now = Instant::now();
-            local.feed(&mut stream)?;
+            if let Err(error) = local.feed(&mut stream) {
+                give_up(&mut channel, &stream, peer);
+                return Err(error);
+            }
             let mut broken = send_pending(&mut channel, &mut stream, peer, now).is_none();
             if stream.is_over() || complete.is_some_and(|since| now - since > LINGER) {
                 // The system sends the last goodbye
@@ -127,9 +133,11 @@ impl Pipe<'_> {
                 let received = channel.receive(peer, |message| {
                     trouble.since = now;
                     let bytes = stream.receive(message, now);
-                    if !bytes.is_empty() {
+                    if let Some(output) = output
+                        && !bytes.is_empty()
+                    {
                         // An output that failed reports it itself
-                        let _ = output.send(bytes.to_vec());
+                        let _ = output.send(bytes);
                     }
                 });
                 broken = received.is_err();
@@ -153,6 +161,9 @@ impl Pipe<'_> {
                     peer = found[0];
                     stream.send_again();
                 }
+            }
+            if stream.failed {
+                return Err(ClientError::PeerFailed(self.peer.to_owned()));
             }
             if stream.replaced {
                 return Err(ClientError::PeerRestarted(self.peer.to_owned()));
@@ -181,6 +192,19 @@ fn send_pending(channel: &mut Channel, stream: &mut ReliableStream, peer: Option
         channel.send(peer, &message).ok()?;
     }
     channel.flush().ok()
+}
+
+/// Tells the peer that nothing more comes of this. If that is lost the peer waits, as for one that was killed.
+fn give_up(channel: &mut Channel, stream: &ReliableStream, peer: Option<Address>) {
+    let Some(peer) = peer else { return };
+    for message in stream.failure() {
+        // A key that is used up tells nobody anything
+        let _ = channel.send(peer, &message);
+    }
+    let until = Instant::now() + FAREWELL;
+    while channel.flush().is_ok() && channel.queued() > 0 && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// What was tried since the connection last worked.
@@ -278,7 +302,7 @@ impl LocalIo {
                 let _ = wake.wake();
             }
         })?;
-        Ok(LocalIo { input: input_receiver, output: output_sender, written, failed, sent: 0 })
+        Ok(LocalIo { input: input_receiver, output: Some(output_sender), written, failed, sent: 0 })
     }
 
     /// Moves what was read into the stream, and tells the stream what was written.
@@ -287,6 +311,9 @@ impl LocalIo {
             return Err(error.into());
         }
         stream.written(self.written.load(Ordering::Acquire));
+        if stream.has_all() {
+            self.output = None;
+        }
         while stream.room() > 0 {
             match self.input.try_recv() {
                 Ok(Input::Bytes(bytes)) => {

@@ -8,26 +8,29 @@
 //! |---|---|---|---|
 //! | 1 data | sender's | of the first byte | bytes |
 //! | 2 end | sender's | after the last byte | nothing |
-//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes) |
+//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each) |
 //! | 4 acknowledgement of the end | receiver's | bytes written | likewise |
 //! | 5 goodbye | sender's | any | nothing |
 //! | 6 open | sender's | 0 | the sender's name, a line feed, the receiver's name |
+//! | 7 failure | sender's | any | nothing: the sender gives up |
 //!
-//! A stream begins with an open, and so does every retransmission. A client that is not the one named in it, or expects
-//! another sender, takes nothing of the stream and acknowledges nothing.
+//! A stream begins with an open, and when nothing is heard for a while it is sent again. A client that is not the one
+//! named in it, or expects another sender, takes nothing of the stream and acknowledges nothing. What came is kept, in
+//! whatever order it came; [`Recovery`] says what is sent again, and when.
 
-use std::{
-    collections::VecDeque,
-    time::{Duration, Instant},
-};
+use std::{collections::VecDeque, ops::Range, time::Instant};
 
-/// Bytes in flight at most; the other side never keeps more.
-pub(crate) const WINDOW: usize = 256 << 10;
+use crate::client::{arrived::Arrived, recovery::Recovery};
+
+/// Bytes that the receiver keeps and that are in flight at most.
+pub(crate) const WINDOW: usize = 1 << 20;
+/// What the other side keeps if it does not say.
+const SMALL_WINDOW: usize = 256 << 10;
 /// Bytes in one message until the receiver says what it takes: they fit into a datagram on any path.
 pub(crate) const SAFE_PIECE: usize = 1100;
 
-const FIRST_WAIT: Duration = Duration::from_millis(250);
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Ranges in an acknowledgement: it fits into a datagram.
+const RANGES: usize = 64;
 
 const DATA: u8 = 1;
 const END: u8 = 2;
@@ -35,6 +38,7 @@ const ACK: u8 = 3;
 const ACK_END: u8 = 4;
 const BYE: u8 = 5;
 const OPEN: u8 = 6;
+const FAILURE: u8 = 7;
 const HEAD: usize = 1 + 8 + 8;
 
 /// Both directions with one peer.
@@ -57,17 +61,19 @@ pub(crate) struct ReliableStream {
     ended: bool,
     end_sent: bool,
     end_taken: bool,
-    wait: Duration,
-    again: Option<Instant>,
+    /// How many bytes from `base` on the peer keeps.
+    peer_window: u64,
+    recovery: Recovery,
     // What is received
-    expected: u64,
+    arrived: Arrived,
     written: u64,
-    peer_end: Option<u64>,
     ack_due: bool,
     bye_due: bool,
     bye_heard: bool,
     /// The peer began another stream: the one that we knew is gone.
     pub(crate) replaced: bool,
+    /// The peer gave up.
+    pub(crate) failed: bool,
 }
 
 impl ReliableStream {
@@ -88,15 +94,15 @@ impl ReliableStream {
             ended: false,
             end_sent: false,
             end_taken: false,
-            wait: FIRST_WAIT,
-            again: None,
-            expected: 0,
+            peer_window: SMALL_WINDOW as u64,
+            recovery: Recovery::new(piece, WINDOW),
+            arrived: Arrived::default(),
             written: 0,
-            peer_end: None,
             ack_due: false,
             bye_due: false,
             bye_heard: false,
             replaced: false,
+            failed: false,
         }
     }
 
@@ -133,22 +139,17 @@ impl ReliableStream {
         self.end_taken && self.has_all() && !self.bye_due && !self.ack_due
     }
 
-    fn has_all(&self) -> bool {
-        self.peer_end == Some(self.written)
+    /// Everything that the peer sent is written.
+    pub(crate) fn has_all(&self) -> bool {
+        self.arrived.end == Some(self.written)
     }
 
-    /// Takes a message. Returns the bytes in it that come next.
-    pub(crate) fn receive<'a>(&mut self, message: &'a [u8], now: Instant) -> &'a [u8] {
-        let Some((head, rest)) = message.split_first_chunk::<HEAD>() else { return &[] };
-        let number = |at: usize| head[at..at + 8].iter().fold(0, |all, &byte| all << 8 | u64::from(byte));
-        let (kind, stream, offset) = (head[0], number(1), number(9));
+    /// Takes a message. Returns the bytes that come next.
+    pub(crate) fn receive(&mut self, message: &[u8], now: Instant) -> Vec<u8> {
+        let Some((head, rest)) = message.split_first_chunk::<HEAD>() else { return Vec::new() };
+        let (kind, stream, offset) = (head[0], number(&head[1..9]), number(&head[9..]));
         match kind {
-            ACK | ACK_END if stream == self.id => {
-                if let Some((piece, _)) = rest.split_first_chunk() {
-                    self.peer_piece = usize::from(u16::from_be_bytes(*piece)).max(1);
-                }
-                self.acknowledged(offset, kind == ACK_END, now);
-            }
+            ACK | ACK_END if stream == self.id => self.acknowledged(offset, rest, kind == ACK_END, now),
             OPEN if rest == self.peer_open => {
                 if *self.peer.get_or_insert(stream) == stream {
                     self.ack_due = true;
@@ -156,39 +157,42 @@ impl ReliableStream {
                     self.replaced = true;
                 }
             }
+            FAILURE if self.peer == Some(stream) => self.failed = true,
             DATA | END | BYE if self.peer == Some(stream) => {
-                self.ack_due = kind != BYE;
+                self.ack_due |= kind != BYE;
                 match kind {
-                    DATA if offset == self.expected && self.expected - self.written <= WINDOW as u64 => {
-                        self.expected += rest.len() as u64;
-                        return rest;
-                    }
-                    END if offset == self.expected => self.peer_end = Some(offset),
-                    BYE => self.bye_heard = true,
-                    _ => {}
+                    DATA => return self.arrived.take(offset, rest, self.written + WINDOW as u64),
+                    END => self.arrived.end = Some(offset),
+                    _ => self.bye_heard = true,
                 }
             }
             _ => {}
         }
-        &[]
+        Vec::new()
     }
 
-    fn acknowledged(&mut self, offset: u64, with_end: bool, now: Instant) {
-        let news = offset.saturating_sub(self.base).min(self.out.len() as u64);
-        if news > 0 {
-            self.out.drain(..news as usize);
-            self.base += news;
-            self.next = self.next.max(self.base);
-            self.wait = FIRST_WAIT;
-            self.again = Some(now + self.wait);
+    fn acknowledged(&mut self, offset: u64, rest: &[u8], with_end: bool, now: Instant) {
+        let mut rest = rest;
+        if let Some((piece, more)) = rest.split_first_chunk::<2>() {
+            self.peer_piece = usize::from(u16::from_be_bytes(*piece)).max(1);
+            rest = more;
         }
+        if let Some((window, more)) = rest.split_first_chunk::<4>() {
+            self.peer_window = u64::from(u32::from_be_bytes(*window));
+            rest = more;
+        }
+        let ranges = rest.chunks_exact(16).take(RANGES).map(|range| number(&range[..8])..number(&range[8..]));
+        let ranges: Vec<Range<u64>> = ranges.collect();
+        let news = offset.saturating_sub(self.base).min(self.next - self.base);
+        self.out.drain(..news as usize);
+        self.base += news;
+        let last = ranges.last().filter(|_| ranges.len() == RANGES);
+        self.recovery.acknowledged(self.base, &ranges, last.map_or(u64::MAX, |range| range.end), now);
         if with_end && self.ended && self.out.is_empty() && !self.end_taken {
             self.end_taken = true;
             self.bye_due = true;
         }
-        if self.end_taken || (self.out.is_empty() && !self.ended) {
-            self.again = None;
-        }
+        if self.has_pending() { self.recovery.asked(now) } else { self.recovery.nothing_due() }
     }
 
     /// Whether there is something to send that the peer has not acknowledged.
@@ -196,53 +200,63 @@ impl ReliableStream {
         !self.end_taken && (!self.out.is_empty() || self.ended)
     }
 
-    /// When something is to be sent again.
+    /// When an answer is due, or something is to be sent again.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.again
+        self.recovery.due()
     }
 
     /// Sends everything again that is not acknowledged: the connection is a new one.
     pub(crate) fn send_again(&mut self) {
-        self.next = self.base;
+        self.recovery.all_lost();
         self.open_due = true;
         self.end_sent = false;
         self.ack_due |= self.peer.is_some();
     }
 
+    /// What tells the peer that we give up.
+    pub(crate) fn failure(&self) -> [Vec<u8>; 2] {
+        [[head(OPEN, self.id, 0), self.our_open.clone()].concat(), head(FAILURE, self.id, self.next)]
+    }
+
     /// The next message to send, if there is one.
     pub(crate) fn message(&mut self, now: Instant) -> Option<Vec<u8>> {
-        if self.again.is_some_and(|again| again <= now) {
-            self.send_again();
-            self.wait = (self.wait * 2).min(LONGEST_WAIT);
-            self.again = Some(now + self.wait);
+        if self.recovery.tick(now) {
+            self.open_due = true;
+            self.end_sent = false;
         }
         if std::mem::take(&mut self.ack_due)
             && let Some(peer) = self.peer
         {
             // A goodbye is only true once everything is written
             self.bye_due |= self.has_all() && self.end_taken;
-            let mut message = head(if self.has_all() { ACK_END } else { ACK }, peer, self.written);
-            message.extend_from_slice(&u16::try_from(self.piece).unwrap_or(u16::MAX).to_be_bytes());
-            return Some(message);
+            return Some(self.acknowledgement(peer));
         }
-        let start = (self.next - self.base) as usize;
-        let has_data = start < self.out.len();
-        let has_end = self.ended && !self.end_sent && !self.end_taken;
-        if (has_data || has_end) && std::mem::take(&mut self.open_due) {
-            self.again.get_or_insert(now + self.wait);
+        let starts = !self.end_taken && (!self.out.is_empty() || self.ended);
+        if starts && std::mem::take(&mut self.open_due) {
+            self.recovery.asked(now);
             return Some([head(OPEN, self.id, 0), self.our_open.clone()].concat());
         }
-        if has_data {
-            let piece = self.piece.min(self.peer_piece).min(self.out.len() - start);
-            let mut message = head(DATA, self.id, self.next);
-            message.extend(self.out.range(start..start + piece));
-            self.next += piece as u64;
-            self.again.get_or_insert(now + self.wait);
+        let most = self.piece.min(self.peer_piece);
+        let again = self.recovery.lost().map(|(offset, len)| (offset, len.min(most)));
+        let unsent = self.out.len() - (self.next - self.base) as usize;
+        let fresh = || {
+            let within = (self.base + self.peer_window).saturating_sub(self.next);
+            let len = most.min(unsent).min(usize::try_from(within).unwrap_or(most));
+            (len > 0).then_some((self.next, len))
+        };
+        if let Some((offset, len)) = again.or_else(fresh)
+            && self.recovery.has_room(len)
+        {
+            self.recovery.sent(offset, len, now);
+            self.next = self.next.max(offset + len as u64);
+            let start = (offset - self.base) as usize;
+            let mut message = head(DATA, self.id, offset);
+            message.extend(self.out.range(start..start + len));
             return Some(message);
         }
-        if has_end {
+        if self.ended && unsent == 0 && !self.end_sent && !self.end_taken {
             self.end_sent = true;
-            self.again.get_or_insert(now + self.wait);
+            self.recovery.asked(now);
             return Some(head(END, self.id, self.next));
         }
         if self.bye_due && self.has_all() && self.end_taken {
@@ -251,6 +265,21 @@ impl ReliableStream {
         }
         None
     }
+
+    fn acknowledgement(&self, peer: u64) -> Vec<u8> {
+        let mut message = head(if self.has_all() { ACK_END } else { ACK }, peer, self.written);
+        message.extend_from_slice(&u16::try_from(self.piece).unwrap_or(u16::MAX).to_be_bytes());
+        message.extend_from_slice(&(WINDOW as u32).to_be_bytes());
+        for range in self.arrived.ranges(self.written).take(RANGES) {
+            message.extend_from_slice(&range.start.to_be_bytes());
+            message.extend_from_slice(&range.end.to_be_bytes());
+        }
+        message
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |all, &byte| all << 8 | u64::from(byte))
 }
 
 fn head(kind: u8, stream: u64, offset: u64) -> Vec<u8> {

@@ -1,7 +1,6 @@
 //! How frames travel between a client and the relay: as a TCP stream, or each as a datagram.
 
 use std::{
-    collections::VecDeque,
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
     time::Duration,
@@ -14,7 +13,11 @@ use mio::{
 use sealwright_session::frame::{HEADER, Header};
 
 use crate::{
-    client::{identity::Session, reliable::SAFE_PIECE},
+    client::{
+        datagrams::{Broken, Datagrams},
+        identity::Session,
+        reliable::SAFE_PIECE,
+    },
     frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
 };
 
@@ -23,9 +26,6 @@ const TRANSPORT: Token = Token(1);
 const CONNECT: Duration = Duration::from_secs(5);
 /// The longest frame.
 const MAX_FRAME: usize = 64 << 10;
-
-/// The connection is broken.
-pub(crate) struct Broken;
 
 /// Where a session's frames go, and how.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Route {
 /// A connection for frames.
 pub(crate) enum Transport {
     Tcp(FrameStream),
-    Udp { socket: UdpSocket, out: VecDeque<Vec<u8>>, queued: usize },
+    Udp(Datagrams),
 }
 
 impl Transport {
@@ -71,7 +71,7 @@ impl Transport {
                 let mut socket = UdpSocket::bind(SocketAddr::new(any, 0))?;
                 socket.connect(frames)?;
                 registry.register(&mut socket, TRANSPORT, Interest::READABLE | Interest::WRITABLE)?;
-                Ok(Transport::Udp { socket, out: VecDeque::new(), queued: 0 })
+                Ok(Transport::Udp(Datagrams::new(socket, frames)?))
             }
         }
     }
@@ -80,7 +80,7 @@ impl Transport {
         // Closing the socket would also do
         let _ = match self {
             Transport::Tcp(stream) => registry.deregister(stream.source()),
-            Transport::Udp { socket, .. } => registry.deregister(socket),
+            Transport::Udp(datagrams) => registry.deregister(&mut datagrams.socket),
         };
     }
 
@@ -88,16 +88,16 @@ impl Transport {
     pub(crate) fn queued(&self) -> usize {
         match self {
             Transport::Tcp(stream) => stream.queued(),
-            Transport::Udp { queued, .. } => *queued,
+            Transport::Udp(datagrams) => datagrams.queued,
         }
     }
 
     pub(crate) fn queue(&mut self, frame: Vec<u8>) {
         match self {
             Transport::Tcp(stream) => stream.queue().extend_from_slice(&frame),
-            Transport::Udp { out, queued, .. } => {
-                *queued += frame.len();
-                out.push_back(frame);
+            Transport::Udp(datagrams) => {
+                datagrams.queued += frame.len();
+                datagrams.out.push_back(frame);
             }
         }
     }
@@ -105,19 +105,7 @@ impl Transport {
     pub(crate) fn flush(&mut self) -> Result<(), Broken> {
         match self {
             Transport::Tcp(stream) => stream.flush().map(drop).map_err(|_| Broken),
-            Transport::Udp { socket, out, queued } => {
-                while let Some(frame) = out.front() {
-                    match socket.send(frame) {
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
-                        // Sent, or lost here as it may be lost anywhere on its way
-                        _ => {}
-                    }
-                    *queued -= frame.len();
-                    out.pop_front();
-                }
-                Ok(())
-            }
+            Transport::Udp(datagrams) => datagrams.flush(),
         }
     }
 
@@ -148,11 +136,9 @@ impl Transport {
                         return Ok(());
                     }
                 }
-                Transport::Udp { socket, .. } => match socket.recv(buffer) {
-                    Ok(much) => take(&mut buffer[..much]),
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => return Err(Broken),
+                Transport::Udp(datagrams) => match datagrams.read(buffer)? {
+                    Some((length, stride)) => buffer[..length].chunks_mut(stride).for_each(&mut take),
+                    None => return Ok(()),
                 },
             }
         }

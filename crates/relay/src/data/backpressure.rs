@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::data::{
     connection::{ConnectionId, Handle},
-    settings::Settings,
+    settings::{Settings, high_mark},
 };
 
 /// How long nobody waits for a connection that was too slow, in units of [`Settings::sender_wait`].
@@ -59,9 +59,9 @@ impl Backpressure {
         state.waits_for = state.waits_for.saturating_sub(1);
     }
 
-    /// Whether a frame may be queued, after which `queued` bytes wait.
-    pub(crate) fn admits(&mut self, handle: Handle, queued: usize, settings: &Settings) -> bool {
-        queued <= settings.queue && (queued <= settings.high_mark() || self.state(handle).slow_until.is_none())
+    /// Whether a frame may be queued, after which `queued` bytes wait of at most `limit`.
+    pub(crate) fn admits(&mut self, handle: Handle, queued: usize, limit: usize) -> bool {
+        queued <= limit && (queued <= high_mark(limit) || self.state(handle).slow_until.is_none())
     }
 
     /// A frame of `sender` was queued, and now `queued` bytes wait. Whether the sender has to wait from now on.
@@ -70,10 +70,10 @@ impl Backpressure {
         handle: Handle,
         queued: usize,
         sender: ConnectionId,
-        (settings, now): (&Settings, Instant),
+        (limit, now): (usize, Instant),
     ) -> bool {
         let state = self.state(handle);
-        if queued <= settings.high_mark() || state.waiters.contains(&sender) {
+        if queued <= high_mark(limit) || state.waiters.contains(&sender) {
             return false;
         }
         state.waiting_since.get_or_insert(now);
@@ -118,19 +118,19 @@ mod tests {
         let sender = ConnectionId { worker: 1, handle: Handle::new(7, 1) };
         let mut states = Backpressure::default();
         states.reset(slow);
-        assert!(states.admits(slow, 1000, &settings) && !states.admits(slow, 1001, &settings));
-        assert!(!states.must_wait(slow, 500, sender, (&settings, now)));
-        assert!(states.must_wait(slow, 501, sender, (&settings, now)));
-        assert!(!states.must_wait(slow, 600, sender, (&settings, now)), "it waits already");
+        assert!(states.admits(slow, 1000, settings.queue) && !states.admits(slow, 1001, settings.queue));
+        assert!(!states.must_wait(slow, 500, sender, (settings.queue, now)));
+        assert!(states.must_wait(slow, 501, sender, (settings.queue, now)));
+        assert!(!states.must_wait(slow, 600, sender, (settings.queue, now)), "it waits already");
         let later = now + Duration::from_millis(11);
         assert!(!states.is_too_slow(slow, &settings, now) && states.is_too_slow(slow, &settings, later));
         states.mark_slow(slow, &settings, later);
         assert_eq!((states.release(slow), states.release(slow)), (vec![sender], vec![]));
-        assert!(states.admits(slow, 500, &settings) && !states.admits(slow, 501, &settings));
+        assert!(states.admits(slow, 500, settings.queue) && !states.admits(slow, 501, settings.queue));
         states.drained(slow, later);
-        assert!(!states.admits(slow, 501, &settings), "its time is not over");
+        assert!(!states.admits(slow, 501, settings.queue), "its time is not over");
         states.drained(slow, later + Duration::from_secs(2));
-        assert!(states.admits(slow, 501, &settings));
+        assert!(states.admits(slow, 501, settings.queue));
     }
 
     #[test]

@@ -188,6 +188,10 @@ impl Connections {
         self.slots.get_mut(slot)?.as_mut()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
+        self.slots.iter_mut().flatten()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.slots.iter().flatten()
     }

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) addresses: Arc<Addresses>,
     /// Sessions of each worker that have keys.
     pub(crate) live: Vec<AtomicU32>,
+    /// Memory that the queues of each worker's connections take.
+    pub(crate) queues: Vec<AtomicUsize>,
     /// Who spoke to whom and may not.
     pub(crate) denials: Denials,
     /// The way to other nodes, if there are any.

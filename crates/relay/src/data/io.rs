@@ -15,6 +15,7 @@ use crate::{
         context::Context,
         count::Count,
         inbox::Message,
+        settings::{Settings, low_mark},
         shares::Place,
         udp::Udp,
     },
@@ -26,6 +27,8 @@ pub(crate) const WAKER: Token = Token(0);
 const LISTENER: Token = Token(1);
 const DATAGRAMS: Token = Token(2);
 const FIRST_CONNECTION: usize = 3;
+/// An empty queue that was not used for so long gives its memory back.
+const UNUSED: Duration = Duration::from_secs(1);
 
 /// A worker's sockets.
 pub(crate) struct Io {
@@ -37,6 +40,9 @@ pub(crate) struct Io {
     backpressure: Backpressure,
     ready: VecDeque<Handle>,
     dirty: Vec<Handle>,
+    /// Memory that the queues take, and when it is so much that they must be short.
+    held: usize,
+    crowded: usize,
     pub(crate) udp: Option<Udp>,
     /// What connections are read into; taken out meanwhile.
     pub(crate) buffer: Vec<u8>,
@@ -47,7 +53,7 @@ impl Io {
         poll: Poll,
         mut listener: Option<TcpListener>,
         udp: Option<UdpSocket>,
-        max_frame: usize,
+        (settings, workers): (&Settings, usize),
     ) -> io::Result<Io> {
         if let Some(listener) = &mut listener {
             poll.registry().register(listener, LISTENER, Interest::READABLE)?;
@@ -67,8 +73,10 @@ impl Io {
             backpressure: Backpressure::default(),
             ready: VecDeque::new(),
             dirty: Vec::new(),
+            held: 0,
+            crowded: usize::try_from(settings.queues / workers as u64 / 4 * 3).unwrap_or(usize::MAX),
             udp,
-            buffer: vec![0; READ_SIZE + max_frame],
+            buffer: vec![0; READ_SIZE + settings.max_frame],
         })
     }
 
@@ -118,6 +126,21 @@ impl Io {
     /// How many connections there are.
     pub(crate) fn len(&self) -> usize {
         self.connections.len()
+    }
+
+    /// Memory that the queues take.
+    pub(crate) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Whether the queues take so much memory together that each must be short.
+    fn is_crowded(&self) -> bool {
+        self.held >= self.crowded
+    }
+
+    /// The most bytes that a connection may queue now.
+    fn queue_limit(&self, settings: &Settings) -> usize {
+        if self.is_crowded() { settings.max_frame } else { settings.queue }
     }
 
     /// Whether every queue is written.
@@ -196,17 +219,24 @@ impl Io {
 
     /// Queues a sealed frame. If the queue is long now, `sender` has to wait.
     pub(crate) fn queue(&mut self, ctx: &mut Context, handle: Handle, frame: &[u8], sender: Option<ConnectionId>) {
+        let (limit, crowded) = (self.queue_limit(ctx.settings()), self.is_crowded());
         let Some(connection) = self.connections.get_mut(handle) else { return };
         let queued = connection.queued() + frame.len();
-        if !self.backpressure.admits(handle, queued, ctx.settings()) {
+        if !self.backpressure.admits(handle, queued, limit) {
             ctx.count(Count::Slow);
             return;
         }
-        connection.stream.queue().extend_from_slice(frame);
+        let before = connection.stream.held();
+        if crowded {
+            connection.stream.push_tightly(frame);
+        } else {
+            connection.stream.queue().extend_from_slice(frame);
+        }
+        self.held = self.held + connection.stream.held() - before;
         ctx.count(Count::Forwarded);
         self.mark_dirty(handle);
         let Some(sender) = sender else { return };
-        if !self.backpressure.must_wait(handle, queued, sender, (ctx.settings(), ctx.now)) {
+        if !self.backpressure.must_wait(handle, queued, sender, (limit, ctx.now)) {
             return;
         }
         if sender.worker == ctx.worker {
@@ -249,17 +279,24 @@ impl Io {
     /// Writes once to each connection that has something to take, and sends the datagrams.
     pub(crate) fn write(&mut self, ctx: &mut Context) {
         let mut dirty = std::mem::take(&mut self.dirty);
+        let (crowded, low) = (self.is_crowded(), low_mark(self.queue_limit(ctx.settings())));
         for handle in dirty.drain(..) {
             let Some(connection) = self.connections.get_mut(handle) else { continue };
             connection.dirty = false;
-            match connection.flush(ctx.now) {
+            let before = connection.stream.held();
+            let flushed = connection.flush(ctx.now);
+            if crowded {
+                connection.stream.give_back();
+            }
+            self.held = self.held + connection.stream.held() - before;
+            match flushed {
                 Ok(taken) => ctx.counts.add(Count::BytesOut, taken as u64),
                 Err(_) => {
                     self.close(ctx, handle);
                     continue;
                 }
             }
-            if connection.queued() <= ctx.settings().low_mark() {
+            if connection.queued() <= low {
                 self.backpressure.drained(handle, ctx.now);
                 self.release(ctx, handle);
             }
@@ -277,7 +314,12 @@ impl Io {
     pub(crate) fn check_times(&mut self, ctx: &mut Context) {
         let (settings, now) = (&ctx.shared.settings, ctx.now);
         let (mut close, mut release) = (Vec::new(), Vec::new());
-        for connection in self.connections.iter() {
+        for connection in self.connections.iter_mut() {
+            if connection.stream.held() > 0 && now - connection.progress > UNUSED {
+                let before = connection.stream.held();
+                connection.stream.give_back();
+                self.held = self.held + connection.stream.held() - before;
+            }
             let silent = connection.is_idle() && now - connection.idle_since > settings.first_frame;
             let stalled = connection.queued() > 0 && now - connection.progress > settings.stall;
             let gone = now - connection.heard > settings.idle;
@@ -306,6 +348,7 @@ impl Io {
     pub(crate) fn close(&mut self, ctx: &mut Context, handle: Handle) {
         self.release(ctx, handle);
         if let Some(mut connection) = self.connections.remove(handle) {
+            self.held -= connection.stream.held();
             let _ = self.poll.registry().deregister(connection.stream.source());
             ctx.one_connection_less(Count::Closed);
         }
@@ -315,6 +358,7 @@ impl Io {
     pub(crate) fn hand_over(&mut self, ctx: &mut Context, handle: Handle, to: usize, received: Vec<u8>) {
         self.release(ctx, handle);
         if let Some(mut connection) = self.connections.remove(handle) {
+            self.held -= connection.stream.held();
             if self.poll.registry().deregister(connection.stream.source()).is_err() {
                 ctx.one_connection_less(Count::Closed);
                 return;

@@ -97,6 +97,7 @@ impl Relay {
             connections: AtomicUsize::new(0),
             addresses: Arc::default(),
             live: tables.iter().map(|_| AtomicU32::new(0)).collect(),
+            queues: tables.iter().map(|_| AtomicUsize::new(0)).collect(),
             denials: Denials::default(),
             remote: OnceLock::new(),
         });
@@ -137,7 +138,9 @@ impl Relay {
     }
 
     /// Delivers opened frames from other nodes: receiver, sender and what the policy says of it, data.
-    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) {
+    /// Returns for how many there is a session and room.
+    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) -> u64 {
+        let mut taken = 0;
         let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
         for (to, (from, class), data) in frames {
             if let Some((worker, slot)) = self.shared.layout.locate(to.session)
@@ -145,6 +148,7 @@ impl Relay {
             {
                 let frame = unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat());
                 opened[worker].push((slot, to), (from, class), None, &frame);
+                taken += 1;
             }
         }
         for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
@@ -152,6 +156,7 @@ impl Relay {
                 inbox.post(Message::Frames(frames));
             }
         }
+        taken
     }
 
     /// Gives a client the session of this address, with keys made of `material`, and waits for it. The client loses its
@@ -228,6 +233,11 @@ impl Relay {
         let mut sum = Counts::default();
         self.shared.counts.iter().for_each(|counts| counts.add_to(&mut sum));
         sum
+    }
+
+    /// Memory that the queues of all connections take at this moment.
+    pub fn queue_bytes(&self) -> usize {
+        self.shared.queues.iter().map(|queues| queues.load(Ordering::Relaxed)).sum()
     }
 
     /// Connections at this moment.

@@ -48,7 +48,6 @@ impl Batches {
         }
         let batch = &mut self.0[node as usize];
         push(batch, to, from, data);
-        ctx.count(Count::Remote);
         true
     }
 
@@ -61,8 +60,10 @@ impl Batches {
 
     fn send(&mut self, ctx: &mut Context, node: u32) {
         let batch = std::mem::take(&mut self.0[node as usize]);
-        if !batch.is_empty() && ctx.shared.remote.get().is_some_and(|remote| !remote.send(node, batch)) {
-            ctx.count(Count::Slow);
+        if !batch.is_empty() {
+            let frames = Frames(&batch).count() as u64;
+            let sent = ctx.shared.remote.get().is_some_and(|remote| remote.send(node, batch));
+            ctx.counts.add(if sent { Count::Remote } else { Count::Slow }, frames);
         }
     }
 }

@@ -13,6 +13,9 @@ pub struct Settings {
     pub max_connections: usize,
     /// The most bytes queued for one connection; further frames are dropped.
     pub queue: usize,
+    /// The most memory that the queues of all connections take together. When three quarters of it are used, each
+    /// connection may queue no more than the longest frame.
+    pub queues: u64,
     /// How long senders wait for a connection with a full queue. Then their frames to it are dropped instead.
     pub sender_wait: Duration,
     /// A connection that has bytes queued and takes none of them for so long is closed.
@@ -38,6 +41,7 @@ impl Default for Settings {
             max_frame: 16 << 10,
             max_connections: 4096,
             queue: 256 << 10,
+            queues: u64::MAX,
             sender_wait: Duration::from_millis(100),
             stall: Duration::from_secs(30),
             first_frame: Duration::from_secs(10),
@@ -53,11 +57,14 @@ impl Default for Settings {
 /// Bytes of opened frames that may wait in an inbox before other workers stop reading.
 pub(crate) const INBOX_BYTES: usize = 4 << 20;
 
+/// What is known of a connection: its own state, that of its queue, its place in the share of its address.
+const KNOWN_OF_CONNECTION: usize = 1024;
+
 impl Settings {
-    /// The most memory that one connection's buffers can hold: a cut frame, a read that waits, a full queue.
+    /// The memory that every connection may take, whatever the others do: a cut frame, a queue of the longest frame, and
+    /// what is known of it.
     pub fn connection_bytes(&self) -> usize {
-        // Vectors grow by doubling
-        2 * (self.queue + self.max_frame) + 512
+        2 * self.max_frame + KNOWN_OF_CONNECTION
     }
 
     /// The most memory that a worker's own buffers can hold: what it reads into, its inbox, and what it posts.
@@ -73,9 +80,9 @@ impl Settings {
         (2 * size_of::<u32>() + share + self.udp.map_or(0, |_| Udp::PEER)) as u64
     }
 
-    /// How many connections fit into `bytes` of memory, at most `max_connections`.
+    /// How many connections fit into `bytes` of memory, at most `max_connections`. Half of it stays for longer queues.
     pub fn connections_within(&self, bytes: u64) -> usize {
-        let fitting = bytes / self.connection_bytes() as u64;
+        let fitting = bytes / 2 / self.connection_bytes() as u64;
         usize::try_from(fitting).unwrap_or(usize::MAX).min(self.max_connections)
     }
 
@@ -83,14 +90,14 @@ impl Settings {
     pub(crate) fn crowded(&self) -> usize {
         self.max_connections - self.max_connections / 16 - 1
     }
+}
 
-    /// Above this many queued bytes, senders to a connection wait.
-    pub(crate) fn high_mark(&self) -> usize {
-        self.queue / 2
-    }
+/// Above this many queued bytes, senders to a connection with this limit wait.
+pub(crate) fn high_mark(limit: usize) -> usize {
+    limit / 2
+}
 
-    /// Below this many queued bytes, they continue.
-    pub(crate) fn low_mark(&self) -> usize {
-        self.queue / 8
-    }
+/// Below this many queued bytes, they continue.
+pub(crate) fn low_mark(limit: usize) -> usize {
+    limit / 8
 }

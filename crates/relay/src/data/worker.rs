@@ -53,7 +53,7 @@ impl Worker {
     ) -> io::Result<Worker> {
         let now = Instant::now();
         Ok(Worker {
-            io: Io::new(poll, listener, udp, shared.settings.max_frame)?,
+            io: Io::new(poll, listener, udp, (&shared.settings, shared.inboxes.len()))?,
             forwarder: Forwarder::new(sessions, &shared, now),
             ctx: Context { worker, shared, counts: Counts::default(), now },
             last_tick: now,
@@ -159,6 +159,7 @@ impl Worker {
             self.ctx.counts.set(Count::CpuNanoseconds, thread_cpu().as_nanos() as u64);
         }
         self.ctx.shared.counts[self.ctx.worker].publish(&self.ctx.counts);
+        self.ctx.shared.queues[self.ctx.worker].store(self.io.held(), Ordering::Relaxed);
     }
 
     /// Whether it was told to stop, and everything is written or has had its time.

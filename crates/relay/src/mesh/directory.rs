@@ -92,6 +92,18 @@ impl Directory {
         before.filter(|before| before.node() != entry.node())
     }
 
+    /// A name was opened at this node, just now. It supersedes the opening that this node knows, however little time is between
+    /// them: the client opened it later. So it is stamped as late as no other node can take for simultaneous.
+    pub(crate) fn opened_here(&mut self, name: &str, address: Address, now: Instant) -> Entry {
+        let mut entry = Entry { address, opened: now };
+        if let Some(before) = self.entries.get(name) {
+            let apart = if before.node() == entry.node() { Duration::ZERO } else { 2 * SIMULTANEOUS };
+            entry.opened = entry.opened.max(before.opened + apart);
+        }
+        self.opened(name, entry);
+        entry
+    }
+
     /// The session at this address has ended.
     pub(crate) fn closed(&mut self, name: &str, address: Address) {
         if self.find(name) == Some(address) {
@@ -125,6 +137,10 @@ impl Directory {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "directory_model.rs"]
+mod model;
 
 #[cfg(test)]
 mod tests {

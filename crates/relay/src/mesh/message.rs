@@ -4,7 +4,7 @@
 //! | kind | what | then |
 //! |---|---|---|
 //! | 1 | frames | a batch of the data plane |
-//! | 2 | a name was opened | address 8, milliseconds since then 8, name |
+//! | 2 | a name was opened | address 8, milliseconds since then 8 (negative: stamped as later), name |
 //! | 3 | a name is gone | address 8, name |
 //! | 4 | heartbeat | digest of the sender's names: count 4, sum 8 |
 //! | 5 | request for all names | nothing |
@@ -34,18 +34,18 @@ pub(crate) const LAST: u8 = 2;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
     Frames(Frames<'a>),
-    Opened { address: Address, age: u64, name: &'a str },
+    Opened { address: Address, age: i64, name: &'a str },
     Closed { address: Address, name: &'a str },
     Heartbeat(Digest),
     Request,
-    Names { part: u8, names: Vec<(Address, u64, &'a str)> },
+    Names { part: u8, names: Vec<(Address, i64, &'a str)> },
 }
 
 pub(crate) fn frames(batch: &[u8]) -> Vec<u8> {
     [&[FRAMES], batch].concat()
 }
 
-pub(crate) fn opened(address: Address, age: u64, name: &str) -> Vec<u8> {
+pub(crate) fn opened(address: Address, age: i64, name: &str) -> Vec<u8> {
     [&[OPENED], &address.to_bytes()[..], &age.to_be_bytes(), name.as_bytes()].concat()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn request() -> Vec<u8> {
 }
 
 /// All names of a node, in as many messages as it takes.
-pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, u64, &'a str)>) -> Vec<Vec<u8>> {
+pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, i64, &'a str)>) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![NAMES, FIRST]];
     for (address, age, name) in names {
         let Ok(length) = u8::try_from(name.len()) else { continue };
@@ -84,7 +84,7 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
         OPENED => {
             let (address, rest) = Address::split(rest)?;
             let (age, name) = rest.split_first_chunk()?;
-            Some(Message::Opened { address, age: u64::from_be_bytes(*age), name: str::from_utf8(name).ok()? })
+            Some(Message::Opened { address, age: i64::from_be_bytes(*age), name: str::from_utf8(name).ok()? })
         }
         CLOSED => {
             let (address, name) = Address::split(rest)?;
@@ -105,13 +105,40 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
                 let (age, more) = more.split_first_chunk()?;
                 let (&length, more) = more.split_first()?;
                 let (name, more) = more.split_at_checked(length.into())?;
-                names.push((address, u64::from_be_bytes(*age), str::from_utf8(name).ok()?));
+                names.push((address, i64::from_be_bytes(*age), str::from_utf8(name).ok()?));
                 rest = more;
             }
             Some(Message::Names { part, names })
         }
         _ => None,
     }
+}
+
+/// Whether a message says the same after it was written and read again; nothing if it makes no sense. For fuzzing.
+pub(crate) fn survives(text: &[u8]) -> Option<bool> {
+    let message = read(text)?;
+    let written = match &message {
+        Message::Frames(batch) => {
+            // A frame that is cut ends a batch; what was before it is the same.
+            let frames: Vec<_> = batch.collect();
+            return Some(
+                frames.iter().map(|(_, _, data)| 2 * Address::LEN + 2 + data.len()).sum::<usize>() < text.len(),
+            );
+        }
+        Message::Opened { address, age, name } => opened(*address, *age, name),
+        Message::Closed { address, name } => closed(*address, name),
+        Message::Heartbeat(digest) => heartbeat(*digest),
+        Message::Request => request(),
+        Message::Names { names: all, .. } => {
+            let parts = names(all.iter().copied());
+            let again = parts.iter().filter_map(|part| match read(part) {
+                Some(Message::Names { names, .. }) => Some(names),
+                _ => None,
+            });
+            return Some(again.flatten().eq(all.iter().copied()));
+        }
+    };
+    Some(written == text)
 }
 
 #[cfg(test)]

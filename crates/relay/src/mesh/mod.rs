@@ -24,6 +24,7 @@ use std::{
 };
 
 use async_nats::ConnectOptions;
+pub(crate) use message::survives as message_survives;
 use sealwright_session::SessionError;
 pub(crate) use stats::MeshStats;
 use thiserror::Error;
@@ -41,7 +42,7 @@ use crate::{
     layout::NodeLayout,
     log::Log,
     mesh::{
-        directory::{Directory, Entry},
+        directory::Directory,
         link::Links,
         task::{Order, Task},
     },
@@ -198,8 +199,7 @@ impl Mesh {
 
 impl NameDirectory for Mesh {
     fn opened(&self, name: &str, address: Address) {
-        let entry = Entry { address, opened: Instant::now() };
-        self.state.directory().opened(name, entry);
+        let entry = self.state.directory().opened_here(name, address, Instant::now());
         let _ = self.orders.try_send(Order::Opened(name.to_owned(), entry));
     }
 

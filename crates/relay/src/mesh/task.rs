@@ -16,7 +16,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     address::Address,
-    data::Relay,
+    data::{Frames, Relay},
     layout::NodeLayout,
     log::Log,
     mesh::{
@@ -36,6 +36,8 @@ const SILENCE: Duration = Duration::from_secs(3);
 const REQUEST: Duration = Duration::from_secs(1);
 /// How long NATS may take to accept a message. While it is stalled, the next ones do not wait.
 const PUBLISH: Duration = Duration::from_millis(100);
+/// An opening is stamped as at most so much later than now: by a client that changes nodes a hundred times in a row.
+const AHEAD: Duration = Duration::from_secs(60);
 
 /// What the thread is told to send.
 pub(crate) enum Order {
@@ -103,7 +105,10 @@ impl Task {
                     Some(Order::Frames(node, batch)) => {
                         waiting.fetch_sub(batch.len(), Ordering::Relaxed);
                         let message = Zeroizing::new(message::frames(&batch));
-                        self.send(node, &message).await;
+                        let sent = self.send(node, &message).await;
+                        let stats = &self.state.stats;
+                        let count = if sent { &stats.frames_sent } else { &stats.frames_undelivered };
+                        count.fetch_add(Frames(&batch).count() as u64, Ordering::Relaxed);
                     }
                     Some(Order::Opened(name, entry)) => {
                         self.send_all(&message::opened(entry.address, age(entry), &name)).await;
@@ -141,6 +146,12 @@ impl Task {
         match self.links.hear(hello) {
             Ok(Hello::Candidate(node)) => self.probe(Some(node)).await,
             Ok(Hello::NumberTaken) => self.log.say("node-number-taken", &[("node", self.me.into())]),
+            // Both may have lost each other: whoever is spoken to knows that the other is there
+            Ok(Hello::Known(node)) if self.nodes[node as usize].heard.is_none() => {
+                if let Ok(message) = self.links.seal(node, &[]) {
+                    self.publish(format!("node.{node}"), message).await;
+                }
+            }
             Ok(Hello::Own | Hello::Known(_)) => {}
             Err(_) => one(&self.state.stats.refused),
         }
@@ -161,7 +172,7 @@ impl Task {
         }
     }
 
-    async fn send(&mut self, node: u32, text: &[u8]) {
+    async fn send(&mut self, node: u32, text: &[u8]) -> bool {
         let sealed = self.nodes[node as usize].heard.and_then(|_| self.links.seal(node, text).ok());
         let sent = match sealed {
             Some(message) => self.publish(format!("node.{node}"), message).await,
@@ -169,6 +180,7 @@ impl Task {
         };
         let stats = &self.state.stats;
         one(if sent { &stats.sent } else { &stats.undelivered });
+        sent
     }
 
     /// Gives NATS a message. A server that is stalled must not stall this thread: the message is then dropped.
@@ -215,8 +227,11 @@ impl Task {
             // A node speaks for its own sessions alone
             Message::Frames(frames) => {
                 let mut class = self.state.classes();
+                let all = frames.count() as u64;
                 let own = frames.filter(|&(_, from, _)| node_of(from) == node);
-                self.relay.deliver(own.map(|(to, from, data)| (to, (from, class(from)), data)));
+                let taken = self.relay.deliver(own.map(|(to, from, data)| (to, (from, class(from)), data)));
+                self.state.stats.frames_received.fetch_add(all, Ordering::Relaxed);
+                self.state.stats.frames_refused.fetch_add(all - taken, Ordering::Relaxed);
             }
             Message::Opened { address, age, name } => self.opened(node, address, age, name),
             Message::Closed { address, name } => self.state.directory().closed(name, address),
@@ -243,9 +258,11 @@ impl Task {
     }
 
     /// A name was opened at another node: if that counts, its session here ends.
-    fn opened(&mut self, node: u32, address: Address, age: u64, name: &str) {
+    fn opened(&mut self, node: u32, address: Address, age: i64, name: &str) {
         // Ages before this node's clock began count as its beginning
-        let opened = Instant::now().checked_sub(Duration::from_millis(age));
+        let span = Duration::from_millis(age.unsigned_abs());
+        let now = Instant::now();
+        let opened = if age < 0 { now.checked_add(span.min(AHEAD)) } else { now.checked_sub(span) };
         let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
         let former = self.state.directory().opened(name, Entry { address, opened });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
@@ -255,7 +272,7 @@ impl Task {
     }
 
     /// A part of the list of a node's names. When the list has ended, names that are not in it are gone.
-    fn names(&mut self, node: u32, part: u8, names: &[(Address, u64, &str)]) {
+    fn names(&mut self, node: u32, part: u8, names: &[(Address, i64, &str)]) {
         if part & FIRST != 0 {
             self.nodes[node as usize].names = Some(HashSet::new());
         }
@@ -273,7 +290,11 @@ impl Task {
     }
 }
 
-/// Milliseconds since a name was opened.
-fn age(entry: Entry) -> u64 {
-    entry.opened.elapsed().as_millis() as u64
+/// Milliseconds since a name was opened; negative if it is stamped later than now.
+fn age(entry: Entry) -> i64 {
+    let now = Instant::now();
+    match now.checked_duration_since(entry.opened) {
+        Some(since) => since.as_millis() as i64,
+        None => -(entry.opened.duration_since(now).as_millis() as i64),
+    }
 }

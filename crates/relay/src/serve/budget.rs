@@ -3,25 +3,45 @@
 use std::io;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use sealwright_session::{Material, Plan, table};
+use sealwright_session::{Material, Memory, Plan, table};
 
 use crate::{
     control::Names,
+    data::Settings,
     policy::Class,
     serve::{config::Config, serve_error::ServeError},
 };
 
 /// Descriptors that the relay needs beside those of its connections: listeners, the control plane, metrics, files.
 const OTHER_DESCRIPTORS: u64 = 256;
+
+/// How many connections there is room for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Room {
+    /// So many.
+    pub connections: usize,
+    /// The memory that all their queues may take together.
+    pub queues: u64,
+    /// If they are fewer than the configuration allows: what to change.
+    pub hint: Option<String>,
+}
+
+/// What a session takes of a relay's memory, in bytes: its record and its part of what is shared, what the data plane
+/// knows of it, its class, its name. The budget of a relay counts by it, and so does what a load measures.
+pub fn bytes_per_session(records: &Memory, settings: &Settings) -> f64 {
+    records.bytes_per_client() + (settings.session_bytes() + Names::BYTES + Class::BYTES) as f64
+}
+
 impl Config {
     /// Checks everything that can be checked without serving: certificates and keys too, and the memory. Returns how many
     /// connections there is room for.
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<usize, ServeError> {
+    pub fn check(&self) -> Result<Room, ServeError> {
         self.tls.server()?;
-        Ok(self.connections()?.min(descriptors()?))
+        self.room()
     }
 
     /// A key that another configuration changes although a running relay cannot take it over.
@@ -51,19 +71,34 @@ impl Config {
         Plan { cluster: self.cluster(), wide_window: self.wide_window, ..Plan::new(self.scheme, slots) }
     }
 
-    /// How many connections there is memory for beside the records and the workers.
-    pub(super) fn connections(&self) -> Result<usize, ServeError> {
+    /// How many connections there is memory for beside the records and the workers, and descriptors.
+    pub(super) fn room(&self) -> Result<Room, ServeError> {
         let settings = &self.settings;
         let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes();
-        match settings.connections_within(self.memory.saturating_sub(needed)) {
-            0 => Err(ServeError::Budget {
+        let rest = self.memory.saturating_sub(needed);
+        let fitting = settings.connections_within(rest);
+        if fitting == 0 {
+            return Err(ServeError::Budget {
                 sessions: self.sessions,
                 needed: needed.div_ceil(1 << 20),
                 connection: settings.connection_bytes() >> 10,
                 budget: self.memory >> 20,
-            }),
-            connections => Ok(connections),
+            });
         }
+        let connections = fitting.min(descriptors(fitting)?);
+        let (one, most) = (settings.connection_bytes() as u64, settings.max_connections);
+        let hint = if connections < fitting {
+            let all = fitting as u64 + OTHER_DESCRIPTORS;
+            Some(format!(
+                "for {fitting} connections let it open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
+            ))
+        } else if connections < most {
+            let all = (needed + 2 * most as u64 * one).div_ceil(1 << 20);
+            Some(format!("for {most} connections set memory_mib = {all}"))
+        } else {
+            None
+        };
+        Ok(Room { connections, queues: rest - connections as u64 * one, hint })
     }
 
     /// What the records of all sessions take, once all are there.
@@ -72,19 +107,21 @@ impl Config {
         let before = one.memory();
         one.admit(0, 0, &Material::random()?)?;
         let after = one.memory();
-        let client = after.record as u64
-            + self.settings.session_bytes()
-            + Names::BYTES
-            + Class::BYTES
-            + after.heap.saturating_sub(before.heap);
+        let alone = Memory { heap: after.heap.saturating_sub(before.heap), shared: 0, live: 1, ..after };
+        let sessions = f64::from(self.sessions) * bytes_per_session(&alone, &self.settings);
         let clusters = u64::from(self.threads + self.sessions / self.cluster());
-        Ok(u64::from(self.sessions) * client + clusters * after.shared)
+        Ok(sessions as u64 + clusters * after.shared)
     }
 }
 
-/// How many connections the system has descriptors for, after the limit was raised as far as it may be.
-pub(super) fn descriptors() -> Result<usize, ServeError> {
+/// How many connections the system has descriptors for, after the limit was raised as far as it may be, or as is wanted.
+fn descriptors(wanted: usize) -> Result<usize, ServeError> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
+    let all = wanted as u64 + OTHER_DESCRIPTORS;
+    // A privileged relay may go beyond the hard limit
+    if hard < all && setrlimit(Resource::RLIMIT_NOFILE, all, all).is_ok() {
+        return Ok(wanted);
+    }
     if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_err() {
         return Ok(for_connections(soft));
     }

@@ -106,6 +106,7 @@ impl Limits {
             max_frame: self.frame_bytes,
             max_connections: self.connections,
             queue: self.queue_kib << 10,
+            queues: Settings::default().queues,
             sender_wait: Duration::from_millis(self.sender_wait_ms),
             stall: Duration::from_secs(self.stall_seconds),
             first_frame: Duration::from_secs(self.first_frame_seconds),

@@ -169,6 +169,7 @@ impl Metrics {
         ];
         add("connections_total", "counter", "Connections, by event.", &connections);
         add("connections", "gauge", "Open connections.", &[("", self.relay.connections() as f64)]);
+        add("queue_bytes", "gauge", "Memory of the queues of connections.", &[("", self.relay.queue_bytes() as f64)]);
         add("pauses_total", "counter", "Times that a sender had to wait for a full queue.", &[("", of(Count::Paused))]);
         let handshakes = [
             ("{outcome=\"done\"}", value(&self.control.handshakes)),
@@ -193,7 +194,7 @@ impl Metrics {
         add("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
         #[cfg(feature = "nats")]
         if let Some(mesh) = &self.mesh {
-            let MeshStats { sent, received, refused, undelivered, nodes } = &mesh.stats;
+            let MeshStats { sent, received, refused, undelivered, nodes, .. } = &mesh.stats;
             add("frames_remote_total", "counter", "Frames for clients of other nodes.", &[("", of(Count::Remote))]);
             let messages = [
                 ("{outcome=\"sent\"}", value(sent)),
@@ -202,6 +203,13 @@ impl Metrics {
                 ("{outcome=\"undelivered\"}", value(undelivered)),
             ];
             add("mesh_messages_total", "counter", "Messages between nodes, by outcome.", &messages);
+            let frames = [
+                ("{outcome=\"sent\"}", value(&mesh.stats.frames_sent)),
+                ("{outcome=\"received\"}", value(&mesh.stats.frames_received)),
+                ("{outcome=\"refused\"}", value(&mesh.stats.frames_refused)),
+                ("{outcome=\"undelivered\"}", value(&mesh.stats.frames_undelivered)),
+            ];
+            add("mesh_frames_total", "counter", "Frames between nodes, by outcome.", &frames);
             add("mesh_nodes", "gauge", "Other nodes that are present.", &[("", value(nodes))]);
         }
         let draining = f64::from(u8::from(self.draining.load(Ordering::Relaxed)));

@@ -16,6 +16,7 @@ mod serve_error;
 mod server;
 
 pub use admin::{AdminError, AdminRequest, ask};
+pub use budget::{Room, bytes_per_session};
 pub use config::Config;
 pub use config_error::{ConfigError, SecretError, ValueError};
 pub use init::{add, init, is_name, stem};

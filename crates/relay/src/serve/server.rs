@@ -17,7 +17,6 @@ use crate::{
     layout::NodeLayout,
     log::Log,
     serve::{
-        budget::descriptors,
         config::Config,
         metrics::{Metrics, MetricsServer},
         serve_error::ServeError,
@@ -66,7 +65,7 @@ impl Server {
     pub fn start(config: &Config, log: Arc<Log>) -> Result<Server, ServeError> {
         let tls = config.tls.server()?;
         let layout = NodeLayout::new(config.node, config.threads);
-        let (connections, mut session_bytes) = (config.connections()?, 0);
+        let (room, mut session_bytes) = (config.room()?, 0);
         let mut tables = Vec::new();
         for shard in 0..config.threads {
             let slots = layout.slots(config.sessions, shard);
@@ -76,8 +75,7 @@ impl Server {
             tables.push(table);
         }
         let listen = |address: SocketAddr| move |error| ServeError::Listen { address, error };
-        let connections = connections.min(descriptors()?);
-        let settings = Settings { max_connections: connections, ..config.settings.clone() };
+        let settings = Settings { max_connections: room.connections, queues: room.queues, ..config.settings.clone() };
         let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
         let relay = Arc::new(relay);
         #[cfg(feature = "nats")]
@@ -139,10 +137,14 @@ impl Server {
                 ("scheme", config.scheme.to_string().into()),
                 ("sessions", config.sessions.into()),
                 ("session_bytes", session_bytes.into()),
-                ("connections", connections.into()),
+                ("bytes_per_session", (config.record_bytes()? / u64::from(config.sessions)).into()),
+                ("connections", room.connections.into()),
                 ("threads", config.threads.into()),
             ],
         );
+        if let Some(hint) = room.hint {
+            server.log.say("few-connections", &[("connections", room.connections.into()), ("hint", hint.into())]);
+        }
         Ok(server)
     }
 

@@ -1,0 +1,68 @@
+//! The power goes at any moment of a job: whatever a disk may then hold is the old state or the new one, and after the end of the
+//! job it is the new one.
+
+use sealwright_transcripts::{Sandbox, have};
+
+use crate::{
+    disk::{Call, Found, Run},
+    jobs::{EACH, Job, OPEN, PACK, PADDED, REKEY, REMOVE, REPLACE, SEAL, UNPACK, leftovers, opens, sandbox},
+};
+
+/// Whether the job is done or not, and a hidden file is whole.
+fn either(job: &Job, sandbox: &Sandbox) -> bool {
+    let whole =
+        |name: &String| sandbox.path(name).is_file() && opens(sandbox, name, "--key-file k", &sandbox.read("a"));
+    ((job.undone)(sandbox) || (job.done)(sandbox)) && leftovers(&sandbox.path("")).iter().all(whole)
+}
+
+/// States that break the promise, and the number of states.
+fn broken(job: &Job, run: &Run, calls: &[Call]) -> (Vec<String>, usize) {
+    let disk = Sandbox::new();
+    let (during, after) = run.cuts(calls);
+    let judge = |found: &Found, right: &dyn Fn() -> bool| {
+        run.make(found, &disk);
+        (!right()).then(|| format!("{}: {found:?}", job.line))
+    };
+    let mut wrong: Vec<String> = during.iter().filter_map(|found| judge(found, &|| either(job, &disk))).collect();
+    wrong.extend(after.iter().filter_map(|found| judge(found, &|| (job.done)(&disk))));
+    (wrong, during.len() + after.len())
+}
+
+fn recorded(job: &Job) -> Run {
+    let sandbox = sandbox();
+    (job.before)(&sandbox);
+    Run::of(&sandbox, job.line)
+}
+
+#[test]
+fn the_power_goes_at_any_moment() {
+    if !have("strace") {
+        return;
+    }
+    let mut states = 0;
+    for job in [SEAL, REPLACE, REMOVE, OPEN, PADDED, REKEY, PACK, UNPACK, EACH] {
+        if cfg!(not(feature = "public-keys")) && job.line.starts_with("rekey") {
+            continue;
+        }
+        let run = recorded(&job);
+        let (wrong, count) = broken(&job, &run, &run.calls);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        eprintln!("{}: {} calls, {count} states", job.line, run.calls.len());
+        states += count;
+    }
+    eprintln!("{states} states of the disk");
+}
+
+/// The same runs without what syncs: the model must see that a power cut breaks them.
+#[test]
+fn without_syncing_the_model_sees_a_loss() {
+    if !have("strace") {
+        return;
+    }
+    for job in [SEAL, REPLACE, REMOVE, UNPACK] {
+        let run = recorded(&job);
+        let careless: Vec<Call> = run.calls.iter().filter(|call| !matches!(call, Call::Sync(_))).cloned().collect();
+        assert!(careless.len() < run.calls.len(), "{}: nothing is synced", job.line);
+        assert!(!broken(&job, &run, &careless).0.is_empty(), "{}: nothing is lost", job.line);
+    }
+}

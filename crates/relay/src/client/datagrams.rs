@@ -1,0 +1,82 @@
+//! Frames to and from the relay as datagrams, many in a system call where the system can.
+
+use std::{
+    collections::VecDeque,
+    io::{self, IoSliceMut},
+    net::SocketAddr,
+};
+
+use mio::net::UdpSocket;
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+
+/// The longest run that one call may carry.
+const RUN: usize = 65_000;
+/// The size of the socket's buffers, if the system allows it.
+const SOCKET: usize = 4 << 20;
+
+/// The connection is broken.
+pub(crate) struct Broken;
+
+/// A socket for the frames of one client.
+pub(crate) struct Datagrams {
+    pub(crate) socket: UdpSocket,
+    state: UdpSocketState,
+    relay: SocketAddr,
+    pub(crate) out: VecDeque<Vec<u8>>,
+    /// Bytes in `out`.
+    pub(crate) queued: usize,
+    run: Vec<u8>,
+}
+
+impl Datagrams {
+    pub(crate) fn new(socket: UdpSocket, relay: SocketAddr) -> io::Result<Datagrams> {
+        let state = UdpSocketState::new((&socket).into())?;
+        // As much as the system allows; smaller buffers only mean more loss
+        let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
+        let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
+        Ok(Datagrams { socket, state, relay, out: VecDeque::new(), queued: 0, run: Vec::new() })
+    }
+
+    /// Sends what waits, as far as the system takes it: frames of one length together, and a shorter one behind them.
+    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+        while let Some(first) = self.out.front() {
+            let length = first.len();
+            let most = self.state.max_gso_segments().min(RUN / length).max(1);
+            self.run.clear();
+            let mut count = 0;
+            for frame in self.out.iter().take(most).take_while(|frame| frame.len() <= length) {
+                self.run.extend_from_slice(frame);
+                count += 1;
+                if frame.len() < length {
+                    break;
+                }
+            }
+            let contents = &self.run[..];
+            let segment_size = (count > 1).then_some(length);
+            let transmit = Transmit { destination: self.relay, ecn: None, contents, segment_size, src_ip: None };
+            match self.state.try_send((&self.socket).into(), &transmit) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
+                // Sent, or lost here as it may be lost anywhere on its way
+                _ => {}
+            }
+            self.queued -= contents.len();
+            self.out.drain(..count);
+        }
+        Ok(())
+    }
+
+    /// Reads once: how many bytes came, and the length of each datagram in them but the last.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<(usize, usize)>, Broken> {
+        let mut meta = [RecvMeta::default()];
+        loop {
+            match self.state.recv((&self.socket).into(), &mut [IoSliceMut::new(buffer)], &mut meta) {
+                Ok(_) if meta[0].len > 0 => return Ok(Some((meta[0].len, meta[0].stride.max(1)))),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(Broken),
+            }
+        }
+    }
+}

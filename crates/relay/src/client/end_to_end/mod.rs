@@ -1,0 +1,79 @@
+//! A stream that the relay cannot read: sealed between the two clients with their key pairs, inside the stream that the
+//! relay carries.
+//!
+//! Each side sends, as the bytes of its stream:
+//!
+//! 1. `SEALE2E1`, a fresh X-Wing public key (1,216 bytes), and an encapsulation to the other side's own public key
+//!    (1,120 bytes; HPKE in base mode). Both sides derive a secret from both encapsulations.
+//! 2. An encapsulation to the other side's fresh key (1,120 bytes; HPKE in PSK mode with that secret).
+//! 3. Records: length of the ciphertext (2 bytes, also its associated data), ciphertext. The first byte of the plaintext
+//!    is its kind: 0 data, 1 the end, 2 new keys: another encapsulation to the fresh key, in PSK mode with a secret
+//!    exported from the keys before.
+//!
+//! HPKE is of RFC 9180, with X-Wing, SHAKE256 and ChaCha20-Poly1305. Who does not have the secret keys of both named
+//! public keys cannot make or open a record; records are numbered, so none is lost, repeated or moved unnoticed.
+
+mod agreement;
+mod opening;
+mod sealing;
+
+use std::{
+    fmt,
+    io::{Read, Write},
+    sync::Arc,
+};
+
+pub use agreement::EndToEndError;
+use agreement::Shared;
+pub use opening::Opening;
+pub use sealing::Sealing;
+
+/// After so many bytes of text there are new keys.
+const REKEY_BYTES: u64 = 64 << 20;
+
+/// Both directions of a stream that is sealed end to end.
+pub struct EndToEnd(Arc<Shared>);
+
+impl fmt::Debug for EndToEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EndToEnd").field("names", &self.0.ends.names).finish_non_exhaustive()
+    }
+}
+
+impl EndToEnd {
+    /// Between the holder of the secret key `own` and that of the public key `peer`, X-Wing both, and with these names:
+    /// ours first.
+    ///
+    /// # Errors
+    /// [`EndToEndError::Key`], [`EndToEndError::Name`], [`EndToEndError::Oneself`].
+    pub fn new(own: &[u8; 32], peer: &[u8], names: [&str; 2]) -> Result<EndToEnd, EndToEndError> {
+        EndToEnd::with_rekey(own, peer, names, REKEY_BYTES)
+    }
+
+    fn with_rekey(own: &[u8; 32], peer: &[u8], names: [&str; 2], rekey: u64) -> Result<EndToEnd, EndToEndError> {
+        Ok(EndToEnd(Arc::new(Shared::new(own, peer, names, rekey)?)))
+    }
+
+    /// What is read from `input`, sealed. To be read in another thread than the one that writes to what
+    /// [`EndToEnd::opening`] returns: it waits for the other side's keys.
+    pub fn sealing<R: Read>(&self, input: R) -> Sealing<R> {
+        Sealing::new(self.0.clone(), input)
+    }
+
+    /// Opens what is written to it, and writes it to `output`.
+    pub fn opening<W: Write>(&self, output: W) -> Opening<W> {
+        Opening::new(self.0.clone(), output)
+    }
+
+    /// Bytes of text that went each way.
+    ///
+    /// # Errors
+    /// [`EndToEndError::Cut`] if the peer's stream has not reached its end, or why it could not be opened.
+    pub fn finished(&self) -> Result<(u64, u64), EndToEndError> {
+        let state = self.0.state();
+        if state.ended { Ok((state.sent, state.received)) } else { Err(state.failed.unwrap_or(EndToEndError::Cut)) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! From what the relay carries to the text.
+
+use std::{
+    fmt,
+    io::{self, Write},
+    sync::Arc,
+};
+
+use zeroize::Zeroizing;
+
+use super::agreement::{DATA, ENCAPSULATED, END, EXPORT, EndToEndError, FIRST, MAGIC, REKEY, Receiver, Shared};
+
+/// Opens the sealed form of a stream.
+pub struct Opening<W> {
+    shared: Arc<Shared>,
+    output: W,
+    /// Bytes of a message that is not whole yet.
+    waiting: Vec<u8>,
+    context: Option<Box<Receiver>>,
+    /// The first message came.
+    greeted: bool,
+}
+
+impl<W> fmt::Debug for Opening<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Opening<W> {
+    pub(super) fn new(shared: Arc<Shared>, output: W) -> Opening<W> {
+        Opening { shared, output, waiting: Vec::new(), context: None, greeted: false }
+    }
+
+    /// The next whole message, if it is there.
+    fn take(&mut self, length: usize) -> Option<Vec<u8>> {
+        (self.waiting.len() >= length).then(|| self.waiting.drain(..length).collect())
+    }
+
+    /// Takes one message. Whether there was one.
+    fn step(&mut self) -> io::Result<bool> {
+        if !self.greeted {
+            let known = self.waiting.len().min(MAGIC.len());
+            if self.waiting[..known] != MAGIC[..known] {
+                return Err(EndToEndError::Other.into());
+            }
+            let Some(first) = self.take(FIRST) else { return Ok(false) };
+            self.shared.agree(first)?;
+            self.greeted = true;
+            return Ok(true);
+        }
+        let Some(context) = &mut self.context else {
+            let Some(encapsulated) = self.take(ENCAPSULATED) else { return Ok(false) };
+            let secret = self.shared.secret_to_receive()?;
+            self.context = Some(Box::new(self.shared.receiver(&encapsulated, &secret)?));
+            return Ok(true);
+        };
+        let Some(length) = self.waiting.first_chunk::<2>().copied() else { return Ok(false) };
+        let end = 2 + usize::from(u16::from_be_bytes(length));
+        if self.waiting.len() < end {
+            return Ok(false);
+        }
+        let text = Zeroizing::new(context.open(&self.waiting[2..end], &length).map_err(EndToEndError::from)?);
+        self.waiting.drain(..end);
+        let ended = self.shared.state().ended;
+        match text.split_first() {
+            _ if ended => return Err(EndToEndError::NotAuthentic.into()),
+            Some((&DATA, data)) => {
+                self.output.write_all(data)?;
+                self.shared.state().received += data.len() as u64;
+            }
+            Some((&END, [])) => self.shared.state().ended = true,
+            Some((&REKEY, encapsulated)) => {
+                let mut secret = Zeroizing::new([0; 64]);
+                context.export(EXPORT, &mut *secret).map_err(EndToEndError::from)?;
+                self.context = Some(Box::new(self.shared.receiver(encapsulated, &secret)?));
+            }
+            _ => return Err(EndToEndError::NotAuthentic.into()),
+        }
+        Ok(true)
+    }
+}
+
+impl<W: Write> Write for Opening<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        loop {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => return Ok(bytes.len()),
+                Err(error) => {
+                    let known = error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>());
+                    self.shared.fail(known.copied().unwrap_or(EndToEndError::Cut));
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+impl<W> Drop for Opening<W> {
+    /// Nothing comes any more: what waits for the peer's first message need not.
+    fn drop(&mut self) {
+        self.shared.fail(if self.greeted { EndToEndError::Cut } else { EndToEndError::Other });
+    }
+}

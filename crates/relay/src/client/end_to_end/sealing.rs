@@ -1,0 +1,117 @@
+//! From the text to what the relay carries.
+
+use std::{
+    fmt,
+    io::{self, Read},
+    sync::Arc,
+};
+
+use zeroize::Zeroizing;
+
+use super::agreement::{DATA, END, EXPORT, EndToEndError, REKEY, Sender, Shared};
+
+/// Bytes of text in a record.
+const PIECE: usize = 16 << 10;
+const TAG: usize = 16;
+
+enum Step {
+    /// Our first message is being read.
+    First,
+    /// Records are made with these keys.
+    Records(Box<Sender>),
+    /// The end was sent.
+    Ended,
+}
+
+/// The sealed form of an input.
+pub struct Sealing<R> {
+    shared: Arc<Shared>,
+    input: R,
+    ready: Vec<u8>,
+    at: usize,
+    step: Step,
+    /// Bytes sealed with these keys.
+    since_rekey: u64,
+}
+
+fn record(context: &mut Sender, kind: u8, data: &[u8]) -> Result<Vec<u8>, EndToEndError> {
+    let plaintext = Zeroizing::new([&[kind][..], data].concat());
+    let length = ((plaintext.len() + TAG) as u16).to_be_bytes();
+    let sealed = context.seal(&plaintext, &length)?;
+    Ok([&length[..], &sealed].concat())
+}
+
+impl<R> fmt::Debug for Sealing<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealing").finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> Sealing<R> {
+    pub(super) fn new(shared: Arc<Shared>, input: R) -> Sealing<R> {
+        let ready = shared.ends.first.clone();
+        Sealing { shared, input, ready, at: 0, step: Step::First, since_rekey: 0 }
+    }
+
+    /// Waits for the peer's first message, and makes our keys: the second message, and a record that proves them.
+    fn second(&self) -> Result<(Vec<u8>, Sender), EndToEndError> {
+        let (mut bytes, mut context) = self.shared.sender(&self.shared.secret_to_send()?)?;
+        bytes.extend(record(&mut context, DATA, &[])?);
+        Ok((bytes, context))
+    }
+
+    /// The record that announces new keys, and the keys. The old ones are wiped.
+    fn rekeyed(&self, mut context: Sender) -> Result<(Vec<u8>, Sender), EndToEndError> {
+        let mut secret = Zeroizing::new([0; 64]);
+        context.export(EXPORT, &mut *secret)?;
+        let (encapsulated, next) = self.shared.sender(&secret)?;
+        Ok((record(&mut context, REKEY, &encapsulated)?, next))
+    }
+
+    /// Makes more bytes to read; none at the end.
+    fn more(&mut self) -> io::Result<Vec<u8>> {
+        match std::mem::replace(&mut self.step, Step::Ended) {
+            Step::First => {
+                let (bytes, context) = self.second()?;
+                self.step = Step::Records(Box::new(context));
+                Ok(bytes)
+            }
+            Step::Records(context) if self.since_rekey >= self.shared.ends.rekey => {
+                let (bytes, next) = self.rekeyed(*context)?;
+                self.since_rekey = 0;
+                self.step = Step::Records(Box::new(next));
+                Ok(bytes)
+            }
+            Step::Records(mut context) => {
+                let mut buffer = Zeroizing::new(vec![0; PIECE]);
+                let much = loop {
+                    match self.input.read(&mut buffer) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        other => break other?,
+                    }
+                };
+                let kind = if much == 0 { END } else { DATA };
+                let bytes = record(&mut context, kind, &buffer[..much])?;
+                self.since_rekey += much as u64;
+                self.shared.state().sent += much as u64;
+                if kind == DATA {
+                    self.step = Step::Records(context);
+                }
+                Ok(bytes)
+            }
+            Step::Ended => Ok(Vec::new()),
+        }
+    }
+}
+
+impl<R: Read> Read for Sealing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.ready.len() {
+            (self.ready, self.at) = (self.more()?, 0);
+        }
+        let much = buffer.len().min(self.ready.len() - self.at);
+        buffer[..much].copy_from_slice(&self.ready[self.at..self.at + much]);
+        self.at += much;
+        Ok(much)
+    }
+}

@@ -1,0 +1,197 @@
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    io::{self, Cursor},
+    sync::Mutex,
+    thread,
+};
+
+use hpke::{Deserializable, Kem as _, Serializable, kem::XWing};
+
+use super::{
+    agreement::{ENCAPSULATED, FIRST, Secret},
+    *,
+};
+
+const KEYS: [[u8; 32]; 3] = [[1; 32], [2; 32], [3; 32]];
+
+fn public(secret: &[u8; 32]) -> Vec<u8> {
+    XWing::sk_to_pk(&Secret::from_bytes(secret).unwrap()).to_bytes().to_vec()
+}
+
+fn end(own: usize, peer: usize, names: [&str; 2]) -> EndToEnd {
+    EndToEnd::with_rekey(&KEYS[own], &public(&KEYS[peer]), names, 40_000).unwrap()
+}
+
+/// A text that changes everywhere.
+fn text(len: usize) -> Vec<u8> {
+    (0..len).map(|at| ((at * 31) >> 3) as u8).collect()
+}
+
+/// An output that another thread reads.
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Carries a stream in pieces, which `change` may change, with the offset of each.
+fn carry(mut from: impl Read, mut to: impl Write, change: impl Fn(usize, &mut Vec<u8>)) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    loop {
+        let mut piece = vec![0; 3000];
+        let much = from.read(&mut piece)?;
+        if much == 0 {
+            return Ok(all);
+        }
+        piece.truncate(much);
+        all.extend_from_slice(&piece);
+        change(all.len() - much, &mut piece);
+        to.write_all(&piece)?;
+    }
+}
+
+type Carried = io::Result<Vec<u8>>;
+
+/// Both directions between two ends; what each received, and what was on the way from `a` to `b`.
+fn speak(
+    (a, b): (&EndToEnd, &EndToEnd),
+    texts: [Vec<u8>; 2],
+    change: impl Fn(usize, &mut Vec<u8>) + Send + Sync,
+) -> ([Vec<u8>; 2], [Carried; 2]) {
+    let (at_a, at_b) = (Output::default(), Output::default());
+    let [from_a, from_b] = texts.map(Cursor::new);
+    let carried = thread::scope(|scope| {
+        let back = scope.spawn(|| carry(b.sealing(from_b), a.opening(at_a.clone()), |_, _| ()));
+        let there = carry(a.sealing(from_a), b.opening(at_b.clone()), &change);
+        [there, back.join().unwrap()]
+    });
+    let bytes = |output: Output| output.0.lock().unwrap().clone();
+    ([bytes(at_a), bytes(at_b)], carried)
+}
+
+#[test]
+fn texts_go_both_ways_and_nothing_of_them_is_seen_on_the_way() {
+    for lengths in [[0, 0], [1, 0], [200_000, 100_000]] {
+        let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["Bob", "alice"]));
+        let texts = lengths.map(text);
+        let (received, carried) = speak((&a, &b), texts.clone(), |_, _| ());
+        let [there, _] = carried.map(|carried| carried.unwrap());
+        assert!(received[1] == texts[0] && received[0] == texts[1]);
+        assert_eq!(a.finished().unwrap(), (lengths[0] as u64, lengths[1] as u64));
+        assert_eq!(b.finished().unwrap(), (lengths[1] as u64, lengths[0] as u64));
+        let seen = |part: &[u8]| there.windows(part.len()).any(|window| window == part);
+        // Records of 16 KiB, and new keys after each third of them
+        let records = lengths[0].div_ceil(16 << 10);
+        let rekeys = records.saturating_sub(1) / 3;
+        let overhead = FIRST + ENCAPSULATED + 19 * (records + 2) + (ENCAPSULATED + 19) * rekeys;
+        assert_eq!(there.len(), lengths[0] + overhead);
+        assert!(lengths[0] < 64 || !texts[0].chunks(5000).any(|part| seen(&part[..64.min(part.len())])));
+    }
+}
+
+#[test]
+fn other_keys_and_other_names_open_nothing() {
+    let alice = || end(0, 1, ["alice", "bob"]);
+    for (who, other) in [
+        ("another secret key", end(2, 0, ["bob", "alice"])),
+        ("another public key", end(1, 2, ["bob", "alice"])),
+        ("another name", end(1, 0, ["bob", "carol"])),
+    ] {
+        let a = alice();
+        let (received, carried) = speak((&a, &other), [text(1000), text(1000)], |_, _| ());
+        assert!(carried.iter().any(Result::is_err), "{who}");
+        assert!(received.iter().all(Vec::is_empty) && a.finished().is_err(), "{who}");
+    }
+    assert_eq!(EndToEnd::new(&KEYS[0], &public(&KEYS[1]), ["alice", "ALICE"]).err(), Some(EndToEndError::Oneself));
+    assert_eq!(EndToEnd::new(&KEYS[0], &[0; 40], ["alice", "bob"]).err(), Some(EndToEndError::Key));
+    let long = "a".repeat(70_000);
+    assert_eq!(EndToEnd::new(&KEYS[0], &public(&KEYS[1]), ["alice", &long]).err(), Some(EndToEndError::Name));
+}
+
+#[test]
+fn a_stream_that_was_changed_anywhere_is_not_authentic() {
+    // In the magic, the fresh key, both encapsulations, a record's length, a record, and after new keys
+    for at in [3, 500, 2000, 2400, FIRST + ENCAPSULATED, FIRST + ENCAPSULATED + 40, 70_000] {
+        let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+        let change = |start: usize, piece: &mut Vec<u8>| {
+            if let Some(byte) = at.checked_sub(start).and_then(|at| piece.get_mut(at)) {
+                *byte ^= 1;
+            }
+        };
+        let (received, carried) = speak((&a, &b), [text(100_000), Vec::new()], change);
+        assert!(carried.iter().any(Result::is_err), "{at}");
+        assert!(b.finished().is_err(), "{at}");
+        assert!(text(100_000).starts_with(&received[1]), "{at}: nothing changed was written");
+    }
+}
+
+#[test]
+fn a_stream_that_was_cut_or_repeated_is_noticed() {
+    let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+    let (received, _) = speak((&a, &b), [text(100_000), Vec::new()], |start, piece| {
+        if start > 50_000 {
+            piece.clear();
+        }
+    });
+    assert_eq!(b.finished(), Err(EndToEndError::Cut));
+    assert!(received[1].len() < 100_000);
+    // Another session's records do not open, and no record opens twice
+    let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+    let (_, carried) = speak((&a, &b), [text(10), Vec::new()], |_, _| ());
+    let old = carried.into_iter().next().unwrap().unwrap();
+    let later = end(1, 0, ["bob", "alice"]);
+    let output = Output::default();
+    assert!(later.opening(output.clone()).write_all(&old).is_err() && output.0.lock().unwrap().is_empty());
+    assert!(b.opening(Output::default()).write_all(b"GET / HTTP/1.1").is_err(), "another protocol");
+}
+
+#[test]
+fn records_are_neither_left_out_nor_repeated_nor_moved() {
+    let orders: [(&str, &[usize]); 4] = [
+        ("left out", &[0, 1, 3]),
+        ("repeated", &[0, 1, 1, 2]),
+        ("moved", &[0, 2, 1]),
+        ("after the end", &[0, 1, 2, 3, 3]),
+    ];
+    for (what, order) in orders {
+        let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+        let output = Output::default();
+        let (mut to_a, mut to_b) = (a.opening(io::sink()), b.opening(output.clone()));
+        let mut first = vec![0; FIRST];
+        b.sealing(io::empty()).read_exact(&mut first).unwrap();
+        to_a.write_all(&first).unwrap();
+        let mut sealed = Vec::new();
+        a.sealing(Cursor::new(text(30_000))).read_to_end(&mut sealed).unwrap();
+        // The record that proves the keys, two of text, and the end
+        let (head, mut rest) = sealed.split_at(FIRST + ENCAPSULATED);
+        let mut records = Vec::new();
+        while let Some(length) = rest.first_chunk::<2>() {
+            let (record, others) = rest.split_at(2 + usize::from(u16::from_be_bytes(*length)));
+            records.push(record);
+            rest = others;
+        }
+        assert_eq!(records.len(), 4);
+        to_b.write_all(head).unwrap();
+        let opened = order.iter().try_for_each(|&at| to_b.write_all(records[at]));
+        assert!(opened.is_err(), "{what}");
+        assert!(text(30_000).starts_with(&output.0.lock().unwrap()), "{what}");
+    }
+}
+
+#[test]
+fn who_waits_for_one_that_does_not_seal_is_told() {
+    let a = end(0, 1, ["alice", "bob"]);
+    let sealing = a.sealing(io::empty());
+    drop(a.opening(io::sink()));
+    let error = carry(sealing, io::sink(), |_, _| ()).unwrap_err();
+    assert_eq!(error.to_string(), EndToEndError::Other.to_string());
+    assert_eq!(a.finished(), Err(EndToEndError::Other));
+}

@@ -1,0 +1,194 @@
+//! The agreement of nodes on one name, explored exhaustively: up to three openings at three nodes, close together and apart, their
+//! messages delivered late or lost. Every step runs through [`Directory`]; what is explored around it is only who knows what.
+
+use std::{
+    collections::{BTreeSet, HashSet, VecDeque},
+    time::{Duration, Instant},
+};
+
+use super::*;
+
+const NODES: usize = 3;
+
+/// An opening: its number and, by a clock that all share here, its milliseconds as its node stamped them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Opening {
+    number: usize,
+    node: u32,
+    stamp: u64,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct World {
+    /// How many openings have happened.
+    opened: usize,
+    /// What each node knows of the name.
+    known: [Option<Opening>; NODES],
+    /// The session that each node keeps for the name.
+    live: [Option<usize>; NODES],
+    /// Messages from node to node, in order: openings.
+    queues: [[VecDeque<Opening>; NODES]; NODES],
+    /// Openings of which a later one knew.
+    outdated: BTreeSet<usize>,
+}
+
+struct Scenario {
+    start: Instant,
+    /// Node and milliseconds of each opening.
+    openings: Vec<(u32, u64)>,
+}
+
+impl Scenario {
+    fn entry(&self, opening: Opening) -> Entry {
+        let session = NodeLayout::new(opening.node, 1).session(7);
+        Entry {
+            address: Address { session, generation: opening.number as u32 },
+            opened: self.start + Duration::from_millis(opening.stamp),
+        }
+    }
+
+    fn opening(&self, entry: Entry) -> Opening {
+        let stamp = (entry.opened - self.start).as_millis() as u64;
+        Opening { number: entry.address.generation as usize, node: entry.node(), stamp }
+    }
+
+    /// The directory of a node.
+    fn directory(&self, world: &World, node: usize) -> Directory {
+        let mut directory = Directory::default();
+        if let Some(known) = world.known[node] {
+            directory.opened("alice", self.entry(known));
+        }
+        directory
+    }
+
+    fn note(&self, world: &mut World, node: usize, directory: &Directory) {
+        world.known[node] = directory.entries.get("alice").map(|&entry| self.opening(entry));
+    }
+
+    /// The next opening happens, and its node tells the others.
+    fn open(&self, world: &mut World) {
+        let number = world.opened;
+        let (node, at) = self.openings[number];
+        let mut directory = self.directory(world, node as usize);
+        world.outdated.extend(world.known[node as usize].map(|known| known.number));
+        let address = self.entry(Opening { number, node, stamp: at }).address;
+        let entry = directory.opened_here("alice", address, self.start + Duration::from_millis(at));
+        self.note(world, node as usize, &directory);
+        world.live[node as usize] = Some(number);
+        for other in (0..NODES).filter(|&other| other != node as usize) {
+            world.queues[node as usize][other].push_back(self.opening(entry));
+        }
+        world.opened += 1;
+    }
+
+    /// A node hears of an opening at another one: its own session ends if that one counts.
+    fn hear(&self, world: &mut World, node: usize, opening: Opening) {
+        let mut directory = self.directory(world, node);
+        let former = directory.opened("alice", self.entry(opening));
+        if let Some(former) = former.filter(|former| former.node() == node as u32) {
+            let number = self.opening(former).number;
+            world.live[node] = world.live[node].filter(|&live| live != number);
+        }
+        self.note(world, node, &directory);
+    }
+
+    /// Node `to` compares the digest of `from`; where they differ it gets the names there.
+    fn reconcile(&self, world: &mut World, from: usize, to: usize) {
+        let (theirs, ours) = (self.directory(world, from), self.directory(world, to));
+        if theirs.digest(from as u32) == ours.digest(from as u32) {
+            return;
+        }
+        let names: Vec<Entry> = theirs.at(from as u32).map(|(_, entry)| entry).collect();
+        for &entry in &names {
+            self.hear(world, to, self.opening(entry));
+        }
+        let mut directory = self.directory(world, to);
+        directory.keep(from as u32, &names.iter().map(|_| "alice".to_owned()).collect());
+        self.note(world, to, &directory);
+    }
+
+    fn steps(&self, world: &World) -> Vec<World> {
+        let mut next = Vec::new();
+        if world.opened < self.openings.len() {
+            let mut after = world.clone();
+            self.open(&mut after);
+            next.push(after);
+        }
+        for (from, to) in pairs() {
+            if let Some(&opening) = world.queues[from][to].front() {
+                let mut lost = world.clone();
+                lost.queues[from][to].pop_front();
+                let mut delivered = lost.clone();
+                self.hear(&mut delivered, to, opening);
+                next.extend([lost, delivered]);
+            }
+        }
+        next
+    }
+
+    /// Explores the scenario, and judges each state without messages once the nodes have compared what they know.
+    fn explore(&self) -> usize {
+        let mut known = HashSet::from([World::default()]);
+        let mut open = VecDeque::from([World::default()]);
+        while let Some(world) = open.pop_front() {
+            let next = self.steps(&world);
+            if next.is_empty() {
+                let mut world = world;
+                for _ in 0..3 {
+                    pairs().for_each(|(from, to)| self.reconcile(&mut world, from, to));
+                }
+                self.judge(&world);
+            }
+            for world in next {
+                if known.insert(world.clone()) {
+                    open.push_back(world);
+                }
+            }
+        }
+        known.len()
+    }
+
+    fn judge(&self, world: &World) {
+        let what = &self.openings;
+        assert!(
+            world.known.iter().all(|known| *known == world.known[0]),
+            "{what:?}: nodes disagree: {:?}",
+            world.known
+        );
+        let live: Vec<usize> = world.live.iter().flatten().copied().collect();
+        let wanted: Vec<usize> = world.known[0].map(|known| known.number).into_iter().collect();
+        assert_eq!(live, wanted, "{what:?}: the sessions that live, and the one that is found");
+        for number in &live {
+            assert!(
+                !world.outdated.contains(number),
+                "{what:?}: opening {number} counts, though a later one knew of it"
+            );
+        }
+        // Three openings at three nodes, each almost at the time of the next: each can end another.
+        let nodes: BTreeSet<u32> = what.iter().map(|(node, _)| *node).collect();
+        assert!(!live.is_empty() || nodes.len() == NODES, "{what:?}: no session is left");
+    }
+}
+
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to))).filter(|(from, to)| from != to)
+}
+
+#[test]
+fn nodes_agree_on_a_name_whatever_is_late_or_lost() {
+    let start = Instant::now();
+    let (mut scenarios, mut states) = (0, 0);
+    for code in 0..27_u32 {
+        let nodes = [code % 3, code / 3 % 3, code / 9];
+        for (first, second) in [0, 100, 350].into_iter().flat_map(|first| [0, 100, 350].map(|second| (first, second))) {
+            for count in 1..=3 {
+                let times = [0, first, first + second];
+                let openings = nodes.into_iter().zip(times).take(count).collect();
+                states += Scenario { start, openings }.explore();
+                scenarios += 1;
+            }
+        }
+    }
+    eprintln!("{scenarios} scenarios, {states} states");
+    assert!(states > 10_000, "{states} states");
+}

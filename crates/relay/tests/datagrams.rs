@@ -1,0 +1,118 @@
+//! Streams over datagrams on a path that loses and reorders, and takes no long ones.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/output.rs"]
+mod output;
+#[path = "common/trial.rs"]
+mod trial;
+
+use std::{
+    collections::HashMap,
+    io::Cursor,
+    net::{SocketAddr, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use output::{Shared, bytes};
+use sealwright_relay::client::{Identity, Pipe};
+use trial::{edit, folder, identity, serve};
+
+/// What a path of IPv6 takes at least, without the headers of IP and UDP.
+const SHORTEST_MTU: usize = 1280 - 48;
+/// A datagram comes late by so many others.
+const LATE: usize = 8;
+
+/// What was done to datagrams.
+#[derive(Default)]
+struct Done {
+    lost: AtomicUsize,
+    late: AtomicUsize,
+    longest: AtomicUsize,
+}
+
+/// Passes datagrams on from one socket, a hundredth not at all and a twentieth late, until nothing comes for two seconds.
+fn pass(from: &UdpSocket, done: &Done, mut to: impl FnMut(&[u8], SocketAddr)) {
+    from.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
+    let (mut buffer, mut late, mut number, mut quiet) = ([0; 65_536], Vec::<(usize, Vec<u8>, SocketAddr)>::new(), 0, 0);
+    while quiet < 400 {
+        match from.recv_from(&mut buffer) {
+            Ok((length, sender)) => {
+                (number, quiet) = (number + 1, 0);
+                done.longest.fetch_max(length, Ordering::Relaxed);
+                match (number * 2_654_435_761 % (1 << 32) * 100) >> 32 {
+                    _ if length > SHORTEST_MTU => {}
+                    0 => drop(done.lost.fetch_add(1, Ordering::Relaxed)),
+                    1..=5 => {
+                        done.late.fetch_add(1, Ordering::Relaxed);
+                        late.push((number + LATE, buffer[..length].to_vec(), sender));
+                    }
+                    _ => to(&buffer[..length], sender),
+                }
+            }
+            // Nothing comes any more that the others could be later than
+            Err(_) => (number, quiet) = (number + LATE, quiet + 1),
+        }
+        late.retain(|(due, datagram, sender)| {
+            if number >= *due {
+                to(datagram, *sender);
+            }
+            number < *due
+        });
+    }
+}
+
+/// Stands before the relay's socket for datagrams: the same port of another address.
+fn path(listener: UdpSocket, relay: SocketAddr) -> Arc<Done> {
+    let done = Arc::new(Done::default());
+    let all = done.clone();
+    std::thread::spawn(move || {
+        let mut clients = HashMap::<SocketAddr, UdpSocket>::new();
+        let there = listener.try_clone().unwrap();
+        pass(&listener, &all, |datagram, client| {
+            let upstream = clients.entry(client).or_insert_with(|| {
+                let upstream = UdpSocket::bind("127.0.0.2:0").unwrap();
+                upstream.connect(relay).unwrap();
+                let (back, listener, done) = (upstream.try_clone().unwrap(), there.try_clone().unwrap(), all.clone());
+                // A receiver that is gone takes nothing
+                std::thread::spawn(move || pass(&back, &done, |datagram, _| drop(listener.send_to(datagram, client))));
+                upstream
+            });
+            let _ = upstream.send(datagram);
+        });
+    });
+    done
+}
+
+#[test]
+fn streams_arrive_over_a_path_that_loses_reorders_and_takes_no_long_datagrams() {
+    let listener = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| format!("udp = \"127.0.0.2:{port}\"\nthreads = 1\n{text}"));
+    let (server, _log) = serve(directory.path());
+    let done = path(listener, SocketAddr::from(([127, 0, 0, 2], port)));
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
+        let out = Shared::default();
+        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
+        pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
+        out.bytes()
+    };
+    // The sender by datagrams, then by a stream: the receiver says what its path takes
+    for by_alice in [true, false] {
+        let files = [bytes(3_000_000, 1), bytes(100_000, 2)];
+        let received = std::thread::scope(|scope| {
+            let at_alice = scope.spawn(|| run(&alice, "bob", by_alice, files[0].clone()));
+            let at_bob = scope.spawn(|| run(&bob, "alice", true, files[1].clone()));
+            [at_bob.join().unwrap(), at_alice.join().unwrap()]
+        });
+        assert!(received == files, "other bytes came");
+    }
+    let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    assert!(of(&done.lost) > 40 && of(&done.late) > 200, "{} lost, {} late", of(&done.lost), of(&done.late));
+    assert!(of(&done.longest) <= SHORTEST_MTU, "{} bytes", of(&done.longest));
+}
