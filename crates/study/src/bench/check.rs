@@ -10,17 +10,24 @@ use super::{
 };
 
 /// One implementation under a key, with the names its rows carry.
-pub(super) struct Entrant {
+pub(super) struct Entrant<'a> {
+    /// Who makes further keys; tests do without.
+    pub(super) peer: Option<&'a dyn Peer>,
     pub(super) implementation: String,
     pub(super) level: String,
     pub(super) sealing: Box<dyn Sealing>,
 }
 
-impl Entrant {
+impl<'a> Entrant<'a> {
     /// `peer` under `key`, if it knows the subject.
-    pub(super) fn new(peer: &dyn Peer, subject: Subject, key: &[u8]) -> Option<Entrant> {
+    pub(super) fn new(peer: &'a dyn Peer, subject: Subject, key: &[u8]) -> Option<Entrant<'a>> {
         let sealing = peer.make(subject, key)?;
-        Some(Entrant { implementation: peer.name().to_owned(), level: peer.level().to_owned(), sealing })
+        Some(Entrant {
+            peer: Some(peer),
+            implementation: peer.name().to_owned(),
+            level: peer.level().to_owned(),
+            sealing,
+        })
     }
 
     /// Its name in a comparison.
@@ -31,7 +38,7 @@ impl Entrant {
 
 /// Checks that all `entrants` seal the same random text to the same message as the first does, open it again, and
 /// refuse it when a bit of the text or of the tag has changed.
-pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) -> Result<(), BenchError> {
+pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant<'_>]) -> Result<(), BenchError> {
     let Some(first) = entrants.first() else { return Ok(()) };
     let nonces = Nonces::new(subject.nonce_len());
     let nonce = nonces.nonce(5);
@@ -40,7 +47,7 @@ pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant]) ->
     plain[..bytes].fill_with(|| random.bits() as u8);
 
     let mut expected = plain.clone();
-    let disagrees = |entrant: &Entrant, how: &'static str| {
+    let disagrees = |entrant: &Entrant<'_>, how: &'static str| {
         Err(BenchError::Disagrees { who: entrant.name(), suite: subject.name(), bytes, how, with: first.name() })
     };
     if first.sealing.seal(nonce, subject.ad(), &mut expected).is_err() {
@@ -122,6 +129,7 @@ mod tests {
 
     fn verdict(toy: Toy) -> Result<(), BenchError> {
         let entrant = |toy, name: &str| Entrant {
+            peer: None,
             implementation: name.to_owned(),
             level: "auto".to_owned(),
             sealing: Box::new(toy) as Box<dyn Sealing>,

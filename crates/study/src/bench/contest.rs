@@ -16,6 +16,7 @@ use super::{
     subject::Subject,
     timed::{Copy, Ground, Timed},
     unit::Unit,
+    way::Way,
     window::{Nonces, Share, Window},
 };
 
@@ -47,7 +48,8 @@ pub(super) struct Contest<'a> {
     pub(super) subject: Subject,
     pub(super) bytes: usize,
     pub(super) direction: Direction,
-    pub(super) entrants: &'a [Entrant],
+    pub(super) way: Way,
+    pub(super) entrants: &'a [Entrant<'a>],
     pub(super) openssl: Option<&'a OpenSsl>,
 }
 
@@ -58,10 +60,15 @@ impl Contest<'_> {
         let opens = self.direction == Direction::Open;
         let mut timed: Vec<Timed> =
             self.entrants.iter().map(|entrant| Timed::new(entrant, self.direction, &ground)).collect();
+        for one in &mut timed {
+            one.come(self.way, self.subject)?;
+        }
         let mut copy = opens.then_some(Copy(&ground));
-        let mut unit = self.subject.aes_rounds().and_then(|rounds| Unit::new(self.bytes, rounds));
+        let mut unit =
+            self.subject.aes_rounds().and_then(|rounds| Unit::new(self.bytes, rounds, self.subject.hashes()));
         let mut speed = self
             .openssl
+            .filter(|_| self.way == Way::OneKey)
             .filter(|openssl| openssl.times(self.subject, self.bytes, self.direction))
             .map(|openssl| openssl.speed(self.subject, self.bytes, self.direction, pace.process));
         let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
@@ -119,6 +126,7 @@ impl Contest<'_> {
             suite: self.subject.name().to_owned(),
             bytes: self.bytes,
             direction: self.direction,
+            way: self.way,
             implementation: implementation.to_owned(),
             level: level.to_owned(),
             gbps: speed.median,
@@ -127,6 +135,7 @@ impl Contest<'_> {
             ratio_to_best_peer: ratio.map(|ratio| ratio.median),
             ratio_low: ratio.map(|ratio| ratio.low),
             ratio_high: ratio.map(|ratio| ratio.high),
+            of_limit: found.speedup(name, Unit::NAME).map(|share| share.median),
         })
     }
 
@@ -136,7 +145,9 @@ impl Contest<'_> {
             let suite = self.subject.name().to_owned();
             Some(Limit { what, suite, direction: self.direction, bytes: self.bytes, gbps })
         };
-        [(Copy::NAME, Limiting::MemoryCopy), (Unit::NAME, Limiting::AesRounds)].into_iter().filter_map(limit).collect()
+        let unit = if self.subject.hashes() { Limiting::RoundsAndProducts } else { Limiting::AesRounds };
+        let all = [(Copy::NAME, Limiting::MemoryCopy), (Unit::NAME, unit)].into_iter();
+        all.filter(|_| self.way == Way::OneKey).filter_map(limit).collect()
     }
 }
 

@@ -3,7 +3,11 @@ use sealwright::Suite;
 use sealwright_measure::Trial;
 
 use super::{
-    super::{entrants, peer, peer::sealing::Sealing, row::OURS},
+    super::{
+        entrants, peer,
+        peer::sealing::{Peer, Sealing},
+        row::OURS,
+    },
     *,
 };
 
@@ -18,12 +22,12 @@ impl Sealing for Idle {
     }
 }
 
-fn idle(implementation: &str, level: &str) -> Entrant {
-    Entrant { implementation: implementation.to_owned(), level: level.to_owned(), sealing: Box::new(Idle) }
+fn idle(implementation: &str, level: &str) -> Entrant<'static> {
+    Entrant { peer: None, implementation: implementation.to_owned(), level: level.to_owned(), sealing: Box::new(Idle) }
 }
 
-fn contest(entrants: &[Entrant], direction: Direction) -> Contest<'_> {
-    Contest { subject: Suite::Aes256Gcm.into(), bytes: 1000, direction, entrants, openssl: None }
+fn contest<'a>(entrants: &'a [Entrant<'a>], direction: Direction) -> Contest<'a> {
+    Contest { subject: Suite::Aes256Gcm.into(), bytes: 1000, direction, way: Way::OneKey, entrants, openssl: None }
 }
 
 /// A comparison in which each name took so many microseconds, the same in every round but for a shared drift.
@@ -88,10 +92,12 @@ fn json_has_exactly_these_fields() {
         "implementation",
         "level",
         "low",
+        "of_limit",
         "ratio_high",
         "ratio_low",
         "ratio_to_best_peer",
         "suite",
+        "way",
     ];
     assert_eq!(names, expected);
     assert_eq!((&json["direction"], &json["suite"]), (&"open".into(), &"aes-256-gcm".into()));
@@ -110,13 +116,17 @@ fn everybody_is_timed_in_both_directions() {
     let meter = Meter::quick().sample(Duration::from_micros(50)).budget(Duration::from_millis(30)).rounds(3, 5);
     let pace = Pace { meter, process: Duration::from_millis(5) };
     let openssl = OpenSsl::find();
+    let (ours, peers) = (sealwright::Isa::available().into_iter().map(peer::Ours).collect::<Vec<_>>(), peer::all());
+    let everybody: Vec<&dyn Peer> =
+        ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
     for subject in Subject::all() {
-        let entrants = entrants(subject, &peer::all());
+        let entrants = entrants(subject, &everybody);
         for (bytes, direction) in [(304_usize, Direction::Seal), (304, Direction::Open), (1500, Direction::Open)] {
             if !bytes.is_multiple_of(16) && !matches!(subject, Subject::Suite(_)) {
                 continue;
             }
-            let contest = Contest { subject, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
+            let contest =
+                Contest { subject, bytes, direction, way: Way::OneKey, entrants: &entrants, openssl: openssl.as_ref() };
             let (rows, limits) = contest.run(&pace).unwrap();
             let system = openssl.as_ref().is_some_and(|openssl| openssl.times(subject, bytes, direction));
             assert_eq!(rows.len(), entrants.len() + usize::from(system));
@@ -129,4 +139,24 @@ fn everybody_is_timed_in_both_directions() {
             assert_eq!(copied, direction == Direction::Open);
         }
     }
+}
+
+#[test]
+fn messages_come_in_every_way() {
+    let meter = Meter::quick().sample(Duration::from_micros(50)).budget(Duration::from_millis(30)).rounds(3, 5);
+    let pace = Pace { meter, process: Duration::from_millis(5) };
+    let (subject, ours, peers) = (Subject::from(Suite::Aes128Gcm), peer::Ours(sealwright::Isa::best()), peer::all());
+    let everybody: Vec<&dyn Peer> = std::iter::once(&ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
+    let entrants = entrants(subject, &everybody);
+    let gbps = |way| {
+        let contest =
+            Contest { subject, bytes: 40, direction: Direction::Seal, way, entrants: &entrants, openssl: None };
+        let (rows, _) = contest.run(&pace).unwrap();
+        assert_eq!(rows.len(), entrants.len(), "{way}");
+        assert!(rows.iter().all(|row| row.way == way));
+        rows[0].gbps
+    };
+    // A key costs more than a short message, on any machine.
+    assert!(gbps(Way::NewKey) < gbps(Way::OneKey));
+    assert!(gbps(Way::Waiting) > 0.0 && gbps(Way::ManyKeys) > 0.0);
 }

@@ -17,6 +17,7 @@ mod subject;
 mod timed;
 mod unit;
 mod version;
+mod way;
 mod window;
 
 use std::time::Instant;
@@ -31,6 +32,7 @@ pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
 use sealwright::Isa;
 use sealwright_measure::{Machine, random::Random};
 pub use subject::{Subject, UnknownSubjectError};
+pub use way::{UnknownWayError, Way};
 
 /// Measures what `options` ask, handing over each row as soon as it is known.
 ///
@@ -46,37 +48,39 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
     let mut report = Report {
         machine: Machine::here(Isa::available().iter().map(|isa| isa.name())),
         peers: participants(&peers, openssl.as_ref()),
+        absent: peer::absent(),
         rows: Vec::new(),
         limits: Vec::new(),
         seconds: 0.0,
     };
-    for (subject, bytes) in options.pairs() {
-        let entrants = entrants(subject, &peers);
-        check::agreement(subject, bytes, &entrants)?;
-        for direction in Direction::BOTH {
-            let contest = Contest { subject, bytes, direction, entrants: &entrants, openssl: openssl.as_ref() };
-            let (rows, limits) = contest.run(&pace)?;
-            rows.iter().for_each(&mut *on_row);
-            report.rows.extend(rows);
-            report.limits.extend(limits);
+    let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
+    let everybody: Vec<&dyn Peer> =
+        ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
+    for (subject, bytes, way, direction) in options.asked() {
+        let entrants = entrants(subject, &everybody);
+        if direction == Direction::Seal {
+            check::agreement(subject, bytes, &entrants)?;
         }
+        let contest = Contest { subject, bytes, direction, way, entrants: &entrants, openssl: openssl.as_ref() };
+        let (rows, limits) = contest.run(&pace)?;
+        rows.iter().for_each(&mut *on_row);
+        report.rows.extend(rows);
+        report.limits.extend(limits);
     }
     report.seconds = start.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// Ours at each level, then the peers that know the subject, all under one key.
-fn entrants(subject: Subject, peers: &[Box<dyn Peer>]) -> Vec<Entrant> {
+/// Those of `everybody` who know the subject, all under one key.
+fn entrants<'a>(subject: Subject, everybody: &[&'a dyn Peer]) -> Vec<Entrant<'a>> {
     let mut random = Random::new(1);
     let key: Vec<u8> = (0..subject.key_len()).map(|_| random.bits() as u8).collect();
-    let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
-    let everybody = ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref));
-    everybody.filter_map(|peer| Entrant::new(peer, subject, &key)).collect()
+    everybody.iter().filter_map(|peer| Entrant::new(*peer, subject, &key)).collect()
 }
 
 /// Everybody who can take part beside us, with versions.
 fn participants(peers: &[Box<dyn Peer>], openssl: Option<&OpenSsl>) -> Vec<Participant> {
-    let compiled = peers.iter().map(|peer| (peer.name(), version::of(&peer.packages())));
+    let compiled = peers.iter().map(|peer| (peer.name(), peer.version()));
     let system = openssl.map(|openssl| (peer::openssl::NAME, openssl.version().to_owned()));
     compiled.chain(system).map(|(name, version)| Participant { name: name.to_owned(), version }).collect()
 }
@@ -88,9 +92,11 @@ mod tests {
 
     #[test]
     fn all_libraries_agree_at_every_kind_of_length() {
-        let peers = peer::all();
+        let (ours, peers) = (Isa::available().into_iter().map(Ours).collect::<Vec<_>>(), peer::all());
+        let everybody: Vec<&dyn Peer> =
+            ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
         for subject in Subject::all() {
-            let entrants = entrants(subject, &peers);
+            let entrants = entrants(subject, &everybody);
             assert!(entrants.iter().any(|entrant| entrant.implementation == OURS));
             let sizes = [1, 15, 16, 17, 64, 256, 1500, 16384, 100_001].into_iter();
             for bytes in sizes.filter(|&bytes| subject.takes(bytes)) {

@@ -1,6 +1,6 @@
 //! What to measure.
 
-use super::{row::Direction, subject::Subject};
+use super::{row::Direction, subject::Subject, way::Way};
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -9,6 +9,8 @@ pub struct Options {
     pub subjects: Vec<Subject>,
     /// Bytes of text in a message.
     pub bytes: Vec<usize>,
+    /// How the messages come. Only under one key are they opened too.
+    pub ways: Vec<Way>,
     /// About 20 seconds in all instead of some minutes, with wider intervals.
     pub quick: bool,
 }
@@ -16,18 +18,37 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let subjects = Subject::all().filter(|subject| !subject.research_only()).collect();
-        Options { subjects, bytes: vec![64, 256, 1500, 16384, 1 << 20], quick: false }
+        Options {
+            subjects,
+            bytes: vec![40, 64, 256, 576, 1500, 4096, 16384, 1 << 20],
+            ways: vec![Way::OneKey],
+            quick: false,
+        }
     }
 }
 
 impl Options {
     /// How many comparisons they ask for.
     pub fn comparisons(&self) -> usize {
-        self.pairs().count() * Direction::BOTH.len()
+        self.asked().count()
+    }
+
+    /// Every comparison.
+    pub(super) fn asked(&self) -> impl Iterator<Item = (Subject, usize, Way, Direction)> {
+        let ways = |(subject, bytes)| self.ways.iter().map(move |&way| (subject, bytes, way));
+        let directions = |(subject, bytes, way): (Subject, usize, Way)| {
+            let all = Direction::BOTH.into_iter();
+            let all = all.filter(move |&direction| way == Way::OneKey || direction == Direction::Seal);
+            all.map(move |direction| (subject, bytes, way, direction))
+        };
+        // A record's number is counted by its provider.
+        let counted =
+            |(subject, _, way): &(Subject, usize, Way)| *subject == Subject::Tls13Records && *way != Way::OneKey;
+        self.pairs().flat_map(ways).filter(move |asked| !counted(asked)).flat_map(directions)
     }
 
     /// Subjects with the sizes that they take.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
+    fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
         let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));
         self.subjects.iter().flat_map(sizes).filter(|(subject, bytes)| subject.takes(*bytes))
     }

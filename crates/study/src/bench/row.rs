@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use serde::{Deserialize, Serialize};
 
+use super::way::Way;
+
 /// What rows call this library.
 pub(super) const OURS: &str = "sealwright";
 
@@ -42,6 +44,9 @@ pub struct Row {
     pub bytes: usize,
     /// Sealing or opening.
     pub direction: Direction,
+    /// How messages come.
+    #[serde(default)]
+    pub way: Way,
     /// `sealwright` or the peer's name.
     pub implementation: String,
     /// The instruction-set level; `auto` where a peer chooses by itself.
@@ -59,6 +64,9 @@ pub struct Row {
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's 95 % interval.
     pub ratio_high: Option<f64>,
+    /// Speed over what the best level's AES and product instructions allow, from paired rounds; null where no limit is known.
+    #[serde(default)]
+    pub of_limit: Option<f64>,
 }
 
 impl Row {
@@ -90,6 +98,8 @@ pub enum Limiting {
     MemoryCopy,
     /// The AES rounds of so many blocks by the best level's instructions, on registers alone.
     AesRounds,
+    /// The AES rounds of so many blocks and the carry-less products that hash them, likewise.
+    RoundsAndProducts,
 }
 
 impl fmt::Display for Limiting {
@@ -97,6 +107,7 @@ impl fmt::Display for Limiting {
         f.write_str(match self {
             Limiting::MemoryCopy => "memory copy",
             Limiting::AesRounds => "AES rounds alone",
+            Limiting::RoundsAndProducts => "AES rounds and products alone",
         })
     }
 }
@@ -132,6 +143,9 @@ pub struct Report {
     pub machine: Machine,
     /// The peers.
     pub peers: Vec<Participant>,
+    /// Why others did not take part, a sentence each.
+    #[serde(default)]
+    pub absent: Vec<String>,
     /// The rows, in the order they came.
     pub rows: Vec<Row>,
     /// Limits of the machine, each measured beside the rows of its suite, direction and size.
@@ -141,27 +155,47 @@ pub struct Report {
 }
 
 impl Report {
-    /// Two tables a suite, of speeds and, where there are peers, of ratios to the best: a row an implementation and
-    /// direction, a column a size.
+    /// Tables for each suite and way: of speeds, of ratios to the best peer where there are peers, and of shares of the machine's limit where
+    /// one is known. A row is an implementation and direction, a column a size.
     pub fn tables(&self) -> Vec<Table> {
-        let suites = unique(self.rows.iter().map(|row| &row.suite));
-        let has_peers = |suite: &str| self.rows.iter().any(|row| row.suite == suite && row.ratio().is_some());
-        let tables = |suite| [Some(self.speeds(suite)), has_peers(suite).then(|| self.ratios(suite))];
-        suites.into_iter().flat_map(|suite| tables(suite)).flatten().collect()
+        let what = unique(self.rows.iter().map(|row| (row.suite.as_str(), row.way)));
+        what.into_iter().flat_map(|(suite, way)| self.tables_of(suite, way)).collect()
     }
 
-    fn speeds(&self, suite: &str) -> Table {
-        let mut table = self.table(suite, format!("{suite}, GB of text a second"), |row| {
+    fn tables_of(&self, suite: &str, way: Way) -> Vec<Table> {
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.suite == suite && row.way == way).collect();
+        let name = format!("{suite}{}", way.words());
+        let mut tables = vec![self.speeds(&rows, &name)];
+        if rows.iter().any(|row| row.ratio().is_some()) {
+            tables.push(table(&rows, format!("{name}, speed over the best peer's"), |row| {
+                row.ratio().map_or(Cell::empty("no peer"), |ratio| Cell::interval(ratio, 2))
+            }));
+        }
+        if rows.iter().any(|row| row.of_limit.is_some()) {
+            tables.push(table(
+                &rows,
+                format!("{name}, speed over the limit of the best level's instructions"),
+                |row| row.of_limit.map_or(Cell::empty("no limit"), |share| Cell::number(share, 2)),
+            ));
+        }
+        tables
+    }
+
+    fn speeds(&self, rows: &[&Row], name: &str) -> Table {
+        let mut table = table(rows, format!("{name}, GB of text a second"), |row| {
             Cell::interval(row.speed(), if row.gbps < 1.0 { 3 } else { 2 })
         });
-        for (what, direction) in [(Limiting::AesRounds, Direction::Seal), (Limiting::MemoryCopy, Direction::Open)] {
+        let first = rows.first().filter(|row| row.way == Way::OneKey);
+        for what in [Limiting::AesRounds, Limiting::RoundsAndProducts, Limiting::MemoryCopy] {
+            let direction = if what == Limiting::MemoryCopy { Direction::Open } else { Direction::Seal };
             let limits: Vec<_> = self
                 .limits
                 .iter()
-                .filter(|limit| (limit.what, limit.direction) == (what, direction) && limit.suite == suite)
+                .filter(|limit| (limit.what, limit.direction) == (what, direction))
+                .filter(|limit| first.is_some_and(|row| row.suite == limit.suite))
                 .collect();
             if !limits.is_empty() {
-                let cells = self.sizes(suite).into_iter().map(|bytes| {
+                let cells = sizes(rows).into_iter().map(|bytes| {
                     let found = limits.iter().find(|limit| limit.bytes == bytes);
                     found.map_or(Cell::empty(""), |limit| Cell::interval(limit.gbps, 2))
                 });
@@ -171,31 +205,25 @@ impl Report {
         table
             .with_note("Median and 95 % interval. Opening includes copying a fresh message, for everybody but openssl.")
     }
+}
 
-    fn ratios(&self, suite: &str) -> Table {
-        let title = format!("{suite}, speed over the best peer's");
-        self.table(suite, title, |row| row.ratio().map_or(Cell::empty("no peer"), |ratio| Cell::interval(ratio, 2)))
-    }
+fn sizes(rows: &[&Row]) -> Vec<usize> {
+    unique(rows.iter().map(|row| row.bytes))
+}
 
-    fn sizes(&self, suite: &str) -> Vec<usize> {
-        unique(self.rows.iter().filter(|row| row.suite == suite).map(|row| row.bytes))
+fn table(rows: &[&Row], title: String, cell: impl Fn(&Row) -> Cell) -> Table {
+    let sizes = sizes(rows);
+    let heads = [Column::text("direction"), Column::text("implementation")];
+    let columns = heads.into_iter().chain(sizes.iter().map(|bytes| Column::number(format!("{bytes} B"))));
+    let mut table = Table::new(title, columns);
+    for (direction, who) in unique(rows.iter().map(|row| (row.direction, row.who()))) {
+        let cells = sizes.iter().map(|&bytes| {
+            let found = rows.iter().find(|row| (row.direction, row.bytes) == (direction, bytes) && row.who() == who);
+            found.map_or(Cell::empty("not measured"), |row| cell(row))
+        });
+        table.row([Cell::text(direction.to_string()), Cell::text(&who)].into_iter().chain(cells));
     }
-
-    fn table(&self, suite: &str, title: String, cell: impl Fn(&Row) -> Cell) -> Table {
-        let sizes = self.sizes(suite);
-        let heads = [Column::text("direction"), Column::text("implementation")];
-        let columns = heads.into_iter().chain(sizes.iter().map(|bytes| Column::number(format!("{bytes} B"))));
-        let mut table = Table::new(title, columns);
-        let of_suite = || self.rows.iter().filter(|row| row.suite == suite);
-        for (direction, who) in unique(of_suite().map(|row| (row.direction, row.who()))) {
-            let cells = sizes.iter().map(|&bytes| {
-                let found = of_suite().find(|row| (row.direction, row.bytes) == (direction, bytes) && row.who() == who);
-                found.map_or(Cell::empty("not measured"), &cell)
-            });
-            table.row([Cell::text(direction.to_string()), Cell::text(&who)].into_iter().chain(cells));
-        }
-        table
-    }
+    table
 }
 
 /// The different items, in the order of their first coming.
@@ -217,6 +245,7 @@ mod tests {
             suite: "aes-256-gcm".to_owned(),
             bytes,
             direction,
+            way: Way::OneKey,
             implementation: who.0.to_owned(),
             level: who.1.to_owned(),
             gbps: 10.0,
@@ -225,6 +254,7 @@ mod tests {
             ratio_to_best_peer: ratio,
             ratio_low: ratio,
             ratio_high: ratio,
+            of_limit: None,
         }
     }
 
@@ -241,7 +271,7 @@ mod tests {
         let (suite, bytes) = ("aes-256-gcm".to_owned(), 64);
         let limits = vec![Limit { what: Limiting::MemoryCopy, suite, direction: Direction::Open, bytes, gbps }];
         let machine = Machine::here(["avx2"]);
-        let report = Report { machine, peers: Vec::new(), rows, limits, seconds: 1.0 };
+        let report = Report { machine, peers: Vec::new(), absent: Vec::new(), rows, limits, seconds: 1.0 };
         let tables = report.tables();
         assert_eq!(tables.len(), 2);
         let expected = "\

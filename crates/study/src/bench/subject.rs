@@ -145,6 +145,11 @@ impl Subject {
         }
     }
 
+    /// Whether its blocks are hashed by carry-less products, as those of GCM are.
+    pub(super) fn hashes(self) -> bool {
+        !self.name().ends_with("-ocb")
+    }
+
     /// The associated data of its messages; RKC has no place for any, and records have their own.
     pub(super) fn ad(self) -> &'static [u8] {
         if matches!(self, Subject::Rkc | Subject::Tls13Records) { b"" } else { b"sealwright ad" }

@@ -2,14 +2,19 @@
 
 use std::{cell::RefCell, hint::black_box, io, time::Duration};
 
-use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
+use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
 
 use super::{
     check::Entrant,
-    peer::sealing::RefusedError,
+    peer::sealing::{Peer, RefusedError, Sealing},
     row::Direction,
+    subject::Subject,
+    way::Way,
     window::{Nonces, Window},
 };
+
+/// How many keys [`Way::ManyKeys`] means.
+const KEYS: usize = 1000;
 
 /// What all candidates of one comparison share, so that none finds the caches warmer than another: the messages
 /// worked on, the sealed ones to restore from, the nonces.
@@ -24,15 +29,46 @@ pub(super) struct Ground {
 /// One implementation at work on the ground.
 pub(super) struct Timed<'a> {
     name: String,
-    entrant: &'a Entrant,
+    entrant: &'a Entrant<'a>,
     direction: Direction,
     ground: &'a Ground,
+    keys: Keys<'a>,
+}
+
+/// The keys of messages.
+enum Keys<'a> {
+    One,
+    Waiting,
+    Many(Vec<Box<dyn Sealing>>),
+    New { peer: &'a dyn Peer, subject: Subject, keys: Vec<Vec<u8>>, now: Box<dyn Sealing> },
 }
 
 impl<'a> Timed<'a> {
     /// `entrant` sealing or opening on `ground`.
-    pub(super) fn new(entrant: &'a Entrant, direction: Direction, ground: &'a Ground) -> Self {
-        Timed { name: entrant.name(), entrant, direction, ground }
+    pub(super) fn new(entrant: &'a Entrant<'a>, direction: Direction, ground: &'a Ground) -> Self {
+        Timed { name: entrant.name(), entrant, direction, ground, keys: Keys::One }
+    }
+
+    /// Lets messages come in a certain way.
+    pub(super) fn come(&mut self, way: Way, subject: Subject) -> io::Result<()> {
+        let mut random = Random::new(2);
+        let mut key = || -> Vec<u8> { (0..subject.key_len()).map(|_| random.bits() as u8).collect() };
+        let refused = || io::Error::other(format!("{}: makes no further key", self.name));
+        let peer = || self.entrant.peer.ok_or_else(refused);
+        self.keys = match way {
+            Way::OneKey => Keys::One,
+            Way::Waiting => Keys::Waiting,
+            Way::ManyKeys => {
+                let peer = peer()?;
+                Keys::Many((0..KEYS).map(|_| peer.make(subject, &key()).ok_or_else(refused)).collect::<Result<_, _>>()?)
+            }
+            Way::NewKey => {
+                let (peer, keys) = (peer()?, (0..256).map(|_| key()).collect::<Vec<_>>());
+                let now = peer.make(subject, &keys[0]).ok_or_else(refused)?;
+                Keys::New { peer, subject, keys, now }
+            }
+        };
+        Ok(())
     }
 }
 
@@ -45,12 +81,36 @@ impl Candidate for Timed<'_> {
         let Ground { working, sealed, nonces, ad } = self.ground;
         let working = &mut *working.borrow_mut();
         let sealing = &*self.entrant.sealing;
-        let took = match self.direction {
-            Direction::Seal => timed(iterations, working, |working, slot, turn| {
+        let took = match (self.direction, &mut self.keys) {
+            (Direction::Seal, Keys::One) => timed(iterations, working, |working, slot, turn| {
                 sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
+            (Direction::Seal, Keys::Waiting) => {
+                // Always zero, which the processor learns when the tag is there: so the nonce is found only then.
+                let (nothing, mut tag) = (black_box(0), 0);
+                timed(iterations, working, |working, slot, turn| {
+                    let message = black_box(working.message(slot));
+                    sealing.send(nonces.nonce(turn + (tag & nothing)), ad, message)?;
+                    tag = message.last_chunk().map_or(0, |end| usize::from_ne_bytes(*end));
+                    Ok(())
+                })
+            }
+            (Direction::Seal, Keys::Many(keys)) => timed(iterations, working, |working, slot, turn| {
+                // In an order that no prefetcher knows.
+                let sealing = &keys[turn * 617 % KEYS];
+                sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
+            }),
+            (Direction::Seal, Keys::New { peer, subject, keys, now }) => {
+                timed(iterations, working, |working, slot, turn| {
+                    let key = &keys[turn % keys.len()];
+                    if !now.rekey(key) {
+                        *now = peer.make(*subject, key).ok_or(RefusedError)?;
+                    }
+                    now.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
+                })
+            }
             // A nonce belongs to its message
-            Direction::Open => timed(iterations, working, |working, slot, _| {
+            (Direction::Open, _) => timed(iterations, working, |working, slot, _| {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
             }),
         };

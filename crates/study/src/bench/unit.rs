@@ -1,4 +1,5 @@
-//! The processor's AES rounds by themselves, on registers alone: what no mode of AES goes beyond.
+//! What the processor's instructions allow: the AES rounds of a mode, and the carry-less products where it hashes by them, on
+//! registers alone. No kernel of the mode goes beyond.
 
 use std::{hint::black_box, io, time::Duration};
 
@@ -8,19 +9,21 @@ use sealwright::{
 };
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
 
-/// The rounds that messages of `bytes` bytes need.
+/// The instructions that messages of `bytes` bytes need.
 pub(super) struct Unit {
     bytes: usize,
     rounds: usize,
+    products: bool,
 }
 
 impl Unit {
     /// Its name in a comparison.
     pub(super) const NAME: &'static str = "rounds";
 
-    /// For a cipher of so many rounds; none where the best level has no instructions for them.
-    pub(super) fn new(bytes: usize, rounds: usize) -> Option<Unit> {
-        Isa::best().run(Asked).then_some(Unit { bytes, rounds })
+    /// For a cipher of so many rounds, and a hash of GCM's kind or none; none where the best level has no instructions for
+    /// them.
+    pub(super) fn new(bytes: usize, rounds: usize, products: bool) -> Option<Unit> {
+        Isa::best().run(Asked).then_some(Unit { bytes, rounds, products })
     }
 }
 
@@ -30,12 +33,16 @@ impl Candidate for Unit {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        // The blocks of all messages in one go: what a batch leaves open at a message's end is not the unit's doing.
-        let blocks = iterations * self.bytes.div_ceil(16) as u64;
+        // The blocks of all messages in one go: what a batch leaves open at a message's end is not the unit's doing. Beside the text, GCM
+        // encrypts one block, and OCB one for the tag and one of associated data.
+        let beside = if self.products { 1 } else { 2 };
+        let blocks = iterations * (self.bytes.div_ceil(16) + beside) as u64;
         let start = ThreadCpu.now();
-        black_box(match self.rounds {
-            10 => Isa::best().run(Rounds::<10> { blocks }),
-            _ => Isa::best().run(Rounds::<14> { blocks }),
+        black_box(match (self.rounds, self.products) {
+            (10, false) => Isa::best().run(Mixed::<10, 10, 0> { blocks }),
+            (_, false) => Isa::best().run(Mixed::<14, 7, 0> { blocks }),
+            (10, true) => Isa::best().run(Mixed::<10, 10, 6> { blocks }),
+            (_, true) => Isa::best().run(Mixed::<14, 7, 3> { blocks }),
         });
         Ok(ThreadCpu.now() - start)
     }
@@ -53,34 +60,38 @@ impl Kernel for Asked {
     }
 }
 
-/// `R` rounds of so many blocks.
-struct Rounds<const R: usize> {
+/// `R` rounds of so many blocks, `N` registers at a time, and `P` products for every two rounds: three for each register in all, of its
+/// low halves, its high ones, and their sums.
+struct Mixed<const R: usize, const N: usize, const P: usize> {
     blocks: u64,
 }
 
-impl<const R: usize> Kernel for Rounds<R> {
+impl<const R: usize, const N: usize, const P: usize> Kernel for Mixed<R, N, P> {
     type Output = Block;
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-        // As many as hide a round's latency, and still find room beside the key in 16 registers.
-        const SIDE_BY_SIDE: usize = 12;
+        const { assert!(R.is_multiple_of(2) && (P == 0 || P * R == 6 * N), "three products for each register") };
         let key = simd.splat(&black_box([0x5a; 16]));
-        let mut state = [simd.zero(); SIDE_BY_SIDE];
+        let mut state = [simd.zero(); N];
         for (n, x) in state.iter_mut().enumerate() {
             *x = simd.splat_word(n as u32);
         }
-        for _ in 0..self.blocks.div_ceil((SIDE_BY_SIDE * S::Reg::BLOCKS) as u64) {
-            for _ in 1..R {
-                for x in &mut state {
+        let mut products = [key; 3];
+        for _ in 0..self.blocks.div_ceil((N * S::Reg::BLOCKS) as u64) {
+            for _ in 0..R / 2 {
+                for x in state.iter_mut() {
+                    *x = x.aesenc(key);
+                }
+                for i in 0..P {
+                    products[i % 3] = products[i % 3].clmul::<0x01>(key);
+                }
+                for x in state.iter_mut() {
                     *x = x.aesenc(key);
                 }
             }
-            for x in &mut state {
-                *x = x.aesenclast(key);
-            }
         }
-        state.into_iter().fold(simd.zero(), |sum, x| sum ^ x).first_block()
+        state.into_iter().chain(products).fold(simd.zero(), |sum, x| sum ^ x).first_block()
     }
 }
 
@@ -94,12 +105,14 @@ mod tests {
     #[test]
     fn more_rounds_take_more_time_where_there_are_any() {
         if !Isa::best().run(Asked) {
-            assert!(Unit::new(16, 10).is_none());
+            assert!(Unit::new(16, 10, true).is_none());
             return;
         }
-        let (mut unit, mut idle) = (Unit::new(1 << 20, 14).unwrap(), Work::new("idle", || {}));
         let meter = Meter::quick().rounds(3, 3).budget(Duration::from_millis(20));
-        let found = meter.compare(&mut [&mut unit, &mut idle], &mut |_| {}).unwrap();
-        assert!(found.trial(Unit::NAME).unwrap().interval.median > found.trial("idle").unwrap().interval.median);
+        for products in [false, true] {
+            let (mut unit, mut idle) = (Unit::new(1 << 20, 14, products).unwrap(), Work::new("idle", || {}));
+            let found = meter.compare(&mut [&mut unit, &mut idle], &mut |_| {}).unwrap();
+            assert!(found.trial(Unit::NAME).unwrap().interval.median > found.trial("idle").unwrap().interval.median);
+        }
     }
 }

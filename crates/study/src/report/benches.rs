@@ -55,12 +55,15 @@ fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
         let points = points.map(|row| (X::Number(row.bytes as f64), row.speed()));
         if ours { Series::here(name, number + 1, points) } else { Series::beside(name, number + 1, points) }
     });
-    let limits = [Limiting::AesRounds, Limiting::MemoryCopy].into_iter().enumerate().map(|(at, what)| {
-        let limits = report.limits.iter().filter(|limit| limit.suite == suite && limit.direction == direction);
-        let points = limits.filter(|limit| limit.what == what).map(|limit| (X::Number(limit.bytes as f64), limit.gbps));
-        // The first colour of the palette, and one behind everybody's.
-        Series::beside(format!("{what}, a limit"), if at == 0 { 0 } else { names.len() + 1 }, points)
-    });
+    let limits = [Limiting::AesRounds, Limiting::RoundsAndProducts, Limiting::MemoryCopy].into_iter().enumerate().map(
+        |(at, what)| {
+            let limits = report.limits.iter().filter(|limit| limit.suite == suite && limit.direction == direction);
+            let points =
+                limits.filter(|limit| limit.what == what).map(|limit| (X::Number(limit.bytes as f64), limit.gbps));
+            // The first colour of the palette, and one behind everybody's.
+            Series::beside(format!("{what}, a limit"), if at < 2 { 0 } else { names.len() + 1 }, points)
+        },
+    );
     let limits = limits.filter(|series| !series.points.is_empty() && !rows.is_empty());
     let series: Vec<Series> = series.chain(limits).collect();
     let fastest = rows.iter().max_by(|a, b| a.gbps.total_cmp(&b.gbps));

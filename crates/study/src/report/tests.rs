@@ -63,6 +63,7 @@ fn row(bytes: usize, implementation: &str, gbps: f64) -> Row {
         suite: "aes-256-gcm".into(),
         bytes,
         direction: Direction::Seal,
+        way: bench::Way::OneKey,
         implementation: implementation.into(),
         level: "auto".into(),
         gbps,
@@ -71,6 +72,7 @@ fn row(bytes: usize, implementation: &str, gbps: f64) -> Row {
         ratio_to_best_peer: None,
         ratio_low: None,
         ratio_high: None,
+        of_limit: None,
     }
 }
 
@@ -78,6 +80,7 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
     bench::Report {
         machine: Machine::here(["portable"]),
         peers: vec![Participant { name: "ring".into(), version: "0.17".into() }],
+        absent: vec![],
         rows: rows.into_iter().collect(),
         limits: vec![Limit {
             what: Limiting::AesRounds,

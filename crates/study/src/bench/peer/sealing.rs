@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::subject::Subject;
+use super::super::{subject::Subject, version};
 
 /// A library that seals, at one level of the processor.
 pub trait Peer: Send + Sync {
@@ -19,12 +19,17 @@ pub trait Peer: Send + Sync {
         vec![self.name()]
     }
 
+    /// Which release this is.
+    fn version(&self) -> String {
+        version::of(&self.packages())
+    }
+
     /// This library under `key`, or `None` where it does not know the subject or cannot run on this processor.
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>>;
 }
 
 /// A key ready to seal and open messages that lie in one buffer: the text, and behind it the tag.
-pub trait Sealing: Send + Sync {
+pub trait Sealing: Send {
     /// Encrypts the text at the front of `message` and writes the tag over the end.
     ///
     /// # Errors
@@ -45,6 +50,11 @@ pub trait Sealing: Send + Sync {
     /// # Errors
     /// [`RefusedError`] when the message is not authentic.
     fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError>;
+
+    /// Takes another key in place, where the library can. Elsewhere a new key is made.
+    fn rekey(&mut self, _key: &[u8]) -> bool {
+        false
+    }
 }
 
 /// A library said no.

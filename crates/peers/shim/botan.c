@@ -1,0 +1,88 @@
+/* Botan 2 through its interface for C. */
+#include "peer.h"
+#include <botan/ffi.h>
+
+static struct {
+    __typeof__(botan_version_string) *version_string;
+    __typeof__(botan_cipher_init) *init;
+    __typeof__(botan_cipher_destroy) *destroy;
+    __typeof__(botan_cipher_set_key) *set_key;
+    __typeof__(botan_cipher_set_associated_data) *set_ad;
+    __typeof__(botan_cipher_start) *start;
+    __typeof__(botan_cipher_update) *update;
+} lib;
+
+static const char *version(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return NULL;
+    int whole = (lib.version_string = dlsym(library, "botan_version_string")) &&
+                (lib.init = dlsym(library, "botan_cipher_init")) && (lib.destroy = dlsym(library, "botan_cipher_destroy")) &&
+                (lib.set_key = dlsym(library, "botan_cipher_set_key")) &&
+                (lib.set_ad = dlsym(library, "botan_cipher_set_associated_data")) &&
+                (lib.start = dlsym(library, "botan_cipher_start")) && (lib.update = dlsym(library, "botan_cipher_update"));
+    return whole ? lib.version_string() : NULL;
+}
+
+struct key {
+    botan_cipher_t seals, opens;
+    size_t key_len;
+};
+
+static void *create(int algorithm)
+{
+    static const char *const names[] = {"AES-128/GCM", "AES-256/GCM", "AES-128/OCB", "AES-256/OCB", "Serpent/GCM", "Serpent/OCB"};
+    struct key *key = calloc(1, sizeof *key);
+    if (!key)
+        return NULL;
+    key->key_len = algorithm == AES_128_GCM || algorithm == AES_128_OCB ? 16 : 32;
+    if (lib.init(&key->seals, names[algorithm], BOTAN_CIPHER_INIT_FLAG_ENCRYPT)) {
+        free(key);
+        return NULL;
+    }
+    if (lib.init(&key->opens, names[algorithm], BOTAN_CIPHER_INIT_FLAG_DECRYPT)) {
+        lib.destroy(key->seals);
+        free(key);
+        return NULL;
+    }
+    return key;
+}
+
+static int set_key(void *self, const uint8_t *bytes)
+{
+    struct key *key = self;
+    return lib.set_key(key->seals, bytes, key->key_len) || lib.set_key(key->opens, bytes, key->key_len);
+}
+
+static int run(botan_cipher_t cipher, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t in,
+               size_t out)
+{
+    size_t written, consumed;
+    if (lib.set_ad(cipher, ad, ad_len) || lib.start(cipher, nonce, 12))
+        return 1;
+    int failed = lib.update(cipher, BOTAN_CIPHER_UPDATE_FLAG_FINAL, message, out, &written, message, in, &consumed);
+    return failed || written != out;
+}
+
+static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
+{
+    struct key *key = self;
+    return run(key->seals, nonce, ad, ad_len, message, text_len, text_len + 16);
+}
+
+static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
+{
+    struct key *key = self;
+    return run(key->opens, nonce, ad, ad_len, message, text_len + 16, text_len);
+}
+
+static void destroy(void *self)
+{
+    struct key *key = self;
+    lib.destroy(key->seals);
+    lib.destroy(key->opens);
+    free(key);
+}
+
+const struct peer PEER = {version, create, set_key, seal, open_, destroy};

@@ -1,0 +1,29 @@
+/* What each shim gives: a table of functions, whose twin is `Table` in src/lib.rs. Nonces have 12 bytes, tags 16; a tag stands behind its
+ * text. Functions return 0 if all went well. */
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AES_128_GCM, AES_256_GCM, AES_128_OCB, AES_256_OCB, SERPENT_256_GCM, SERPENT_256_OCB };
+
+struct peer {
+    /* Loads the library. Its version, or NULL where it cannot be loaded. */
+    const char *(*version)(void);
+    /* A key to be set, or NULL where the library lacks the algorithm. */
+    void *(*create)(int algorithm);
+    int (*set_key)(void *self, const uint8_t *key);
+    int (*seal)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
+    int (*open)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
+    void (*destroy)(void *self);
+};
+
+/* Whether two tags differ. */
+static inline int differ(const uint8_t *a, const uint8_t *b)
+{
+    uint64_t x[2], y[2];
+    memcpy(x, a, 16);
+    memcpy(y, b, 16);
+    return ((x[0] ^ y[0]) | (x[1] ^ y[1])) != 0;
+}

@@ -1,0 +1,293 @@
+//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan.
+//!
+//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`), and loads
+//! the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with `intel-ipsec-mb.h` and
+//! `libIPSec_MB.so` of another release, which then takes part too. What is not here is told by name ([`found`]).
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    fmt,
+    ptr::NonNull,
+};
+
+/// What a shim gives; its twin is `struct peer` in `shim/peer.h`.
+#[repr(C)]
+struct Table {
+    version: unsafe extern "C" fn() -> *const c_char,
+    create: unsafe extern "C" fn(c_int) -> *mut c_void,
+    set_key: unsafe extern "C" fn(*mut c_void, *const u8) -> c_int,
+    seal: Crypt,
+    open: Crypt,
+    destroy: unsafe extern "C" fn(*mut c_void),
+}
+
+type Crypt = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, usize, *mut u8, usize) -> c_int;
+
+unsafe extern "C" {
+    #[cfg(ipsec_mb)]
+    safe static sealwright_peer_ipsec_mb: Table;
+    #[cfg(ipsec_mb_other)]
+    safe static sealwright_peer_ipsec_mb_other: Table;
+    #[cfg(gcrypt)]
+    safe static sealwright_peer_gcrypt: Table;
+    #[cfg(botan)]
+    safe static sealwright_peer_botan: Table;
+}
+
+/// What the shims know. The numbers are those of `shim/peer.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// AES-128-GCM.
+    Aes128Gcm = 0,
+    /// AES-256-GCM.
+    Aes256Gcm = 1,
+    /// AES-128-OCB.
+    Aes128Ocb = 2,
+    /// AES-256-OCB.
+    Aes256Ocb = 3,
+    /// Serpent-256-GCM.
+    Serpent256Gcm = 4,
+    /// Serpent-256-OCB.
+    Serpent256Ocb = 5,
+}
+
+impl Algorithm {
+    /// Every one.
+    pub const ALL: [Algorithm; 6] = [
+        Algorithm::Aes128Gcm,
+        Algorithm::Aes256Gcm,
+        Algorithm::Aes128Ocb,
+        Algorithm::Aes256Ocb,
+        Algorithm::Serpent256Gcm,
+        Algorithm::Serpent256Ocb,
+    ];
+
+    /// Bytes of its key.
+    pub fn key_len(self) -> usize {
+        if matches!(self, Algorithm::Aes128Gcm | Algorithm::Aes128Ocb) { 16 } else { 32 }
+    }
+}
+
+/// A library that was loaded.
+#[derive(Clone, Copy)]
+pub struct Library {
+    name: &'static str,
+    version: &'static str,
+    table: &'static Table,
+}
+
+/// A library that could be here and is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is not measured: {why}")]
+pub struct AbsentError {
+    /// Its name.
+    pub name: &'static str,
+    /// What is missing.
+    pub why: &'static str,
+}
+
+/// The library refused: a text or a tag that is not authentic, or a length that it does not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("refused")]
+pub struct RefusedError;
+
+/// A name, the table if the shim was compiled, and what to install where it was not.
+type Shim = (&'static str, Option<&'static Table>, &'static str);
+
+/// The table of a shim, if it was compiled.
+macro_rules! table {
+    ($name:ident, $table:ident) => {{
+        #[cfg($name)]
+        let table = Some(&$table);
+        #[cfg(not($name))]
+        let table = None;
+        table
+    }};
+}
+
+fn shims() -> [Shim; 4] {
+    [
+        (
+            "ipsec-mb",
+            table!(ipsec_mb, sealwright_peer_ipsec_mb),
+            "intel-ipsec-mb.h was not there when this was built (Debian: libipsec-mb-dev)",
+        ),
+        (
+            "ipsec-mb-other",
+            table!(ipsec_mb_other, sealwright_peer_ipsec_mb_other),
+            "SEALWRIGHT_IPSEC_MB was not set when this was built",
+        ),
+        (
+            "libgcrypt",
+            table!(gcrypt, sealwright_peer_gcrypt),
+            "gcrypt.h was not there when this was built (Debian: libgcrypt20-dev)",
+        ),
+        (
+            "botan",
+            table!(botan, sealwright_peer_botan),
+            "botan/ffi.h was not there when this was built (Debian: libbotan-2-dev)",
+        ),
+    ]
+}
+
+/// The libraries that are here, and those that are not.
+pub fn found() -> (Vec<Library>, Vec<AbsentError>) {
+    let (mut here, mut absent) = (Vec::new(), Vec::new());
+    for (name, table, missing) in shims() {
+        let Some(table) = table else {
+            absent.push(AbsentError { name, why: missing });
+            continue;
+        };
+        // SAFETY: the shim's function takes nothing and returns null or a string that stays.
+        let version = unsafe {
+            let version = (table.version)();
+            (!version.is_null()).then(|| CStr::from_ptr(version))
+        };
+        match version {
+            Some(version) => here.push(Library { name, version: version.to_str().unwrap_or("unknown"), table }),
+            None => absent.push(AbsentError { name, why: "its shared library cannot be loaded" }),
+        }
+    }
+    (here, absent)
+}
+
+impl Library {
+    /// Its name: `ipsec-mb`; `ipsec-mb-other` is the release that `SEALWRIGHT_IPSEC_MB` named.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its version, as it says.
+    pub fn version(&self) -> &'static str {
+        self.version
+    }
+
+    /// A key of `algorithm`, if the library has it and `key` its length.
+    pub fn key(&self, algorithm: Algorithm, key: &[u8]) -> Option<Key> {
+        if key.len() != algorithm.key_len() {
+            return None;
+        }
+        // SAFETY: the library was loaded; the number is one of the shim's.
+        let state = NonNull::new(unsafe { (self.table.create)(algorithm as c_int) })?;
+        let mut made = Key { table: self.table, state, key_len: key.len() };
+        made.set(key).ok()?;
+        Some(made)
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Library").field("name", &self.name).field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+/// A key in a library's own memory.
+pub struct Key {
+    table: &'static Table,
+    state: NonNull<c_void>,
+    key_len: usize,
+}
+
+// SAFETY: the state is memory of its own that no thread is bound to.
+unsafe impl Send for Key {}
+
+impl Key {
+    /// Another key in the same memory.
+    ///
+    /// # Errors
+    /// [`RefusedError`] for another length.
+    pub fn set(&mut self, key: &[u8]) -> Result<(), RefusedError> {
+        if key.len() != self.key_len {
+            return Err(RefusedError);
+        }
+        // SAFETY: the state came from `create`; the key has its length.
+        done(unsafe { (self.table.set_key)(self.state.as_ptr(), key.as_ptr()) })
+    }
+
+    /// Encrypts the text at the front of `message` and writes the tag over its last 16 bytes.
+    ///
+    /// # Errors
+    /// [`RefusedError`] if the message is shorter than a tag or the library refuses.
+    #[inline]
+    pub fn seal(&mut self, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.crypt(self.table.seal, nonce, ad, message)
+    }
+
+    /// Decrypts the text at the front of `message` if its last 16 bytes are its tag.
+    ///
+    /// # Errors
+    /// [`RefusedError`] if they are not. What then is in `message` is up to the library.
+    #[inline]
+    pub fn open(&mut self, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.crypt(self.table.open, nonce, ad, message)
+    }
+
+    #[inline]
+    fn crypt(&mut self, run: Crypt, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let text_len = message.len().checked_sub(16).ok_or(RefusedError)?;
+        let (state, message) = (self.state.as_ptr(), message.as_mut_ptr());
+        // SAFETY: the state came from `create`; nonce, associated data, and message with its tag are as long as said.
+        done(unsafe { run(state, nonce.as_ptr(), ad.as_ptr(), ad.len(), message, text_len) })
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // SAFETY: the state came from `create`, and nobody else has it.
+        unsafe { (self.table.destroy)(self.state.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").finish_non_exhaustive()
+    }
+}
+
+#[inline]
+fn done(code: c_int) -> Result<(), RefusedError> {
+    if code == 0 { Ok(()) } else { Err(RefusedError) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn every_shim_is_here_or_named_as_absent() {
+        let (here, absent) = found();
+        assert_eq!(here.len() + absent.len(), shims().len());
+        assert!(here.iter().all(|library| library.version().contains('.')), "{here:?}");
+        assert!(absent.iter().all(|absent| absent.to_string().contains(" is not measured: ")), "{absent:?}");
+    }
+
+    /// That they compute what ours computes is checked by `bench`, before it measures.
+    #[test]
+    fn what_is_sealed_opens_and_what_is_forged_does_not() {
+        for library in found().0 {
+            let known: Vec<_> = Algorithm::ALL
+                .into_iter()
+                .filter_map(|algorithm| Some((algorithm, library.key(algorithm, &vec![7; algorithm.key_len()])?)))
+                .collect();
+            assert!(known.iter().any(|(algorithm, _)| *algorithm == Algorithm::Aes256Gcm), "{library:?}");
+            for (algorithm, mut key) in known {
+                assert!(library.key(algorithm, &[7; 5]).is_none());
+                let plain = [5; 61 + 16];
+                let mut message = plain;
+                key.seal(&[1; 12], b"ad", &mut message).unwrap();
+                assert_ne!(message[..61], plain[..61], "{library:?} {algorithm:?}");
+                let mut forged = message;
+                forged[3] ^= 1;
+                assert_eq!(key.open(&[1; 12], b"ad", &mut forged), Err(RefusedError), "{library:?} {algorithm:?}");
+                key.open(&[1; 12], b"ad", &mut message).unwrap();
+                assert_eq!(message[..61], plain[..61], "{library:?} {algorithm:?}");
+                key.set(&vec![8; algorithm.key_len()]).unwrap();
+                let mut other = plain;
+                key.seal(&[1; 12], b"ad", &mut other).unwrap();
+                assert_eq!(key.set(&[8; 5]), Err(RefusedError));
+                assert_eq!(key.seal(&[1; 12], b"ad", &mut [0; 15]), Err(RefusedError));
+            }
+        }
+    }
+}
