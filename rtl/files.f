@@ -8,6 +8,8 @@ lib/delay_valid.sv
 lib/slice.sv
 lib/fifo.sv
 lib/fifo_late.sv
+lib/fifo_split.sv
+lib/fifo_port.sv
 lib/key_store.sv
 lib/round_keys.sv
 aes/aes_sbox_composite.sv
@@ -21,11 +23,16 @@ serpent/serpent_key_expand.sv
 lib/cipher_pipe.sv
 lib/key_expand.sv
 lib/key_setup.sv
+lib/key_guard.sv
 ghash/ghash_multiply.sv
 ghash/ghash_stride.sv
 ghash/ghash_powers.sv
 lib/cipher_only.sv
-mode/stream_in.sv
+mode/packet_lengths.sv
+mode/frame_fit.sv
+mode/frame_in.sv
+mode/frame_status.sv
+mode/text_hold.sv
 mode/gcm_keystream.sv
 mode/gcm_control.sv
 mode/tag_check.sv
@@ -33,6 +40,9 @@ mode/gcm_core.sv
 mode/ocb_tables.sv
 mode/ocb_nonce.sv
 mode/ocb_control.sv
+mode/ocb_sums.sv
 mode/ocb_core.sv
 mode/sealwright_axis.sv
 bus/shu.sv
+axi/sealwright_registers_pkg.sv
+axi/sealwright_axil.sv

@@ -1,12 +1,15 @@
-// AES key expansion (FIPS 197, 5.2), a word in seven cycles, five of them for the S-box: AES-128 takes 309 cycles, AES-256
-// 421.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The window holds the last Nk words, oldest first. While the key itself goes out it turns round once.
+// AES key expansion (FIPS 197, 5.2), a word in seven cycles, five of them for the S-box: AES-128
+// takes 309 cycles, AES-256 421.
+//
+// The window holds the last Nk words, oldest first. While the key itself goes out it turns round
+// once.
 
 module aes_key_expand
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128
+  parameter cipher_e Cipher = Aes128
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,

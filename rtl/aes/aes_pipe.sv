@@ -1,17 +1,15 @@
-// AES, every round in hardware: Lanes blocks a cycle under one key slot, latency(Cipher, Cut) cycles later.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// AES, every round in hardware: Lanes blocks a cycle under one key slot, latency(Cfg) cycles later.
 //
 //   block_i -> [register] -> key 0 -> [register] -> round 1 -> ... -> round 10 or 14 -> block_o
 
 module aes_pipe
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher  = Aes128,
-  parameter int unsigned Sbox    = SboxTable,
-  parameter int unsigned Cut     = 0,
-  parameter int unsigned Lanes   = 1,
-  parameter int unsigned Slots   = 1,
-  parameter bit          Inverse = 1'b0,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter pipe_cfg_t Cfg = PipeDefault,
+  localparam int unsigned Lanes = Cfg.lanes,
+  localparam int unsigned SlotW = slot_bits(Cfg.slots)
 ) (
   input  logic               clk_i,
   input  logic               rk_we_i,
@@ -23,9 +21,9 @@ module aes_pipe
   output block_t [Lanes-1:0] block_o
 );
 
-  localparam int unsigned Rounds  = rounds(Cipher);
+  localparam int unsigned Rounds = rounds(Cfg.cipher);
   block_t [Rounds:0] key;
-  round_keys #(.Rounds(Rounds), .Cut(Cut), .Slots(Slots), .Inverse(Inverse)) u_keys (
+  round_keys #(.Cfg(Cfg)) u_keys (
     .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .key_o(key)
   );
 
@@ -37,7 +35,9 @@ module aes_pipe
       state[0] <= in_q ^ key[0];
     end
     for (genvar r = 1; r <= Rounds; r++) begin : gen_round
-      aes_round #(.Sbox(Sbox), .Cut(Cut), .Last(r == Rounds), .Inverse(Inverse)) u_round (
+      aes_round #(
+        .Sbox(Cfg.sbox), .Cut(Cfg.cut), .Last(r == Rounds), .Inverse(Cfg.inverse)
+      ) u_round (
         .clk_i, .state_i(state[r-1]), .key_i(key[r]), .state_o(state[r])
       );
     end

@@ -1,4 +1,7 @@
-// AES (FIPS 197): the tables, and what the rounds do to a state. Byte r + 4c of a block is row r of column c.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// AES (FIPS 197): the tables, and what the rounds do to a state. Byte r + 4c of a block is row r of
+// column c.
 
 package aes_pkg;
 

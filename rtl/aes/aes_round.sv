@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // One round of AES, or of its inverse, in Cut + 1 cycles. The key belongs to the last of them.
 //
 //   forward   SubBytes [Cut registers] ShiftRows, MixColumns, key [register]
@@ -6,7 +8,7 @@
 module aes_round
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Sbox    = SboxTable,
+  parameter sbox_e       Sbox    = SboxTable,
   parameter int unsigned Cut     = 0,
   parameter bit          Last    = 1'b0,
   parameter bit          Inverse = 1'b0
@@ -19,7 +21,9 @@ module aes_round
 
   block_t substituted, next;
 
-  aes_sub #(.Sbox(Sbox), .Cut(Cut), .Inverse(Inverse)) u_sub (.clk_i, .state_i, .state_o(substituted));
+  aes_sub #(.Sbox(Sbox), .Cut(Cut), .Inverse(Inverse)) u_sub (
+    .clk_i, .state_i, .state_o(substituted)
+  );
 
   if (Inverse) begin : gen_inverse
     block_t keyed;

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // The AES S-box, or its inverse, by arithmetic in GF((2^4)^2), in Cut cycles (0 to 4).
 //
 // GF(2^8) is rewritten as polynomials h y + l over GF(2^4) (x^4 + x + 1) with y^2 = y + 10. There
 //   1 / (h y + l) = (h y + h + l) / d   with   d = 10 h^2 + h l + l^2,
-// so that the only inversion is one of four bits. The linear maps into and out of that field are the ones, of all 16
-// isomorphisms and four constants, that take the fewest LUTs of four inputs; the affine step of AES is in the map that
-// stands beside it. The proofs compare this with the table.
+// so that the only inversion is one of four bits. The linear maps into and out of that field are
+// the ones, of all 16 isomorphisms and four constants, that take the fewest LUTs of four inputs;
+// the affine step of AES is in the map that stands beside it. The proofs compare this with the
+// table.
 
 module aes_sbox_composite #(
   parameter int unsigned Cut     = 0,
@@ -35,7 +38,8 @@ module aes_sbox_composite #(
   endfunction
 
   // Which of the four places between the five steps hold a register.
-  localparam bit [3:0] Placed = Cut == 0 ? 4'b0000 : Cut == 1 ? 4'b0100 : Cut == 2 ? 4'b1010 : Cut == 3 ? 4'b1110 : 4'b1111;
+  localparam bit [3:0] Placed = Cut == 0 ? 4'b0000 : Cut == 1 ? 4'b0100 : Cut == 2 ? 4'b1010
+      : Cut == 3 ? 4'b1110 : 4'b1111;
 
   logic [7:0] in, in_q, in_q2, in_q3, out, out_q;
   logic [3:0] norm, norm_q, inverted, inverted_q;
@@ -43,11 +47,14 @@ module aes_sbox_composite #(
   assign in = map(InMap, a_i) ^ InConst;
   stage #(.W(8), .On(Placed[0])) u_in (.clk_i, .d_i(in), .q_o(in_q));
 
-  assign norm = mul4(4'd10, mul4(in_q[7:4], in_q[7:4])) ^ mul4(in_q[7:4], in_q[3:0]) ^ mul4(in_q[3:0], in_q[3:0]);
+  assign norm = mul4(4'd10, mul4(in_q[7:4], in_q[7:4])) ^ mul4(in_q[7:4], in_q[3:0])
+      ^ mul4(in_q[3:0], in_q[3:0]);
   stage #(.W(12), .On(Placed[1])) u_norm (.clk_i, .d_i({in_q, norm}), .q_o({in_q2, norm_q}));
 
   assign inverted = Inv4[norm_q];
-  stage #(.W(12), .On(Placed[2])) u_inverted (.clk_i, .d_i({in_q2, inverted}), .q_o({in_q3, inverted_q}));
+  stage #(.W(12), .On(Placed[2])) u_inverted (
+    .clk_i, .d_i({in_q2, inverted}), .q_o({in_q3, inverted_q})
+  );
 
   assign out = {mul4(in_q3[7:4], inverted_q), mul4(in_q3[7:4] ^ in_q3[3:0], inverted_q)};
   stage #(.W(8), .On(Placed[3])) u_out (.clk_i, .d_i(out), .q_o(out_q));

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // The AES S-box, or its inverse, in a read-only memory with two ports: a result the cycle after.
 
 module aes_sbox_rom #(

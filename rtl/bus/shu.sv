@@ -1,24 +1,33 @@
-// The security hardware unit of one node on a shared bus: seals lines to the other nodes and opens theirs with AES-128-GCM,
-// by pads made ahead.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// For each ordered pair of nodes there is a counter of 64 bits. The nonce of a line is source (8 bits), destination (8),
-// epoch (16) and that counter, most significant byte first, so that none comes twice under one key; its associated data are
-// the process (8 bits) and the line's number (64), and its text is 64 bytes. For sending to and receiving from every other
-// node a pool holds up to Pads pads: four blocks of keystream and the mask of the tag. A line takes the oldest, and the AES
-// pipeline makes the next while the bus goes on; the counter moves when a pad is taken. A line that is not authentic takes
-// none: who forges one cannot put the pair out of step.
+// The security hardware unit of one node on a shared bus: seals lines to the other nodes and opens
+// theirs with AES-128-GCM, by pads made ahead.
 //
-// The process table says which processes run here and on which nodes: a line of a process that does not run on both ends is
-// refused and costs no pad. Lines are handled one at a time, about 20 cycles each.
+// For each ordered pair of nodes there is a counter of 64 bits. The nonce of a line is source (8
+// bits), destination (8), epoch (16) and that counter, most significant byte first, so that none
+// comes twice under one key; its associated data are the process (8 bits) and the line's number
+// (64), and its text is 64 bytes. For sending to and receiving from every other node a pool holds
+// up to Pads pads: four blocks of keystream and the mask of the tag. A line takes the oldest, and
+// the AES pipeline makes the next while the bus goes on; the counter moves when a pad is taken. A
+// line that is not authentic takes none: who forges one cannot put the pair out of step.
 //
-//   set-up: key; counters (which also start their pools); process table. Then requests in, answers out, in order.
+// The process table says which processes run here and on which nodes: a line of a process that does
+// not run on both ends is refused and costs no pad. Lines are handled one at a time, about 20
+// cycles each.
+//
+// A key is taken between two lines. It ends every pool: pads of the key before are gone, and a pair
+// whose counter was not written since is refused. A line sees the process table with what is
+// written in the cycle in which it is accepted.
+//
+//   set-up: key; counters (which also start their pools); process table. Then requests in, answers
+//   out, in order.
 
 module shu
   import sealwright_pkg::*;
 #(
   parameter int unsigned Nodes = 8,
   parameter int unsigned Pads  = 5,
-  parameter int unsigned Sbox  = SboxTable,
+  parameter sbox_e       Sbox  = SboxTable,
   parameter int unsigned Cut   = 0,
   localparam int unsigned NodeW  = $clog2(Nodes),
   localparam int unsigned Queues = 2 * Nodes,
@@ -54,6 +63,9 @@ module shu
   output block_t           tag_o
 );
 
+  localparam pipe_cfg_t Pipe = '{
+    cipher: Aes128, sbox: Sbox, cut: Cut, lanes: 1, slots: 1, inverse: 1'b0
+  };
   localparam int unsigned QueueW = NodeW + 1;
   localparam int unsigned Depth  = 5;          // of GHASH's loop; the groups below are told for it
   localparam int unsigned Blocks = 5;          // of a pad
@@ -65,8 +77,11 @@ module shu
   block_t rk, power, cipher_out;
   logic unused_rk_slot, unused_slot;
 
+  logic setup_ready, flush, idle;  // flush: a key is taken
+  assign key_ready_o = setup_ready && idle;
+  assign flush       = key_valid_i && key_ready_o;
   key_setup #(.Cipher(Aes128), .Slots(1)) u_key_setup (
-    .clk_i, .rst_ni, .valid_i(key_valid_i), .ready_o(key_ready_o), .slot_i(1'b0), .key_i({128'b0, key_i}),
+    .clk_i, .rst_ni, .valid_i(flush), .ready_o(setup_ready), .slot_i(1'b0), .key_i({128'b0, key_i}),
     .rk_we_o(rk_we), .rk_slot_o(unused_rk_slot), .rk_index_o(rk_index), .rk_o(rk),
     .zero_valid_o(zero_valid), .zero_ready_i(1'b1), .done_valid_i(zero_done),
     .derive_valid_o(derive_valid), .derive_ready_i(derive_ready), .slot_o(unused_slot)
@@ -90,11 +105,14 @@ module shu
   logic asking_q, wants, asks;
   logic [63:0] asking_counter_q;
   assign wants = live_q[scan_q] && asked_q[scan_q] != (PlaceW+1)'(Pads);
-  assign asks  = asking_q && !zero_valid && key_ready_o;
+  assign asks  = asking_q && !zero_valid && setup_ready;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       scan_q   <= '0;
+      block_q  <= '0;
+      asking_q <= 1'b0;
+    end else if (flush) begin
       block_q  <= '0;
       asking_q <= 1'b0;
     end else if (asks) begin
@@ -121,9 +139,16 @@ module shu
       ready_q <= '0;
       head_q  <= '0;
       tail_q  <= '0;
+    end else if (flush) begin
+      live_q  <= '0;
+      asked_q <= '0;
+      ready_q <= '0;
+      head_q  <= '0;
+      tail_q  <= '0;
     end else begin
       for (int q = 0; q < Queues; q++) begin
-        asked_q[q] <= asked_q[q] + (PlaceW+1)'(!asking_q && wants && !counter_we_i && scan_q == QueueW'(q))
+        asked_q[q] <= asked_q[q]
+            + (PlaceW+1)'(!asking_q && wants && !counter_we_i && scan_q == QueueW'(q))
             - (PlaceW+1)'(take && queue_q == QueueW'(q));
         ready_q[q] <= ready_q[q] + (PlaceW+1)'(made && made_queue == QueueW'(q))
             - (PlaceW+1)'(take && queue_q == QueueW'(q));
@@ -143,7 +168,8 @@ module shu
   block_t cipher_in_q;
   assign here  = 8'(node_i);
   assign there = 8'(scan_q[NodeW-1:0]);
-  assign nonce = scan_q[NodeW] ? {there, here, epoch_i, asking_counter_q} : {here, there, epoch_i, asking_counter_q};
+  assign nonce = scan_q[NodeW] ? {there, here, epoch_i, asking_counter_q}
+      : {here, there, epoch_i, asking_counter_q};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {cipher_valid_q, cipher_zero_q} <= '0;
@@ -156,15 +182,21 @@ module shu
     cipher_in_q <= zero_valid ? '0
         : reverse_bytes({nonce, block_q == 3'd4 ? 32'd1 : 32'd2 + 32'(block_q)});
   end
-  cipher_pipe #(.Cipher(Aes128), .Sbox(Sbox), .Cut(Cut), .Lanes(1), .Slots(1)) u_cipher (
+  cipher_pipe #(.Cfg(Pipe)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(1'b0), .rk_index_i(rk_index), .rk_i(rk),
-    .valid_i(cipher_valid_q), .slot_i(1'b0), .block_i(cipher_in_q), .valid_o(cipher_valid), .block_o(cipher_out)
+    .valid_i(cipher_valid_q), .slot_i(1'b0), .block_i(cipher_in_q), .valid_o(cipher_valid),
+    .block_o(cipher_out)
   );
-  delay_valid #(.Cycles(latency(Aes128, Cut))) u_zero (.clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(zero_done));
-  delay #(.W(3 + QueueW), .Cycles(latency(Aes128, Cut))) u_beside (
+  delay_valid #(.Cycles(latency(Pipe))) u_zero (
+    .clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(zero_done)
+  );
+  delay #(.W(3 + QueueW), .Cycles(latency(Pipe))) u_beside (
     .clk_i, .d_i({in_block_q, in_queue_q}), .q_o({out_block, out_queue})
   );
-  assign made       = cipher_valid && out_block == 3'd4;
+  // A key's expansion takes longer than the cipher: what comes out meanwhile is of the key before.
+  logic kept;
+  assign kept       = cipher_valid && setup_ready;
+  assign made       = kept && out_block == 3'd4;
   assign made_queue = out_queue;
 
   // ---- a line ----
@@ -193,13 +225,14 @@ module shu
   end
   always_ff @(posedge clk_i) begin
     if (process_we_i) table_q[process_i] <= process_nodes_i;
-    nodes_q <= table_q[line_process_i];
+    nodes_q <= process_we_i && process_i == line_process_i ? process_nodes_i
+        : table_q[line_process_i];
   end
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_pad
     block_t mem [2**(QueueW + PlaceW)];
     always_ff @(posedge clk_i) begin
-      if (cipher_valid && out_block == 3'(b)) mem[{out_queue, tail_q[out_queue]}] <= cipher_out;
+      if (kept && out_block == 3'(b)) mem[{out_queue, tail_q[out_queue]}] <= cipher_out;
       pad_q[b] <= mem[{queue_q, head_q[queue_q]}];
     end
   end
@@ -207,10 +240,10 @@ module shu
   always_comb begin
     state_d = state_q;
     unique case (state_q)
-      Idle:    if (valid_i) state_d = Look;
+      Idle:    if (valid_i && ready_o) state_d = Look;
       Look:    state_d = Read;
       Read:    if (!allowed_q) state_d = Answer;
-               else if (ready_q[queue_q] != '0 && key_ready_o) state_d = Mix;
+               else if (ready_q[queue_q] != '0 && setup_ready) state_d = Mix;
       Mix:     state_d = Hash;
       Hash:    if (group_q == 3'd5) state_d = Await;
       Await:   if (hash_valid) state_d = Compare;
@@ -238,7 +271,9 @@ module shu
         text_q    <= text_i;
         tag_q     <= tag_i;
       end
-      Look: allowed_q <= known_q[process_q] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i;
+      Look: allowed_q <=
+          known_q[process_q] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i
+              && live_q[queue_q];
       Read: group_q <= '0;
       Mix:  out_q <= mixed;
       Hash: group_q <= group_q + 3'd1;
@@ -262,16 +297,17 @@ module shu
     .we_o(power_we), .index_o(power_index), .power_o(power)
   );
   ghash_stride #(.Lanes(1), .Depth(Depth), .Slots(1)) u_ghash (
-    .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(1'b0), .power_index_i(power_index), .power_i(power),
-    .valid_i(state_q == Hash), .slot_i(1'b0), .x_i(element(group)),
-    .exponent_i(group_q == 3'd0 ? 3'd5 : 3'd6 - group_q), .take_i(group_q == 3'd5), .fold_i(group_q != 3'd0),
-    .last_i(group_q == 3'd5), .valid_o(hash_valid), .hash_o(hash)
+    .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(1'b0), .power_index_i(power_index),
+    .power_i(power), .valid_i(state_q == Hash), .slot_i(1'b0), .x_i(element(group)), .after_i('0),
+    .exponent_i(group_q == 3'd0 ? 3'd5 : 3'd6 - group_q), .take_i(group_q == 3'd5),
+    .fold_i(group_q != 3'd0), .last_i(group_q == 3'd5), .valid_o(hash_valid), .hash_o(hash)
   );
 
   logic good;
   assign good        = allowed_q && (!receive_q || same_q);
   assign take        = state_q == Answer && ready_i && good;
-  assign ready_o     = state_q == Idle;
+  assign idle        = state_q == Idle;
+  assign ready_o     = idle && !key_valid_i;  // a key goes first
   assign valid_o     = state_q == Answer;
   assign refused_o   = !allowed_q;
   assign authentic_o = receive_q && good;

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 CIPHERS = {"aes128": 0, "aes256": 1, "serpent": 2}
 SBOXES = {"table": 0, "rom": 1, "composite": 2}
-MODES = {"gcm": 0, "ocb": 1, "cipher": 2}
+MODES = {"gcm": 0, "ocb": 1, "cipher": 2, "shu": 3}
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Core:
     depth: int = 6
     slots: int = 4
     opens: int = 1
+    hold: int = 0
+    tag: int = 16
 
     @property
     def name(self):
@@ -27,10 +29,15 @@ class Core:
         return f"{self.mode}-{self.cipher}-{self.lanes}{sbox}"
 
     @property
+    def folder(self):
+        """A name that tells all parameters apart."""
+        return "-".join([self.name, f"d{self.depth}", f"k{self.slots}", f"o{self.opens}", f"h{self.hold}", f"t{self.tag}"])
+
+    @property
     def suite(self):
-        """The name of the suite in the library."""
+        """The name of the suite in the library, and how long its tags are if not 16 bytes."""
         cipher = {"aes128": "aes-128", "aes256": "aes-256", "serpent": "serpent-256"}[self.cipher]
-        return f"{cipher}-{self.mode}"
+        return f"{cipher}-{self.mode}" + (f":{self.tag}" if self.tag != 16 else "")
 
     @property
     def parameters(self):
@@ -43,4 +50,7 @@ class Core:
             "Lanes": self.lanes,
             "Depth": self.depth,
             "Slots": self.slots,
+            "Opens": self.opens,
+            "Hold": self.hold,
+            "Tag": self.tag,
         }

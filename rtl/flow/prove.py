@@ -2,9 +2,11 @@
 
 import sys
 
-from .tools import BIN, BUILD, RTL, run
+from .tools import BIN, BUILD, HEADERS, RTL, run
 
 INDUCTION = "sat -verify -tempinduct -prove right_o 1 -set-at 1 rst_ni 0 -seq 1 -maxsteps 6"
+CHECK = ["pkg/sealwright_pkg.sv", "lib/delay.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
+         "mode/tag_check.sv", "formal/tag_check_proof.sv"]
 SOLVED = {
     "the composite S-boxes": (
         ["pkg/sealwright_pkg.sv", "aes/aes_pkg.sv", "lib/stage.sv", "aes/aes_sbox_composite.sv", "formal/boxes.sv"],
@@ -17,9 +19,30 @@ SOLVED = {
         f"{INDUCTION} slice_proof",
     ),
     "the queue": (
-        ["lib/fifo.sv", "formal/fifo_proof.sv"],
+        ["pkg/sealwright_pkg.sv", "lib/fifo.sv", "formal/fifo_proof.sv"],
         "fifo_proof",
         f"{INDUCTION} fifo_proof",
+    ),
+    "frames and packets": (
+        ["pkg/sealwright_pkg.sv", "mode/frame_fit.sv", "formal/frame_fit_proof.sv"],
+        "frame_fit_proof",
+        f"{INDUCTION} frame_fit_proof",
+    ),
+    "verdicts": (
+        CHECK,
+        "tag_check_proof",
+        f"{INDUCTION.replace('-seq 1', '-seq 5')} tag_check_proof",
+    ),
+    "verdicts with short tags": (
+        CHECK,
+        "tag_check_proof -G TagBytes=4",
+        f"{INDUCTION.replace('-seq 1', '-seq 5')} tag_check_proof",
+    ),
+    "the life of a key": (
+        ["pkg/sealwright_pkg.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
+         "lib/key_guard.sv", "formal/key_guard_proof.sv"],
+        "key_guard_proof",
+        f"{INDUCTION} key_guard_proof",
     ),
     "the late queue": (
         ["pkg/sealwright_pkg.sv", "lib/fifo_late.sv", "formal/fifo_late_proof.sv"],
@@ -31,8 +54,8 @@ SOLVED = {
 
 def solve(name, files, top, question):
     """Runs Yosys's solver, which exits with an error unless the proof succeeds."""
-    log = BUILD / f"{top}.log"
-    lines = [f"read_slang -D SYNTHESIS --top {top} " + " ".join(str(RTL / file) for file in files),
+    log = BUILD / f"{top.replace(' ', '')}.log"
+    lines = [f"read_slang -I {HEADERS} -D SYNTHESIS --top {top} " + " ".join(str(RTL / file) for file in files),
              "flatten", "proc", "async2sync", "opt", "memory_map", "opt", question]
     code = "from pyosys import libyosys as ys; d = ys.Design()\n"
     code += "\n".join(f"ys.run_pass({'tee -q -o ' + str(log) + ' ' + line!r}, d)" for line in lines)

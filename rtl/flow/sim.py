@@ -4,22 +4,23 @@ import json
 import os
 import subprocess
 
-from .tools import BUILD, RTL, run, sources
+from .tools import BUILD, HEADERS, RTL, run, sources
 
 WARNINGS = ["-Wall", "-Wno-fatal"]
 
 
-def model(core, coverage=False, traced=False):
-    """Builds the harness around `core`; returns the program."""
-    folder = BUILD / (f"{core.name}-{core.depth}" + "-coverage" * coverage + "-traced" * traced)
+def model(core, coverage=False, traced=False, folder=None, files=None):
+    """Builds the harness around `core`, of the given files if they are not the sources; returns the program."""
+    folder = folder or BUILD / (core.folder + "-coverage" * coverage + "-traced" * traced)
     folder.mkdir(parents=True, exist_ok=True)
-    words = ["verilator", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
+    words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
     words += ["--x-assign", "unique", "--prefix", "Vcore", "--top-module", "sealwright_axis"]
     words += [f"-G{name}={value}" for name, value in core.parameters.items()]
-    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
-    words += ["--coverage-fsm", "--coverage-user"] if coverage else []
+    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
+    # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
+    words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    words += ["--Mdir", folder, RTL / "sim" / "lint.vlt", *sources(), RTL / "sim" / "bulk.cpp", "-o", "bulk"]
+    words += ["--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "bulk.cpp", "-o", "bulk"]
     run(words)
     return folder / "bulk"
 
@@ -40,13 +41,22 @@ def drive(program, path, seed, flat=False, env=None):
     return json.loads(run(words, env=env))
 
 
-def check(core, generator, blocks, seed=1, coverage=False):
+def quietly(words, seconds):
+    """Runs a program whose failure is no error; returns its exit code."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, timeout=seconds,
+                          env={**os.environ, "COVERAGE": os.devnull})
+    return done.returncode
+
+
+def check(core, generator, blocks, seed=1, coverage=False, wycheproof=False):
     """Runs the standards' vectors that the core supports, then random packets with random stalls. Returns the counts of both."""
     program = model(core, coverage)
     kind = "serpent" if core.cipher == "serpent" else "aes"
     vectors = RTL.parent / "vectors" / f"{kind}_{core.mode}.json"
-    path = cases(generator, [core.suite, "vectors", vectors], core.name)
-    # None of Serpent's vectors has a key of 32 bytes, a nonce of 12 and a tag of 16.
+    cavp = sorted(vectors.parent.glob(f"cavp_{kind}_{core.mode}_*.json"))
+    more = ["wycheproof"] if wycheproof and kind == "aes" and core.mode == "gcm" else []
+    path = cases(generator, [core.suite, "vectors", vectors, *cavp, *more], core.name)
+    # None of Serpent's vectors has a key of 32 bytes, a nonce of 12 and a tag of the core's length.
     known = drive(program, path, seed) if path.stat().st_size else None
     path = cases(generator, [core.suite, seed, blocks], core.name)
     env = {**os.environ, "COVERAGE": str(BUILD / f"{core.name}.dat")}
@@ -55,20 +65,21 @@ def check(core, generator, blocks, seed=1, coverage=False):
     return program, known, counts
 
 
-def pace(program, core, generator, length, packets=200):
-    """Bits of text per cycle for packets of `length` bytes that follow each other without a stall, and the latency."""
-    blocks = packets * max(1, -(-length // 16))
-    path = cases(generator, [core.suite, 7, blocks, length], core.name)
+def pace(program, core, generator, length, ad=0, slots=1, way="seal", packets=1000):
+    """Bits of text per cycle, and cycles per packet, for packets of `length` bytes of text and `ad` of associated data that
+    follow each other without a stall, and the latency."""
+    blocks = packets * max(1, -(-length // 16) - (-ad // 16))
+    path = cases(generator, [core.suite, 7, blocks, length, ad, slots, way], core.name)
     counts = drive(program, path, 1, flat=True)
     path.unlink()
-    return 8 * counts["text_bytes"] / counts["moving"], counts["latency"]
+    return 8 * counts["text_bytes"] / counts["moving"], counts["moving"] / counts["packets"], counts["latency"]
 
 
 def bus(generator, lines, seed=1):
     """Compares the security hardware unit with the library, line by line; returns the counts of the harness."""
     folder = BUILD / "shu"
     folder.mkdir(parents=True, exist_ok=True)
-    words = ["verilator", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
+    words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
     words += ["--prefix", "Vshu", "--top-module", "shu", "-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *sources(), RTL / "sim" / "shu.cpp", "-o", "shu"])
     path = cases(generator, ["shu", seed, lines], "shu")

@@ -31,6 +31,14 @@ def sources():
     return [RTL / line for line in (RTL / "files.f").read_text().split()]
 
 
+HEADERS = RTL / "lib"  # where `include` finds its files
+
+
+def headers():
+    """The files that sources include."""
+    return sorted(HEADERS.glob("*.svh"))
+
+
 def run(words, cwd=RTL, quiet=True, **more):
     """Runs a program and returns its output, which is also shown if the program fails."""
     words = [str(word) for word in words]

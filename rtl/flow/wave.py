@@ -35,9 +35,9 @@ OUT = [
 ]
 PICTURES = {
     "gcm": [*PORTS, Row("into the cipher", "cipher_valid_q", "cipher_in_q"), Row("keystream", "cipher_valid", "cipher_out"),
-            Row("into GHASH", "beat_valid_q", "x_q"), Row("hash", "hash_valid", "hash"), *OUT],
+            Row("into GHASH", "valid_q", "x_q"), Row("hash", "hash_valid", "hash"), *OUT],
     "ocb": [*PORTS, Row("into the cipher", "cipher_valid_q", "cipher_in_q"), Row("out of the cipher", "cipher_valid", "cipher_out"),
-            Row("the tag's block", "tag_here", "tag_block"), *OUT],
+            Row("the tag's block", "tag_done", "narrow_out_q"), *OUT],
 }
 
 
@@ -114,7 +114,7 @@ def every(generator):
     for mode, rows in PICTURES.items():
         core = Core(mode, "aes128", 4)
         program = sim.model(core, traced=True)
-        path = sim.cases(generator, [core.suite, 7, LENGTH // 16, LENGTH], core.name)
+        path = sim.cases(generator, [core.suite, 7, LENGTH // 16, LENGTH, 0, 1, "seal"], core.name)
         vcd = BUILD / f"{core.name}.vcd"
         run([program, path, 1, "flat"], env={**os.environ, "TRACE": str(vcd)})
         cycles = dump(vcd)

@@ -1,4 +1,7 @@
-// The S-box by arithmetic is that of the table, both ways, for every byte; the SAT solver looks for one that differs.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The S-box by arithmetic is that of the table, both ways, for every byte; the SAT solver looks for
+// one that differs.
 
 module boxes (
   input  logic       clk_i,

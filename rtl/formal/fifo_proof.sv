@@ -1,7 +1,12 @@
-// A queue in memory beside the plainest one: the same words in the same order, none lost, none twice; the head stays until
-// it is taken. Its user never pushes when it is full nor pops when it is empty. Depth 4, words of one bit.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A queue in memory beside the plainest one: the same words in the same order, none lost, none
+// twice; the head stays until it is taken. Its user never pushes when it is full nor pops when it
+// is empty. Depth 4, words of one bit.
 
-module fifo_proof (
+module fifo_proof
+  import sealwright_pkg::*;
+(
   input  logic clk_i,
   input  logic rst_ni,
   input  logic push_i,
@@ -11,8 +16,9 @@ module fifo_proof (
 );
 
   logic valid, data, near_full, push, pop;
-  fifo #(.W(1), .Depth(4), .Slack(1)) u_fifo (
-    .clk_i, .rst_ni, .push_i(push), .data_i, .near_full_o(near_full), .valid_o(valid), .data_o(data), .pop_i(pop)
+  fifo #(.Cfg(queue(1, 4, 1))) u_fifo (
+    .clk_i, .rst_ni, .push_i(push), .data_i, .near_full_o(near_full), .valid_o(valid),
+    .data_o(data), .pop_i(pop)
   );
   logic [2:0] held;
   assign held = u_fifo.write_q - u_fifo.read_q;
@@ -43,7 +49,8 @@ module fifo_proof (
     if (held > u_fifo.held_q + 3'd1 || (u_fifo.held_q >= 3'd2 && !near_full)) in_order = 1'b0;
     if (held >= 3'd3 && !near_full) in_order = 1'b0;
     for (int i = 0; i < 4; i++) begin
-      if (3'(i) < held && u_fifo.mem[2'(u_fifo.read_q + 3'(i))] != words_q[3'(i) + 3'(valid)]) in_order = 1'b0;
+      if (3'(i) < held && u_fifo.gen_logic.mem[2'(u_fifo.read_q + 3'(i))]
+          != words_q[3'(i) + 3'(valid)]) in_order = 1'b0;
     end
   end
   assign right_o = !rst_ni || (in_order && (!valid || data == words_q[0]));

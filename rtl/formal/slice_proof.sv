@@ -1,5 +1,8 @@
-// A register slice beside the plainest queue of two words: the same words in the same order, none lost, none twice, and a
-// word that is offered stays until it is taken. Proved by induction over time, for any behaviour of both neighbours.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A register slice beside the plainest queue of two words: the same words in the same order, none
+// lost, none twice, and a word that is offered stays until it is taken. Proved by induction over
+// time, for any behaviour of both neighbours.
 
 module slice_proof (
   input  logic       clk_i,
@@ -41,7 +44,8 @@ module slice_proof (
   always_ff @(posedge clk_i) offered_data_q <= data;
 
   assign right_o = !rst_ni || (
-      count_q != 2'd3 && ready == (count_q != 2'd2) && valid == (count_q != 2'd0) && (!valid || data == head_q)
+      count_q != 2'd3 && ready == (count_q != 2'd2) && valid == (count_q != 2'd0)
+          && (!valid || data == head_q)
       && (ready || u_slice.spare_q == next_q)
       && (!offered_q || (valid && data == offered_data_q)));
 

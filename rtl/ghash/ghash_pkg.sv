@@ -1,8 +1,11 @@
-// Multiplication in GHASH's field GF(2)[x] / (x^128 + x^7 + x^2 + x + 1), in pieces that registers may go between.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Karatsuba three times over: an operand becomes 27 leaves of 16 bits, leaf by leaf products of 31 bits, and those are
-// joined. Joining and reducing are linear, so that the products of several lanes are added leaf by leaf first and then
-// joined and reduced once.
+// Multiplication in GHASH's field GF(2)[x] / (x^128 + x^7 + x^2 + x + 1), in pieces that registers
+// may go between.
+//
+// Karatsuba three times over: an operand becomes 27 leaves of 16 bits, leaf by leaf products of 31
+// bits, and those are joined. Joining and reducing are linear, so that the products of several
+// lanes are added leaf by leaf first and then joined and reduced once.
 
 package ghash_pkg;
 
@@ -11,15 +14,18 @@ package ghash_pkg;
   typedef logic [26:0][15:0] leaves_t;
   typedef logic [26:0][1:0][22:0] parts_t;  // products by the lower and the upper byte of a leaf
   typedef logic [26:0][30:0] products_t;
-  typedef logic [2:0][126:0] halves_t;  // products of the low halves, of the high ones, of their sums
+  // products of the low halves, of the high ones, of their sums
+  typedef logic [2:0][126:0] halves_t;
 
   // Of every three parts the low half, the high half, their sum.
   function automatic leaves_t leaves(block_t a);
     logic [2:0][63:0] a1;
     logic [8:0][31:0] a2;
     a1 = {a[127:64] ^ a[63:0], a[127:64], a[63:0]};
-    for (int i = 0; i < 3; i++) a2[3*i+:3] = {a1[i][63:32] ^ a1[i][31:0], a1[i][63:32], a1[i][31:0]};
-    for (int i = 0; i < 9; i++) leaves[3*i+:3] = {a2[i][31:16] ^ a2[i][15:0], a2[i][31:16], a2[i][15:0]};
+    for (int i = 0; i < 3; i++)
+      a2[3*i+:3] = {a1[i][63:32] ^ a1[i][31:0], a1[i][63:32], a1[i][31:0]};
+    for (int i = 0; i < 9; i++)
+      leaves[3*i+:3] = {a2[i][31:16] ^ a2[i][15:0], a2[i][31:16], a2[i][15:0]};
   endfunction
 
   function automatic logic [22:0] part_product(logic [7:0] a, logic [15:0] b);
@@ -33,7 +39,8 @@ package ghash_pkg;
       p2[i] = {32'b0, p[3*i]} ^ {p[3*i+1], 32'b0} ^ {16'b0, p[3*i] ^ p[3*i+1] ^ p[3*i+2], 16'b0};
     end
     for (int i = 0; i < 3; i++) begin
-      join_leaves[i] = {64'b0, p2[3*i]} ^ {p2[3*i+1], 64'b0} ^ {32'b0, p2[3*i] ^ p2[3*i+1] ^ p2[3*i+2], 32'b0};
+      join_leaves[i] = {64'b0, p2[3*i]} ^ {p2[3*i+1], 64'b0}
+          ^ {32'b0, p2[3*i] ^ p2[3*i+1] ^ p2[3*i+2], 32'b0};
     end
   endfunction
 
@@ -43,9 +50,11 @@ package ghash_pkg;
 
   function automatic block_t reduce(logic [254:0] p);
     logic [133:0] high;  // p's upper half times x^7 + x^2 + x + 1
-    high = {7'b0, p[254:128]} ^ {6'b0, p[254:128], 1'b0} ^ {5'b0, p[254:128], 2'b0} ^ {p[254:128], 7'b0};
+    high = {7'b0, p[254:128]} ^ {6'b0, p[254:128], 1'b0} ^ {5'b0, p[254:128], 2'b0}
+        ^ {p[254:128], 7'b0};
     return p[127:0] ^ high[127:0]
-        ^ {115'b0, {high[133:128], 7'b0} ^ {5'b0, high[133:128], 2'b0} ^ {6'b0, high[133:128], 1'b0} ^ {7'b0, high[133:128]}};
+        ^ {115'b0, {high[133:128], 7'b0} ^ {5'b0, high[133:128], 2'b0}
+            ^ {6'b0, high[133:128], 1'b0} ^ {7'b0, high[133:128]}};
   endfunction
 
   function automatic block_t xtime(block_t a);

@@ -1,4 +1,7 @@
-// The first Count powers of H, written one after the other: two bits of a product a cycle, 66 cycles a power.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The first Count powers of H, written one after the other: two bits of a product a cycle, 66
+// cycles a power.
 
 module ghash_powers
   import sealwright_pkg::*;
@@ -22,10 +25,12 @@ module ghash_powers
   block_t h_q, power_q, product_q, product_d;
   logic [5:0] step_q;
 
-  // Horner's rule over the bits of power_q, the highest first: it turns round, and is itself again after 64 steps.
+  // Horner's rule over the bits of power_q, the highest first: it turns round, and is itself again
+  // after 64 steps.
   always_comb begin
     product_d = product_q;
-    for (int i = 0; i < 2; i++) product_d = ghash_pkg::xtime(product_d) ^ (power_q[127-i] ? h_q : '0);
+    for (int i = 0; i < 2; i++)
+      product_d = ghash_pkg::xtime(product_d) ^ (power_q[127-i] ? h_q : '0);
   end
 
   always_comb begin

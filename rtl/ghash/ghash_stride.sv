@@ -1,15 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // GHASH over Lanes blocks a cycle, whose multiplier may be as deep as the clock asks for.
 //
-// Horner's rule waits for each product before it can add the next block. Here a group of blocks (one beat) is added to
-// the product of the group Depth beats before, and every block is multiplied by that power of H that carries it to the
-// first block of the group Depth beats later; in the last Depth groups, to the end. Those last products add up to the
-// hash, so that nothing is folded afterwards and the next packet follows at once. The caller knows the lengths, and so
-// the exponent of the group's first block: `exponent_i`; block l takes exponent_i - l. Blocks that are not there are zero.
+// Horner's rule waits for each product before it can add the next block. Here a group of blocks
+// (one beat) is added to the product of the group Depth beats before, and every block is multiplied
+// by that power of H that carries it to the first block of the group Depth beats later; in the last
+// Depth groups, to the end. Those last products add up to the hash, so that nothing is folded
+// afterwards and the next packet follows at once. The caller knows the lengths, and so the exponent
+// of the group's first block: `exponent_i`; block l takes exponent_i - l. Blocks that are not there
+// are zero. Beside its last group a packet has one more block, the very last, in a lane of its own:
+// that of its lengths.
 //
 // A beat may come in any cycle. Products that their group is not there for yet wait in a queue.
 //
 //   x_i -> [ ] -> power's memory [ ] [ ] -> add product -> [ ] -> multiply [Depth - 1] -+-> hash_o
 //                                              ^---------------- queue <----------------'
+
+`include "assert.svh"
 
 module ghash_stride
   import sealwright_pkg::*;
@@ -17,8 +24,8 @@ module ghash_stride
   parameter int unsigned Lanes = 1,
   parameter int unsigned Depth = 6,
   parameter int unsigned Slots = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1,
-  localparam int unsigned ExpW  = $clog2(Lanes * Depth + 1)
+  localparam int unsigned SlotW = slot_bits(Slots),
+  localparam int unsigned ExpW  = $clog2(Lanes * Depth + 2)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -31,6 +38,8 @@ module ghash_stride
   input  logic               valid_i,
   input  logic [SlotW-1:0]   slot_i,
   input  block_t [Lanes-1:0] x_i,         // elements
+  // of the last beat: the block behind all others; else zero
+  input  block_t             after_i,
   input  logic [ExpW-1:0]    exponent_i,
   input  logic               take_i,      // the packet has a group Depth beats before
   input  logic               fold_i,      // it has none Depth beats later
@@ -40,29 +49,38 @@ module ghash_stride
 );
 
   // Three cycles to read the powers, and the beat beside them.
-  block_t [Lanes-1:0] x, power;
+  block_t [Lanes:0] x, power;
   logic take, fold, last;
   logic valid;
-  delay #(.W(128 * Lanes), .Cycles(3)) u_x (.clk_i, .d_i(x_i), .q_o(x));
-  delay #(.W(3), .Cycles(3)) u_flags (.clk_i, .d_i({take_i, fold_i, last_i}), .q_o({take, fold, last}));
+  delay #(.W(128 * (Lanes + 1)), .Cycles(3)) u_x (.clk_i, .d_i({after_i, x_i}), .q_o(x));
+  delay #(.W(3), .Cycles(3)) u_flags (
+    .clk_i, .d_i({take_i, fold_i, last_i}), .q_o({take, fold, last})
+  );
   delay_valid #(.Cycles(3)) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o(valid));
 
-  localparam int unsigned AddressW = $clog2(Slots) + ExpW;
-  function automatic logic [AddressW-1:0] address(logic [SlotW-1:0] slot, logic [ExpW-1:0] index);
-    return AddressW'({Slots > 1 ? slot : '0, index});
-  endfunction
+  logic [SlotW-1:0] slot, power_slot;
+  assign slot       = Slots > 1 ? slot_i : '0;
+  assign power_slot = Slots > 1 ? power_slot_i : '0;
   for (genvar l = 0; l < Lanes; l++) begin : gen_power
     (* no_rw_check *)  // a slot in use gets no powers
     block_t mem [Slots * 2**ExpW];
-    logic [AddressW-1:0] address_q;
+    logic [$clog2(Slots)+ExpW-1:0] address_q;
     block_t read_q;
     always_ff @(posedge clk_i) begin
-      if (power_we_i) mem[address(power_slot_i, power_index_i)] <= power_i;
-      address_q <= address(slot_i, exponent_i - ExpW'(l));
+      if (power_we_i) mem[($bits(address_q))'({power_slot, power_index_i})] <= power_i;
+      address_q <= ($bits(address_q))'({slot, exponent_i - ExpW'(l)});
       read_q    <= mem[address_q];
       power[l]  <= read_q;
     end
   end
+
+  // The block behind all others takes H itself.
+  logic [SlotW-1:0] slot_late;
+  delay #(.W(SlotW), .Cycles(2)) u_slot (.clk_i, .d_i(slot_i), .q_o(slot_late));
+  key_store #(.Slots(Slots)) u_h (
+    .clk_i, .we_i(power_we_i && power_index_i == ExpW'(1)), .write_slot_i(power_slot_i),
+    .key_i(power_i), .slot_i(slot_late), .key_o(power[Lanes])
+  );
 
   // The queue of products that wait for their group; an empty one lets the product through.
   localparam int unsigned PtrW = Depth > 1 ? $clog2(Depth) : 1;
@@ -94,16 +112,22 @@ module ghash_stride
   always_ff @(posedge clk_i) if (push) waiting[write_q] <= product;
 
   // The loop: its register, the multiplier, back to the addition.
-  block_t [Lanes-1:0] a_q, b_q;
+  block_t [Lanes:0] a_q, b_q;
   always_ff @(posedge clk_i) begin
-    for (int l = 0; l < Lanes; l++) begin
+    for (int l = 0; l <= Lanes; l++) begin
       a_q[l] <= l == 0 ? x[l] ^ added : x[l];
       b_q[l] <= power[l];
     end
   end
-  ghash_multiply #(.Lanes(Lanes), .Depth(Depth)) u_multiply (.clk_i, .a_i(a_q), .b_i(b_q), .product_o(product));
-  delay #(.W(2), .Cycles(Depth)) u_after (.clk_i, .d_i({fold, last}), .q_o({product_fold, product_last}));
-  delay_valid #(.Cycles(Depth)) u_product (.clk_i, .rst_ni, .valid_i(valid), .valid_o(product_valid));
+  ghash_multiply #(.Lanes(Lanes + 1), .Depth(Depth)) u_multiply (
+    .clk_i, .a_i(a_q), .b_i(b_q), .product_o(product)
+  );
+  delay #(.W(2), .Cycles(Depth)) u_after (
+    .clk_i, .d_i({fold, last}), .q_o({product_fold, product_last})
+  );
+  delay_valid #(.Cycles(Depth)) u_product (
+    .clk_i, .rst_ni, .valid_i(valid), .valid_o(product_valid)
+  );
 
   // The last products of a packet, added up.
   block_t sum_q;
@@ -120,13 +144,8 @@ module ghash_stride
   end
   always_ff @(posedge clk_i) hash_o <= sum_q ^ product;
 
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!(pop && through_q && !push)) else $error("a group came before its product");
-      assert (!(push && !pop && count_q == (PtrW+1)'(2**PtrW))) else $error("the queue of products is full");
-    end
-  end
-`endif
+  `SEALWRIGHT_NEVER(Early, pop && through_q && !push, "a group came before its product")
+  `SEALWRIGHT_NEVER(Full,
+      push && !pop && count_q == (PtrW+1)'(2**PtrW), "the queue of products is full")
 
 endmodule

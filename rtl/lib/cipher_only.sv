@@ -1,14 +1,14 @@
-// A cipher by itself, with its key expansion: what the modes are measured against. One key at a time.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A cipher by itself, with its key expansion: what the modes are measured against. One key at a
+// time.
 
 module cipher_only
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128,
-  parameter int unsigned Sbox   = SboxTable,
-  parameter int unsigned Cut    = 0,
-  parameter int unsigned Lanes  = 4,
-  parameter int unsigned Slots  = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter pipe_cfg_t Cfg = PipeDefault,
+  localparam int unsigned Lanes = Cfg.lanes,
+  localparam int unsigned SlotW = slot_bits(Cfg.slots)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -28,7 +28,7 @@ module cipher_only
   logic [SlotW-1:0] slot_q, rk_slot;
   block_t expand_key, rk;
 
-  key_expand #(.Cipher(Cipher)) u_expand (
+  key_expand #(.Cipher(Cfg.cipher)) u_expand (
     .clk_i, .rst_ni, .valid_i(key_valid_i), .ready_o(key_ready_o), .key_i,
     .rk_we_o(expand_we), .rk_index_o(expand_index), .rk_o(expand_key)
   );
@@ -42,7 +42,7 @@ module cipher_only
     rk_index <= expand_index;
     rk       <= expand_key;
   end
-  cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
+  cipher_pipe #(.Cfg(Cfg)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
     .valid_i, .slot_i, .block_i, .valid_o, .block_o
   );

@@ -1,18 +1,17 @@
-// The cipher that Cipher names, every round in hardware: takes and gives Lanes blocks a cycle and never waits.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// valid_o follows valid_i after latency(Cipher, Cut) cycles. Round keys come from key_expand, and may be written while
-// blocks of other slots are under way.
+// The cipher of a configuration, every round in hardware: takes and gives Lanes blocks a cycle and
+// never waits.
+//
+// valid_o follows valid_i after latency(Cfg) cycles. Round keys come from key_expand, and may be
+// written while blocks of other slots are under way.
 
 module cipher_pipe
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher  = Aes128,
-  parameter int unsigned Sbox    = SboxTable,
-  parameter int unsigned Cut     = 0,
-  parameter int unsigned Lanes   = 4,
-  parameter int unsigned Slots   = 1,
-  parameter bit          Inverse = 1'b0,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter pipe_cfg_t Cfg = PipeDefault,
+  localparam int unsigned Lanes = Cfg.lanes,
+  localparam int unsigned SlotW = slot_bits(Cfg.slots)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -27,16 +26,14 @@ module cipher_pipe
   output block_t [Lanes-1:0] block_o
 );
 
-  delay_valid #(.Cycles(latency(Cipher, Cut))) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o);
+  delay_valid #(.Cycles(latency(Cfg))) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o);
 
-  if (Cipher == Serpent256) begin : gen_serpent
-    serpent_pipe #(.Cut(Cut), .Lanes(Lanes), .Slots(Slots), .Inverse(Inverse)) u_pipe (
+  if (Cfg.cipher == Serpent256) begin : gen_serpent
+    serpent_pipe #(.Cfg(Cfg)) u_pipe (
       .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .block_i, .block_o
     );
   end else begin : gen_aes
-    aes_pipe #(
-      .Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots), .Inverse(Inverse)
-    ) u_pipe (
+    aes_pipe #(.Cfg(Cfg)) u_pipe (
       .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .block_i, .block_o
     );
   end

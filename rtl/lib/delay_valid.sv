@@ -1,27 +1,26 @@
-// A valid bit, Cycles later; none is valid after reset.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Valid bits, Cycles later; none is valid after reset.
 
 module delay_valid #(
+  parameter int unsigned W      = 1,
   parameter int unsigned Cycles = 1
 ) (
-  input  logic clk_i,
-  input  logic rst_ni,
-  input  logic valid_i,
-  output logic valid_o
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic [W-1:0] valid_i,
+  output logic [W-1:0] valid_o
 );
 
-  logic [Cycles-1:0] step_q;
+  logic [Cycles:0][W-1:0] step;
 
-  if (Cycles == 1) begin : gen_one
+  assign step[0] = valid_i;
+  for (genvar i = 0; i < Cycles; i++) begin : gen_step
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) step_q <= '0;
-      else step_q <= valid_i;
-    end
-  end else begin : gen_many
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) step_q <= '0;
-      else step_q <= {step_q[Cycles-2:0], valid_i};
+      if (!rst_ni) step[i+1] <= '0;
+      else step[i+1] <= step[i];
     end
   end
-  assign valid_o = step_q[Cycles-1];
+  assign valid_o = step[Cycles];
 
 endmodule

@@ -1,13 +1,20 @@
-// A queue in memory whose head stands ready in a register: a word shows two cycles after it went in. For wide words that
-// are wanted together with others, see `fifo_late`.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// near_full_o says, two cycles late, that Slack places are left or fewer, counting what those cycles may bring: for
-// pipelines that cannot stop at once. Nothing here but two gates hangs on pop_i, which may come late in the cycle.
+// A queue in memory whose head stands ready in a register: a word shows two cycles after it went
+// in. For wide words that are wanted together with others, see `fifo_late`; for deep queues at a
+// port, `fifo_port`.
+//
+// near_full_o tells pipelines that cannot stop at once that Cfg.slack places are left or fewer. It
+// is two cycles late, and allows for words that come in those two cycles. Only two gates depend on
+// pop_i, which may therefore arrive late in the cycle.
 
-module fifo #(
-  parameter int unsigned W     = 8,
-  parameter int unsigned Depth = 16,  // a power of two
-  parameter int unsigned Slack = 4
+`include "assert.svh"
+
+module fifo
+  import sealwright_pkg::*;
+#(
+  parameter queue_cfg_t Cfg = queue(8, 16),
+  localparam int unsigned W = Cfg.width
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -19,10 +26,9 @@ module fifo #(
   input  logic         pop_i
 );
 
-  localparam int unsigned PtrW = $clog2(Depth);
+  localparam int unsigned Depth = Cfg.depth;
+  localparam int unsigned PtrW  = $clog2(Depth);
 
-  (* no_rw_check *)  // a word is never read in the cycle that writes it
-  logic [W-1:0] mem [Depth];
   logic [PtrW:0] write_q, read_q;  // one bit more than the address: full and empty differ
   logic [PtrW:0] next_q;           // read_q + 1
   logic [PtrW:0] held_q;           // words that were in mem a cycle ago
@@ -50,22 +56,29 @@ module fifo #(
       held_q      <= write_q - read_q;
       some_q      <= push_i || (some_q && !(fetch && only));
       valid_o     <= fetch || (valid_o && !pop_i);
-      near_full_o <= held_q >= (PtrW+1)'(Depth - Slack - 2);
+      near_full_o <= held_q >= (PtrW+1)'(Depth - Cfg.slack - 2);
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (push_i) mem[write_q[PtrW-1:0]] <= data_i;
-    if (fetch) data_o <= mem[read_q[PtrW-1:0]];
-  end
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!(push_i && write_q - read_q == (PtrW+1)'(Depth))) else $error("a full queue was pushed");
-      assert (!(pop_i && !valid_o)) else $error("an empty queue was popped");
+  // The head is what was read: it must not wait for a memory block that has no register at its
+  // output. A word is never read in the cycle that writes it.
+  if (Depth <= 64 || W <= 20) begin : gen_logic
+    (* ram_style = "distributed", no_rw_check *)
+    logic [W-1:0] mem [Depth];
+    always_ff @(posedge clk_i) begin
+      if (push_i) mem[write_q[PtrW-1:0]] <= data_i;
+      if (fetch) data_o <= mem[read_q[PtrW-1:0]];
+    end
+  end else begin : gen_block
+    (* no_rw_check *)
+    logic [W-1:0] mem [Depth];
+    always_ff @(posedge clk_i) begin
+      if (push_i) mem[write_q[PtrW-1:0]] <= data_i;
+      if (fetch) data_o <= mem[read_q[PtrW-1:0]];
     end
   end
-`endif
+
+  `SEALWRIGHT_NEVER(Full, push_i && write_q - read_q == (PtrW+1)'(Depth), "a full queue was pushed")
+  `SEALWRIGHT_NEVER(Empty, pop_i && !valid_o, "an empty queue was popped")
 
 endmodule

@@ -1,13 +1,19 @@
-// A queue in memory whose words come Late cycles after they were asked for (sealwright_pkg), so that nothing wide hangs
-// on the decision to take one: pop_i moves a counter of two bits, and what moves a word are registers alone.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// valid_o says that a word may be asked for; it shows two cycles after the word went in, as that of `fifo` does.
-// near_full_o shows at the latest when Slack places are left.
+// A queue in memory whose words come Late cycles after they were asked for (sealwright_pkg), so
+// that the decision to take one drives no wide logic: pop_i changes a counter of two bits, and
+// words move from register to register.
+//
+// valid_o says that a word may be asked for; it shows two cycles after the word went in, as that of
+// `fifo` does. near_full_o shows at the latest when Cfg.slack places are left.
 
-module fifo_late #(
-  parameter int unsigned W     = 8,
-  parameter int unsigned Depth = 16,  // a power of two
-  parameter int unsigned Slack = 4
+`include "assert.svh"
+
+module fifo_late
+  import sealwright_pkg::*;
+#(
+  parameter queue_cfg_t Cfg = queue(8, 16),
+  localparam int unsigned W = Cfg.width
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -19,7 +25,8 @@ module fifo_late #(
   output logic [W-1:0] data_o   // the word of the pop Late cycles ago
 );
 
-  localparam int unsigned PtrW = $clog2(Depth);
+  localparam int unsigned Depth = Cfg.depth;
+  localparam int unsigned PtrW  = $clog2(Depth);
 
   (* no_rw_check *)  // a word is never read in the cycle that writes it
   logic [W-1:0] mem [Depth];
@@ -53,7 +60,7 @@ module fifo_late #(
       some_q      <= push_i || (some_q && !(move && back_q == (PtrW+1)'(1)));
       valid_o     <= front_d != '0;
       pop_q       <= pop_i;
-      near_full_o <= back_q >= (PtrW+1)'(Depth - Slack - 5);
+      near_full_o <= back_q >= (PtrW+1)'(Depth - Cfg.slack - 5);
     end
   end
 
@@ -63,15 +70,9 @@ module fifo_late #(
     data_o <= word_q;
   end
 
-`ifndef SYNTHESIS
-  logic [PtrW:0] held;
-  assign held = back_q + (PtrW+1)'(front_q) + (PtrW+1)'(pop_q);
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assert (!(push_i && held == (PtrW+1)'(Depth))) else $error("a full queue was pushed");
-      assert (!(pop_i && !valid_o)) else $error("an empty queue was popped");
-    end
-  end
-`endif
+  `SEALWRIGHT_NEVER(Full,
+      push_i && back_q + (PtrW+1)'(front_q) + (PtrW+1)'(pop_q) == (PtrW+1)'(Depth),
+      "a full queue was pushed")
+  `SEALWRIGHT_NEVER(Empty, pop_i && !valid_o, "an empty queue was popped")
 
 endmodule

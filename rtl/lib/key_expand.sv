@@ -1,9 +1,12 @@
-// Key expansion of the cipher that Cipher names: a key in, its round keys out, one write each, in order.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Key expansion of the cipher that Cipher names: a key in, its round keys out, one write each, in
+// order.
 
 module key_expand
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128
+  parameter cipher_e Cipher = Aes128
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -16,7 +19,9 @@ module key_expand
 );
 
   if (Cipher == Serpent256) begin : gen_serpent
-    serpent_key_expand u_expand (.clk_i, .rst_ni, .valid_i, .ready_o, .key_i, .rk_we_o, .rk_index_o, .rk_o);
+    serpent_key_expand u_expand (
+      .clk_i, .rst_ni, .valid_i, .ready_o, .key_i, .rk_we_o, .rk_index_o, .rk_o
+    );
   end else begin : gen_aes
     aes_key_expand #(.Cipher(Cipher)) u_expand (
       .clk_i, .rst_ni, .valid_i, .ready_o, .key_i, .rk_we_o, .rk_index_o, .rk_o

@@ -1,13 +1,15 @@
-// Takes a key: expands it, asks the cipher for its value of the zero block, and hands that to whoever derives from it
-// (powers of H in GCM, multiples of L in OCB). Until ready_o shows again the slot must not be used; nor may a slot be
-// given a new key while packets of it are under way.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Takes a key: expands it, asks the cipher for its value of the zero block, and hands that to
+// whoever derives from it (powers of H in GCM, multiples of L in OCB). Until ready_o shows again
+// the slot must not be used; nor may a slot be given a new key while packets of it are under way.
 
 module key_setup
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128,
+  parameter cipher_e     Cipher = Aes128,
   parameter int unsigned Slots  = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // One round's key of every key slot. Read the cycle before it is needed.
 
 module key_store
   import sealwright_pkg::*;
 #(
   parameter int unsigned Slots = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic             clk_i,
   input  logic             we_i,

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // The round keys of every key slot, each given when the blocks of the slot that entered meet it.
 //
-// The slot travels beside the blocks, so that each cycle may be another key's. Rounds have Cut registers inside and one
-// behind them; one more stands before key 0 is added.
+// The slot's number is delayed with the blocks, so that every cycle may use another key. A round
+// has Cfg.cut registers inside and one at its end; one more register is before the addition of key
+// 0.
 
 module round_keys
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Rounds  = 10,
-  parameter int unsigned Cut     = 0,
-  parameter int unsigned Slots   = 1,
-  parameter bit          Inverse = 1'b0,  // from the last key to the first
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter pipe_cfg_t Cfg = PipeDefault,  // inverse: from the last key to the first
+  localparam int unsigned Rounds = rounds(Cfg.cipher),
+  localparam int unsigned SlotW  = slot_bits(Cfg.slots)
 ) (
   input  logic              clk_i,
   input  logic              rk_we_i,
@@ -22,7 +23,7 @@ module round_keys
 );
 
   // slot[t] is that of the blocks t registers behind the entrance.
-  localparam int unsigned Last = Rounds * (Cut + 1);
+  localparam int unsigned Last = Rounds * (Cfg.cut + 1);
   logic [Last:0][SlotW-1:0] slot;
   assign slot[0] = slot_i;
   for (genvar t = 0; t < Last; t++) begin : gen_slot
@@ -39,10 +40,12 @@ module round_keys
 
   for (genvar r = 0; r <= Rounds; r++) begin : gen_key
     logic we_q;
-    always_ff @(posedge clk_i) we_q <= rk_we_i && rk_index_i == 6'(Inverse ? Rounds - r : r);
-    // Those that meet this key in the coming cycle have passed r rounds, less the register before key 0.
-    key_store #(.Slots(Slots)) u_keys (
-      .clk_i, .we_i(we_q), .write_slot_i(rk_slot_q), .key_i(rk_q), .slot_i(slot[r*(Cut+1)]), .key_o(key_o[r])
+    always_ff @(posedge clk_i) we_q <= rk_we_i && rk_index_i == 6'(Cfg.inverse ? Rounds - r : r);
+    // Those that meet this key in the coming cycle have passed r rounds, less the register before
+    // key 0.
+    key_store #(.Slots(Cfg.slots)) u_keys (
+      .clk_i, .we_i(we_q), .write_slot_i(rk_slot_q), .key_i(rk_q), .slot_i(slot[r*(Cfg.cut+1)]),
+      .key_o(key_o[r])
     );
   end
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // A register slice for a stream: ready and valid are both registers, and a word passes every cycle.
 
 module slice #(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // A register, or (On = 0) a wire: where a parameter says how deep a pipeline is.
 
 module stage #(

@@ -1,40 +1,55 @@
-// AES-GCM or Serpent-GCM (SP 800-38D; nonces of 12 bytes, tags of 16): seals and opens packets of any length up to
-// 65,535 bytes of text and as many of associated data, Lanes blocks a cycle.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// AES-GCM or Serpent-GCM (SP 800-38D; nonces of 12 bytes, tags of Cfg.tag_bytes): seals and opens
+// packets of any length up to 65,535 bytes of text and as many of associated data, Lanes blocks a
+// cycle.
 //
 // Ports, each with valid and ready:
-//   key      a key for a slot; while ready is low the key is being prepared
-//   command  what the next packet is; the slot must hold its key
-//   s        the packet: associated data from byte 0 of a beat, then text from byte 0 of a beat, `last` on its last beat
-//   m        the text, encrypted or decrypted, in as many beats as it came, with keep and last; none for no text
-//   verdict  one a packet, in order: its tag, and of an opened one whether it is authentic
+//   key      a key for a slot, or its end (key_guard)
+//   command  what the next packet is
+//   s        its frame: blocks of associated data, then blocks of text, with keep and last; one
+//            beat without a byte for no data
+//   m        the text, encrypted or decrypted, in the lanes and beats it came in, with keep and
+//            last; none for no text
+//   verdict  one a packet, in order: its status, the tag of one that was sealed
 //
-// A packet takes one beat for each beat of data, and one more if its text is a multiple of Lanes blocks (or empty):
-// that carries the lengths. Nothing else separates packets, whatever their keys. Text that is opened goes out before its
-// verdict is known: whoever receives it must hold it until then.
+// A packet takes one beat for each beat of its frame and nothing else separates packets, whatever
+// their keys. Text that is opened goes out before its verdict is known: whoever receives it must
+// hold it until then (text_hold does).
 //
 //   command -+-> keystream -> cipher -> queue -+
-//            +-> queue ----> control -> queue -+-> join -> [Late] -> xor -> [ ] -+-> queue -> m
-//   s ----------> queue -----------------------+                                 +-> GHASH -> tag_check -> verdict
+//            +-> J0 -> narrow cipher -> queue -+
+//            +-> queue ----> control -> queue -+
+//   s -----> frame_in -> queue ----------------+-> join -> [Late] -> xor
 //
-// The join sees only whether words are there and a few flags of the beat; the words themselves come Late cycles later.
+//   xor -> [register] -+-> [register] -> queue -> m
+//                      +-> GHASH -> tag_check -> verdict
+//
+// The join sees only whether words are there and two flags of the beat; the words themselves come
+// Late cycles later.
+
+`include "assert.svh"
 
 module gcm_core
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128,
-  parameter int unsigned Sbox   = SboxTable,
-  parameter int unsigned Cut    = 0,
-  parameter int unsigned Lanes  = 4,
-  parameter int unsigned Depth  = 6,        // registers in GHASH's loop
-  parameter int unsigned Slots  = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter core_cfg_t Cfg = CoreDefault,
+  localparam int unsigned Lanes = Cfg.pipe.lanes,
+  localparam int unsigned Slots = Cfg.pipe.slots,
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
   input  logic                key_valid_i,
   output logic                key_ready_o,
+  input  logic                key_erase_i,
   input  logic [SlotW-1:0]    key_slot_i,
   input  logic [255:0]        key_i,
+  output logic                done_valid_o,
+  output logic [SlotW-1:0]    done_slot_o,
+  output key_status_e         done_status_o,
+  output logic [Slots-1:0]    slot_valid_o,
+  output logic [Slots-1:0]    slot_busy_o,
   input  logic                command_valid_i,
   output logic                command_ready_o,
   input  logic [SlotW-1:0]    command_slot_i,
@@ -42,6 +57,7 @@ module gcm_core
   input  logic                s_valid_i,
   output logic                s_ready_o,
   input  block_t [Lanes-1:0]  s_data_i,
+  input  logic [16*Lanes-1:0] s_keep_i,
   input  logic                s_last_i,
   output logic                m_valid_o,
   input  logic                m_ready_i,
@@ -53,88 +69,145 @@ module gcm_core
   output verdict_t            verdict_o
 );
 
-  localparam int unsigned ExpW    = $clog2(Lanes * Depth + 1);
+  localparam int unsigned ExpW    = $clog2(Lanes * Cfg.depth + 2);
   localparam int unsigned Bytes   = 16 * Lanes;
-  localparam int unsigned BeatW   = LenW - 4 - $clog2(Lanes) + 2;  // as gcm_control's
-  localparam int unsigned Ahead   = 128;  // beats of keystream under way or waiting, more than any latency
-  localparam int unsigned Pending = 32;   // verdicts under way or waiting
+  // beats of keystream under way or waiting, more than any latency
+  localparam int unsigned Ahead   = 128;
+  localparam int unsigned Pending = 64;   // verdicts under way or waiting
 
   // ---- keys ----
-  logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;
-  logic [SlotW-1:0] rk_slot, setup_slot;
+  logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
+  logic power_we;
+  logic command_fire, flight_full;
+  logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
+  logic [255:0] setup_key;
   logic [5:0] rk_index;
   logic [ExpW-1:0] power_index;
   block_t rk, power;
+  status_e admission;
 
-  key_setup #(.Cipher(Cipher), .Slots(Slots)) u_key_setup (
+  key_guard #(.Cfg(Cfg)) u_guard (
+    .clk_i, .rst_ni, .key_valid_i, .key_ready_o, .key_erase_i, .key_slot_i, .key_i, .done_valid_o,
+    .done_slot_o, .done_status_o, .slot_valid_o, .slot_busy_o, .setup_valid_o(setup_valid),
+    .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
+    .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
+    .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
+    .verdict_i(verdict_valid_o && verdict_ready_i)
+  );
+  key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
-    .valid_i(key_valid_i), .ready_o(key_ready_o), .slot_i(key_slot_i), .key_i,
+    .valid_i(setup_valid), .ready_o(setup_ready), .slot_i(key_slot), .key_i(setup_key),
     .rk_we_o(rk_we), .rk_slot_o(rk_slot), .rk_index_o(rk_index), .rk_o(rk),
     .zero_valid_o(zero_valid), .zero_ready_i(1'b1), .done_valid_i(zero_done),
     .derive_valid_o(derive_valid), .derive_ready_i(derive_ready), .slot_o(setup_slot)
   );
 
-  // ---- keystream: ahead of the text ----
-  logic stream_ready, stream_valid, stream_go, command_fire, queue_full;
-  logic [SlotW-1:0] stream_slot;
-  block_t [Lanes-1:0] counter_block;
-  logic [$clog2(Ahead+1)-1:0] ahead_q;
-  logic ahead_room_q, zero_q, went, zero_went, ks_pop, ks_popped;
-
-  assign command_ready_o = stream_ready && !queue_full;
+  // ---- commands ----
+  logic stream_ready, made_full, frames_full;
+  assign command_ready_o = stream_ready && !made_full && !frames_full && !flight_full
+      && !zero_valid;
   assign command_fire    = command_valid_i && command_ready_o;
-  assign stream_go       = stream_valid && ahead_room_q;
 
-  gcm_keystream #(.Lanes(Lanes), .Slots(Slots)) u_keystream (
-    .clk_i, .rst_ni,
-    .valid_i(command_fire), .ready_o(stream_ready), .slot_i(command_slot_i), .nonce_i(command_i.nonce),
-    .text_len_i(command_i.text_len), .go_i(stream_go), .valid_o(stream_valid), .slot_o(stream_slot),
-    .block_o(counter_block)
+  // Their lengths and what became of them, three cycles later.
+  logic counted;
+  logic [SlotW-1:0] counted_slot;
+  lengths_t lengths;
+  delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
+  delay #(.W(SlotW), .Cycles(3)) u_counted_slot (.clk_i, .d_i(command_slot_i), .q_o(counted_slot));
+  packet_lengths #(.Lanes(Lanes)) u_lengths (
+    .clk_i, .open_i(command_i.open), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .refused_i(admission != StatusOk), .lengths_o(lengths)
   );
 
+  // What a packet's last beat needs to know.
+  logic informed_q, info_pop, unused_info, unused_info_full;
+  typedef struct packed {
+    status_e status;
+    logic [LenW-1:0] ad_len, text_len;
+    block_t tag;
+  } info_t;
+  info_t info_q1, info_q2, info_made, info;
+  delay_valid #(.Cycles(2)) u_informed (
+    .clk_i, .rst_ni, .valid_i(command_fire), .valid_o(informed_q)
+  );
+  always_ff @(posedge clk_i) begin
+    info_q1 <= '{status: StatusOk, ad_len: command_i.ad_len, text_len: command_i.text_len,
+        tag: command_i.tag};
+    info_q2 <= info_q1;
+  end
+  always_comb begin
+    info_made        = info_q2;
+    info_made.status = admission;
+  end
+  fifo_late #(.Cfg(queue($bits(info_t), Flight))) u_info (
+    .clk_i, .rst_ni, .push_i(informed_q), .data_i(info_made), .near_full_o(unused_info_full),
+    .valid_o(unused_info), .data_o(info), .pop_i(info_pop)
+  );
+
+  // ---- J0, whose cipher block masks the tag, and the block of zeros, in a cipher of one lane ----
+  logic narrow_valid_q, narrow_zero_q, narrow_valid, narrow_zero, mask_valid, unused_mask_full;
+  logic [SlotW-1:0] narrow_slot_q;
+  block_t narrow_in_q, narrow_out, mask;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {narrow_valid_q, narrow_zero_q} <= '0;
+    else {narrow_valid_q, narrow_zero_q} <= {command_fire, zero_valid};
+  end
+  always_ff @(posedge clk_i) begin
+    narrow_slot_q <= zero_valid ? setup_slot : command_slot_i;
+    narrow_in_q   <= zero_valid ? '0 : {32'h01000000, command_i.nonce};
+  end
+  cipher_pipe #(.Cfg(narrow(Cfg.pipe))) u_narrow (
+    .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
+    .valid_i(narrow_valid_q), .slot_i(narrow_slot_q), .block_i(narrow_in_q),
+    .valid_o(narrow_valid), .block_o(narrow_out)
+  );
+  delay_valid #(.Cycles(latency(Cfg.pipe))) u_zero (
+    .clk_i, .rst_ni, .valid_i(narrow_zero_q), .valid_o(narrow_zero)
+  );
+  assign zero_done = narrow_zero;
+  fifo_late #(.Cfg(queue(128, Flight))) u_masks (
+    .clk_i, .rst_ni, .push_i(narrow_valid), .data_i(narrow_out), .near_full_o(unused_mask_full),
+    .valid_o(mask_valid), .data_o(mask), .pop_i(info_pop)
+  );
+
+  // ---- keystream: ahead of the text ----
+  logic stream_valid, stream_go, went, ks_pop, ks_popped, ahead_room_q;
+  logic [SlotW-1:0] stream_slot, cipher_slot_q;
+  logic [$clog2(Ahead+1)-1:0] ahead_q;
+  logic cipher_valid_q, cipher_valid, ks_valid, unused_ks_full;
+  block_t [Lanes-1:0] counter_block, cipher_in_q, cipher_out, ks;  // ks: Late cycles after ks_pop
+
+  assign stream_go = stream_valid && ahead_room_q;
+  gcm_keystream #(.Lanes(Lanes), .Slots(Slots)) u_keystream (
+    .clk_i, .rst_ni, .valid_i(command_fire), .ready_o(stream_ready), .slot_i(command_slot_i),
+    .nonce_i(command_i.nonce), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .go_i(stream_go), .valid_o(stream_valid), .slot_o(stream_slot), .block_o(counter_block)
+  );
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ahead_q      <= '0;
       ahead_room_q <= 1'b0;
-      zero_q       <= 1'b0;
     end else begin
       ahead_q      <= ahead_q + $bits(ahead_q)'(stream_go) - $bits(ahead_q)'(ks_popped);
-      ahead_room_q <= ahead_q < $bits(ahead_q)'(Ahead - 1) && !zero_valid;  // the zero block goes next
-      zero_q       <= zero_valid;
+      ahead_room_q <= ahead_q < $bits(ahead_q)'(Ahead - 1);
     end
   end
-
   delay_valid #(.Cycles(Late)) u_went (.clk_i, .rst_ni, .valid_i(stream_go), .valid_o(went));
-  delay_valid #(.Cycles(Late)) u_zero_went (.clk_i, .rst_ni, .valid_i(zero_q), .valid_o(zero_went));
-
-  // ---- the cipher ----
-  logic cipher_valid_q, cipher_zero_q, cipher_valid, cipher_zero;
-  logic [SlotW-1:0] cipher_slot_q;
-  block_t [Lanes-1:0] cipher_in_q, cipher_out;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {cipher_valid_q, cipher_zero_q} <= '0;
-    else {cipher_valid_q, cipher_zero_q} <= {went, zero_went};
+    if (!rst_ni) cipher_valid_q <= 1'b0;
+    else cipher_valid_q <= went;
   end
   always_ff @(posedge clk_i) begin
-    cipher_slot_q <= zero_went ? setup_slot : stream_slot;
+    cipher_slot_q <= stream_slot;
     cipher_in_q   <= counter_block;
-    if (zero_went) cipher_in_q[0] <= '0;
   end
-
-  cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
+  cipher_pipe #(.Cfg(Cfg.pipe)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
     .valid_i(cipher_valid_q), .slot_i(cipher_slot_q), .block_i(cipher_in_q),
     .valid_o(cipher_valid), .block_o(cipher_out)
   );
-  delay_valid #(.Cycles(latency(Cipher, Cut))) u_zero (
-    .clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(cipher_zero)
-  );
-  assign zero_done = cipher_zero;
-
-  logic ks_valid, unused_ks_full;
-  block_t [Lanes-1:0] ks;  // Late cycles after ks_pop
-  fifo_late #(.W(128 * Lanes), .Depth(Ahead)) u_ks (
+  fifo_late #(.Cfg(queue(128 * Lanes, Ahead))) u_ks (
     .clk_i, .rst_ni, .push_i(cipher_valid), .data_i(cipher_out), .near_full_o(unused_ks_full),
     .valid_o(ks_valid), .data_o(ks), .pop_i(ks_pop)
   );
@@ -142,201 +215,167 @@ module gcm_core
   // ---- what the beats are ----
   logic queued_valid, control_ready, control_valid, beats_full;
   logic [SlotW-1:0] queued_slot;
-  logic queued_open;
-  logic [LenW-1:0] queued_ad_len, queued_text_len;
-  block_t queued_tag;
-  logic [BeatW-1:0] queued_beats;
-
-  // How many beats a packet has is added up on the way to the queue.
-  typedef struct packed {
-    logic [SlotW-1:0] slot;
-    logic open;
-    logic [LenW-1:0] ad_len, text_len;
-    block_t tag;
-  } queued_t;
-  logic counted_valid;
-  queued_t counting_q, counted_q;
-  logic [BeatW-1:0] ad_beats_q, text_beats_q, beats_q;
-  delay_valid #(.Cycles(2)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted_valid));
-  always_ff @(posedge clk_i) begin
-    counting_q   <= {command_slot_i, command_i.open, command_i.ad_len, command_i.text_len, command_i.tag};
-    ad_beats_q   <= BeatW'(({1'b0, command_i.ad_len} + (LenW+1)'(Bytes - 1)) >> $clog2(Bytes));
-    text_beats_q <= BeatW'(({1'b0, command_i.text_len} + (LenW+1)'(Bytes + 15)) >> $clog2(Bytes));
-    counted_q    <= counting_q;
-    beats_q      <= ad_beats_q + text_beats_q;
-  end
-
-  fifo #(.W($bits(queued_t) + BeatW), .Depth(64), .Slack(6)) u_commands (
-    .clk_i, .rst_ni, .push_i(counted_valid), .data_i({counted_q, beats_q}), .near_full_o(queue_full),
-    .valid_o(queued_valid),
-    .data_o({queued_slot, queued_open, queued_ad_len, queued_text_len, queued_tag, queued_beats}),
-    .pop_i(queued_valid && control_ready)
+  lengths_t queued;
+  fifo #(.Cfg(queue(SlotW + $bits(lengths_t), 64, 8))) u_commands (
+    .clk_i, .rst_ni, .push_i(counted), .data_i({counted_slot, lengths}), .near_full_o(made_full),
+    .valid_o(queued_valid), .data_o({queued_slot, queued}), .pop_i(queued_valid && control_ready)
   );
 
   // What the join needs at once, and the rest.
   typedef struct packed {
-    logic text, data, data_last, ends;
+    logic text, ends;
   } flags_t;
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic open, text_last, take, fold;
-    logic [Lanes-1:0] end_lane;
+    logic open, refused, has_text, text, ends, take, fold;
+    logic [Lanes-1:0] lane, mix;  // with text, with text that is sealed
     logic [Bytes-1:0] keep;
     logic [ExpW-1:0] exponent;
   } beat_t;
-  flags_t made_flags, flags;
+  flags_t flags;
   beat_t made, beat;
-  logic beat_valid, beat_pop, unused_beat_valid, unused_flags_full;
+  logic beat_valid, pop;
 
-  gcm_control #(.Lanes(Lanes), .Depth(Depth), .Slots(Slots)) u_control (
-    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(control_ready), .slot_i(queued_slot), .open_i(queued_open),
-    .ad_len_i(queued_ad_len), .text_len_i(queued_text_len), .beats_i(queued_beats), .go_i(!beats_full),
-    .valid_o(control_valid), .slot_o(made.slot), .open_o(made.open), .text_o(made_flags.text), .data_o(made_flags.data),
-    .data_last_o(made_flags.data_last), .text_last_o(made.text_last), .end_o(made_flags.ends),
-    .end_lane_o(made.end_lane), .keep_o(made.keep), .exponent_o(made.exponent), .take_o(made.take), .fold_o(made.fold)
+  gcm_control #(.Lanes(Lanes), .Depth(Cfg.depth), .Slots(Slots)) u_control (
+    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(control_ready), .slot_i(queued_slot),
+    .lengths_i(queued), .go_i(!beats_full), .valid_o(control_valid), .slot_o(made.slot),
+    .open_o(made.open), .refused_o(made.refused), .has_text_o(made.has_text), .text_o(made.text),
+    .end_o(made.ends), .lane_o(made.lane), .keep_o(made.keep), .exponent_o(made.exponent),
+    .take_o(made.take), .fold_o(made.fold)
   );
-  fifo #(.W($bits(flags_t)), .Depth(16), .Slack(6)) u_flags (
-    .clk_i, .rst_ni, .push_i(control_valid), .data_i(made_flags), .near_full_o(unused_flags_full),
-    .valid_o(beat_valid), .data_o(flags), .pop_i(beat_pop)
-  );
-  // Both queues show a word at the same time.
-  fifo_late #(.W($bits(beat_t)), .Depth(16), .Slack(6)) u_beats (
-    .clk_i, .rst_ni, .push_i(control_valid), .data_i(made), .near_full_o(beats_full),
-    .valid_o(unused_beat_valid), .data_o(beat), .pop_i(beat_pop)
-  );
-
-  // What the packet's last beat needs to know.
-  logic known_q, unused_info, unused_info_full;
-  logic [LenW-1:0] info_ad_len, info_text_len;
-  block_t info_tag;
-  logic [2*LenW+127:0] known_info_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) known_q <= 1'b0;
-    else known_q <= queued_valid && control_ready;
-  end
-  always_ff @(posedge clk_i) known_info_q <= {queued_ad_len, queued_text_len, queued_tag};
-  fifo_late #(.W(2 * LenW + 128), .Depth(32)) u_info (
-    .clk_i, .rst_ni, .push_i(known_q), .data_i(known_info_q), .near_full_o(unused_info_full),
-    .valid_o(unused_info), .data_o({info_ad_len, info_text_len, info_tag}), .pop_i(beat_pop && flags.ends)
+  assign made.mix = made.lane & {Lanes{!made.open}};
+  fifo_split #(.Flags($bits(flags_t)), .Cfg(queue($bits(beat_t), 16, 6))) u_beats (
+    .clk_i, .rst_ni, .push_i(control_valid), .flags_i({made.text, made.ends}), .data_i(made),
+    .near_full_o(beats_full), .valid_o(beat_valid), .flags_o(flags), .data_o(beat), .pop_i(pop)
   );
 
   // ---- the data joins ----
-  logic in_valid, in_last, in_pop, out_full, room, verdict_went;
+  logic in_valid, in_short, in_long, out_full, go_q;
   block_t [Lanes-1:0] data;
-  logic [$clog2(Pending+1)-1:0] pending_q;
-  logic go_q;  // there is room for the text and for the verdict
-
-  stream_in #(.Lanes(Lanes)) u_in (
-    .clk_i, .rst_ni, .s_valid_i, .s_ready_o, .s_data_i, .s_last_i,
-    .valid_o(in_valid), .last_o(in_last), .pop_i(in_pop), .data_o(data)
+  logic [Bytes-1:0] in_keep;
+  frame_in #(.Lanes(Lanes)) u_in (
+    .clk_i, .rst_ni, .packet_i(counted), .beats_i(lengths.beats), .full_o(frames_full), .s_valid_i,
+    .s_ready_o, .s_data_i, .s_keep_i, .s_last_i, .valid_o(in_valid), .pop_i(pop), .data_o(data),
+    .keep_o(in_keep), .short_o(in_short), .long_o(in_long)
   );
 
-  assign room     = beat_valid && (!flags.text || ks_valid) && go_q;
-  assign in_pop   = room && flags.data && in_valid;
-  assign beat_pop = room && (!flags.data || in_valid);
-  assign ks_pop   = beat_pop && flags.text;
+  assign pop      = beat_valid && in_valid && go_q && (!flags.text || ks_valid)
+      && (!flags.ends || mask_valid);
+  assign ks_pop   = pop && flags.text;
+  assign info_pop = pop && flags.ends;
 
-  // A cycle later.
-  logic popped, ended_q, wrong_last_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {popped, ks_popped, ended_q} <= '0;
-    else {popped, ks_popped, ended_q} <= {beat_pop, ks_pop, beat_pop && flags.ends};
-  end
-  flags_t flags_q;
-  always_ff @(posedge clk_i) begin
-    flags_q      <= flags;
-    wrong_last_q <= flags.data && in_last != flags.data_last;
-  end
-
+  // There is room for the text and for the verdict.
+  logic ended_q, verdict_went;
+  logic [$clog2(Pending+1)-1:0] pending_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      verdict_went <= 1'b0;
-      pending_q    <= '0;
-      go_q         <= 1'b0;
+      {ks_popped, ended_q, verdict_went, go_q} <= '0;
+      pending_q <= '0;
     end else begin
+      ks_popped    <= ks_pop;
+      ended_q      <= info_pop;
       verdict_went <= verdict_valid_o && verdict_ready_i;
       pending_q    <= pending_q + $bits(pending_q)'(ended_q) - $bits(pending_q)'(verdict_went);
-      go_q         <= !out_full && pending_q < $bits(pending_q)'(Pending - 2);
+      go_q         <= !out_full && pending_q < $bits(pending_q)'(Pending - 3);
     end
   end
 
-  // Late cycles after the join: the words are here.
-  logic valid, text, takes_data, ends, wrong_last;
-  delay_valid #(.Cycles(Late - 1)) u_valid (.clk_i, .rst_ni, .valid_i(popped), .valid_o(valid));
-  delay #(.W(4), .Cycles(Late - 1)) u_beside (
-    .clk_i, .d_i({flags_q.text, flags_q.data, flags_q.ends, wrong_last_q}), .q_o({text, takes_data, ends, wrong_last})
-  );
-  logic unused_data_last;
-  assign unused_data_last = flags_q.data_last;
-
-  // The next register: the text out, and what is hashed.
-  logic beat_valid_q, out_valid_q, mask_valid_q, end_q, open_q, malformed_q;
+  // Late cycles after the join the words are here. The next register: what is hashed; text, with
+  // lanes that are none.
+  logic valid, valid_q;
   beat_t beat_q;
-  block_t [Lanes-1:0] out_d, out_q, x_d, x_q;
-  block_t mask_d, mask_q, claim_q;
+  block_t [Lanes-1:0] mixed_q, x_d, x_q;
+  block_t after_q, mask_q, claim_q;
+  logic short_q;
+  delay_valid #(.Cycles(Late)) u_valid (.clk_i, .rst_ni, .valid_i(pop), .valid_o(valid));
 
   always_comb begin
-    mask_d = '0;
     for (int l = 0; l < Lanes; l++) begin
       for (int i = 0; i < 16; i++) begin
-        out_d[l][8*i+:8] = beat.keep[16*l+i] ? data[l][8*i+:8] ^ ks[l][8*i+:8] : '0;
-        x_d[l][8*i+:8]   = beat.keep[16*l+i] ? data[l][8*i+:8] ^ (text && !beat.open ? ks[l][8*i+:8] : 8'b0) : '0;
+        x_d[l][8*i+:8] = beat.keep[16*l+i] ? data[l][8*i+:8] ^ (beat.mix[l] ? ks[l][8*i+:8] : 8'b0)
+            : '0;
       end
-      if (beat.end_lane[l]) begin
-        mask_d = mask_d ^ ks[l];
-        x_d[l] = reverse_bytes({64'({info_ad_len, 3'b0}), 64'({info_text_len, 3'b0})});
-      end
-      x_d[l] = element(x_d[l]);
     end
   end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      beat_valid_q     <= 1'b0;
-      {out_valid_q, mask_valid_q} <= '0;
-      malformed_q <= 1'b0;
-    end else begin
-      beat_valid_q     <= valid;
-      {out_valid_q, mask_valid_q} <= {valid && text && takes_data, valid && ends};
-      if (valid) malformed_q <= wrong_last || (malformed_q && !end_q);
-    end
+    if (!rst_ni) valid_q <= 1'b0;
+    else valid_q <= valid;
   end
   always_ff @(posedge clk_i) begin
-    if (valid) end_q <= ends;  // of the last beat that came by
     beat_q  <= beat;
-    out_q   <= out_d;
-    x_q     <= x_d;
-    mask_q  <= mask_d;
-    claim_q <= info_tag;
-    open_q  <= beat.open;
+    mixed_q <= data ^ ks;
+    for (int l = 0; l < Lanes; l++) x_q[l] <= element(x_d[l]);
+    short_q  <= in_short;
+    after_q  <= beat.ends
+        ? element(reverse_bytes({64'({info.ad_len, 3'b0}), 64'({info.text_len, 3'b0})})) : '0;
+    mask_q   <= mask;
+    claim_q  <= info.tag;
   end
 
-  fifo #(.W(128 * Lanes + Bytes + 1), .Depth(32), .Slack(8)) u_out (
-    .clk_i, .rst_ni, .push_i(out_valid_q),
-    .data_i({beat_q.text_last, beat_q.keep, out_q}), .near_full_o(out_full),
-    .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}), .pop_i(m_valid_o && m_ready_i)
+  // Another: the text without them, and nothing of a packet that was refused or of beats that never
+  // came.
+  typedef struct packed {
+    logic last;
+    logic [Bytes-1:0] keep;
+    block_t [Lanes-1:0] data;
+  } out_t;
+  logic out_valid_q2;
+  logic [Bytes-1:0] shows;
+  out_t out_q2, out;
+  block_t mask_q2, claim_q2;
+  logic open_q2, text_q2;
+  always_comb begin
+    for (int i = 0; i < Bytes; i++) shows[i] = beat_q.keep[i] && beat_q.lane[i/16];
+  end
+
+  logic ends_q2;
+  status_e status_q2;
+  frame_status #(.Lanes(Lanes)) u_status (
+    .clk_i, .rst_ni, .valid_i(valid), .ends_i(beat.ends), .keep_i(beat.keep), .in_keep_i(in_keep),
+    .short_i(in_short), .long_i(in_long), .admission_i(info.status), .valid_o(ends_q2),
+    .status_o(status_q2)
   );
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_valid_q2 <= 1'b0;
+    else out_valid_q2 <= valid_q && beat_q.text && !beat_q.refused;
+  end
+  always_ff @(posedge clk_i) begin
+    out_q2.last <= beat_q.ends;
+    for (int i = 0; i < Bytes; i++) begin
+      out_q2.keep[i]               <= shows[i];
+      out_q2.data[i/16][8*(i%16)+:8] <= shows[i] && !short_q ? mixed_q[i/16][8*(i%16)+:8] : '0;
+    end
+    mask_q2   <= mask_q;
+    claim_q2  <= claim_q;
+    open_q2   <= beat_q.open;
+    text_q2   <= beat_q.has_text && !beat_q.refused;
+  end
+  fifo_port #(.Cfg(queue($bits(out_t), 32, 10))) u_out (
+    .clk_i, .rst_ni, .push_i(out_valid_q2), .data_i(out_q2), .near_full_o(out_full),
+    .valid_o(m_valid_o), .data_o(out), .pop_i(m_valid_o && m_ready_i)
+  );
+  assign {m_last_o, m_keep_o, m_data_o} = out;
 
   // ---- the hash and the verdict ----
-  logic unused_beat;
-  assign unused_beat = ^{beat_q.open, beat_q.end_lane};
-
   logic hash_valid;
   block_t hash;
-
-  ghash_powers #(.Count(Lanes * Depth)) u_powers (
-    .clk_i, .rst_ni, .valid_i(derive_valid), .h_i(element(cipher_out[0])), .ready_o(derive_ready),
+  ghash_powers #(.Count(Lanes * Cfg.depth + 1)) u_powers (
+    .clk_i, .rst_ni, .valid_i(derive_valid), .h_i(element(narrow_out)), .ready_o(derive_ready),
     .we_o(power_we), .index_o(power_index), .power_o(power)
   );
-  ghash_stride #(.Lanes(Lanes), .Depth(Depth), .Slots(Slots)) u_ghash (
-    .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(setup_slot), .power_index_i(power_index), .power_i(power),
-    .valid_i(beat_valid_q), .slot_i(beat_q.slot), .x_i(x_q), .exponent_i(beat_q.exponent), .take_i(beat_q.take),
-    .fold_i(beat_q.fold), .last_i(end_q), .valid_o(hash_valid), .hash_o(hash)
+  ghash_stride #(.Lanes(Lanes), .Depth(Cfg.depth), .Slots(Slots)) u_ghash (
+    .clk_i, .rst_ni, .power_we_i(power_we), .power_slot_i(setup_slot), .power_index_i(power_index),
+    .power_i(power), .valid_i(valid_q), .slot_i(beat_q.slot), .x_i(x_q), .after_i(after_q),
+    .exponent_i(beat_q.exponent), .take_i(beat_q.take), .fold_i(beat_q.fold), .last_i(beat_q.ends),
+    .valid_o(hash_valid), .hash_o(hash)
   );
-  tag_check #(.Depth(Pending)) u_tag_check (
-    .clk_i, .rst_ni, .mask_valid_i(mask_valid_q), .mask_i(mask_q), .open_i(open_q), .claim_i(claim_q),
-    .malformed_i(malformed_q), .hash_valid_i(hash_valid), .hash_i(element(hash)),
+  tag_check #(.Depth(Pending), .TagBytes(Cfg.tag_bytes)) u_tag_check (
+    .clk_i, .rst_ni, .mask_valid_i(ends_q2), .mask_i(mask_q2), .open_i(open_q2), .text_i(text_q2),
+    .status_i(status_q2), .claim_i(claim_q2), .hash_valid_i(hash_valid), .hash_i(element(hash)),
     .valid_o(verdict_valid_o), .ready_i(verdict_ready_i), .verdict_o
   );
+
+  `SEALWRIGHT_STABLE(Text, m_valid_o, m_ready_i, {m_last_o, m_keep_o, m_data_o})
+  `SEALWRIGHT_STABLE(Verdict, verdict_valid_o, verdict_ready_i, verdict_o)
 
 endmodule

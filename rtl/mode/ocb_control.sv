@@ -1,16 +1,22 @@
-// What every beat of a packet is, and its offsets, worked out ahead of the data (RFC 7253, sections 4.1 and 4.2).
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Beats: the associated data in beats of its own, the text (of an empty text one beat that takes no data). Block i of
-// either chain stands under Offset_i = Offset_{i-1} + L_ntz(i), a last partial one under Offset_* = Offset_m + L_*; the
-// chain of the associated data begins at zero, that of the text at the nonce's offset. What the tag is encrypted under
-// is Offset_* or Offset_m, plus L_$. Only the offset before a beat is a loop, one addition long.
+// What every beat of a packet is, and its offsets, worked out ahead of the data (RFC 7253, sections
+// 4.1 and 4.2).
+//
+// Block i of either chain, of the associated data or of the text, stands under Offset_i =
+// Offset_{i-1} + L_ntz(i), a last partial one under Offset_* = Offset_m + L_*; the chain of the
+// associated data begins at zero, that of the text at the nonce's offset. What the tag is encrypted
+// under is the text's last offset, plus L_$. A beat may hold the end of the one chain and the
+// beginning of the other. Only the offset before a beat is a loop, one addition long: what each
+// lane adds to it is a sum of L_0, L_1, L_n and L_*, where n belongs to the one index in a beat
+// that Lanes divides.
 
 module ocb_control
   import sealwright_pkg::*;
 #(
   parameter int unsigned Lanes = 4,
   parameter int unsigned Slots = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -25,161 +31,211 @@ module ocb_control
   output logic [3:0]          table_ntz_o,
   input  block_t              star_i,
   input  block_t              dollar_i,
-  input  block_t [Lanes-1:0]  prefix_i,
+  input  block_t              l0_i,
+  input  block_t              l1_i,
+  input  block_t              ln_i,
   // beats
   output logic                valid_o,
   output logic [SlotW-1:0]    slot_o,
   output logic                open_o,
-  output logic                text_o,      // 0: associated data
-  output logic                data_o,      // takes a beat of the stream
-  output logic                data_last_o, // the packet's last one
-  output logic                text_last_o, // its last one with text
-  output logic                end_o,       // its last beat
+  output logic                out_o,       // text of it goes out
+  output logic                has_text_o,  // text of its packet does
+  output logic                end_o,       // the packet's last beat
+  output logic [Lanes-1:0]    lane_o,      // lanes with text
   output logic [Lanes-1:0]    full_o,      // lanes with 16 bytes
-  output logic [Lanes-1:0]    part_o,      // the lane with fewer
+  output logic [Lanes-1:0]    part_o,      // lanes with fewer
   output logic [16*Lanes-1:0] keep_o,
   output block_t [Lanes-1:0]  offset_o,
   output block_t              final_o      // of the last beat: what the checksum is added to
 );
 
-  localparam int unsigned Bytes  = 16 * Lanes;
-  localparam int unsigned BytesW = $clog2(Bytes + 1);
-  localparam int unsigned BeatW  = LenW - 4 - $clog2(Lanes) + 1;
+  localparam int unsigned LaneW = Lanes > 1 ? $clog2(Lanes) : 1;
 
-  logic busy_q, in_ad_q, first_q, has_text_q, open_q, last_q, load;
-  logic text_short_q;                 // the text has one beat or none
-  logic ends_q;                       // !in_ad_q && last_q
+  logic busy_q, load, ends, last_q, first_q, text_first_q, ad_last_q;
   logic [SlotW-1:0] slot_q;
-  logic [LenW-1:0] bytes_q, text_q;   // of this chain from here on; of the text that is to follow
-  logic [BeatW-1:0] number_q;         // of this beat in its chain, from 1
+  lengths_t now_q;
+  logic [BlockW-1:0] number_q;  // n, less the bits that Lanes has: from 1
+  logic [LaneW-1:0] turn_q;     // the lane in which the text begins
 
-  assign ready_o = !busy_q || (go_i && ends_q);
+  assign ends    = go_i && last_q;
+  assign ready_o = !busy_q || ends;
   assign load    = valid_i && ready_o;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) busy_q <= 1'b0;
-    else busy_q <= load || (busy_q && !(go_i && ends_q));
+    else busy_q <= load || (busy_q && !ends);
   end
   always_ff @(posedge clk_i) begin
     if (load) begin
-      slot_q     <= slot_i;
-      open_q     <= lengths_i.open;
-      in_ad_q    <= lengths_i.has_ad;
-      has_text_q <= lengths_i.has_text;
-      bytes_q    <= lengths_i.first_len;
-      text_q     <= lengths_i.text_len;
-      last_q     <= lengths_i.first_short;
-      text_short_q <= lengths_i.text_short;
-      ends_q     <= !lengths_i.has_ad && lengths_i.text_short;
-      number_q   <= BeatW'(1);
-      first_q    <= 1'b1;
+      slot_q       <= slot_i;
+      now_q        <= lengths_i;
+      last_q       <= lengths_i.beats == '0;
+      ad_last_q    <= lengths_i.ad_blocks <= BlockW'(Lanes);
+      first_q      <= 1'b1;
+      text_first_q <= 1'b1;
+      number_q     <= BlockW'(1);
+      turn_q       <= Lanes > 1 ? LaneW'(lengths_i.ad_blocks) : '0;
     end else if (go_i) begin
-      in_ad_q  <= in_ad_q && !last_q;
-      ends_q   <= last_q ? text_short_q : !in_ad_q && bytes_q <= LenW'(2 * Bytes);
-      first_q  <= last_q;
-      number_q <= last_q ? BeatW'(1) : number_q + BeatW'(1);
-      bytes_q  <= last_q ? text_q : bytes_q - LenW'(Bytes);
-      last_q   <= last_q ? text_short_q : bytes_q <= LenW'(2 * Bytes);
+      last_q          <= now_q.beats == BlockW'(1);
+      ad_last_q       <= now_q.ad_blocks <= BlockW'(2 * Lanes);
+      first_q         <= 1'b0;
+      text_first_q    <= text_first_q && now_q.ad_blocks >= BlockW'(Lanes);
+      number_q        <= now_q.ad_blocks != '0 && ad_last_q ? BlockW'(1) : number_q + BlockW'(1);
+      now_q.beats     <= now_q.beats - BlockW'(1);
+      now_q.blocks    <= now_q.blocks - BlockW'(Lanes);
+      now_q.ad_blocks <= ad_last_q ? '0 : now_q.ad_blocks - BlockW'(Lanes);
     end
   end
 
-  // First register: the bytes of the beat, and the L_i of its last lane.
+  // First register: everything cut down to a few bits.
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic open, text, data, data_last, text_last, ends, first;
-    logic [BytesW-1:0] bytes;
+    logic open, refused, has_text, ends, first, text_first;
+    logic [Lanes-1:0] there, ad, ad_end, text_end;
+    logic [3:0] ad_tail, text_tail;
+    logic [LaneW-1:0] turn;
   } step_t;
 
-  function automatic logic [3:0] ntz(logic [BeatW-1:0] n);
+  function automatic logic [3:0] ntz(logic [BlockW-1:0] n);
     ntz = 4'd15;
-    for (int i = BeatW - 1; i >= 0; i--) if (n[i]) ntz = 4'(i + $clog2(Lanes));
+    for (int i = BlockW - 1; i >= 0; i--) if (n[i]) ntz = 4'(i + $clog2(Lanes));
   endfunction
 
-  logic valid_q, valid_q3, valid_q4;
-  step_t step_q, step_q2, step_q3;
+  logic [4:1] valid_q;
+  step_t step_q, step_q2, step_q3, step_q4;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else valid_q <= busy_q && go_i;
+    if (!rst_ni) {valid_o, valid_q} <= '0;
+    else {valid_o, valid_q} <= {valid_q, busy_q && go_i};
   end
   always_ff @(posedge clk_i) begin
-    step_q.slot      <= slot_q;
-    step_q.open      <= open_q;
-    step_q.text      <= !in_ad_q;
-    step_q.data      <= in_ad_q || has_text_q;
-    step_q.data_last <= last_q && (in_ad_q ? !has_text_q : 1'b1);
-    step_q.text_last <= ends_q;
-    step_q.ends      <= ends_q;
-    step_q.first     <= first_q;
-    step_q.bytes     <= last_q ? BytesW'(bytes_q) : BytesW'(Bytes);
-    table_ntz_o      <= ntz(number_q);
+    step_q.slot       <= slot_q;
+    step_q.open       <= now_q.open;
+    step_q.refused    <= now_q.refused;
+    step_q.has_text   <= now_q.has_text;
+    step_q.ends       <= last_q;
+    step_q.first      <= first_q;
+    step_q.text_first <= text_first_q;
+    step_q.ad_tail    <= now_q.ad_tail;
+    step_q.text_tail  <= now_q.text_tail;
+    step_q.turn       <= turn_q;
+    for (int l = 0; l < Lanes; l++) begin
+      step_q.there[l]    <= now_q.blocks > BlockW'(l);
+      step_q.ad[l]       <= now_q.ad_blocks > BlockW'(l);
+      step_q.ad_end[l]   <= now_q.ad_blocks == BlockW'(l + 1);
+      step_q.text_end[l] <= now_q.blocks == BlockW'(l + 1) && now_q.has_text;
+    end
+    table_ntz_o <= ntz(number_q);
+    step_q2 <= step_q;
+    step_q3 <= step_q2;
+    step_q4 <= step_q3;
   end
   assign table_slot_o = step_q.slot;
 
-  // Third: the tables have answered, and the bytes are told lane by lane.
-  logic [Lanes-1:0] full_q3, part_q3, whole_q3;  // whole_q3: the lane is the last full one
-  logic star_q3;                                 // there is a lane with fewer
-  delay_valid #(.Cycles(2)) u_valid (.clk_i, .rst_ni, .valid_i(valid_q), .valid_o(valid_q3));
-  delay #(.W($bits(step_t)), .Cycles(1)) u_step (.clk_i, .d_i(step_q), .q_o(step_q2));
-  always_ff @(posedge clk_i) begin
-    step_q3 <= step_q2;
-    star_q3 <= step_q2.bytes[3:0] != '0;
+  // Second: which lanes hold fewer than 16 bytes, and which L each lane adds to the offset before
+  // the beat.
+  typedef struct packed {
+    logic star, n, one, zero;
+  } sum_t;
+  sum_t [Lanes-1:0] sum_d, sum_q2, sum_q3;
+  sum_t end_d, end_q3;  // of the text's last lane, if it is in this beat
+  logic [Lanes-1:0] part_d, part_q2, part_q3, part_q4;
+  always_comb begin
+    automatic sum_t all = '0;
+    automatic logic [LaneW-1:0] place;
     for (int l = 0; l < Lanes; l++) begin
-      full_q3[l]  <= step_q2.bytes >= BytesW'(16 * l + 16);
-      part_q3[l]  <= step_q2.bytes > BytesW'(16 * l) && step_q2.bytes < BytesW'(16 * l + 16);
-      whole_q3[l] <= step_q2.bytes[BytesW-1:4] == (BytesW-4)'(l + 1);
+      part_d[l] = (step_q.ad_end[l] && step_q.ad_tail != '0)
+          || (step_q.text_end[l] && step_q.text_tail != '0);
+      if (l > 0 && step_q.ad[l > 0 ? l - 1 : 0] && !step_q.ad[l]) all = '0;  // the text begins here
+      sum_d[l]      = all;
+      sum_d[l].star = 1'b1;
+      place = LaneW'(l + 1) - (step_q.ad[l] ? '0 : step_q.turn);  // the index, modulo Lanes
+      if (Lanes == 1 || place == '0) all.n = !all.n;
+      else if (place[0]) all.zero = !all.zero;
+      else all.one = !all.one;
+      if (!part_d[l]) sum_d[l] = all;
     end
   end
 
-  // Fourth: what each lane adds to the offset before the beat.
-  step_t step_q4;
-  logic [Lanes-1:0] full_q4, part_q4;
-  logic [Bytes-1:0] keep_q4;
-  block_t [Lanes-1:0] earlier, add_q4;
-  block_t whole, final_q4;
   always_comb begin
-    whole = '0;  // what the blocks of 16 bytes add
-    for (int l = 0; l < Lanes; l++) begin
-      earlier[l] = l == 0 ? '0 : prefix_i[l > 0 ? l - 1 : 0];
-      if (whole_q3[l]) whole = whole ^ prefix_i[l];
-    end
+    end_d = '0;
+    for (int l = 0; l < Lanes; l++) if (step_q2.text_end[l]) end_d = end_d | sum_q2[l];
   end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {valid_q4, valid_o} <= '0;
-    else {valid_q4, valid_o} <= {valid_q3, valid_q4};
+
+  // Third: the tables have answered, and the bytes of last blocks are told one by one.
+  logic [15:0] ad_keep_q3, text_keep_q3;
+  function automatic logic [15:0] bytes(logic [3:0] tail);
+    for (int i = 0; i < 16; i++) bytes[i] = tail == '0 || 4'(i) < tail;
+  endfunction
+  always_ff @(posedge clk_i) begin
+    part_q2      <= part_d;
+    part_q3      <= part_q2;
+    part_q4      <= part_q3;
+    sum_q2       <= sum_d;
+    sum_q3       <= sum_q2;
+    end_q3       <= end_d;
+    ad_keep_q3   <= bytes(step_q2.ad_tail);
+    text_keep_q3 <= bytes(step_q2.text_tail);
+  end
+
+  // Fourth: the sums.
+  logic [16*Lanes-1:0] keep_q4;
+  block_t [Lanes-1:0] add_d, add_q4;
+  block_t final_d, final_q4, step_d, step_add_q4;
+  function automatic block_t total(sum_t of, block_t l0, block_t l1, block_t ln, block_t star);
+    return ({128{of.zero}} & l0) ^ ({128{of.one}} & l1) ^ ({128{of.n}} & ln)
+        ^ ({128{of.star}} & star);
+  endfunction
+  always_comb begin
+    for (int l = 0; l < Lanes; l++) add_d[l] = total(sum_q3[l], l0_i, l1_i, ln_i, star_i);
+    final_d = dollar_i ^ total(end_q3, l0_i, l1_i, ln_i, star_i);
+    step_d  = add_d[Lanes-1];
   end
   always_ff @(posedge clk_i) begin
-    step_q4  <= step_q3;
-    full_q4  <= full_q3;
-    part_q4  <= part_q3;
-    final_q4 <= dollar_i ^ whole ^ (star_q3 ? star_i : '0);
-    for (int l = 0; l < Lanes; l++) add_q4[l] <= part_q3[l] ? earlier[l] ^ star_i : prefix_i[l];
-    for (int i = 0; i < Bytes; i++) keep_q4[i] <= BytesW'(i) < step_q3.bytes;
+    add_q4      <= add_d;
+    final_q4    <= final_d;
+    step_add_q4 <= step_d;
+    for (int l = 0; l < Lanes; l++) begin
+      for (int i = 0; i < 16; i++) begin
+        keep_q4[16*l+i] <= step_q3.there[l] && (!step_q3.ad_end[l] || ad_keep_q3[i])
+            && (!step_q3.text_end[l] || text_keep_q3[i]);
+      end
+    end
   end
 
   // Fifth: the offsets. That of the nonce is here when its packet's first beat is.
-  block_t loop_q, base, step_add_q4, came_q, start_q;
+  block_t loop_q, came_q, start_q, text_base;
+  block_t [Lanes-1:0] base;
   logic came;
   delay_valid #(.Cycles(Late + 1)) u_came (.clk_i, .rst_ni, .valid_i(load), .valid_o(came));
   always_ff @(posedge clk_i) begin
     came_q <= offset_i;
     if (came) start_q <= came_q;
-    step_add_q4 <= prefix_i[Lanes-1];
   end
-  assign base = !step_q4.first ? loop_q : step_q4.text ? start_q : '0;
+  // What each lane adds to: that, what the beat before left, or nothing.
+  logic [Lanes-1:0] start_q4, loop_q4;
   always_ff @(posedge clk_i) begin
-    if (valid_q4) loop_q <= base ^ step_add_q4;
-    for (int l = 0; l < Lanes; l++) offset_o[l] <= base ^ add_q4[l];
-    final_o     <= step_q4.ends ? base ^ final_q4 : '0;
-    slot_o      <= step_q4.slot;
-    open_o      <= step_q4.open;
-    text_o      <= step_q4.text;
-    data_o      <= step_q4.data;
-    data_last_o <= step_q4.data_last;
-    text_last_o <= step_q4.text_last;
-    end_o       <= step_q4.ends;
-    full_o      <= full_q4;
-    part_o      <= part_q4;
-    keep_o      <= keep_q4;
+    start_q4 <= ~step_q3.ad & {Lanes{step_q3.text_first}};
+    loop_q4  <= (~step_q3.ad & {Lanes{!step_q3.text_first}})
+        | (step_q3.ad & {Lanes{!step_q3.first}});
+  end
+  always_comb begin
+    text_base = step_q4.text_first ? start_q : loop_q;
+    for (int l = 0; l < Lanes; l++)
+      base[l] = ({128{start_q4[l]}} & start_q) ^ ({128{loop_q4[l]}} & loop_q);
+  end
+  always_ff @(posedge clk_i) begin
+    if (valid_q[4]) loop_q <= base[Lanes-1] ^ step_add_q4;
+    for (int l = 0; l < Lanes; l++) offset_o[l] <= base[l] ^ add_q4[l];
+    final_o    <= step_q4.ends ? text_base ^ final_q4 : '0;
+    slot_o     <= step_q4.slot;
+    open_o     <= step_q4.open;
+    out_o      <= |(step_q4.there & ~step_q4.ad) && !step_q4.refused;
+    has_text_o <= step_q4.has_text && !step_q4.refused;
+    end_o      <= step_q4.ends;
+    lane_o     <= step_q4.there & ~step_q4.ad;
+    full_o     <= step_q4.there & ~part_q4;
+    part_o     <= part_q4;
+    keep_o     <= keep_q4;
   end
 
 endmodule

@@ -1,36 +1,46 @@
-// AES-OCB3 or Serpent-OCB3 (RFC 7253; nonces of 12 bytes, tags of 16): seals and, with Open = 1, opens packets of any
-// length up to 65,535 bytes of text and as many of associated data, Lanes blocks a cycle. Ports as gcm_core's.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A packet takes one beat for each beat of data (one for no text), one for the block that becomes its tag, and one for
-// its nonce's block unless its nonce counts on from that of the packet before. Text that is opened goes out before its
-// verdict is known: whoever receives it must hold it until then.
+// AES-OCB3 or Serpent-OCB3 (RFC 7253; nonces of 12 bytes, tags of Cfg.tag_bytes): seals and, with
+// Cfg.opens, opens packets of any length up to 65,535 bytes of text and as many of associated data,
+// Lanes blocks a cycle. Ports as gcm_core's.
+//
+// A packet takes one beat for each beat of its frame: the blocks that are the core's own (a
+// nonce's, that which becomes the tag, a key's block of zeros) pass through a cipher of one lane
+// beside the wide one. Text that is opened goes out before its verdict is known: whoever receives
+// it must hold it until then (text_hold does).
 //
 //   command -> ocb_nonce -> ocb_control -> queue -+
-//   s -> queue -----------------------------------+-> join -> [Late] -> [ ] -+-> cipher (and its inverse) -+
-//   zero block, tag blocks, nonces' blocks -------+                          +-> masks' queue -------------+-> xor -> m
+//   s -> frame_in -> queue -----------------------+-> join -> [Late] -> [register]
 //
-// The join sees only whether words are there and a few flags of the beat; the words themselves come Late cycles later.
+//   [register] -+-> cipher (and its inverse) -+
+//               +-> masks' queue -------------+-> ocb_sums -> m
+//   blocks of zeros, of tags, of nonces -> narrow cipher -> tables, tag_check, ocb_nonce
 //
-// The checksum of the plaintext, the hash of the associated data and the final offset are added up behind the cipher, in
-// the order of the packets; the sum comes back to the front as the tag's block.
+// The join sees only whether words are there and two flags of the beat; the words themselves come
+// Late cycles later.
+
+`include "assert.svh"
 
 module ocb_core
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cipher = Aes128,
-  parameter int unsigned Sbox   = SboxTable,
-  parameter int unsigned Cut    = 0,
-  parameter int unsigned Lanes  = 4,
-  parameter int unsigned Slots  = 1,
-  parameter bit          Open   = 1'b1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter core_cfg_t Cfg = CoreDefault,
+  localparam int unsigned Lanes = Cfg.pipe.lanes,
+  localparam int unsigned Slots = Cfg.pipe.slots,
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
   input  logic                key_valid_i,
   output logic                key_ready_o,
+  input  logic                key_erase_i,
   input  logic [SlotW-1:0]    key_slot_i,
   input  logic [255:0]        key_i,
+  output logic                done_valid_o,
+  output logic [SlotW-1:0]    done_slot_o,
+  output key_status_e         done_status_o,
+  output logic [Slots-1:0]    slot_valid_o,
+  output logic [Slots-1:0]    slot_busy_o,
   input  logic                command_valid_i,
   output logic                command_ready_o,
   input  logic [SlotW-1:0]    command_slot_i,
@@ -38,6 +48,7 @@ module ocb_core
   input  logic                s_valid_i,
   output logic                s_ready_o,
   input  block_t [Lanes-1:0]  s_data_i,
+  input  logic [16*Lanes-1:0] s_keep_i,
   input  logic                s_last_i,
   output logic                m_valid_o,
   input  logic                m_ready_i,
@@ -50,20 +61,30 @@ module ocb_core
 );
 
   localparam int unsigned Bytes   = 16 * Lanes;
-  localparam int unsigned Ahead   = 128;  // beats of text in the cipher or waiting behind it, more than any latency
-  localparam int unsigned Pending = 64;   // verdicts under way or waiting
-
-  typedef enum logic [1:0] {KindData, KindZero, KindNonce, KindTag} kind_e;
+  // beats of text in the cipher or waiting behind it, more than any latency
+  localparam int unsigned Ahead   = 128;
+  localparam int unsigned Pending = 256;  // verdicts under way or waiting
 
   // ---- keys ----
-  logic rk_we, zero_valid, derive_valid, derive_ready, zero_done;
-  logic [SlotW-1:0] rk_slot, setup_slot;
+  logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
+  logic command_fire, flight_full;
+  logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
+  logic [255:0] setup_key;
   logic [5:0] rk_index;
-  block_t rk, first_out_q;
+  block_t rk, narrow_out_q;
+  status_e admission;
 
-  key_setup #(.Cipher(Cipher), .Slots(Slots)) u_key_setup (
+  key_guard #(.Cfg(Cfg)) u_guard (
+    .clk_i, .rst_ni, .key_valid_i, .key_ready_o, .key_erase_i, .key_slot_i, .key_i, .done_valid_o,
+    .done_slot_o, .done_status_o, .slot_valid_o, .slot_busy_o, .setup_valid_o(setup_valid),
+    .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
+    .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
+    .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
+    .verdict_i(verdict_valid_o && verdict_ready_i)
+  );
+  key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
-    .valid_i(key_valid_i), .ready_o(key_ready_o), .slot_i(key_slot_i), .key_i,
+    .valid_i(setup_valid), .ready_o(setup_ready), .slot_i(key_slot), .key_i(setup_key),
     .rk_we_o(rk_we), .rk_slot_o(rk_slot), .rk_index_o(rk_index), .rk_o(rk),
     .zero_valid_o(zero_valid), .zero_ready_i(1'b1), .done_valid_i(zero_done),
     .derive_valid_o(derive_valid), .derive_ready_i(derive_ready), .slot_o(setup_slot)
@@ -71,355 +92,293 @@ module ocb_core
 
   logic [SlotW-1:0] table_slot;
   logic [3:0] table_ntz;
-  block_t star, dollar;
-  block_t [Lanes-1:0] prefix;
-  ocb_tables #(.Lanes(Lanes), .Slots(Slots)) u_tables (
-    .clk_i, .rst_ni, .valid_i(derive_valid), .write_slot_i(setup_slot), .star_i(first_out_q), .ready_o(derive_ready),
-    .slot_i(table_slot), .ntz_i(table_ntz), .star_o(star), .dollar_o(dollar), .prefix_o(prefix)
+  block_t star, dollar, l0, l1, ln;
+  ocb_tables #(.Slots(Slots)) u_tables (
+    .clk_i, .rst_ni, .valid_i(derive_valid), .write_slot_i(setup_slot), .star_i(narrow_out_q),
+    .ready_o(derive_ready), .slot_i(table_slot), .ntz_i(table_ntz), .star_o(star),
+    .dollar_o(dollar), .l0_o(l0), .l1_o(l1), .ln_o(ln)
   );
 
   // ---- commands, their first offsets, their beats ----
-  logic ask_valid, ask_ready, answer_valid, started_valid, started_ready;
+  logic nonce_ready, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
+  logic started_ready;
   logic [SlotW-1:0] ask_slot, started_slot;
   block_t ask, start_offset;
-  lengths_t started;
+  lengths_t lengths, started;
 
-  ocb_nonce #(.Lanes(Lanes), .Slots(Slots)) u_nonce (
-    .clk_i, .rst_ni, .forget_i(key_valid_i && key_ready_o),
-    .valid_i(command_valid_i), .ready_o(command_ready_o), .slot_i(command_slot_i), .command_i,
-    .ask_valid_o(ask_valid), .ask_ready_i(ask_ready), .ask_slot_o(ask_slot), .ask_o(ask),
-    .answer_valid_i(answer_valid), .answer_i(first_out_q),
-    .valid_o(started_valid), .ready_i(started_ready), .slot_o(started_slot), .lengths_o(started),
-    .offset_o(start_offset)
+  assign command_ready_o = nonce_ready && !frames_full && !flight_full;
+  assign command_fire    = command_valid_i && command_ready_o;
+  delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
+  packet_lengths #(.Lanes(Lanes)) u_lengths (
+    .clk_i, .open_i(command_i.open), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .refused_i(admission != StatusOk), .lengths_o(lengths)
+  );
+  ocb_nonce #(.Slots(Slots), .TagBytes(Cfg.tag_bytes)) u_nonce (
+    .clk_i, .rst_ni, .slot_valid_i(slot_valid_o), .wipe_i(!setup_ready), .wipe_slot_i(setup_slot),
+    .valid_i(command_fire), .ready_o(nonce_ready), .slot_i(command_slot_i),
+    .nonce_i(command_i.nonce), .lengths_i(lengths), .ask_valid_o(ask_valid),
+    .ask_ready_i(ask_ready), .ask_slot_o(ask_slot), .ask_o(ask), .answer_valid_i(answer_valid),
+    .answer_i(narrow_out_q), .valid_o(started_valid), .ready_i(started_ready),
+    .slot_o(started_slot), .lengths_o(started), .offset_o(start_offset)
   );
 
-  // What the join needs at once, and the rest.
   typedef struct packed {
-    logic text, data, data_last, ends;
+    logic out, ends;
   } flags_t;
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic open, text_last;
-    logic [Lanes-1:0] full, part;
+    logic open, out, has_text, ends;
+    // mix: text that is sealed; bare: a last partial block of text
+    logic [Lanes-1:0] lane, full, part, mix, bare;
     logic [Bytes-1:0] keep;
     block_t [Lanes-1:0] offset;
     block_t last_offset;
   } beat_t;
-  flags_t made_flags, flags;
+  flags_t flags;
   beat_t made, beat;
-  logic made_valid, beat_valid, beat_pop, beats_full, unused_beat_valid, unused_flags_full;
+  logic made_valid, beat_valid, pop, beats_full;
 
   ocb_control #(.Lanes(Lanes), .Slots(Slots)) u_control (
-    .clk_i, .rst_ni, .valid_i(started_valid), .ready_o(started_ready), .slot_i(started_slot), .lengths_i(started),
-    .offset_i(start_offset), .go_i(!beats_full),
-    .table_slot_o(table_slot), .table_ntz_o(table_ntz), .star_i(star), .dollar_i(dollar), .prefix_i(prefix),
-    .valid_o(made_valid), .slot_o(made.slot), .open_o(made.open), .text_o(made_flags.text), .data_o(made_flags.data),
-    .data_last_o(made_flags.data_last), .text_last_o(made.text_last), .end_o(made_flags.ends), .full_o(made.full),
+    .clk_i, .rst_ni, .valid_i(started_valid), .ready_o(started_ready), .slot_i(started_slot),
+    .lengths_i(started), .offset_i(start_offset), .go_i(!beats_full), .table_slot_o(table_slot),
+    .table_ntz_o(table_ntz), .star_i(star), .dollar_i(dollar), .l0_i(l0), .l1_i(l1), .ln_i(ln),
+    .valid_o(made_valid), .slot_o(made.slot), .open_o(made.open), .out_o(made.out),
+    .has_text_o(made.has_text), .end_o(made.ends), .lane_o(made.lane), .full_o(made.full),
     .part_o(made.part), .keep_o(made.keep), .offset_o(made.offset), .final_o(made.last_offset)
   );
-  fifo #(.W($bits(flags_t)), .Depth(32), .Slack(8)) u_flags (
-    .clk_i, .rst_ni, .push_i(made_valid), .data_i(made_flags), .near_full_o(unused_flags_full),
-    .valid_o(beat_valid), .data_o(flags), .pop_i(beat_pop)
-  );
-  // Both queues show a word at the same time.
-  fifo_late #(.W($bits(beat_t)), .Depth(32), .Slack(8)) u_beats (
-    .clk_i, .rst_ni, .push_i(made_valid), .data_i(made), .near_full_o(beats_full),
-    .valid_o(unused_beat_valid), .data_o(beat), .pop_i(beat_pop)
+  assign made.mix  = made.lane & {Lanes{!made.open}};
+  assign made.bare = made.lane & made.part;
+  fifo_split #(.Flags($bits(flags_t)), .Cfg(queue($bits(beat_t), 32, 8))) u_beats (
+    .clk_i, .rst_ni, .push_i(made_valid), .flags_i({made.out, made.ends}), .data_i(made),
+    .near_full_o(beats_full), .valid_o(beat_valid), .flags_o(flags), .data_o(beat), .pop_i(pop)
   );
 
-  logic claim_pop, unused_claim, unused_claim_full;
-  block_t claim;
-  // As many as packets may be under way: ocb_nonce keeps fewer than 110, the other queues as many again.
-  logic claimed_q;
-  block_t claimed_tag_q;
+  // ---- what becomes of the packets: their claims, what the guard said of them, and then their
+  // frames ----
+  logic informed, claimed_q, frame_valid, claim_pop, unused_claim, unused_admitted, unused_status;
+  logic unused_claim_full, unused_admitted_full, unused_status_full;
+  block_t claimed_tag_q, claim;
+  logic [2:0] admitted_bits, status_bits;
+  status_e frame_state;
+  delay_valid #(.Cycles(2)) u_informed (
+    .clk_i, .rst_ni, .valid_i(command_fire), .valid_o(informed)
+  );
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) claimed_q <= 1'b0;
-    else claimed_q <= command_valid_i && command_ready_o;
+    else claimed_q <= command_fire;
   end
   always_ff @(posedge clk_i) claimed_tag_q <= command_i.tag;
-  fifo_late #(.W(128), .Depth(256)) u_claims (
+  fifo_late #(.Cfg(queue(128, Flight))) u_claims (
     .clk_i, .rst_ni, .push_i(claimed_q), .data_i(claimed_tag_q), .near_full_o(unused_claim_full),
     .valid_o(unused_claim), .data_o(claim), .pop_i(claim_pop)
   );
-
-  // ---- join: a beat of data, unless a block of the core's own wants the cipher ----
-  // What is the core's own is chosen a cycle before a beat of data would be, and its words come as late.
-  logic in_valid, in_last, in_pop, room, own, out_went, verdict_went, tag_valid, tag_pop;
-  logic [SlotW-1:0] tag_slot, zero_slot_q;
-  block_t tag_block;
-  block_t [Lanes-1:0] data;
-  logic [$clog2(Ahead+1)-1:0] ahead_q;
-  logic [$clog2(Pending+1)-1:0] pending_q;
-  logic room_q;  // behind the cipher, for as many beats as three cycles may bring
-
-  stream_in #(.Lanes(Lanes)) u_in (
-    .clk_i, .rst_ni, .s_valid_i, .s_ready_o, .s_data_i, .s_last_i,
-    .valid_o(in_valid), .last_o(in_last), .pop_i(in_pop), .data_o(data)
+  fifo_late #(.Cfg(queue(3, Flight))) u_admitted (
+    .clk_i, .rst_ni, .push_i(informed), .data_i(admission), .near_full_o(unused_admitted_full),
+    .valid_o(unused_admitted), .data_o(admitted_bits), .pop_i(pop && flags.ends)
+  );
+  fifo_late #(.Cfg(queue(3, Pending))) u_frames (
+    .clk_i, .rst_ni, .push_i(frame_valid), .data_i(frame_state), .near_full_o(unused_status_full),
+    .valid_o(unused_status), .data_o(status_bits), .pop_i(claim_pop)
   );
 
-  logic own_q, go_q;
-  kind_e own_kind_q;
-  assign own       = zero_valid || tag_valid || ask_valid;
-  assign tag_pop   = tag_valid && !zero_valid;
-  assign ask_ready = !zero_valid && !tag_valid;
-  assign room      = beat_valid && go_q;
-  assign in_pop    = room && flags.data && in_valid;
-  assign beat_pop  = room && (!flags.data || in_valid);
+  // ---- the data joins ----
+  logic in_valid, in_short, in_long, go_q, out_went, verdict_went, went_out, went_end;
+  block_t [Lanes-1:0] data;
+  logic [Bytes-1:0] in_keep;
+  logic [$clog2(Ahead+1)-1:0] ahead_q;
+  logic [$clog2(Pending+1)-1:0] pending_q;
 
-  // A cycle later.
-  logic popped, went_text, went_end, wrong_last_q;
-  flags_t flags_q;
-  kind_e kind_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {own_q, go_q, popped, went_text, went_end} <= '0;
-    else begin
-      {own_q, go_q} <= {own, room_q && !own};
-      {popped, went_text, went_end} <= {beat_pop || own_q, in_pop && flags.text, beat_pop && flags.ends};
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    own_kind_q   <= zero_valid ? KindZero : tag_valid ? KindTag : KindNonce;
-    zero_slot_q  <= setup_slot;
-    kind_q       <= own_q ? own_kind_q : KindData;
-    flags_q      <= flags;
-    wrong_last_q <= flags.data && in_last != flags.data_last;
-  end
+  frame_in #(.Lanes(Lanes)) u_in (
+    .clk_i, .rst_ni, .packet_i(counted), .beats_i(lengths.beats), .full_o(frames_full), .s_valid_i,
+    .s_ready_o, .s_data_i, .s_keep_i, .s_last_i, .valid_o(in_valid), .pop_i(pop), .data_o(data),
+    .keep_o(in_keep), .short_o(in_short), .long_o(in_long)
+  );
+  assign pop = beat_valid && in_valid && go_q;
 
+  // There is room behind the cipher, for as many beats as three cycles may bring.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      {out_went, verdict_went, room_q} <= '0;
+      {out_went, verdict_went, went_out, went_end, go_q} <= '0;
       ahead_q   <= '0;
       pending_q <= '0;
     end else begin
       out_went     <= m_valid_o && m_ready_i;
       verdict_went <= verdict_valid_o && verdict_ready_i;
-      ahead_q      <= ahead_q + $bits(ahead_q)'(went_text) - $bits(ahead_q)'(out_went);
+      went_out     <= pop && flags.out;
+      went_end     <= pop && flags.ends;
+      ahead_q      <= ahead_q + $bits(ahead_q)'(went_out) - $bits(ahead_q)'(out_went);
       pending_q    <= pending_q + $bits(pending_q)'(went_end) - $bits(pending_q)'(verdict_went);
-      room_q       <= ahead_q < $bits(ahead_q)'(Ahead - 3) && pending_q < $bits(pending_q)'(Pending - 3);
+      go_q         <= ahead_q < $bits(ahead_q)'(Ahead - 3)
+          && pending_q < $bits(pending_q)'(Pending - 3);
     end
   end
 
-  // Late cycles after the join: the words are here. Those of the core's own came the cycle before.
-  logic valid, text, takes_data, ends, wrong_last;
-  kind_e kind, kind_before;
-  logic [SlotW-1:0] own_slot_q;
-  block_t own_block_q;
-  delay_valid #(.Cycles(Late - 1)) u_valid (.clk_i, .rst_ni, .valid_i(popped), .valid_o(valid));
-  delay #(.W(4), .Cycles(Late - 1)) u_beside (
-    .clk_i, .d_i({flags_q.text, flags_q.data, flags_q.ends, wrong_last_q}), .q_o({text, takes_data, ends, wrong_last})
+  logic valid, cipher_valid_q;
+  delay_valid #(.Cycles(Late)) u_valid (.clk_i, .rst_ni, .valid_i(pop), .valid_o(valid));
+  frame_status #(.Lanes(Lanes)) u_status (
+    .clk_i, .rst_ni, .valid_i(valid), .ends_i(beat.ends), .keep_i(beat.keep), .in_keep_i(in_keep),
+    .short_i(in_short), .long_i(in_long), .admission_i(status_e'(admitted_bits)),
+    .valid_o(frame_valid), .status_o(frame_state)
   );
-  logic [1:0] kind_bits, kind_before_bits;
-  delay #(.W(2), .Cycles(Late - 2)) u_kind_before (.clk_i, .d_i(kind_q), .q_o(kind_before_bits));
-  delay #(.W(2), .Cycles(1)) u_kind (.clk_i, .d_i(kind_before_bits), .q_o(kind_bits));
-  assign kind_before = kind_e'(kind_before_bits);
-  assign kind        = kind_e'(kind_bits);
-  always_ff @(posedge clk_i) begin
-    own_block_q <= kind_before == KindTag ? tag_block : kind_before == KindNonce ? ask : '0;
-    own_slot_q  <= kind_before == KindTag ? tag_slot : kind_before == KindNonce ? ask_slot : zero_slot_q;
-  end
-  logic unused_data_last;
-  assign unused_data_last = flags_q.data_last;
 
   // The next register: into the cipher; beside it what its output is added to.
   typedef struct packed {
-    kind_e kind;
     logic [SlotW-1:0] slot;
-    logic open, text, data, text_last, ends, wrong_last;
-    logic [Lanes-1:0] full, part;
+    logic open, out, has_text, ends, short_frame;
+    logic [Lanes-1:0] lane, full, part;
     logic [Bytes-1:0] keep;
     block_t [Lanes-1:0] mask;
-    block_t sum;  // of sealed plaintext, and in the last beat the final offset
+    block_t sum;
   } meta_t;
-
-  // One more bit after the bytes of a block that has fewer than 16.
-  function automatic logic [Bytes-1:0] ends_of(logic [Bytes-1:0] keep);
-    for (int i = 0; i < Bytes; i++) ends_of[i] = i % 16 != 0 && !keep[i] && keep[i > 0 ? i - 1 : 0];
-  endfunction
-
-  logic cipher_valid_q;
-  meta_t meta_d, meta_q;
-  block_t [Lanes-1:0] kept, padded, cipher_d, cipher_in_q;
-  logic [Bytes-1:0] pad;
-  assign pad = ends_of(beat.keep);
+  meta_t meta_d, meta_q, meta;
+  block_t [Lanes-1:0] kept, padded, cipher_d, cipher_in_q, cipher_out, inverse_out;
 
   always_comb begin
-    meta_d.kind       = kind;
-    meta_d.slot       = kind == KindData ? beat.slot : own_slot_q;
-    meta_d.open       = beat.open;
-    meta_d.text       = text;
-    meta_d.data       = takes_data;
-    meta_d.text_last  = beat.text_last;
-    meta_d.ends       = ends;
-    meta_d.wrong_last = wrong_last;
-    meta_d.full       = beat.full;
-    meta_d.part       = beat.part;
-    meta_d.keep       = beat.keep;
-    meta_d.sum        = beat.last_offset;
+    meta_d = '{
+      slot: beat.slot, open: beat.open, out: beat.out, has_text: beat.has_text, ends: beat.ends,
+      short_frame: in_short,
+      lane: beat.lane, full: beat.full, part: beat.part, keep: beat.keep, mask: '0,
+      sum: beat.last_offset
+    };
     for (int l = 0; l < Lanes; l++) begin
       for (int i = 0; i < 16; i++) begin
         kept[l][8*i+:8]   = beat.keep[16*l+i] ? data[l][8*i+:8] : '0;
-        padded[l][8*i+:8] = beat.keep[16*l+i] ? data[l][8*i+:8] : {pad[16*l+i], 7'b0};
+        padded[l][8*i+:8] = kept[l][8*i+:8];
+        // One more bit after the bytes of a block that has fewer than 16.
+        if (i > 0) padded[l][8*i+7] = kept[l][8*i+7]
+            || (!beat.keep[16*l+i] && beat.keep[16*l+(i > 0 ? i - 1 : 0)]);
       end
       meta_d.mask[l] = beat.full[l] ? beat.offset[l] : kept[l];
-      cipher_d[l]    = beat.offset[l] ^ (beat.part[l] && text ? '0 : padded[l]);
-      if (text && !beat.open) meta_d.sum = meta_d.sum ^ padded[l];
+      cipher_d[l]    = beat.offset[l] ^ (beat.bare[l] ? '0 : padded[l]);
+      if (beat.mix[l]) meta_d.sum = meta_d.sum ^ padded[l];
+      if (!beat.lane[l]) meta_d.keep[16*l+:16] = '0;
     end
-    if (kind != KindData) cipher_d[0] = own_block_q;
   end
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) cipher_valid_q <= 1'b0;
     else cipher_valid_q <= valid;
   end
   always_ff @(posedge clk_i) begin
-    meta_q   <= meta_d;
+    meta_q      <= meta_d;
     cipher_in_q <= cipher_d;
   end
 
-  // ---- the cipher ----
-  logic cipher_valid, cipher_soon, unused_meta_valid, unused_meta_full;
-  block_t [Lanes-1:0] cipher_out, inverse_out;
-  meta_t meta;
-
-  cipher_pipe #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_cipher (
+  // ---- the cipher, and behind it the text ----
+  logic cipher_valid, cipher_soon, unused_meta_valid, unused_meta_full, unused_out_full;
+  cipher_pipe #(.Cfg(Cfg.pipe)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
-    .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(cipher_valid), .block_o(cipher_out)
+    .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(cipher_valid),
+    .block_o(cipher_out)
   );
-  if (Open) begin : gen_inverse
+  if (Cfg.opens) begin : gen_inverse
     logic unused_valid;
-    cipher_pipe #(
-      .Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots), .Inverse(1'b1)
-    ) u_inverse (
+    cipher_pipe #(.Cfg(inverse_of(Cfg.pipe))) u_inverse (
       .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
-      .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(unused_valid), .block_o(inverse_out)
+      .valid_i(cipher_valid_q), .slot_i(meta_q.slot), .block_i(cipher_in_q), .valid_o(unused_valid),
+      .block_o(inverse_out)
     );
   end else begin : gen_no_inverse
     assign inverse_out = '0;
   end
-  delay_valid #(.Cycles(latency(Cipher, Cut) - Late)) u_soon (.clk_i, .rst_ni, .valid_i(cipher_valid_q), .valid_o(cipher_soon));
-  fifo_late #(.W($bits(meta_t)), .Depth(Ahead)) u_meta (
+  delay_valid #(.Cycles(latency(Cfg.pipe) - Late)) u_soon (
+    .clk_i, .rst_ni, .valid_i(cipher_valid_q), .valid_o(cipher_soon)
+  );
+  fifo_late #(.Cfg(queue($bits(meta_t), Ahead))) u_meta (
     .clk_i, .rst_ni, .push_i(cipher_valid_q), .data_i(meta_q), .near_full_o(unused_meta_full),
     .valid_o(unused_meta_valid), .data_o(meta), .pop_i(cipher_soon)
   );
+  assign claim_pop = cipher_valid && meta.ends;  // its packet's sums are here a cycle behind it
 
-  // First register behind it.
-  logic data_o1, tag_o1;  // what came
-  meta_t meta_o1;
-  block_t [Lanes-1:0] cipher_o1, inverse_o1;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {data_o1, zero_done, answer_valid, tag_o1} <= '0;
-    else begin
-      data_o1      <= cipher_valid && meta.kind == KindData;
-      zero_done    <= cipher_valid && meta.kind == KindZero;
-      answer_valid <= cipher_valid && meta.kind == KindNonce;
-      tag_o1       <= cipher_valid && meta.kind == KindTag;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    meta_o1    <= meta;
-    cipher_o1  <= cipher_out;
-    inverse_o1 <= inverse_out;
-  end
-  assign first_out_q = cipher_o1[0];
-
-  // Second: the text, and the sum over the lanes of the associated data.
-  logic valid_o2;
-  meta_t meta_o2;
-  block_t [Lanes-1:0] text_d, text_o2;
-  block_t hash_d, hash_o2;
-  always_comb begin
-    hash_d = '0;
-    for (int l = 0; l < Lanes; l++) begin
-      text_d[l] = (Open && meta_o1.open && meta_o1.full[l] ? inverse_o1[l] : cipher_o1[l]) ^ meta_o1.mask[l];
-      for (int i = 0; i < 16; i++) if (!meta_o1.keep[16*l+i]) text_d[l][8*i+:8] = '0;
-      if (!meta_o1.text && (meta_o1.full[l] || meta_o1.part[l])) hash_d = hash_d ^ cipher_o1[l];
-    end
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_o2 <= 1'b0;
-    else valid_o2 <= data_o1;
-  end
-  always_ff @(posedge clk_i) begin
-    meta_o2 <= meta_o1;
-    text_o2 <= text_d;
-    hash_o2 <= hash_d;
-  end
-
-  logic unused_out_full;
-  fifo #(.W(128 * Lanes + Bytes + 1), .Depth(Ahead)) u_out (
-    .clk_i, .rst_ni, .push_i(valid_o2 && meta_o2.text && meta_o2.data),
-    .data_i({meta_o2.text_last, meta_o2.keep, text_o2}), .near_full_o(unused_out_full),
-    .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}), .pop_i(m_valid_o && m_ready_i)
+  logic out_valid, out_last, sum_valid, sum_open, sum_text;
+  logic [SlotW-1:0] sum_slot;
+  logic [Bytes-1:0] out_keep;
+  block_t [Lanes-1:0] out;
+  block_t sum_block, sum_hash;
+  ocb_sums #(.Lanes(Lanes), .Slots(Slots), .Open(Cfg.opens)) u_sums (
+    .clk_i, .rst_ni, .valid_i(cipher_valid), .cipher_i(cipher_out), .inverse_i(inverse_out),
+    .slot_i(meta.slot), .open_i(meta.open), .out_i(meta.out), .has_text_i(meta.has_text),
+    .end_i(meta.ends), .short_i(meta.short_frame), .lane_i(meta.lane), .full_i(meta.full),
+    .part_i(meta.part), .keep_i(meta.keep), .mask_i(meta.mask), .sum_i(meta.sum),
+    .text_valid_o(out_valid), .text_last_o(out_last), .text_keep_o(out_keep), .text_o(out),
+    .sum_valid_o(sum_valid), .sum_slot_o(sum_slot), .sum_open_o(sum_open), .sum_text_o(sum_text),
+    .block_o(sum_block), .hash_o(sum_hash)
+  );
+  fifo_port #(.Cfg(queue(144 * Lanes + 1, Ahead))) u_out (
+    .clk_i, .rst_ni, .push_i(out_valid), .data_i({out_last, out_keep, out}),
+    .near_full_o(unused_out_full), .valid_o(m_valid_o), .data_o({m_last_o, m_keep_o, m_data_o}),
+    .pop_i(m_valid_o && m_ready_i)
   );
 
-  // Third: the sum over the lanes of opened plaintext. Fourth: the packet's sums.
-  logic valid_o3, end_o3, open_o3, wrong_o3, wrong_d, wrong_q;
-  logic first_q;  // the packet's first beat comes next
-  logic [SlotW-1:0] slot_o3;
-  block_t sum_d, sum_o3, hash_o3, total_d, total_q, hash_total_d, hash_total_q;
-  logic [Bytes-1:0] out_pad;
-  assign out_pad = ends_of(meta_o2.keep);
-  always_comb begin
-    sum_d = meta_o2.sum;
-    if (Open && meta_o2.open && meta_o2.text) begin
-      for (int l = 0; l < Lanes; l++) begin
-        sum_d = sum_d ^ text_o2[l];
-        for (int i = 0; i < 16; i++) sum_d[8*i+7] = sum_d[8*i+7] ^ out_pad[16*l+i];
-      end
-    end
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      valid_o3 <= 1'b0;
-      first_q  <= 1'b1;
-    end else begin
-      valid_o3 <= valid_o2;
-      if (valid_o3) first_q <= end_o3;
-    end
-  end
-  assign wrong_d      = wrong_o3 || (wrong_q && !first_q);
-  assign total_d      = sum_o3 ^ (first_q ? '0 : total_q);
-  assign hash_total_d = hash_o3 ^ (first_q ? '0 : hash_total_q);
-  always_ff @(posedge clk_i) begin
-    if (valid_o3) {wrong_q, total_q, hash_total_q} <= {wrong_d, total_d, hash_total_d};
-  end
-  always_ff @(posedge clk_i) begin
-    end_o3   <= meta_o2.ends;
-    open_o3  <= meta_o2.open;
-    wrong_o3 <= meta_o2.wrong_last;
-    slot_o3  <= meta_o2.slot;
-    sum_o3   <= sum_d;
-    hash_o3  <= hash_o2;
-  end
-
-  // ---- the tag's block goes to the front, and its cipher block to the verdict ----
+  // ---- blocks of the core's own, one a cycle, through the narrow cipher ----
   typedef struct packed {
     logic [SlotW-1:0] slot;
-    logic open, malformed;
+    logic open, text;
+    status_e status;
     block_t claim, hash, block;
   } tag_t;
-  logic made_tag_q, tag_here, unused_tags_full;
+  typedef enum logic [1:0] {KindNone, KindZero, KindNonce, KindTag} kind_e;
+
+  logic tag_valid, tag_pop, tag_here, tag_done, unused_tags_full, unused_narrow_valid;
   tag_t made_tag, tag;
-  assign claim_pop = cipher_valid && meta.kind == KindData && meta.ends;  // Late cycles before its packet's sums are here
+  kind_e kind_d;
+  logic [1:0] kind_bits, kind_out;
+  logic [2:0] status_q;
+  block_t claim_q;
+  always_ff @(posedge clk_i) {status_q, claim_q} <= {status_bits, claim};
+  always_comb begin
+    made_tag = '{
+      slot: sum_slot, open: sum_open, text: sum_text, status: status_e'(status_q), claim: claim_q,
+      hash: sum_hash,
+      block: sum_block
+    };
+  end
+  fifo_late #(.Cfg(queue($bits(tag_t), Pending))) u_tags (
+    .clk_i, .rst_ni, .push_i(sum_valid), .data_i(made_tag), .near_full_o(unused_tags_full),
+    .valid_o(tag_valid), .data_o(tag), .pop_i(tag_pop)
+  );
+  assign tag_pop   = tag_valid && !zero_valid;
+  assign ask_ready = !zero_valid && !tag_valid;
+  assign kind_d    = zero_valid ? KindZero : tag_valid ? KindTag : ask_valid ? KindNonce : KindNone;
+
+  logic [SlotW-1:0] zero_slot, narrow_slot_q;
+  logic [1:0] narrow_kind_q;
+  block_t narrow_in_q, narrow_out;
+  delay_valid #(.W(2), .Cycles(Late)) u_kind (
+    .clk_i, .rst_ni, .valid_i(kind_d), .valid_o(kind_bits)
+  );
+  delay #(.W(SlotW), .Cycles(Late)) u_zero_slot (.clk_i, .d_i(setup_slot), .q_o(zero_slot));
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) made_tag_q <= 1'b0;
-    else made_tag_q <= valid_o3 && end_o3;
+    if (!rst_ni) narrow_kind_q <= KindNone;
+    else narrow_kind_q <= kind_bits;
   end
   always_ff @(posedge clk_i) begin
-    made_tag <= '{slot: slot_o3, open: open_o3, malformed: wrong_d, claim: claim, hash: hash_total_d, block: total_d};
+    narrow_in_q   <= kind_bits == KindTag ? tag.block : kind_bits == KindNonce ? ask : '0;
+    narrow_slot_q <= kind_bits == KindTag ? tag.slot : kind_bits == KindNonce ? ask_slot
+        : zero_slot;
+    narrow_out_q  <= narrow_out;
   end
-  fifo_late #(.W($bits(tag_t)), .Depth(Pending)) u_tags (
-    .clk_i, .rst_ni, .push_i(made_tag_q), .data_i(made_tag), .near_full_o(unused_tags_full), .valid_o(tag_valid),
-    .data_o(tag), .pop_i(tag_pop)
+  cipher_pipe #(.Cfg(narrow(Cfg.pipe))) u_narrow (
+    .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
+    .valid_i(narrow_kind_q != KindNone), .slot_i(narrow_slot_q), .block_i(narrow_in_q),
+    .valid_o(unused_narrow_valid), .block_o(narrow_out)
   );
-  assign tag_slot  = tag.slot;
-  assign tag_block = tag.block;
-  delay_valid #(.Cycles(Late)) u_tag_here (.clk_i, .rst_ni, .valid_i(tag_pop), .valid_o(tag_here));
-  tag_check #(.Depth(Pending)) u_tag_check (
-    .clk_i, .rst_ni, .mask_valid_i(tag_here), .mask_i(tag.hash), .open_i(tag.open), .claim_i(tag.claim),
-    .malformed_i(tag.malformed || (tag.open && !Open)),
-    .hash_valid_i(tag_o1), .hash_i(first_out_q),
-    .valid_o(verdict_valid_o), .ready_i(verdict_ready_i), .verdict_o
+  delay_valid #(.W(2), .Cycles(latency(Cfg.pipe))) u_kind_out (
+    .clk_i, .rst_ni, .valid_i(narrow_kind_q), .valid_o(kind_out)
   );
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {zero_done, answer_valid, tag_done} <= '0;
+    else {zero_done, answer_valid, tag_done} <= {kind_out == KindZero, kind_out == KindNonce,
+        kind_out == KindTag};
+  end
+
+  assign tag_here = kind_bits == KindTag;
+  tag_check #(.Depth(Pending), .TagBytes(Cfg.tag_bytes)) u_tag_check (
+    .clk_i, .rst_ni, .mask_valid_i(tag_here), .mask_i(tag.hash), .open_i(tag.open),
+    .text_i(tag.text), .status_i(tag.status), .claim_i(tag.claim), .hash_valid_i(tag_done),
+    .hash_i(narrow_out_q), .valid_o(verdict_valid_o), .ready_i(verdict_ready_i), .verdict_o
+  );
+
+  `SEALWRIGHT_STABLE(Text, m_valid_o, m_ready_i, {m_last_o, m_keep_o, m_data_o})
+  `SEALWRIGHT_STABLE(Verdict, verdict_valid_o, verdict_ready_i, verdict_o)
 
 endmodule

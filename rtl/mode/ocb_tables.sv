@@ -1,12 +1,14 @@
-// The multiples of L that OCB's offsets are made of, for every key slot: L_* = E(K, 0), L_$, and L_0 to L_15, each twice
-// the one before. Prepared in 19 cycles once L_* is there; read with the slot and the number of an L_i, two cycles later.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The multiples of L that OCB's offsets are made of, for every key slot: L_* = E(K, 0), L_$, and
+// L_0 to L_15, each twice the one before. Prepared in 19 cycles once L_* is there; read with the
+// slot and the number of an L_i, two cycles later.
 
 module ocb_tables
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Lanes = 4,
   parameter int unsigned Slots = 1,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -18,7 +20,9 @@ module ocb_tables
   input  logic [3:0]       ntz_i,
   output block_t           star_o,
   output block_t           dollar_o,
-  output block_t [Lanes-1:0] prefix_o  // what the offset before the beat lacks of that of each lane
+  output block_t           l0_o,
+  output block_t           l1_o,
+  output block_t           ln_o      // L_i of ntz_i
 );
 
   typedef enum logic {Idle, Double} state_e;
@@ -65,31 +69,23 @@ module ocb_tables
     .clk_i, .we_i(first_q[3]), .write_slot_i, .key_i(kept_q), .slot_i, .key_o(l1)
   );
 
+  logic [SlotW-1:0] slot, write_slot;
+  assign slot       = Slots > 1 ? slot_i : '0;
+  assign write_slot = Slots > 1 ? write_slot_i : '0;
   localparam int unsigned AddressW = $clog2(Slots) + 4;
-  function automatic logic [AddressW-1:0] address(logic [SlotW-1:0] slot, logic [3:0] index);
-    return AddressW'({Slots > 1 ? slot : '0, index});
-  endfunction
   (* no_rw_check *)  // a slot in use gets no key
   block_t mem [16 * Slots];
   always_ff @(posedge clk_i) begin
-    if (rest_q) mem[address(write_slot_i, index_q)] <= kept_q;
-    ln <= mem[address(slot_i, ntz_i)];
+    if (rest_q) mem[AddressW'({write_slot, index_q})] <= kept_q;
+    ln <= mem[AddressW'({slot, ntz_i})];
   end
 
-  // Block i of a chain adds L_ntz(i), counting from 1: the lanes of a beat add L_0, L_1, L_0 and, the last, L_ntz_i.
   always_ff @(posedge clk_i) begin
     star_o   <= star;
     dollar_o <= dollar;
-    for (int l = 0; l < Lanes; l++) begin
-      prefix_o[l] <= (l == Lanes - 1 ? ln : '0)
-          ^ (l == 0 && Lanes > 1 || l == 1 ? l0 : '0)
-          ^ (l == 1 && Lanes > 2 || l == 2 || l == 3 ? l1 : '0);
-    end
-  end
-
-  if (Lanes < 4) begin : gen_narrow
-    logic unused_l;
-    assign unused_l = ^{l0, l1};
+    l0_o     <= l0;
+    l1_o     <= l1;
+    ln_o     <= ln;
   end
 
 endmodule

@@ -1,30 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // A GCM or OCB core behind AXI4-Streams: every channel flat, lengths and keys beside the data.
 //
-//   s_axis_key      tdata 32 bytes of key (16-byte keys first), tuser the slot
-//   s_axis_command  tdata bytes 0..11 nonce, 12..13 length of the associated data, 14..15 of the text (least byte first),
-//                   16..31 the tag that an opened packet claims; tuser {slot, open}
-//   s_axis          associated data in beats of its own, then the text; tlast on the packet's last beat
-//   m_axis          the text; tlast on its last beat
-//   m_axis_verdict  tdata the tag; tuser {open, authentic}
+//   s_axis_key      tdata 32 bytes of key (16-byte keys first), tuser {erase, slot}
+//   m_axis_key      for one cycle when a key is loaded or erased, or refused: tuser {status, slot}
+//   s_axis_command  tdata bytes 0..11 nonce, 12..13 length of the associated data, 14..15 of the
+//                   text (least byte first), 16..31 the tag that an opened packet claims; tuser
+//                   {slot, open}
+//   s_axis          a frame a command: blocks of associated data, then blocks of text, tkeep for
+//                   their bytes, tlast on the last beat; a packet without data has one beat without
+//                   a byte
+//   m_axis          the text, in the lanes it came in; tlast on its last beat
+//   m_axis_verdict  tdata the tag; tuser {text, status, open, authentic}
+//
+// Hold = 0: text goes out before its verdict. Hold > 0: packets of up to that many bytes of text,
+// each held until its verdict, and thrown away unless it is StatusOk; packets with more are
+// refused.
 
 module sealwright_axis
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Mode   = 0,        // 0 GCM, 1 OCB
-  parameter int unsigned Cipher = Aes128,
-  parameter int unsigned Sbox   = SboxTable,
+  // Plain numbers, which every tool can set: those of mode_e, cipher_e and sbox_e, and of the
+  // fields of core_cfg_t.
+  parameter int unsigned Mode   = 0,
+  parameter int unsigned Cipher = 0,
+  parameter int unsigned Sbox   = 0,
   parameter int unsigned Cut    = 0,
-  parameter int unsigned Lanes  = 4,
-  parameter int unsigned Depth  = 6,
-  parameter int unsigned Slots  = 4,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter int unsigned Lanes  = 4,  // blocks in a beat
+  parameter int unsigned Depth  = 6,  // registers in GHASH's loop
+  parameter int unsigned Slots  = 4,  // keys that are held at the same time
+  parameter int unsigned Tag    = 16,  // bytes of the tags
+  parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
+  parameter int unsigned Keep   = 0,  // 1: keys live through a reset
+  parameter int unsigned Hold   = 0,  // bytes of text that are held until their verdict
+  localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                 clk,
   input  logic                 rst_n,
   input  logic                 s_axis_key_tvalid,
   output logic                 s_axis_key_tready,
   input  logic [255:0]         s_axis_key_tdata,
-  input  logic [SlotW-1:0]     s_axis_key_tuser,
+  input  logic [SlotW:0]       s_axis_key_tuser,
+  output logic                 m_axis_key_tvalid,
+  output logic [SlotW+1:0]     m_axis_key_tuser,
+  output logic [Slots-1:0]     slot_valid,
+  output logic [Slots-1:0]     slot_busy,
   input  logic                 s_axis_command_tvalid,
   output logic                 s_axis_command_tready,
   input  logic [255:0]         s_axis_command_tdata,
@@ -42,11 +62,63 @@ module sealwright_axis
   output logic                 m_axis_verdict_tvalid,
   input  logic                 m_axis_verdict_tready,
   output logic [127:0]         m_axis_verdict_tdata,
-  output logic [1:0]           m_axis_verdict_tuser
+  output logic [5:0]           m_axis_verdict_tuser
 );
 
+  localparam core_cfg_t Cfg = '{
+    pipe: '{
+      cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: Cut, lanes: Lanes, slots: Slots,
+      inverse: 1'b0
+    },
+    depth: Depth, tag_bytes: Tag, max_text: Hold, opens: Mode == 32'(ModeGcm) || Opens != 0,
+    keep: Keep != 0
+  };
+
+  // ---- what a parameter may be ----
+  if (Mode > 32'(ModeOcb)) begin : gen_bad_mode
+    $fatal(1, "Mode must be 0 (GCM) or 1 (OCB)");
+  end
+  if (Cipher > 32'(Serpent256)) begin : gen_bad_cipher
+    $fatal(1, "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)");
+  end
+  if (Sbox > 32'(SboxComposite)) begin : gen_bad_sbox
+    $fatal(1, "Sbox must be 0 (table), 1 (memory) or 2 (composite field)");
+  end
+  if (Cut > (Cfg.pipe.cipher == Serpent256 ? 1 : 4)) begin : gen_bad_cut
+    $fatal(1, "Cut must be at most 4, with Serpent at most 1");
+  end
+  if (Cfg.pipe.sbox == SboxRom && Cut == 0 && Cfg.pipe.cipher != Serpent256) begin : gen_bad_rom
+    $fatal(1, "an S-box in memory has a register: Cut must be 1 or more");
+  end
+  if (Lanes != 1 && Lanes != 2 && Lanes != 4) begin : gen_bad_lanes
+    $fatal(1, "Lanes must be 1, 2 or 4");
+  end
+  if (Depth < 1 || Depth > 6) begin : gen_bad_depth
+    $fatal(1, "Depth must be 1 to 6");
+  end
+  if (Slots < 1 || Slots > 256 || (Slots & (Slots - 1)) != 0) begin : gen_bad_slots
+    $fatal(1, "Slots must be a power of two up to 256");
+  end
+  if (Tag < 4 || Tag > 16) begin : gen_bad_tag
+    $fatal(1, "Tag must be 4 to 16 bytes");
+  end
+  if (Mode == 32'(ModeOcb) && Tag != 8 && Tag != 12 && Tag != 16) begin : gen_bad_ocb_tag
+    $fatal(1, "Tag must be 8, 12 or 16 bytes in OCB");
+  end
+  if (Opens > 1 || Keep > 1) begin : gen_bad_flag
+    $fatal(1, "Opens and Keep must be 0 or 1");
+  end
+  if (Hold > 65535) begin : gen_bad_hold
+    $fatal(1, "Hold must be at most 65535 bytes");
+  end
+
   command_t command;
-  verdict_t verdict;
+  verdict_t core_verdict, verdict;
+  key_status_e done_status;
+  logic [SlotW-1:0] done_slot;
+  logic core_valid, core_ready, core_last, core_verdict_valid, core_verdict_ready;
+  block_t [Lanes-1:0] core_data;
+  logic [16*Lanes-1:0] core_keep;
 
   assign command.open     = s_axis_command_tuser[0];
   assign command.nonce    = s_axis_command_tdata[95:0];
@@ -54,37 +126,61 @@ module sealwright_axis
   assign command.text_len = s_axis_command_tdata[112+:LenW];
   assign command.tag      = s_axis_command_tdata[255:128];
 
+  assign m_axis_key_tuser     = {done_status, done_slot};
   assign m_axis_verdict_tdata = verdict.tag;
-  assign m_axis_verdict_tuser = {verdict.open, verdict.authentic};
+  assign m_axis_verdict_tuser = {verdict.text, verdict.status, verdict.open, verdict.authentic};
 
-  // The command's lengths say which bytes count.
-  logic unused_keep;
-  assign unused_keep = ^s_axis_tkeep;
-
-  if (Mode == 0) begin : gen_gcm
-    gcm_core #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Depth(Depth), .Slots(Slots)) u_core (
-      .clk_i(clk), .rst_ni(rst_n),
-      .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready), .key_slot_i(s_axis_key_tuser),
-      .key_i(s_axis_key_tdata),
+  if (mode_e'(Mode) == ModeGcm) begin : gen_gcm
+    gcm_core #(.Cfg(Cfg)) u_core (
+      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready),
+      .key_erase_i(s_axis_key_tuser[SlotW]), .key_slot_i(s_axis_key_tuser[SlotW-1:0]),
+      .key_i(s_axis_key_tdata), .done_valid_o(m_axis_key_tvalid), .done_slot_o(done_slot),
+      .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
-      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata), .s_last_i(s_axis_tlast),
-      .m_valid_o(m_axis_tvalid), .m_ready_i(m_axis_tready), .m_data_o(m_axis_tdata), .m_keep_o(m_axis_tkeep),
-      .m_last_o(m_axis_tlast),
-      .verdict_valid_o(m_axis_verdict_tvalid), .verdict_ready_i(m_axis_verdict_tready), .verdict_o(verdict)
+      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata),
+      .s_keep_i(s_axis_tkeep), .s_last_i(s_axis_tlast), .m_valid_o(core_valid),
+      .m_ready_i(core_ready), .m_data_o(core_data), .m_keep_o(core_keep), .m_last_o(core_last),
+      .verdict_valid_o(core_verdict_valid), .verdict_ready_i(core_verdict_ready),
+      .verdict_o(core_verdict)
     );
   end else begin : gen_ocb
-    ocb_core #(.Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Slots(Slots)) u_core (
-      .clk_i(clk), .rst_ni(rst_n),
-      .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready), .key_slot_i(s_axis_key_tuser),
-      .key_i(s_axis_key_tdata),
+    ocb_core #(.Cfg(Cfg)) u_core (
+      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready),
+      .key_erase_i(s_axis_key_tuser[SlotW]), .key_slot_i(s_axis_key_tuser[SlotW-1:0]),
+      .key_i(s_axis_key_tdata), .done_valid_o(m_axis_key_tvalid), .done_slot_o(done_slot),
+      .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
-      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata), .s_last_i(s_axis_tlast),
-      .m_valid_o(m_axis_tvalid), .m_ready_i(m_axis_tready), .m_data_o(m_axis_tdata), .m_keep_o(m_axis_tkeep),
-      .m_last_o(m_axis_tlast),
-      .verdict_valid_o(m_axis_verdict_tvalid), .verdict_ready_i(m_axis_verdict_tready), .verdict_o(verdict)
+      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata),
+      .s_keep_i(s_axis_tkeep), .s_last_i(s_axis_tlast), .m_valid_o(core_valid),
+      .m_ready_i(core_ready), .m_data_o(core_data), .m_keep_o(core_keep), .m_last_o(core_last),
+      .verdict_valid_o(core_verdict_valid), .verdict_ready_i(core_verdict_ready),
+      .verdict_o(core_verdict)
     );
+  end
+
+  if (Hold != 0) begin : gen_hold
+    // text may begin behind other lanes
+    localparam int unsigned Beats = (Hold + 16 * Lanes - 1) / (16 * Lanes) + 1;
+    text_hold #(.Lanes(Lanes), .Beats(Beats > 16 ? 2 ** $clog2(Beats) : 16)) u_hold (
+      .clk_i(clk), .rst_ni(rst_n), .s_valid_i(core_valid), .s_ready_o(core_ready),
+      .s_data_i(core_data), .s_keep_i(core_keep), .s_last_i(core_last),
+      .s_verdict_valid_i(core_verdict_valid), .s_verdict_ready_o(core_verdict_ready),
+      .s_verdict_i(core_verdict), .m_valid_o(m_axis_tvalid), .m_ready_i(m_axis_tready),
+      .m_data_o(m_axis_tdata), .m_keep_o(m_axis_tkeep), .m_last_o(m_axis_tlast),
+      .m_verdict_valid_o(m_axis_verdict_tvalid), .m_verdict_ready_i(m_axis_verdict_tready),
+      .m_verdict_o(verdict)
+    );
+  end else begin : gen_stream
+    assign core_ready            = m_axis_tready;
+    assign core_verdict_ready    = m_axis_verdict_tready;
+    assign m_axis_tvalid         = core_valid;
+    assign m_axis_tdata          = core_data;
+    assign m_axis_tkeep          = core_keep;
+    assign m_axis_tlast          = core_last;
+    assign m_axis_verdict_tvalid = core_verdict_valid;
+    assign verdict               = core_verdict;
   end
 
 endmodule

@@ -1,28 +1,126 @@
-// What every core shares: names of ciphers and S-box forms, latencies, byte and bit orders.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What every core shares: its configuration, statuses, latencies, byte and bit orders.
 //
 // A block is 16 bytes as they come off the stream: byte 0 in bits [7:0], byte 15 in bits [127:120].
-// A GHASH element is a polynomial: the coefficient of x^i in bit [i]. SP 800-38D counts bits from the most significant
-// one of byte 0, so that coefficient i is bit 7 - i % 8 of byte i / 8: `element` reorders wires, and is its own inverse.
+// A GHASH element is a polynomial: the coefficient of x^i in bit [i]. SP 800-38D counts bits from
+// the most significant one of byte 0, so that coefficient i is bit 7 - i % 8 of byte i / 8:
+// `element` reorders wires, and is its own inverse.
 
 package sealwright_pkg;
 
-  // CIPHER
-  localparam int unsigned Aes128     = 0;
-  localparam int unsigned Aes256     = 1;
-  localparam int unsigned Serpent256 = 2;
+  // ---- choices ----
+  typedef enum logic {
+    ModeGcm = 1'd0,
+    ModeOcb = 1'd1
+  } mode_e;
 
-  // SBOX, of AES alone: constants in logic, read-only memory, or arithmetic in GF((2^4)^2)
-  localparam int unsigned SboxTable     = 0;
-  localparam int unsigned SboxRom       = 1;
-  localparam int unsigned SboxComposite = 2;
+  typedef enum logic [1:0] {
+    Aes128     = 2'd0,
+    Aes256     = 2'd1,
+    Serpent256 = 2'd2
+  } cipher_e;
 
+  // How the S-box of AES is made.
+  typedef enum logic [1:0] {
+    SboxTable     = 2'd0,  // constants in logic
+    SboxRom       = 2'd1,  // read-only memory
+    SboxComposite = 2'd2   // arithmetic in GF((2^4)^2)
+  } sbox_e;
+
+  // ---- configurations: the parameter of a module that has more than one ----
+  // A cipher pipeline, and every module within it.
+  typedef struct packed {
+    cipher_e     cipher;
+    sbox_e       sbox;
+    int unsigned cut;      // registers inside a round
+    int unsigned lanes;    // blocks that enter in a cycle
+    int unsigned slots;    // keys that are held at the same time
+    bit          inverse;  // decrypts
+  } pipe_cfg_t;
+
+  // A core.
+  typedef struct packed {
+    pipe_cfg_t   pipe;
+    int unsigned depth;      // registers in GHASH's loop
+    int unsigned tag_bytes;  // length of the tags, 4 to 16
+    int unsigned max_text;   // bytes of text that a packet may have; 0: any number
+    bit          opens;      // packets can be opened (GCM always can)
+    bit          keep;       // keys live through a reset
+  } core_cfg_t;
+
+  // A queue.
+  typedef struct packed {
+    int unsigned width;  // bits of a word
+    int unsigned depth;  // words, a power of two
+    int unsigned slack;  // free places at which the queue says that it is nearly full
+  } queue_cfg_t;
+
+  localparam pipe_cfg_t PipeDefault = '{
+    cipher: Aes128, sbox: SboxTable, cut: 0, lanes: 4, slots: 1, inverse: 1'b0
+  };
+  localparam core_cfg_t CoreDefault = '{
+    pipe: PipeDefault, depth: 6, tag_bytes: 16, max_text: 0, opens: 1'b1, keep: 1'b0
+  };
+
+  function automatic queue_cfg_t queue(
+      int unsigned width, int unsigned depth, int unsigned slack = 4);
+    return '{width: width, depth: depth, slack: slack};
+  endfunction
+
+  // The same pipeline with one lane.
+  function automatic pipe_cfg_t narrow(pipe_cfg_t pipe);
+    narrow       = pipe;
+    narrow.lanes = 1;
+  endfunction
+
+  // The inverse of the same pipeline. S-boxes of three ciphers in memory are more than most
+  // devices have: those of the inverse are then arithmetic.
+  function automatic pipe_cfg_t inverse_of(pipe_cfg_t pipe);
+    inverse_of         = pipe;
+    inverse_of.inverse = 1'b1;
+    if (pipe.sbox == SboxRom) inverse_of.sbox = SboxComposite;
+  endfunction
+
+  // Bits of a slot's number.
+  function automatic int unsigned slot_bits(int unsigned slots);
+    return slots > 1 ? $clog2(slots) : 1;
+  endfunction
+
+  // ---- packets ----
   // Cycles from pop_i to data_o of a fifo_late.
   localparam int unsigned Late = 3;
 
   typedef logic [127:0] block_t;
 
-  // Bits of a length in bytes, of text and of associated data: up to 65,535.
-  localparam int unsigned LenW = 16;
+  // Packets that may be between a core's command port and its verdict port: what every queue of
+  // packets holds.
+  localparam int unsigned Flight = 256;
+
+  // Bits of a length in bytes, of text and of associated data: up to 65,535. Bits of a number of
+  // blocks of both.
+  localparam int unsigned LenW   = 16;
+  localparam int unsigned BlockW = LenW - 4 + 2;
+
+  // What a verdict says of its packet. Only a packet that is `StatusOk` has a tag, and only then
+  // was it authentic.
+  typedef enum logic [2:0] {
+    StatusOk     = 3'd0,
+    StatusForged = 3'd1,  // opened, and the tags differ
+    StatusShort  = 3'd2,  // its frame ended before the beats that its command asks for
+    StatusLong   = 3'd3,  // its frame went on behind them
+    StatusKeep   = 3'd4,  // its frame has other bytes than the lengths in its command say
+    StatusSlot   = 3'd5,  // refused: the slot has no key, or is being given one
+    StatusSize   = 3'd6,  // refused: more text than the core may hold back
+    StatusSeals  = 3'd7   // refused: the core has no inverse cipher to open it with
+  } status_e;
+
+  // How a command on the key port ended.
+  typedef enum logic [1:0] {
+    KeyLoaded = 2'd0,
+    KeyErased = 2'd1,
+    KeyBusy   = 2'd2   // refused: packets of the slot are under way
+  } key_status_e;
 
   // One packet's side channel.
   typedef struct packed {
@@ -33,30 +131,33 @@ package sealwright_pkg;
     block_t          tag;   // what an opened packet claims
   } command_t;
 
-  // What OCB still wants of a command when its nonce has become an offset.
+  // A packet's lengths, as the controls take them (packet_lengths).
   typedef struct packed {
-    logic            open;
-    logic [LenW-1:0] first_len;   // of what comes first: associated data, if there is any, or text
-    logic [LenW-1:0] text_len;
-    logic            has_ad;
-    logic            has_text;
-    logic            first_short; // it has one beat at most
-    logic            text_short;
+    logic              open;
+    logic              refused;   // none of its text goes out
+    logic              has_text;
+    logic [3:0]        ad_tail;   // bytes of its last block, 0 for 16
+    logic [3:0]        text_tail;
+    logic [BlockW-1:0] ad_blocks; // of associated data
+    logic [BlockW-1:0] blocks;    // of both
+    logic [BlockW-1:0] beats;     // less one: a packet without data has one as well
   } lengths_t;
 
   typedef struct packed {
-    block_t tag;
-    logic   open;
-    logic   authentic; // of a packet that was opened: the tags agree
+    block_t  tag;       // of a packet that was sealed, else zero
+    logic    text;      // a frame of text belongs to it
+    status_e status;
+    logic    open;
+    logic    authentic; // of a packet that was opened: the tags agree
   } verdict_t;
 
-  function automatic int unsigned rounds(int unsigned cipher);
+  function automatic int unsigned rounds(cipher_e cipher);
     return cipher == Serpent256 ? 32 : (cipher == Aes256 ? 14 : 10);
   endfunction
 
   // Cycles from block_i to block_o of a cipher_pipe.
-  function automatic int unsigned latency(int unsigned cipher, int unsigned cut);
-    return 2 + rounds(cipher) * (cut + 1);
+  function automatic int unsigned latency(pipe_cfg_t pipe);
+    return 2 + rounds(pipe.cipher) * (pipe.cut + 1);
   endfunction
 
   function automatic block_t element(block_t b);
@@ -70,7 +171,8 @@ package sealwright_pkg;
     for (int i = 0; i < 16; i++) reverse_bytes[8*i +: 8] = b[8*(15-i) +: 8];
   endfunction
 
-  // A block times x, as OCB has it (RFC 7253): the block read as one number, most significant bit first.
+  // A block times x, as OCB has it (RFC 7253): the block read as one number, most significant bit
+  // first.
   function automatic block_t double(block_t b);
     block_t n;
     n = reverse_bytes(b);

@@ -1,4 +1,7 @@
-// Serpent's key expansion, of a key of 32 bytes: four words, then eight columns in three cycles; 33 keys in 592 cycles.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Serpent's key expansion, of a key of 32 bytes: four words, then eight columns in three cycles; 33
+// keys in 592 cycles.
 //
 // Keys 1 to 31 go out folded, as the rounds take them (serpent_pkg).
 
@@ -33,13 +36,16 @@ module serpent_key_expand
   // The first eight columns, substituted in two cycles; in the next the words turn by eight bits.
   logic [7:0][3:0] column_q;
   logic [7:0][3:0][3:0] some_q;  // of every other box
-  logic [3:0][2:0] box_copy_q;     // a chain, so that each is near its two columns; there before the first step
+  // a chain, so that each is near its two columns; there before the first step
+  logic [3:0][2:0] box_copy_q;
   block_t turned;
   always_ff @(posedge clk_i) begin
     box_copy_q <= {box_copy_q[2:0], box_q};
     for (int c = 0; c < 8; c++) begin
       for (int i = 0; i < 4; i++) begin
-        some_q[c][i] <= serpent_pkg::Sbox[{2'(i), box_copy_q[c/2][0]}][{out_q[96+c], out_q[64+c], out_q[32+c], out_q[c]}];
+        some_q[c][i] <=
+            serpent_pkg::Sbox[{2'(i), box_copy_q[c/2][0]}][{out_q[96+c], out_q[64+c], out_q[32+c],
+                out_q[c]}];
       end
       column_q[c] <= some_q[c][box_copy_q[c/2][2:1]];
     end
@@ -56,7 +62,8 @@ module serpent_key_expand
     unique case (state_q)
       Idle:       if (valid_i) state_d = Extend;
       Extend:     if (step_q == 2'd3) state_d = Substitute;
-      Substitute: if (step_q == 2'd3 && phase_q[1]) state_d = index_q == 6'd0 || index_q == 6'd32 ? Write : Fold;
+      Substitute: if (step_q == 2'd3 && phase_q[1]) state_d =
+          index_q == 6'd0 || index_q == 6'd32 ? Write : Fold;
       Fold:       state_d = Write;
       Write:      state_d = index_q == 6'd32 ? Idle : Extend;
       default:    state_d = Idle;

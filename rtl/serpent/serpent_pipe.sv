@@ -1,17 +1,19 @@
-// Serpent, or its inverse: Lanes blocks a cycle under one key slot, latency(Serpent256, Cut) cycles later.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-//   block_i -> [register] -> key -> [register] -> S-box -> [Cut] -> linear transform and key -> [register] -> ... -> block_o
+// Serpent, or its inverse: Lanes blocks a cycle under one key slot, latency(Cfg) cycles later.
+//
+//   block_i -> [register] -> key -> [register]
+//     32 times: -> S-box -> [cut] -> linear transform and key -> [register]
+//     -> block_o
 //
 // Keys 1 to 31 come folded (serpent_pkg), keys 0 and 32 plain. Cut is 0 or 1.
 
 module serpent_pipe
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Cut     = 0,
-  parameter int unsigned Lanes   = 1,
-  parameter int unsigned Slots   = 1,
-  parameter bit          Inverse = 1'b0,
-  localparam int unsigned SlotW = Slots > 1 ? $clog2(Slots) : 1
+  parameter pipe_cfg_t Cfg = PipeDefault,
+  localparam int unsigned Lanes = Cfg.lanes,
+  localparam int unsigned SlotW = slot_bits(Cfg.slots)
 ) (
   input  logic               clk_i,
   input  logic               rk_we_i,
@@ -23,12 +25,12 @@ module serpent_pipe
   output block_t [Lanes-1:0] block_o
 );
 
-  if (Cut > 1) begin : gen_never
+  if (Cfg.cut > 1) begin : gen_never
     $error("a round of Serpent has one place for a register: Cut must be 0 or 1");
   end
 
   block_t [32:0] key;
-  round_keys #(.Rounds(32), .Cut(Cut), .Slots(Slots), .Inverse(Inverse)) u_keys (
+  round_keys #(.Cfg(Cfg)) u_keys (
     .clk_i, .rk_we_i, .rk_slot_i, .rk_index_i, .rk_i, .slot_i, .key_o(key)
   );
 
@@ -40,16 +42,16 @@ module serpent_pipe
       state[0] <= in_q ^ key[0];
     end
     for (genvar r = 1; r <= 32; r++) begin : gen_round
-      localparam int unsigned Box = Inverse ? (32 - r) % 8 : (r - 1) % 8;
+      localparam int unsigned Box = Cfg.inverse ? (32 - r) % 8 : (r - 1) % 8;
       localparam logic [3:0][15:0] Form =
-          serpent_pkg::anf(Inverse ? serpent_pkg::InvSbox[Box] : serpent_pkg::Sbox[Box]);
+          serpent_pkg::anf(Cfg.inverse ? serpent_pkg::InvSbox[Box] : serpent_pkg::Sbox[Box]);
       block_t substituted;
-      stage #(.W(128), .On(Cut != 0)) u_cut (
+      stage #(.W(128), .On(Cfg.cut != 0)) u_cut (
         .clk_i, .d_i(serpent_pkg::substitute(Form, state[r-1])), .q_o(substituted)
       );
       always_ff @(posedge clk_i) begin
         if (r == 32) state[r] <= substituted ^ key[r];
-        else if (Inverse) state[r] <= serpent_pkg::unmix(substituted, key[r]);
+        else if (Cfg.inverse) state[r] <= serpent_pkg::unmix(substituted, key[r]);
         else state[r] <= serpent_pkg::mix(substituted, key[r]);
       end
     end

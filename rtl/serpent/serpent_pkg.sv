@@ -1,7 +1,10 @@
-// Serpent (Anderson, Biham and Knudsen, 1998): its S-boxes, and its linear transform with a key folded in.
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Word i of a block is its bytes 4i to 4i + 3, the first least significant: bits [32i+31:32i] here. The S-boxes take a
-// bit of each word: column c of the block is bits c, 32 + c, 64 + c and 96 + c.
+// Serpent (Anderson, Biham and Knudsen, 1998): its S-boxes, and its linear transform with a key
+// folded in.
+//
+// Word i of a block is its bytes 4i to 4i + 3, the first least significant: bits [32i+31:32i] here.
+// The S-boxes take a bit of each word: column c of the block is bits c, 32 + c, 64 + c and 96 + c.
 
 package serpent_pkg;
 
@@ -32,7 +35,8 @@ package serpent_pkg;
     return (w << n) | (w >> (32 - n));
   endfunction
 
-  // The algebraic normal form of a box: bit m of anf(box)[k] says that output k has the product of the inputs in m.
+  // The algebraic normal form of a box: bit m of anf(box)[k] says that output k has the product of
+  // the inputs in m.
   function automatic logic [3:0][15:0] anf(logic [15:0][3:0] box);
     for (int k = 0; k < 4; k++) begin
       for (int m = 0; m < 16; m++) begin
@@ -57,15 +61,16 @@ package serpent_pkg;
     return {y3, y2, y1, y0};
   endfunction
 
-  // The key that `mix` takes, of the key that is to be added after it, or that `unmix` takes, of the one before it.
+  // The key that `mix` takes, of the key that is to be added after it, or that `unmix` takes, of
+  // the one before it.
   function automatic block_t folded(block_t k);
     logic [31:0] k0, k1, k2, k3;
     {k3, k2, k1, k0} = k;
     return {rotl(k3, 25), rotl(k2, 10) ^ k3 ^ (k1 << 7), rotl(k1, 31), rotl(k0, 27) ^ k1 ^ k3};
   endfunction
 
-  // mix(s, folded(k)) is the linear transform of s, plus k. Every sum has three terms and a bit of the key: one LUT of
-  // four inputs, where adding k by itself would take one more a bit.
+  // mix(s, folded(k)) is the linear transform of s, plus k. Every sum has three terms and a bit of
+  // the key: one LUT of four inputs, where adding k by itself would take one more a bit.
   function automatic block_t mix(block_t s, block_t k);
     logic [31:0] x0, x1, x2, x3;
     {x3, x2, x1, x0} = s;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Drives a core with the cases that `rtl_cases` writes (crates/vectors/examples) and checks every byte that comes out.
 //
 //   bulk CASES SEED [flat]      flat: no stall anywhere
@@ -34,6 +36,12 @@ using Bytes = std::vector<uint8_t>;
 #error "LANES is the core's parameter"
 #endif
 constexpr size_t BEAT = 16 * LANES;
+#ifndef HOLD
+#define HOLD 0
+#endif
+#ifndef OPENS
+#define OPENS 1
+#endif
 
 struct Packet {
   uint8_t slot, open, authentic, check_text;
@@ -114,21 +122,62 @@ struct StallPattern {
   }
 };
 
-// A packet's beats: associated data, then text, each from byte 0 of a beat.
-struct Beats {
-  static size_t count(size_t bytes) { return (bytes + BEAT - 1) / BEAT; }
-  static size_t all(const Packet& p) { return count(p.ad.size()) + count(p.in.size()); }
-  static void put(const Packet& p, size_t beat, uint8_t* to, Random& random) {
-    size_t ad = count(p.ad.size());
-    const Bytes& from = beat < ad ? p.ad : p.in;
-    size_t start = (beat < ad ? beat : beat - ad) * BEAT;
-    for (size_t i = 0; i < BEAT; i += 4) {  // unused bytes are random
-      uint32_t word = random.next();
-      memcpy(to + i, &word, 4);
+// What a packet's status may be (sealwright_pkg).
+enum Status : uint8_t { Good, Forged, Short, Long, Keep, Slot, Size, Seals };
+
+// A packet's frame: blocks of associated data, then blocks of text, in beats; and what is wrong with it.
+struct Frame {
+  static size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+  static size_t text_at(const Packet& p) { return padded(p.ad.size()); }
+  static size_t beats(const Packet& p) {
+    return std::max<size_t>(1, (text_at(p) + padded(p.in.size()) + BEAT - 1) / BEAT);
+  }
+
+  Bytes data, keep;
+  Status fault = Good;
+  size_t real;  // beats that are sent and count
+
+  // `faults`: one in so many frames is broken; 0: none.
+  Frame(const Packet& p, Random& random, uint32_t faults) : real(beats(p)) {
+    data.resize(real * BEAT);
+    for (uint8_t& byte : data) byte = uint8_t(random.next());  // unused bytes are random
+    keep.resize(data.size());
+    auto put = [&](const Bytes& from, size_t at) {
+      std::copy(from.begin(), from.end(), data.begin() + at);
+      std::fill_n(keep.begin() + at, from.size(), 1);
+    };
+    put(p.ad, 0);
+    put(p.in, text_at(p));
+    if (!faults || random.next() % faults) return;
+    switch (random.next() % 3) {
+      case 0:
+        if (real == 1) return;
+        fault = Short;
+        real = 1 + random.next() % (real - 1);
+        data.resize(real * BEAT);
+        keep.resize(real * BEAT);
+        break;
+      case 1:
+        fault = Long;
+        for (size_t more = (1 + random.next() % 4) * BEAT; more; more--) data.push_back(0x5a), keep.push_back(1);
+        break;
+      default:
+        fault = Keep;
+        keep[random.next() % keep.size()] ^= 1;
     }
-    memcpy(to, from.data() + start, std::min(BEAT, from.size() - start));
+  }
+  void put_beat(size_t beat, uint8_t* to, uint64_t& bits) const {
+    memcpy(to, data.data() + beat * BEAT, BEAT);
+    bits = 0;
+    for (size_t i = 0; i < BEAT; i++) bits |= uint64_t(keep[beat * BEAT + i]) << i;
   }
 };
+
+// How a packet must end, as far as the core can know it before its frame comes.
+static Status admission(const Packet& p) {
+  if (!OPENS && p.open) return Seals;
+  return HOLD && p.in.size() > HOLD ? Size : Good;
+}
 
 int main(int argc, char** argv) {
   if (argc < 3) Cases::fail("CASES SEED [flat]");
@@ -144,6 +193,8 @@ int main(int argc, char** argv) {
   size_t in_progress[256] = {};
   uint64_t cycles = 0, first_command = 0, last_out = 0, blocks = 0, quiet = 0, latency = ~0ull;
   std::vector<uint64_t> text_at(packets.size());  // when each packet's first beat of text went in
+  std::vector<Frame> frames;                      // of packets so far
+  size_t faults[8] = {};
   bool key_held = false, key_loading = false, command_held = false, in_held = false;
 
 #if VM_TRACE  // every cycle as it stands before its rising edge, and after
@@ -198,15 +249,21 @@ int main(int argc, char** argv) {
       command_held = true;
     }
     top->s_axis_command_tvalid = command_held;
-    while (!in_held && in < packets.size() && in_beat == Beats::all(packets[in])) in++, in_beat = 0;
+    if (!in_held && in < frames.size() && in_beat == frames[in].data.size() / BEAT) {
+      frames[in].data.clear(), frames[in].keep.clear();
+      in++, in_beat = 0;
+    }
 #if VM_TRACE  // a picture shows data behind its command
     const bool wanted = in < command;
 #else
     const bool wanted = true;
 #endif
     if (!in_held && wanted && in < packets.size() && in_stalls.moves(random)) {
-      Beats::put(packets[in], in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), random);
-      top->s_axis_tlast = in_beat + 1 == Beats::all(packets[in]);
+      if (in == frames.size()) frames.emplace_back(packets[in], random, flat ? 0 : 24);
+      uint64_t keep;
+      frames[in].put_beat(in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), keep);
+      top->s_axis_tkeep = keep;
+      top->s_axis_tlast = in_beat + 1 == frames[in].data.size() / BEAT;
       in_held = true;
     }
     top->s_axis_tvalid = in_held;
@@ -220,7 +277,7 @@ int main(int argc, char** argv) {
     const bool moved_in = in_held && top->s_axis_tready;
     quiet++;
     if (moved_in) {
-      if (in_beat == Beats::count(packets[in].ad.size())) text_at[in] = cycles;
+      if (in_beat == Frame::text_at(packets[in]) / BEAT) text_at[in] = cycles;
       in_held = false;
       in_beat++;
       quiet = 0;
@@ -233,15 +290,24 @@ int main(int argc, char** argv) {
       quiet = 0;
     }
     if (top->m_axis_tvalid && top->m_axis_tready) {
-      while (out < packets.size() && packets[out].out.empty()) out++;
-      if (out == packets.size()) Cases::fail("text that nobody sent");
+      auto silent = [&](size_t i) {  // no text of the packet goes out
+        const Packet& p = packets[i];
+        return p.out.empty() || admission(p) || (HOLD && (frames[i].fault || (p.open && !p.authentic)));
+      };
+      while (out < packets.size() && out < frames.size() && silent(out)) out++;
+      if (out >= frames.size()) Cases::fail("text that nobody sent");
       const Packet& p = packets[out];
+      const Frame& frame = frames[out];
       if (!out_beat) latency = std::min(latency, cycles - text_at[out]);
       const auto* data = reinterpret_cast<const uint8_t*>(&top->m_axis_tdata);
-      size_t start = out_beat * BEAT, n = std::min(BEAT, p.out.size() - start);
-      if (p.check_text && memcmp(data, p.out.data() + start, n)) wrong("wrong text", out);
-      if (uint64_t(top->m_axis_tkeep) != (n == 64 ? ~0ull : (1ull << n) - 1)) wrong("wrong keep", out);
-      if (top->m_axis_tlast != (start + n == p.out.size())) wrong("wrong last", out);
+      const size_t first = Frame::text_at(p), beat = first / BEAT + out_beat;
+      for (size_t i = 0, at = beat * BEAT; i < BEAT; i++, at++) {
+        const bool there = at >= first && at - first < p.out.size();
+        if ((uint64_t(top->m_axis_tkeep) >> i & 1) != there) wrong("wrong keep", out);
+        const uint8_t byte = there && beat < frame.real ? p.out[at - first] : 0;
+        if (data[i] != byte && (p.check_text || !there || beat >= frame.real)) wrong("wrong text", out);
+      }
+      if (top->m_axis_tlast != (beat + 1 == Frame::beats(p))) wrong("wrong last", out);
       if (top->m_axis_tlast) out++, out_beat = 0;
       else out_beat++;
       last_out = cycles;
@@ -249,9 +315,16 @@ int main(int argc, char** argv) {
     }
     if (top->m_axis_verdict_tvalid && top->m_axis_verdict_tready) {
       const Packet& p = packets[verdict];
-      const bool open = top->m_axis_verdict_tuser & 2, authentic = top->m_axis_verdict_tuser & 1;
-      if (open != bool(p.open) || authentic != bool(p.open && p.authentic)) wrong("wrong verdict", verdict);
-      if (p.authentic && memcmp(&top->m_axis_verdict_tdata, p.tag, 16)) wrong("wrong tag", verdict);
+      const auto flags = top->m_axis_verdict_tuser;
+      Status status = admission(p);
+      if (!status) status = frames[verdict].fault;
+      if (!status && p.open && !p.authentic) status = Forged;
+      faults[status]++;
+      if ((flags >> 2 & 7) != status) wrong("wrong status", verdict);
+      if (bool(flags & 2) != bool(p.open) || (flags & 1) != (p.open && !status)) wrong("wrong verdict", verdict);
+      if (bool(flags & 32) != (!p.out.empty() && !admission(p) && !(HOLD && status))) wrong("wrong about its text", verdict);
+      static const uint8_t nothing[16] = {};
+      if (memcmp(&top->m_axis_verdict_tdata, p.open || status ? nothing : p.tag, 16)) wrong("wrong tag", verdict);
       in_progress[p.slot]--;
       blocks += (p.ad.size() + 15) / 16 + (p.in.size() + 15) / 16;
       verdict++;
@@ -276,16 +349,16 @@ int main(int argc, char** argv) {
   size_t forged = 0, opened = 0, bytes = 0;
   std::set<size_t> text_ends, ad_ends;  // where in a beat text and associated data ended
   for (const Packet& p : packets) {
-    opened += p.open, forged += !p.authentic, bytes += p.in.size();
+    opened += p.open, forged += p.open && !p.authentic, bytes += p.in.size();
     text_ends.insert(p.in.empty() ? BEAT : p.in.size() % BEAT);
     ad_ends.insert(p.ad.empty() ? BEAT : p.ad.size() % BEAT);
   }
   printf("{\"packets\": %zu, \"opened\": %zu, \"forged\": %zu, \"keys\": %zu, \"blocks\": %llu, \"cycles\": %llu, "
          "\"moving\": %llu, \"text_bytes\": %zu, \"text_ends\": \"%zu of %zu\", \"ad_ends\": \"%zu of %zu\", "
-         "\"latency\": %llu}\n",
+         "\"latency\": %llu, \"statuses\": [%zu, %zu, %zu, %zu, %zu, %zu, %zu, %zu]}\n",
          packets.size(), opened, forged, cases.keys.size(), (unsigned long long)blocks, (unsigned long long)cycles,
          (unsigned long long)(last_out - first_command + 1), bytes, text_ends.size(), BEAT + 1, ad_ends.size(), BEAT + 1,
-         (unsigned long long)latency);
+         (unsigned long long)latency, faults[0], faults[1], faults[2], faults[3], faults[4], faults[5], faults[6], faults[7]);
   top->final();
 #if VM_COVERAGE
   context->coveragep()->write(std::getenv("COVERAGE") ? std::getenv("COVERAGE") : "coverage.dat");

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
 // Drives the security hardware unit with the lines that `rtl_cases shu` writes and checks every answer.
 //
 //   shu CASES SEED
@@ -57,12 +59,19 @@ int main(int argc, char** argv) {
   tick();
   tick();
   top->rst_ni = 1;
-  top->key_valid_i = 1;
-  tick();
-  top->key_valid_i = 0;
+  auto load_key = [&] {
+    top->key_valid_i = 1;
+    top->eval();
+    while (!top->key_ready_o) tick();
+    tick();
+    top->key_valid_i = 0;
+    top->eval();
+  };
+  load_key();
   while (!top->key_ready_o) tick();
 
-  size_t lines = 0, sent = 0, authentic = 0, refused = 0, forged = 0;
+  bool moves = false;  // a process moves in the cycle in which the coming line is accepted
+  size_t lines = 0, sent = 0, authentic = 0, refused = 0, forged = 0, keys = 1;
   uint64_t busy = 0, longest = 0;
   while (at < end) {
     uint8_t kind;
@@ -81,12 +90,22 @@ int main(int argc, char** argv) {
       top->counter_we_i = 0;
       continue;
     }
-    if (kind == 'p') {
+    if (kind == 'k') {
+      take(&top->key_i, 16);
+      load_key();  // what comes next does not wait for it
+      keys++;
+      continue;
+    }
+    if (kind == 'p' || kind == 'q') {
       uint8_t process, nodes;
       take(&process, 1);
       take(&nodes, 1);
       top->process_i = process;
       top->process_nodes_i = nodes;
+      if (kind == 'q') {
+        moves = true;
+        continue;
+      }
       top->process_we_i = 1;
       tick();
       top->process_we_i = 0;
@@ -111,7 +130,10 @@ int main(int argc, char** argv) {
     top->eval();
     while (!top->ready_o) tick();
     uint64_t start = cycles;
+    top->process_we_i = moves;
+    moves = false;
     tick();
+    top->process_we_i = 0;
     top->valid_i = 0;
     top->ready_i = 0;
     for (size_t waited = 0;; waited++) {
@@ -136,9 +158,9 @@ int main(int argc, char** argv) {
     forged += !wanted[0] && fields[0] && !wanted[1];
   }
   if (!lines) fail("no lines", 0);
-  printf("{\"lines\": %zu, \"sent\": %zu, \"authentic\": %zu, \"forged\": %zu, \"refused\": %zu, \"cycles\": %llu, "
+  printf("{\"lines\": %zu, \"sent\": %zu, \"authentic\": %zu, \"forged\": %zu, \"refused\": %zu, \"keys\": %zu, \"cycles\": %llu, "
          "\"mean_cycles\": %.1f, \"longest_cycles\": %llu}\n",
-         lines, sent, authentic, forged, refused, (unsigned long long)cycles, double(busy) / double(lines),
+         lines, sent, authentic, forged, refused, keys, (unsigned long long)cycles, double(busy) / double(lines),
          (unsigned long long)longest);
   top->final();
 }

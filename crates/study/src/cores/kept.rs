@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use super::design::{BITS, Cipher, Design, Mode};
 
+/// Runs of place and route with different seeds from which on their median has a 95 % interval.
+pub(super) const SEEDS: usize = 6;
+
 /// What one synthesis found.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Synthesis {
@@ -15,8 +18,12 @@ pub(super) struct Synthesis {
     cipher: String,
     pub(super) lanes: u32,
     pub(super) device: String,
-    /// After routing.
+    /// After routing: the median over the seeds of place and route, and what it lies between if there are enough of them.
     pub(super) fmax_mhz: Option<f64>,
+    fmax_low: Option<f64>,
+    fmax_high: Option<f64>,
+    #[serde(default)]
+    pub(super) seeds: Vec<u32>,
     pub(super) lut4: Option<u32>,
     pub(super) ff: Option<u32>,
     /// Memories of the device.
@@ -120,6 +127,17 @@ impl Kept {
         self.routed(design)?.fmax_mhz
     }
 
+    /// The same with its interval, if there are as many seeds as that takes.
+    pub(super) fn clocks(&self, design: Design) -> Option<Interval> {
+        let found = self.routed(design)?;
+        Some(Interval { median: found.fmax_mhz?, low: found.fmax_low?, high: found.fmax_high? })
+    }
+
+    /// Seeds of place and route.
+    pub(super) fn seeds(&self, design: Design) -> usize {
+        self.routed(design).map_or(0, |found| found.seeds.len())
+    }
+
     /// Gbit/s of four lanes at that clock.
     pub(super) fn rate(&self, design: Design) -> Option<f64> {
         Some(self.clock(design)? * BITS / 1e3)
@@ -176,6 +194,11 @@ mod tests {
         let (gcm, ocb) = (Design(Cipher::Aes, Mode::Gcm), Design(Cipher::Aes, Mode::Ocb));
         assert_eq!(kept.area(gcm).unwrap().alms().unwrap(), Interval { median: 12.0, low: 10.0, high: 14.0 });
         assert_eq!((kept.clock(gcm), kept.clock(ocb)), (Some(201.5), None));
+        assert!(kept.clocks(gcm).is_none(), "one seed has no interval");
+        let seeds = r#""fmax_mhz": 250, "fmax_low": 240, "fmax_high": 260, "seeds": [1, 2, 3, 4, 5, 6]"#;
+        kept.take("c.json", &synthesis("ocb", 1, seeds)).unwrap();
+        assert_eq!(kept.clocks(ocb).unwrap(), Interval { median: 250.0, low: 240.0, high: 260.0 });
+        assert_eq!((kept.seeds(ocb), kept.seeds(Design(Cipher::Serpent, Mode::Ocb))), (6, 0));
         assert_eq!(kept.pace(gcm).unwrap().bits(64), Some(237.6));
         assert!(kept.pace(ocb).is_none() && kept.sources == ["5e"]);
     }

@@ -3,7 +3,8 @@
 use sealwright_measure::Interval;
 
 use super::{
-    design::{CIPHERS, Cipher, Column, Design, Mode},
+    design::{CIPHERS, Cipher, Column, DESIGNS, Design, Mode},
+    kept::SEEDS,
     measured::Measured,
     software::{ETHERNET, LONGEST},
 };
@@ -30,8 +31,9 @@ pub(super) fn summary(measured: &Measured) -> String {
         text += " Sealwright's cores were not synthesized when this program was built.";
     } else {
         text += &format!(
-            " With a pipelined multiplier, the clock rate of Sealwright's GCM cores is {} (one lane, routed on ECP5).",
-            shares.join(" and ")
+            " With a pipelined multiplier, the clock rate of Sealwright's GCM cores is {} (one lane, routed on ECP5, {}).",
+            shares.join(" and "),
+            runs(measured)
         );
     }
     let cores = |design: Design| {
@@ -85,14 +87,42 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         notes.push(Note::new(
             "The sources of these results",
             format!(
-                "Synthesis and simulation take an hour or two and are not part of this study. The stored results belong to the \
+                "Synthesis and simulation take hours and are not part of this study. The stored results belong to the \
                  sources in rtl/ with SHA-256 {short}..., and were made by {versions} and the other tools in rtl/requirements.txt. \
                  `cargo xtask rtl` fails if the sources have changed since. docs/CORES.md says how to make the results again."
             ),
         ));
     }
+    notes.extend(seeds(measured));
     notes.extend(modes(measured));
     notes
+}
+
+/// Runs of place and route a design: `1 run`, `2 to 3 runs`.
+fn runs(measured: &Measured) -> String {
+    let counts = || DESIGNS.into_iter().map(|design| measured.kept.seeds(design)).filter(|&count| count > 0);
+    match (counts().min().unwrap_or_default(), counts().max().unwrap_or_default()) {
+        (1, 1) => "1 run of place and route".to_owned(),
+        (few, many) if few == many => format!("medians of {few} runs of place and route"),
+        (few, many) => format!("medians of {few} to {many} runs of place and route"),
+    }
+}
+
+/// Which clocks have no interval, and what they need.
+fn seeds(measured: &Measured) -> Option<Note> {
+    let few = |&design: &Design| (1..SEEDS).contains(&measured.kept.seeds(design));
+    let few: Vec<String> =
+        DESIGNS.into_iter().filter(few).map(|design| format!("{design} {}", measured.kept.seeds(design))).collect();
+    (!few.is_empty()).then(|| {
+        Note::new(
+            "Too few runs of place and route",
+            format!(
+                "The clock changes from seed to seed by a tenth or more. Its median has an interval from {SEEDS} seeds on; these \
+                 designs have fewer: {}. No claim is decided by their clocks. `flow synth --seeds 10` adds the missing seeds.",
+                few.join(", ")
+            ),
+        )
+    })
 }
 
 /// The area of GCM divided by the area of OCB in the paper's table.

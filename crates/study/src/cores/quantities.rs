@@ -67,8 +67,11 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         add.add(format!("ALMs/{design}"), alms(design));
         let blocks = kept.area(design).and_then(|found| found.bram);
         add.add(format!("memory blocks/{design}"), blocks.map(|blocks| Interval::exact(f64::from(blocks))));
-        // One run of place and route, whose clock changes from seed to seed
-        add.once(format!("rate/{design}"), kept.rate(design));
+        match kept.clocks(design) {
+            Some(clocks) => add.add(format!("rate/{design}"), clocks.map(|mhz| mhz * BITS / 1e3)),
+            // Too few runs of place and route, whose clock changes from seed to seed
+            None => add.once(format!("rate/{design}"), kept.rate(design)),
+        }
     }
     beyond(&mut add, alms);
     let mut add = Quantities::new(&mut all, OURS, Kind::Simulated);

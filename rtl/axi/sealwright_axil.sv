@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A core's key port and its state behind AXI4-Lite (axi/registers.json, docs/REGISTERS.md). One
+// access at a time; writes ask for all four bytes of a word (SLVERR otherwise), as accesses to
+// places without a register do.
+
+module sealwright_axil
+  import sealwright_pkg::*;
+  import sealwright_registers_pkg::*;
+#(
+  parameter int unsigned Mode   = 0,  // the core's parameters
+  parameter int unsigned Cipher = 0,
+  parameter int unsigned Lanes  = 4,
+  parameter int unsigned Slots  = 4,
+  parameter int unsigned Opens  = 1,
+  localparam int unsigned SlotW = slot_bits(Slots)
+) (
+  input  logic                clk,
+  input  logic                rst_n,
+  input  logic                s_axil_awvalid,
+  output logic                s_axil_awready,
+  input  logic [AddressW-1:0] s_axil_awaddr,
+  input  logic                s_axil_wvalid,
+  output logic                s_axil_wready,
+  input  logic [31:0]         s_axil_wdata,
+  input  logic [3:0]          s_axil_wstrb,
+  output logic                s_axil_bvalid,
+  input  logic                s_axil_bready,
+  output logic [1:0]          s_axil_bresp,
+  input  logic                s_axil_arvalid,
+  output logic                s_axil_arready,
+  input  logic [AddressW-1:0] s_axil_araddr,
+  output logic                s_axil_rvalid,
+  input  logic                s_axil_rready,
+  output logic [31:0]         s_axil_rdata,
+  output logic [1:0]          s_axil_rresp,
+  output logic                irq,
+  // to sealwright_axis
+  output logic                m_axis_key_tvalid,
+  input  logic                m_axis_key_tready,
+  output logic [255:0]        m_axis_key_tdata,
+  output logic [SlotW:0]      m_axis_key_tuser,
+  input  logic                s_axis_key_tvalid,
+  input  logic [SlotW+1:0]    s_axis_key_tuser,
+  input  logic [Slots-1:0]    slot_valid,
+  input  logic [Slots-1:0]    slot_busy,
+  // its verdicts, as they are taken
+  input  logic                verdict_taken,
+  input  logic [2:0]          verdict_status
+);
+
+  localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
+  localparam logic [1:0] AlreadyUnderWay = 2'd3;
+
+  logic [7:0][31:0] key_q, verdicts_q;
+  logic [7:0] select_q, event_slot_q;
+  logic [SlotW-1:0] slot_q;
+  logic erase_q, starts_q, under_way_q, done_q, enable_q;
+  logic [1:0] status_q;
+
+  // ---- writes ----
+  logic write, known;
+  logic [AddressW-1:0] to;
+  assign write          = s_axil_awvalid && s_axil_wvalid && !s_axil_bvalid;
+  assign s_axil_awready = write;
+  assign s_axil_wready  = write;
+  assign to             = {s_axil_awaddr[AddressW-1:2], 2'b0};
+  assign known          = (to inside {KeyCommandAt, KeyEventAt, InterruptAt, SelectAt}
+                           || (to >= KeyAt && to < KeyAt + 32)) && s_axil_wstrb == '1
+      && !(to == KeyCommandAt && 9'(s_axil_wdata[KeyCommandSlot+:8]) >= 9'(Slots));  // no such slot
+
+  always_ff @(posedge clk or negedge rst_n) begin
+    if (!rst_n) begin
+      {s_axil_bvalid, starts_q, under_way_q, done_q, enable_q, erase_q} <= '0;
+      {slot_q, select_q, event_slot_q, status_q} <= '0;
+      key_q        <= '0;
+      s_axil_bresp <= Okay;
+    end else begin
+      if (s_axil_bready) s_axil_bvalid <= 1'b0;
+      if (m_axis_key_tready && starts_q) begin
+        starts_q <= 1'b0;
+        key_q    <= '0;
+      end
+      if (s_axis_key_tvalid) begin
+        under_way_q  <= 1'b0;
+        done_q       <= 1'b1;
+        status_q     <= s_axis_key_tuser[SlotW+1:SlotW];
+        event_slot_q <= 8'(s_axis_key_tuser[SlotW-1:0]);
+      end
+      if (write) begin
+        s_axil_bvalid <= 1'b1;
+        s_axil_bresp  <= known ? Okay : SlaveError;
+      end
+      if (write && known) begin
+        // Words of a key that is on its way stay.
+        if (to >= KeyAt && to < KeyAt + 32 && !starts_q) key_q[to[4:2]] <= s_axil_wdata;
+        if (to == KeyCommandAt && !under_way_q) begin
+          {starts_q, under_way_q, done_q} <= 3'b110;
+          slot_q  <= s_axil_wdata[KeyCommandSlot+:SlotW];
+          erase_q <= s_axil_wdata[KeyCommandErase];
+        end
+        if (to == KeyCommandAt && under_way_q) {done_q, status_q} <= {1'b1, AlreadyUnderWay};
+        if (to == KeyEventAt && s_axil_wdata[KeyEventDone]) done_q <= 1'b0;
+        if (to == InterruptAt) enable_q <= s_axil_wdata[InterruptEnable];
+        if (to == SelectAt) select_q <= s_axil_wdata[SelectSlot+:8];
+      end
+    end
+  end
+  assign irq               = done_q && enable_q;
+  assign m_axis_key_tvalid = starts_q;
+  assign m_axis_key_tdata  = key_q;
+  assign m_axis_key_tuser  = {erase_q, slot_q};
+
+  logic unused_bytes;
+  assign unused_bytes = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+
+  // ---- reads ----
+  logic read;
+  logic [AddressW-1:0] from;
+  logic [255:0] valid, busy;
+  assign read           = s_axil_arvalid && !s_axil_rvalid;
+  assign s_axil_arready = read;
+  assign from           = {s_axil_araddr[AddressW-1:2], 2'b0};
+  assign valid          = 256'(slot_valid);
+  assign busy           = 256'(slot_busy);
+
+  always_ff @(posedge clk or negedge rst_n) begin
+    if (!rst_n) begin
+      s_axil_rvalid <= 1'b0;
+      s_axil_rresp  <= Okay;
+      s_axil_rdata  <= '0;
+    end else if (read) begin
+      s_axil_rvalid <= 1'b1;
+      s_axil_rresp  <= Okay;
+      s_axil_rdata  <= '0;
+      if (from == IdAt) s_axil_rdata <= {16'h5ea1, 16'd1};
+      else if (from == ParametersAt) begin
+        s_axil_rdata[ParametersMode]       <= 1'(Mode);
+        s_axil_rdata[ParametersCipher+:2]  <= 2'(Cipher);
+        s_axil_rdata[ParametersLanes+:3]   <= 3'(Lanes);
+        s_axil_rdata[ParametersOpens]      <= 1'(Opens);
+        s_axil_rdata[ParametersSlots+:9]   <= 9'(Slots);
+      end else if (from == KeyEventAt) begin
+        s_axil_rdata[KeyEventDone]      <= done_q;
+        s_axil_rdata[KeyEventStatus+:2] <= status_q;
+        s_axil_rdata[KeyEventReady]     <= !under_way_q;
+        s_axil_rdata[KeyEventSlot+:8]   <= event_slot_q;
+      end else if (from == InterruptAt) s_axil_rdata[InterruptEnable] <= enable_q;
+      else if (from == SelectAt) s_axil_rdata[SelectSlot+:8] <= select_q;
+      else if (from == StateAt) begin
+        s_axil_rdata[StateValid] <= valid[select_q];
+        s_axil_rdata[StateBusy]  <= busy[select_q];
+      end else if (from >= VerdictsAt && from < VerdictsAt + 32)
+        s_axil_rdata <= verdicts_q[from[4:2]];
+      else s_axil_rresp <= SlaveError;
+    end else if (s_axil_rready) begin
+      s_axil_rvalid <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk or negedge rst_n) begin
+    if (!rst_n) verdicts_q <= '0;
+    else if (verdict_taken) verdicts_q[verdict_status] <= verdicts_q[verdict_status] + 32'd1;
+  end
+
+endmodule

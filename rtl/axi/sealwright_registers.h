@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Keys and counters of a core, for a processor. Packets keep their streams. from rtl/axi/registers.json by python -m flow registers. */
+#ifndef SEALWRIGHT_REGISTERS_H
+#define SEALWRIGHT_REGISTERS_H
+
+/* ro: 0x5ea1 in the upper half; the version of this map in the lower */
+#define SEALWRIGHT_ID 0x00u
+#define SEALWRIGHT_ID_VERSION_SHIFT 0u
+#define SEALWRIGHT_ID_VERSION_MASK 0x0000ffffu
+#define SEALWRIGHT_ID_MAGIC_SHIFT 16u
+#define SEALWRIGHT_ID_MAGIC_MASK 0xffff0000u
+
+/* ro: what the core was built with */
+#define SEALWRIGHT_PARAMETERS 0x04u
+#define SEALWRIGHT_PARAMETERS_MODE_SHIFT 0u
+#define SEALWRIGHT_PARAMETERS_MODE_MASK 0x00000001u
+#define SEALWRIGHT_PARAMETERS_CIPHER_SHIFT 1u
+#define SEALWRIGHT_PARAMETERS_CIPHER_MASK 0x00000006u
+#define SEALWRIGHT_PARAMETERS_LANES_SHIFT 4u
+#define SEALWRIGHT_PARAMETERS_LANES_MASK 0x00000070u
+#define SEALWRIGHT_PARAMETERS_OPENS_SHIFT 7u
+#define SEALWRIGHT_PARAMETERS_OPENS_MASK 0x00000080u
+#define SEALWRIGHT_PARAMETERS_SLOTS_SHIFT 8u
+#define SEALWRIGHT_PARAMETERS_SLOTS_MASK 0x0001ff00u
+
+/* wo: loads KEY_0 to KEY_7 into a slot, or erases the slot; the words of the key are cleared. Refused (KEY_EVENT.STATUS 3) while another is under way */
+#define SEALWRIGHT_KEY_COMMAND 0x08u
+#define SEALWRIGHT_KEY_COMMAND_SLOT_SHIFT 0u
+#define SEALWRIGHT_KEY_COMMAND_SLOT_MASK 0x000000ffu
+#define SEALWRIGHT_KEY_COMMAND_ERASE_SHIFT 8u
+#define SEALWRIGHT_KEY_COMMAND_ERASE_MASK 0x00000100u
+
+/* w1c: the end of the last command; writing a 1 to DONE clears it and the interrupt */
+#define SEALWRIGHT_KEY_EVENT 0x0cu
+#define SEALWRIGHT_KEY_EVENT_DONE_SHIFT 0u
+#define SEALWRIGHT_KEY_EVENT_DONE_MASK 0x00000001u
+#define SEALWRIGHT_KEY_EVENT_STATUS_SHIFT 1u
+#define SEALWRIGHT_KEY_EVENT_STATUS_MASK 0x00000006u
+#define SEALWRIGHT_KEY_EVENT_READY_SHIFT 3u
+#define SEALWRIGHT_KEY_EVENT_READY_MASK 0x00000008u
+#define SEALWRIGHT_KEY_EVENT_SLOT_SHIFT 8u
+#define SEALWRIGHT_KEY_EVENT_SLOT_MASK 0x0000ff00u
+
+/* rw: enables the interrupt of KEY_EVENT.DONE */
+#define SEALWRIGHT_INTERRUPT 0x10u
+#define SEALWRIGHT_INTERRUPT_ENABLE_SHIFT 0u
+#define SEALWRIGHT_INTERRUPT_ENABLE_MASK 0x00000001u
+
+/* ro: of the slot that SELECT names */
+#define SEALWRIGHT_STATE 0x14u
+#define SEALWRIGHT_STATE_VALID_SHIFT 0u
+#define SEALWRIGHT_STATE_VALID_MASK 0x00000001u
+#define SEALWRIGHT_STATE_BUSY_SHIFT 1u
+#define SEALWRIGHT_STATE_BUSY_MASK 0x00000002u
+
+/* rw: the slot of STATE */
+#define SEALWRIGHT_SELECT 0x18u
+#define SEALWRIGHT_SELECT_SLOT_SHIFT 0u
+#define SEALWRIGHT_SELECT_SLOT_MASK 0x000000ffu
+
+/* wo: four bytes of the key, the first in the lowest bits */
+#define SEALWRIGHT_KEY(n) (0x20u + 4u * (n)) /* n below 8 */
+#define SEALWRIGHT_KEY_WORD_SHIFT 0u
+#define SEALWRIGHT_KEY_WORD_MASK 0xffffffffu
+
+/* ro: packets whose verdict had the status of this number, modulo 2^32 */
+#define SEALWRIGHT_VERDICTS(n) (0x40u + 4u * (n)) /* n below 8 */
+#define SEALWRIGHT_VERDICTS_COUNT_SHIFT 0u
+#define SEALWRIGHT_VERDICTS_COUNT_MASK 0xffffffffu
+
+#endif /* SEALWRIGHT_REGISTERS_H */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Addresses and fields, from rtl/axi/registers.json by `python -m flow registers`.
+
+package sealwright_registers_pkg;
+
+  localparam int unsigned AddressW = 7;
+
+  localparam logic [AddressW-1:0] IdAt = 'h0;
+  localparam int unsigned IdVersion = 0;
+  localparam int unsigned IdMagic = 16;
+  localparam logic [AddressW-1:0] ParametersAt = 'h4;
+  localparam int unsigned ParametersMode = 0;
+  localparam int unsigned ParametersCipher = 1;
+  localparam int unsigned ParametersLanes = 4;
+  localparam int unsigned ParametersOpens = 7;
+  localparam int unsigned ParametersSlots = 8;
+  localparam logic [AddressW-1:0] KeyCommandAt = 'h8;
+  localparam int unsigned KeyCommandSlot = 0;
+  localparam int unsigned KeyCommandErase = 8;
+  localparam logic [AddressW-1:0] KeyEventAt = 'hc;
+  localparam int unsigned KeyEventDone = 0;
+  localparam int unsigned KeyEventStatus = 1;
+  localparam int unsigned KeyEventReady = 3;
+  localparam int unsigned KeyEventSlot = 8;
+  localparam logic [AddressW-1:0] InterruptAt = 'h10;
+  localparam int unsigned InterruptEnable = 0;
+  localparam logic [AddressW-1:0] StateAt = 'h14;
+  localparam int unsigned StateValid = 0;
+  localparam int unsigned StateBusy = 1;
+  localparam logic [AddressW-1:0] SelectAt = 'h18;
+  localparam int unsigned SelectSlot = 0;
+  localparam logic [AddressW-1:0] KeyAt = 'h20;
+  localparam int unsigned KeyWord = 0;
+  localparam logic [AddressW-1:0] VerdictsAt = 'h40;
+  localparam int unsigned VerdictsCount = 0;
+
+endpackage

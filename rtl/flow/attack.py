@@ -1,0 +1,47 @@
+"""The faults of the first design, put back into copies of the sources, and the attacks that they allow (docs/attacks/cores.md).
+
+Each attack of sim/test_attacks.py must succeed against the core with the faults, and fail against the core as it is.
+"""
+
+from . import protocol
+from .cores import Core
+from .tools import BUILD, RTL, sources
+
+CORE = Core("gcm", "aes128", 1, slots=2)
+# File, what it says, and what the first design did.
+FAULTS = [
+    ("mode/tag_check.sv", "shows_q2 ? tag_q2 & Shown : '0", "tag_q2"),  # every verdict shows the right tag
+    # Whoever comes next gives the beats that a short frame lacks, and takes those that a long one has too much.
+    ("mode/frame_fit.sv", "take && !drop_q && s_last_i && !final_q", "1'b0"),
+    ("mode/frame_fit.sv", "take && !drop_q && !s_last_i && final_q", "1'b0"),
+]
+
+
+def broken(folder):
+    """The source files, those with faults copied into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {path.relative_to(RTL).as_posix(): path for path in sources()}
+    for name, now, first in FAULTS:
+        text = files[name].read_text()
+        if text.count(now) != 1:
+            raise SystemExit(f"{name}: '{now}' is there {text.count(now)} times, not once")
+        files[name] = folder / name.split("/")[-1]
+        files[name].write_text(text.replace(now, first))
+    return list(files.values())
+
+
+def succeed(name, folder, files, weak):
+    """Whether the attacks do what they must against a core."""
+    env = {"LANES": str(CORE.lanes), "HOLD": "0", "CASES": "", "WEAK": str(int(weak))}
+    return protocol.tested("sealwright_axis", name, ["test_attacks"], folder, CORE.parameters, files, env)
+
+
+def check(short=False):
+    """Fails unless every attack succeeds against the faults and fails against the core. `short`: without the core as it is,
+    which the tests of the stream protocol attack as well (flow/protocol.py)."""
+    folder = BUILD / "attack"
+    ends = [succeed("the first design's faults", folder / "weak", broken(folder / "faults"), True)]
+    if not short:
+        ends.append(succeed("the core as it is", folder / "strong", None, False))
+    if not all(ends):
+        raise SystemExit("an attack failed against the faults, or succeeded against the core as it is")

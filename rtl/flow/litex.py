@@ -1,0 +1,68 @@
+"""Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it.
+
+It needs requirements-litex.txt beside requirements.txt.
+"""
+
+import sys
+
+from . import protocol
+from .cores import Core
+from .sim import cases
+from .tools import BUILD, RTL, sources
+
+CORE = Core("gcm", "aes128", 1)
+
+
+def design(path):
+    """Writes a design of LiteX whose streams are the ports that the tests drive."""
+    sys.path.insert(0, str(RTL / "litex"))
+    try:
+        from litex.gen import ClockDomain, LiteXModule, Signal
+        from migen.fhdl import verilog
+        from sealwright import Sealwright
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"{error}; hint: .venv/bin/pip install -r requirements-litex.txt") from None
+
+    ports = set()
+
+    def port(name, bits=1):
+        signal = Signal(bits, name=name)
+        ports.add(signal)
+        return signal
+
+    class Design(LiteXModule):
+        """The module, with its streams led to ports."""
+
+        def __init__(self):
+            clk, rst_n = port("clk"), port("rst_n")
+            self.cd_sys = ClockDomain()
+            self.comb += [self.cd_sys.clk.eq(clk), self.cd_sys.rst.eq(~rst_n)]
+            self.seal = seal = Sealwright(None, CORE.mode, CORE.cipher, CORE.lanes, CORE.slots)
+            for prefix, ends, way, fields in (
+                ("s_axis_key", seal.key, "in", ("data", "user")), ("s_axis_command", seal.command, "in", ("data", "user")),
+                ("s_axis", seal.data, "in", ("data", "keep", "last")), ("m_axis", seal.text, "out", ("data", "keep", "last")),
+                ("m_axis_verdict", seal.verdict, "out", ("data", "user")),
+            ):
+                for field in ("valid", "ready", *fields):
+                    inner = getattr(ends, field)
+                    outer = port(f"{prefix}_t{field}", len(inner))
+                    inward = (way == "in") != (field == "ready")
+                    self.comb += inner.eq(outer) if inward else outer.eq(inner)
+            for name, inner in (("m_axis_key_tvalid", seal.key_done), ("m_axis_key_tuser", seal.key_answer),
+                                ("slot_valid", seal.slot_valid), ("slot_busy", seal.slot_busy)):
+                self.comb += port(name, len(inner)).eq(inner)
+
+    made = Design()
+    path.write_text(str(verilog.convert(made, ports, name="litex_design")))
+    return path
+
+
+def check(generator):
+    """Fails if a test fails on the design."""
+    folder = BUILD / "litex"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = cases(generator, [CORE.suite, 11, 8000], "litex")
+    files = [*sources(), design(folder / "litex_design.v")]
+    env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0"}
+    if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults"], folder, None, files, env):
+        raise SystemExit("a test failed on the design of LiteX")

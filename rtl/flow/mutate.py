@@ -1,0 +1,120 @@
+"""Mutation: whether the tests notice a small change of the control and compare logic.
+
+A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the
+library or a protocol test fails, or nothing comes out any more. Mutants that do not compile do not count.
+"""
+
+import json
+import random
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from . import protocol, prove, sim
+from .cores import Core
+from .tools import BUILD, HEADERS, RTL, sources
+
+SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2, slots=2), "ocb": Core("ocb", "aes128", 2, slots=2)}
+# Where mutants are made, and which cores can notice them.
+WHERE = {
+    "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm",), "lib/key_setup.sv": ("ocb",),
+    "ghash/ghash_stride.sv": ("gcm",), "ghash/ghash_powers.sv": ("gcm",),
+    "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm",), "mode/frame_status.sv": ("ocb",),
+    "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
+    "mode/gcm_core.sv": ("gcm",), "mode/ocb_tables.sv": ("ocb",), "mode/ocb_nonce.sv": ("ocb",),
+    "mode/ocb_control.sv": ("ocb",), "mode/ocb_sums.sv": ("ocb",), "mode/ocb_core.sv": ("ocb",),
+}
+# What is changed, and into what. A comparison "less or equal" cannot be told from an assignment at the start of a statement.
+CHANGES = [
+    (r" == ", " != "), (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "), (r" >= ", " > "), (r" > ", " >= "),
+    (r" < ", " <= "), (r" \+ ", " - "), (r" - ", " + "), (r"!(?=[a-z])", ""), (r"1'b1", "1'b0"), (r"1'b0", "1'b1"),
+    (r"'\(1\)", "'(2)"), (r"'\(2\)", "'(1)"), (r" \^ ", " | "), (r" \| ", " & "), (r" & ", " | "),
+]
+
+
+def mutants():
+    """Every mutant: its file, its line (from 0), and the line as changed."""
+    for name in WHERE:
+        within, asserts = False, False
+        for number, line in enumerate((RTL / name).read_text().splitlines()):
+            code = line.split("//")[0]
+            within = within or code.startswith(") (") or code.strip() == ");"
+            # Ports, parameters, assertions and attributes are no logic. An assertion may take several lines.
+            skips = asserts = asserts or code.strip().startswith("`SEALWRIGHT")
+            asserts = asserts and not code.rstrip().endswith(")")
+            if skips or not within or re.match(r"\s*(assert|localparam|parameter|typedef|for|`|\(\*|import)", code):
+                continue
+            for pattern, to in CHANGES:
+                for match in re.finditer(pattern, code):
+                    yield name, number, code[:match.start()] + to + code[match.end():]
+
+
+def compiles(core, files):
+    """Whether Verilator takes the files."""
+    words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", "sealwright_axis",
+             *(f"-G{name}={value}" for name, value in core.parameters.items()), RTL / "sim" / "lint.vlt", *files]
+    return not sim.quietly(words, 120)
+
+
+def disproved(name, changed):
+    """Whether a proof about the file `name` fails for `changed`."""
+    for title, (files, top, question) in prove.SOLVED.items():
+        if name in files:
+            try:
+                prove.solve(title, [changed if file == name else file for file in files], top, question)
+            except SystemExit:
+                return True
+    return False
+
+
+def verdict(number, mutant, generator, blocks):
+    """`killed`, `survived` or `stillborn`."""
+    name, line, text = mutant
+    folder = BUILD / "mutants" / str(number)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = (RTL / name).read_text().splitlines()
+    lines[line] = text
+    (folder / name.split("/")[-1]).write_text("\n".join([*lines, ""]))
+    files = [folder / path.name if path == RTL / name else path for path in sources()]
+    try:
+        if not compiles(SMALL[WHERE[name][0]], files):
+            return "stillborn"
+        if disproved(name, folder / name.split("/")[-1]):
+            return "killed"
+        for mode in WHERE[name]:
+            core = SMALL[mode]
+            program = sim.model(core, folder=folder / mode, files=files)
+            path = sim.cases(generator, [core.suite, number, blocks], f"mutants/{number}/{mode}")
+            if sim.quietly([program, path, number], 120):
+                return "killed"
+            if not protocol.passes(core, generator, folder / f"protocol-{mode}", files):
+                return "killed"
+    except SystemExit:
+        return "stillborn"
+    except subprocess.TimeoutExpired:
+        return "killed"
+    finally:
+        subprocess.run(["rm", "-rf", *(str(folder / mode) for mode in WHERE[name])], check=False)
+    return "survived"
+
+
+def check(generator, count, jobs, seed=1, first=1, blocks=1500):
+    """Tries `count` mutants, drawn with `seed`, from number `first` on; writes build/mutation.json and returns the score."""
+    every = list(mutants())
+    chosen = random.Random(seed).sample(every, min(count, len(every)))[first - 1:]
+
+    def judged(one):
+        number, (name, line, text) = one
+        found = verdict(number, one[1], generator, blocks)
+        print(f"{number}: {found}: {name}:{line + 1}: {text.strip()}", flush=True)
+        return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        verdicts = list(pool.map(judged, enumerate(chosen, first)))
+    counts = {kind: verdicts.count(kind) for kind in ("killed", "survived", "stillborn")}
+    survivors = [f"{name}:{line + 1}: {text.strip()}"
+                 for (name, line, text), kind in zip(chosen, verdicts, strict=True) if kind == "survived"]
+    found = {"of": len(every), **counts, "survivors": survivors}
+    (BUILD / "mutation.json").write_text(json.dumps(found, indent=1) + "\n")
+    print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {counts['stillborn']} did not compile")
+    return found

@@ -1,0 +1,67 @@
+"""A cycle model of cores for 400 and 800 Gbit/s: engines of four lanes behind a segmented bus. No hardware stands behind it.
+
+A bus beat has one segment of 64 bytes for each engine. A packet begins in any segment, so that a beat may hold several.
+Packets go whole to the engine with the shortest queue; each engine takes a segment a cycle, as the cores of four lanes do. A
+collector puts packets back in order and sends as many segments a cycle as the bus has.
+"""
+
+from collections import deque
+
+LATENCY = 80  # cycles of an engine, from a segment to its text
+QUEUE = 160  # segments that wait before each engine: a jumbo frame
+ORDER = 4096  # segments that are under way, or wait behind the engines for packets before them
+WIRE = 16 + 8 + 4 + 12  # bytes that a packet has on the wire besides its data: tag, preamble, check sequence, gap
+
+
+def run(engines, lengths, ad, packets=4_000):
+    """Packets of the `lengths` in turn, each with `ad` bytes of associated data: segments a cycle, and bits on the wire."""
+    sizes = [max(1, -(-(-(-ad // 16) - (-length // 16)) // 4)) for length in lengths]
+    waiting = [deque() for _ in range(engines)]
+    sent = done = cycle = held = 0
+    left, target = sizes[0], 0
+    ends = {}
+    out_left, out = sizes[0], 0
+    while done < packets:
+        # In: as many segments as the bus has, as long as the queue and the order have room.
+        for _ in range(engines):
+            if sent == packets or held >= ORDER:
+                break
+            if left == sizes[sent % len(sizes)]:
+                target = min(range(engines), key=lambda engine: len(waiting[engine]))
+            if len(waiting[target]) >= QUEUE:
+                break
+            left -= 1
+            held += 1
+            waiting[target].append(sent if left == 0 else None)
+            if left == 0:
+                sent += 1
+                left = sizes[sent % len(sizes)]
+        for queue in waiting:
+            if queue:
+                last = queue.popleft()
+                if last is not None:
+                    ends[last] = cycle + LATENCY
+        # Out: in order, whole packets that have come out of their engine.
+        for _ in range(engines):
+            if out == packets or ends.get(out, cycle) >= cycle or out not in ends:
+                break
+            out_left -= 1
+            held -= 1
+            if out_left == 0:
+                del ends[out]
+                out += 1
+                done += 1
+                out_left = sizes[out % len(sizes)]
+        cycle += 1
+    segments = sum(sizes[number % len(sizes)] for number in range(packets))
+    wire = sum(8 * (lengths[number % len(lengths)] + ad + WIRE) for number in range(packets))
+    return segments / cycle, wire / cycle
+
+
+def table():
+    """What clock each width needs for its rate on the wire, by packet."""
+    print(f"{'packets':>26} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'8: segments':>12} {'MHz for 800':>12}")
+    for name, lengths in (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 bytes", [1500]),
+                          ("9000 bytes", [9000]), ("7 of 64, 4 of 594, 1 of 1518", [64] * 7 + [594] * 4 + [1518])):
+        (four, wire4), (eight, wire8) = run(4, lengths, 28), run(8, lengths, 28)
+        print(f"{name:>26} {four:>28.2f} {400e3 / wire4:>19.0f} {eight:>12.2f} {800e3 / wire8:>12.0f}")

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The life of the keys: which slots hold one, which have packets under way, and what may be done
+// with them now.
+//
+//   - A key is loaded into, or erased from, a slot that no packet under way uses; a busy slot
+//     refuses (KeyBusy) and keeps its key.
+//   - From the cycle in which that begins until it is done the slot holds no key, and packets for
+//     it are refused, as are those for a slot that never had one. Commands and keys take effect in
+//     the order in which they are accepted.
+//   - Erasing loads the key of zeros, so that every register and memory that held the key or was
+//     derived from it is written over, and leaves the slot without a key. After a reset every slot
+//     is erased in this way, unless Cfg.keep is set.
+//
+// key_ready_o is low meanwhile; done_valid_o shows for one cycle when it is done.
+
+module key_guard
+  import sealwright_pkg::*;
+#(
+  parameter core_cfg_t Cfg = CoreDefault,
+  localparam int unsigned Slots = Cfg.pipe.slots,
+  localparam int unsigned SlotW = slot_bits(Slots)
+) (
+  input  logic             clk_i,
+  input  logic             rst_ni,
+  input  logic             key_valid_i,
+  output logic             key_ready_o,
+  input  logic             key_erase_i,
+  input  logic [SlotW-1:0] key_slot_i,
+  input  logic [255:0]     key_i,
+  output logic             done_valid_o,
+  output logic [SlotW-1:0] done_slot_o,
+  output key_status_e      done_status_o,
+  output logic [Slots-1:0] slot_valid_o,
+  output logic [Slots-1:0] slot_busy_o,
+  // to key_setup
+  output logic             setup_valid_o,
+  input  logic             setup_ready_i,
+  output logic [SlotW-1:0] setup_slot_o,
+  output logic [255:0]     setup_key_o,
+  // A command is accepted. Two cycles later status_o says how its packet ends, unless its frame or
+  // its tag is wrong.
+  input  logic             command_i,
+  input  logic [SlotW-1:0] command_slot_i,
+  input  logic             open_i,
+  input  logic [LenW-1:0]  text_len_i,
+  output status_e          status_o,
+  output logic             full_o,    // as many packets are under way as the queues hold
+  input  logic             verdict_i  // a packet's verdict was taken
+);
+
+  localparam int unsigned CountW = $clog2(Flight + 1);
+
+  typedef enum logic [2:0] {Wipe, Wiping, Idle, Check, Start, Wait} state_e;
+
+  state_e state_q;
+  logic erase_q;
+  logic [SlotW-1:0] slot_q;
+  logic [255:0] key_q;
+  logic [Slots-1:0] valid_q;
+
+  // ---- packets under way, by slot ----
+  logic command_q, unused_order, unused_order_full;
+  logic [SlotW-1:0] command_slot_q, verdict_slot;
+  logic [Slots-1:0][CountW-1:0] count_q;
+  logic [Slots-1:0] some_q, comes, goes;  // some_q: the count is not 0
+  logic [CountW-1:0] all_q;
+  logic too_long_q, cannot_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) command_q <= 1'b0;
+    else command_q <= command_i;
+  end
+  // Verdicts come in the order of the commands.
+  fifo_port #(.Cfg(queue(SlotW, Flight))) u_order (
+    .clk_i, .rst_ni, .push_i(command_q), .data_i(command_slot_q), .near_full_o(unused_order_full),
+    .valid_o(unused_order), .data_o(verdict_slot), .pop_i(verdict_i)
+  );
+  always_ff @(posedge clk_i) begin
+    command_slot_q <= Slots > 1 ? command_slot_i : '0;
+    too_long_q     <= Cfg.max_text != 0 && text_len_i > LenW'(Cfg.max_text);
+    cannot_q       <= open_i && !Cfg.opens;
+    status_o       <= StatusOk;
+    if (too_long_q) status_o <= StatusSize;
+    if (cannot_q) status_o <= StatusSeals;
+    if (!valid_q[command_slot_q]) status_o <= StatusSlot;
+  end
+  for (genvar s = 0; s < Slots; s++) begin : gen_slot
+    assign comes[s] = command_q && command_slot_q == SlotW'(s);
+    assign goes[s]  = verdict_i && verdict_slot == SlotW'(s);
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      count_q <= '0;
+      some_q  <= '0;
+      all_q   <= '0;
+      full_o  <= 1'b0;
+    end else begin
+      for (int s = 0; s < Slots; s++) begin
+        count_q[s] <= count_q[s] + CountW'(comes[s]) - CountW'(goes[s]);
+        some_q[s]  <= comes[s] || (some_q[s] && !(goes[s] && count_q[s] == CountW'(1)));
+      end
+      all_q  <= all_q + CountW'(command_q) - CountW'(verdict_i);
+      full_o <= all_q >= CountW'(Flight - 4);
+    end
+  end
+
+  // ---- keys ----
+  logic busy;
+  assign busy = some_q[slot_q] || (command_q && command_slot_q == slot_q);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      state_q      <= Cfg.keep ? Idle : Wipe;
+      done_valid_o <= 1'b0;
+    end else begin
+      done_valid_o <= (state_q == Check && busy) || (state_q == Wait && setup_ready_i);
+      unique case (state_q)
+        Wipe:    if (setup_ready_i) state_q <= Wiping;
+        Wiping:  if (setup_ready_i) state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe;
+        Idle:    if (key_valid_i) state_q <= Check;
+        Check:   state_q <= busy ? Idle : Start;
+        Start:   if (setup_ready_i) state_q <= Wait;
+        Wait:    if (setup_ready_i) state_q <= Idle;
+        default: state_q <= Idle;
+      endcase
+    end
+  end
+
+  // What says that a slot is good goes with every reset; keys that are to live through it make it
+  // good again.
+  if (Cfg.keep) begin : gen_keep
+    logic [Slots-1:0] kept_q = '0;  // without a reset
+    always_ff @(posedge clk_i) begin
+      if (state_q == Check && !busy) kept_q[slot_q] <= 1'b0;
+      if (state_q == Wait && setup_ready_i) kept_q[slot_q] <= !erase_q;
+    end
+    assign valid_q = kept_q;
+  end else begin : gen_forget
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= '0;
+      else begin
+        if (state_q == Check && !busy) valid_q[slot_q] <= 1'b0;
+        if (state_q == Wait && setup_ready_i) valid_q[slot_q] <= !erase_q;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      slot_q  <= '0;
+      erase_q <= 1'b1;
+      key_q   <= '0;
+    end else if (state_q == Idle) begin
+      slot_q  <= Slots > 1 ? key_slot_i : '0;
+      erase_q <= key_erase_i;
+      key_q   <= key_valid_i && !key_erase_i ? key_i : '0;
+    end else if (state_q == Wiping && setup_ready_i) begin
+      slot_q <= slot_q + SlotW'(1);
+    end else if (state_q == Wait) begin
+      key_q <= '0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    done_slot_o   <= slot_q;
+    done_status_o <= state_q == Check ? KeyBusy : erase_q ? KeyErased : KeyLoaded;
+  end
+
+  assign key_ready_o   = state_q == Idle;
+  assign setup_valid_o = state_q == Wipe || state_q == Start;
+  assign setup_slot_o  = slot_q;
+  assign setup_key_o   = key_q;
+  assign slot_valid_o  = valid_q;
+  assign slot_busy_o   = some_q;
+
+endmodule

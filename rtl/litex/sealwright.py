@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A core of Sealwright as a module of LiteX: streams in and out, keys by a stream of their own.
+
+    from sealwright import Sealwright
+    self.seal = Sealwright(platform, mode="gcm", cipher="aes128", lanes=1)
+    self.comb += [source.connect(self.seal.data), self.seal.text.connect(sink), ...]
+
+What stands in each stream is in docs/CORES.md under "Interface".
+"""
+
+from pathlib import Path
+
+from litex.gen import ClockSignal, Instance, LiteXModule, ResetSignal, Signal
+from litex.soc.interconnect.axi import AXIStreamInterface
+
+RTL = Path(__file__).resolve().parent.parent
+MODES = {"gcm": 0, "ocb": 1}
+CIPHERS = {"aes128": 0, "aes256": 1, "serpent": 2}
+
+
+class Sealwright(LiteXModule):
+    """`key`, `command` and `data` go in, `text` and `verdict` come out; `key_done` and `key_answer`, `slot_valid` and `slot_busy`
+    tell what became of the keys."""
+
+    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, **more):
+        slot_bits = max(1, (slots - 1).bit_length())
+        self.key = AXIStreamInterface(256, user_width=slot_bits + 1)
+        self.command = AXIStreamInterface(256, user_width=slot_bits + 1)
+        self.data = AXIStreamInterface(128 * lanes, keep_width=16 * lanes)
+        self.text = AXIStreamInterface(128 * lanes, keep_width=16 * lanes)
+        self.verdict = AXIStreamInterface(128, user_width=6)
+        self.key_done, self.key_answer = Signal(), Signal(slot_bits + 2)
+        self.slot_valid, self.slot_busy = Signal(slots), Signal(slots)
+
+        # # #
+
+        def stream(prefix, ends, way, fields):
+            """The ports of a stream that goes into (`i`) or out of (`o`) the core."""
+            back = {"i": "o", "o": "i"}[way]
+            ports = {f"{way}_{prefix}_tvalid": ends.valid, f"{back}_{prefix}_tready": ends.ready}
+            ports.update({f"{way}_{prefix}_t{field}": getattr(ends, field) for field in fields})
+            return ports
+
+        self.specials += Instance(
+            "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots,
+            **{f"p_{name}": value for name, value in more.items()},
+            i_clk=ClockSignal("sys"), i_rst_n=~ResetSignal("sys"),
+            **stream("s_axis_key", self.key, "i", ["data", "user"]),
+            **stream("s_axis_command", self.command, "i", ["data", "user"]),
+            **stream("s_axis", self.data, "i", ["data", "keep", "last"]),
+            **stream("m_axis", self.text, "o", ["data", "keep", "last"]),
+            **stream("m_axis_verdict", self.verdict, "o", ["data", "user"]),
+            o_m_axis_key_tvalid=self.key_done, o_m_axis_key_tuser=self.key_answer,
+            o_slot_valid=self.slot_valid, o_slot_busy=self.slot_busy)
+        self.comb += self.verdict.last.eq(1)  # every verdict is one beat
+        if platform is not None:
+            platform.add_verilog_include_path(str(RTL / "lib"))
+            for name in (RTL / "files.f").read_text().split():
+                platform.add_source(str(RTL / name))

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Gives every packet exactly as many beats as its command says, however many its frame has: missing
+// beats are added, surplus ones dropped. Every packet takes one whole frame
+// (formal/frame_fit_proof.sv proves both).
+
+module frame_fit
+  import sealwright_pkg::*;
+(
+  input  logic              clk_i,
+  input  logic              rst_ni,
+  input  logic              next_valid_i, // a packet waits
+  input  logic              next_only_i,  // it has one beat
+  input  logic [BlockW-1:0] next_beats_i, // it has one beat more than this
+  output logic              load_o,       // the packet is taken
+  input  logic              s_valid_i,
+  output logic              s_ready_o,
+  input  logic              s_last_i,
+  input  logic              full_i,
+  output logic              push_o,       // a beat of the packet goes on
+  output logic              short_o,      // the frame does not have that beat
+  output logic              long_o        // it is the packet's last, but not the frame's
+);
+
+  logic busy_q, fill_q, drop_q, final_q, take, ends, early;
+  logic [BlockW-1:0] left_q;  // beats of the packet after this one
+
+  assign s_ready_o = !full_i && (drop_q || (busy_q && !fill_q));
+  assign take      = s_valid_i && s_ready_o;
+  assign push_o    = (take && !drop_q) || (fill_q && !full_i);
+  assign ends      = push_o && final_q;
+  assign early     = take && !drop_q && s_last_i && !final_q;
+  assign long_o    = take && !drop_q && !s_last_i && final_q;
+  assign short_o   = fill_q;
+  assign load_o    = next_valid_i && (!busy_q || ends);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {busy_q, fill_q, drop_q} <= '0;
+    else begin
+      busy_q <= load_o || (busy_q && !ends);
+      fill_q <= fill_q ? !ends : early;
+      drop_q <= drop_q ? !(take && s_last_i) : long_o;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (load_o) {final_q, left_q} <= {next_only_i, next_beats_i};
+    else if (push_o) {final_q, left_q} <= {left_q == BlockW'(1), left_q - BlockW'(1)};
+  end
+
+endmodule

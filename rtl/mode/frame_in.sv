@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Frames of the data stream, made to fit their commands: whatever comes in, each packet has the
+// beats that its command asks for, and the next packet begins with the next frame.
+//
+// A frame that ends early is filled up with beats that are `short`; what a frame has too much is
+// dropped, and the last beat that counts is `long`. Data waits for its command. A beat comes Late
+// cycles after its pop.
+
+module frame_in
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Lanes = 4
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  // a command came, whose frame has so many beats and one more
+  input  logic                packet_i,
+  input  logic [BlockW-1:0]   beats_i,
+  output logic                full_o,    // some commands early
+  input  logic                s_valid_i,
+  output logic                s_ready_o,
+  input  block_t [Lanes-1:0]  s_data_i,
+  input  logic [16*Lanes-1:0] s_keep_i,
+  input  logic                s_last_i,
+  output logic                valid_o,
+  input  logic                pop_i,
+  output block_t [Lanes-1:0]  data_o,
+  output logic [16*Lanes-1:0] keep_o,
+  output logic                short_o,
+  output logic                long_o
+);
+
+  // ---- what frames are to come: those of commands that wait for their data ----
+  logic queued_valid, queued_only, queued_ready, next_valid, next_only, load, came_q, only_q;
+  logic [BlockW-1:0] queued_beats, next_beats, beats_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) came_q <= 1'b0;
+    else came_q <= packet_i;
+  end
+  always_ff @(posedge clk_i) begin
+    beats_q <= beats_i;
+    only_q  <= beats_i == '0;
+  end
+  fifo_port #(.Cfg(queue(BlockW + 1, 128, 8))) u_frames (
+    .clk_i, .rst_ni, .push_i(came_q), .data_i({only_q, beats_q}), .near_full_o(full_o),
+    .valid_o(queued_valid), .data_o({queued_only, queued_beats}),
+    .pop_i(queued_valid && queued_ready)
+  );
+  // The decision to load the next one comes late in the cycle, and does not reach the queue.
+  slice #(.W(BlockW + 1)) u_next (
+    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(queued_ready),
+    .data_i({queued_only, queued_beats}), .valid_o(next_valid), .ready_i(load),
+    .data_o({next_only, next_beats})
+  );
+
+  logic full, push, short_d, long_d;
+  frame_fit u_fit (
+    .clk_i, .rst_ni, .next_valid_i(next_valid), .next_only_i(next_only), .next_beats_i(next_beats),
+    .load_o(load), .s_valid_i, .s_ready_o, .s_last_i, .full_i(full), .push_o(push),
+    .short_o(short_d), .long_o(long_d)
+  );
+
+  // ---- its beats wait to be joined ----
+  logic push_q, short_q, long_q;
+  block_t [Lanes-1:0] data_q;
+  logic [16*Lanes-1:0] keep_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) push_q <= 1'b0;
+    else push_q <= push;
+  end
+  always_ff @(posedge clk_i) begin
+    data_q  <= s_data_i;
+    keep_q  <= s_keep_i;
+    short_q <= short_d;
+    long_q  <= long_d;
+  end
+  fifo_late #(.Cfg(queue(144 * Lanes + 2, 16))) u_beats (
+    .clk_i, .rst_ni, .push_i(push_q), .data_i({short_q, long_q, keep_q, data_q}),
+    .near_full_o(full), .valid_o, .data_o({short_o, long_o, keep_o, data_o}), .pop_i
+  );
+
+endmodule

@@ -1,0 +1,178 @@
+"""Faults at a core's ports, from wrong tags to broken frames: nothing secret shows, and the next packet is untouched."""
+
+import random
+import struct
+
+import cocotb
+from cocotb.triggers import RisingEdge, with_timeout
+from cocotbext.axi import AxiStreamFrame
+from test_protocol import BEAT, HOLD, KEEP, LONG, OK, SHORT, SLOT, cases, flags, frame, load, start
+
+WITHIN = (200, "us")
+
+
+def packets(test):
+    """Packets without associated data for which `test` holds, all of slot 0 and of its first key."""
+    keys = 0
+    for kind, case in cases():
+        keys += kind == "key" and case[0] == 0
+        if keys > 1:
+            break
+        if kind == "packet" and case[0] == 0 and not case[7] and len(case[8]) > 2 * BEAT and test(case):
+            yield case
+
+
+async def ready(dut):
+    """A core whose slot 0 holds its first key."""
+    ends = await start(dut)
+    slot, key = next(case for kind, case in cases() if kind == "key")
+    assert slot == 0
+    await load(dut, ends["key"], slot, key)
+    return ends
+
+
+async def send(ends, case, claim=None, data=None):
+    """A command with its data: those of the case unless others are given."""
+    slot, opens, _, _, nonce, right, _, _, given, _ = case
+    command = nonce + struct.pack("<HH", 0, len(given)) + (claim or right)
+    await ends["command"].send(AxiStreamFrame(command, tuser=2 * slot + opens))
+    await ends["data"].send(AxiStreamFrame(data) if data else frame(b"", given, random.Random(3)))
+
+
+async def verdict(ends):
+    """The next verdict: its tag and its flags."""
+    frame = await with_timeout(ends["verdict"].recv(), *WITHIN)
+    return bytes(frame.tdata), frame.tuser
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def rejected_open_shows_no_tag(dut):
+    """The verdict on a wrong tag says no more than that it is wrong."""
+    ends = await ready(dut)
+    case = next(packets(lambda case: case[1] and case[2]))
+    for bit in (0, 67, 127):
+        claim = (int.from_bytes(case[5], "little") ^ 1 << bit).to_bytes(16, "little")
+        await send(ends, case, claim)
+        tag, flags = await verdict(ends)
+        assert flags & 1 == 0, "a wrong tag was accepted"
+        assert tag == bytes(16), "the verdict on a wrong tag shows one"
+
+
+async def broken(dut, status, make):
+    """Sends a packet with the data that `make` returns, sealed and opened, and a right one behind each."""
+    ends = await ready(dut)
+    draw = random.Random(1)
+    for opens in (0, 1):
+        bad, good = [case for case in packets(lambda case: case[1] == opens and case[2])][:2]
+        await send(ends, bad, data=make(bad[8], draw))
+        await send(ends, good)
+        assert await verdict(ends) == (bytes(16), flags(status, opens, True)), "wrong verdict on a broken frame"
+        tag, user = await verdict(ends)
+        assert user == flags(OK, opens, True), "the packet behind a broken frame is refused"
+        assert tag == (bytes(16) if opens else good[6]), "the packet behind a broken frame has a wrong tag"
+        if not HOLD:
+            text = await with_timeout(ends["text"].recv(), *WITHIN)
+        real = (len(bad[8]) - 1) // BEAT * BEAT if status == SHORT else len(bad[8])
+        assert HOLD or bytes(text.tdata) == bad[9][:real] + bytes(len(bad[9]) - real), "wrong text of a broken frame"
+        text = await with_timeout(ends["text"].recv(), *WITHIN)
+        assert bytes(text.tdata) == good[9], "the packet behind a broken frame has a wrong text"
+    assert ends["verdict"].empty() and ends["text"].empty()
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def short_frame(dut):
+    """A frame that ends a beat early."""
+    await broken(dut, SHORT, lambda data, _: data[: (len(data) - 1) // BEAT * BEAT])
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def long_frame(dut):
+    """A frame of three beats too many."""
+    await broken(dut, LONG, lambda data, draw: data + draw.randbytes(-len(data) % BEAT + 3 * BEAT))
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def wrong_keep(dut):
+    """A frame of as many beats as the command says, but not as many bytes."""
+    await broken(dut, KEEP, lambda data, _: AxiStreamFrame(data, tkeep=[1] * (len(data) - 1) + [0]))
+
+
+async def key_done(dut):
+    """Waits for the end of a command on the key port: its status, and its slot."""
+    while True:
+        await RisingEdge(dut.clk)
+        if dut.m_axis_key_tvalid.value == 1:
+            return divmod(int(dut.m_axis_key_tuser.value), 1 << len(dut.m_axis_key_tuser) - 2)
+
+
+async def key_command(dut, ends, slot, key, erase=0):
+    """Sends a command on the key port and waits for its end."""
+    width = len(dut.m_axis_key_tuser) - 2
+    waits = cocotb.start_soon(key_done(dut))
+    await ends["key"].send(AxiStreamFrame(key, tuser=erase << width | slot))
+    return await with_timeout(waits, *WITHIN)
+
+
+LOADED, ERASED, BUSY = range(3)
+
+
+async def refused(ends, case):
+    """The case's packet is refused, for its slot has no key."""
+    await send(ends, case)
+    assert await verdict(ends) == (bytes(16), flags(SLOT, case[1], False)), "a packet without a key was not refused"
+
+
+async def accepted(ends, case):
+    """The case's packet ends well."""
+    await send(ends, case)
+    assert await verdict(ends) == (bytes(16) if case[1] else case[6], flags(OK, case[1], True)), "wrong verdict"
+    text = await with_timeout(ends["text"].recv(), *WITHIN)
+    assert bytes(text.tdata) == case[9], "wrong text"
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def life_of_a_key(dut):
+    """No packet without a key, before it is loaded, while it is loaded, after it is erased and after a reset; no new key
+    while packets of its slot are under way."""
+    ends = await start(dut)
+    key = next(case for kind, case in cases() if kind == "key")[1]
+    sealed, opened = (next(packets(lambda case: case[1] == opens and case[2])) for opens in (0, 1))
+    await refused(ends, sealed)
+    await refused(ends, opened)
+    assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+    assert int(dut.slot_valid.value) == 1
+    await accepted(ends, sealed)
+    # Under way: the slot keeps its key, and the packet its keystream.
+    data = frame(b"", sealed[8], random.Random(4))
+    command = sealed[4] + struct.pack("<HH", 0, len(sealed[8])) + bytes(16)
+    await ends["command"].send(AxiStreamFrame(command, tuser=0))
+    for _ in range(20):
+        await RisingEdge(dut.clk)
+    assert int(dut.slot_busy.value) == 1
+    assert await key_command(dut, ends, 0, bytes(32)) == (BUSY, 0)
+    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (BUSY, 0)
+    await ends["data"].send(data)
+    assert await verdict(ends) == (sealed[6], flags(OK, 0, True))
+    assert bytes((await ends["text"].recv()).tdata) == sealed[9]
+    # While a key is loaded.
+    waits = cocotb.start_soon(key_done(dut))
+    await ends["key"].send(AxiStreamFrame(key, tuser=0))
+    for _ in range(10):
+        await RisingEdge(dut.clk)
+    await refused(ends, sealed)
+    assert await with_timeout(waits, *WITHIN) == (LOADED, 0)
+    await accepted(ends, opened)
+    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+    assert int(dut.slot_valid.value) == 0
+    await refused(ends, opened)
+    # The next key is taken as if nothing had been.
+    assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+    await accepted(ends, sealed)
+    await accepted(ends, opened)
+    dut.rst_n.value = 0
+    for _ in range(4):
+        await RisingEdge(dut.clk)
+    dut.rst_n.value = 1
+    await RisingEdge(dut.clk)
+    assert int(dut.slot_valid.value) == 0
+    await refused(ends, sealed)

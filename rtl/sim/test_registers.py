@@ -1,0 +1,98 @@
+"""Tests the registers (axi/registers.json) with cocotb and cocotbext-axi, which also plays the core."""
+
+import json
+import random
+from pathlib import Path
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
+
+MAP = json.loads((Path(__file__).parent.parent / "axi" / "registers.json").read_text())
+AT = {register["name"]: register["offset"] for register in MAP["registers"]}
+DONE, READY = 1, 8
+
+
+async def start(dut):
+    """Clock, reset, and the processor's end."""
+    cocotb.start_soon(Clock(dut.clk, 5, "ns").start())
+    for name in ("m_axis_key_tready", "s_axis_key_tvalid", "s_axis_key_tuser", "slot_valid", "slot_busy", "verdict_taken",
+                 "verdict_status"):
+        getattr(dut, name).value = 0
+    bus = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.clk, dut.rst_n, reset_active_level=False)
+    dut.rst_n.value = 0
+    for _ in range(4):
+        await RisingEdge(dut.clk)
+    dut.rst_n.value = 1
+    await RisingEdge(dut.clk)
+    return bus
+
+
+async def taken(dut):
+    """Takes a command as the core does: its key, and its flags."""
+    dut.m_axis_key_tready.value = 1
+    while True:
+        await RisingEdge(dut.clk)
+        if dut.m_axis_key_tvalid.value == 1:
+            found = int(dut.m_axis_key_tdata.value).to_bytes(32, "little"), int(dut.m_axis_key_tuser.value)
+            dut.m_axis_key_tready.value = 0
+            await RisingEdge(dut.clk)
+            return found
+
+
+async def ends(dut, user):
+    """The core's answer."""
+    dut.s_axis_key_tvalid.value, dut.s_axis_key_tuser.value = 1, user
+    await RisingEdge(dut.clk)
+    dut.s_axis_key_tvalid.value = 0
+    await RisingEdge(dut.clk)
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def keys(dut):
+    """A key goes to the core once and is gone; its end shows, interrupts, and is cleared."""
+    bus = await start(dut)
+    width = len(dut.m_axis_key_tuser) - 1
+    draw = random.Random(1)
+    await bus.write_dword(AT["INTERRUPT"], 1)
+    assert await bus.read_dword(AT["KEY_EVENT"]) == READY
+    for slot in (0, 2):
+        key = draw.randbytes(32)
+        await bus.write(AT["KEY"], key)
+        await bus.write_dword(AT["KEY_COMMAND"], slot)
+        assert await taken(dut) == (key, slot)
+        assert await bus.read_dword(AT["KEY_EVENT"]) & (DONE | READY) == 0
+        # Another one meanwhile is refused.
+        await bus.write_dword(AT["KEY_COMMAND"], 1)
+        assert await bus.read_dword(AT["KEY_EVENT"]) & 7 == DONE | 3 << 1
+        await bus.write_dword(AT["KEY_EVENT"], DONE)
+        assert dut.irq.value == 0
+        await ends(dut, 2 << width | slot)
+        assert dut.irq.value == 1
+        assert await bus.read_dword(AT["KEY_EVENT"]) == DONE | 2 << 1 | READY | slot << 8
+        await bus.write_dword(AT["KEY_EVENT"], DONE)
+        assert dut.irq.value == 0
+    await bus.write_dword(AT["KEY_COMMAND"], 1 << 8 | 1)
+    assert await taken(dut) == (bytes(32), 1 << width | 1), "words of a key that was taken are still there"
+    assert (await bus.read(AT["KEY"], 4)).resp == AxiResp.SLVERR, "a key can be read"
+    assert (await bus.write(AT["KEY_COMMAND"], (200).to_bytes(4, "little"))).resp == AxiResp.SLVERR, "there is no slot 200"
+    assert (await bus.write(AT["KEY"], b"x")).resp == AxiResp.SLVERR, "a part of a word was taken"
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def state(dut):
+    """Parameters, slots and counts."""
+    bus = await start(dut)
+    assert await bus.read_dword(AT["ID"]) == 0x5EA10001
+    assert await bus.read_dword(AT["PARAMETERS"]) == 4 << 4 | 1 << 7 | 4 << 8
+    dut.slot_valid.value, dut.slot_busy.value = 0b0110, 0b0100
+    for slot, wanted in enumerate((0, 1, 3, 0)):
+        await bus.write_dword(AT["SELECT"], slot)
+        assert await bus.read_dword(AT["STATE"]) == wanted
+    for status in (0, 0, 1, 5, 0, 7):
+        dut.verdict_taken.value, dut.verdict_status.value = 1, status
+        await RisingEdge(dut.clk)
+    dut.verdict_taken.value = 0
+    counts = [await bus.read_dword(AT["VERDICTS"] + 4 * status) for status in range(8)]
+    assert counts == [3, 1, 0, 0, 0, 1, 0, 1]
