@@ -1,0 +1,106 @@
+//! Cache coherence: the tables against the model, and machines against a memory without caches.
+
+use sealwright_smp::{
+    Config, Image, Machine, Outcome,
+    access::{Access, Kind, Source, Steps},
+    config::{BusMode, Protect},
+    mosi::Event,
+    protocol::Protocol,
+    scheme::SchemeName,
+};
+
+// The model that the tests of the simulator explore with two and three nodes.
+#[path = "../../smp/tests/model/mod.rs"]
+mod model;
+
+use model::World;
+
+/// Any bytes as what two to nine nodes do with one line, in an order that the bus allows. Every state keeps the promises of the
+/// model, and once nobody asks for more the nodes come to rest.
+pub(crate) fn smp_table(bytes: &[u8]) {
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let protocol = Protocol::ALL[usize::from(choice) % 3];
+    let nodes = 2 + usize::from(choice / 3) % 8;
+    let mut world = World::new(protocol, nodes);
+    for &byte in bytes.iter().take(1000) {
+        let (what, which) = (byte % 5, usize::from(byte / 5));
+        let node = which % nodes;
+        let event = [Event::Load, Event::Store, Event::Replace][usize::from(what) % 3];
+        let next = match what {
+            0..3 if world.nodes[node].free() => world.access(node, event),
+            3 => world.order(node),
+            4 if !world.messages.is_empty() => Some(world.arrive(which % world.messages.len())),
+            _ => None,
+        };
+        let Some(next) = next else { continue };
+        world = next;
+        world.loads.clear();
+        world.check();
+    }
+    // The bus alone: each step serves a request or delivers a line, so that they end
+    for _ in 0..1000 {
+        if world.at_rest() {
+            return;
+        }
+        let ordered = (0..nodes).find_map(|node| world.order(node));
+        world = match ordered {
+            Some(next) => next,
+            None if !world.messages.is_empty() => world.arrive(0),
+            None => panic!("nodes wait for what never comes: {world:?}"),
+        };
+        world.check();
+    }
+    panic!("the bus does not end: {world:?}");
+}
+
+/// A machine with caches of a few lines, as eight bytes choose it.
+fn machine(choices: [u8; 8]) -> Config {
+    let [kind, nodes, skew, latency, jitter, response, scheme, more] = choices;
+    let mut config = Config::default();
+    config.machine.processors = 2 + usize::from(nodes) % 7;
+    config.machine.line = if more & 1 == 0 { 64 } else { 128 };
+    (config.l1.bytes, config.l1.ways) = (4 * config.machine.line, 2);
+    (config.l2.bytes, config.l2.ways) = (8 * config.machine.line, 2);
+    config.bus.protocol = Protocol::ALL[usize::from(kind) % 3];
+    config.bus.mode = if kind & 128 == 0 { BusMode::Split } else { BusMode::Atomic };
+    config.bus.skew = if more & 2 == 0 { 0 } else { skew.into() };
+    config.bus.response = response.into();
+    config.bus.tags = more & 4 != 0;
+    (config.memory.latency, config.memory.jitter) = (latency.into(), jitter.into());
+    let schemes: Vec<SchemeName> = SchemeName::all().collect();
+    config.scheme.name = schemes[usize::from(scheme) % schemes.len()];
+    if more & 8 != 0 {
+        config.memory.protect = Protect::Tree;
+        config.memory.counter_cache = 1;
+    }
+    if more & 16 != 0 {
+        config.machine.chips = 2;
+    }
+    config
+}
+
+/// Any bytes as a small machine and, four for each, what its processors read and write. A machine is refused, or every value read
+/// is the one written last, every invariant of the protocol holds after each transaction, and all processors finish.
+pub(crate) fn smp_machine(bytes: &[u8]) {
+    let Some((&choices, bytes)) = bytes.split_first_chunk() else { return };
+    let config = machine(choices);
+    if config.check().is_err() {
+        return;
+    }
+    let mut steps = vec![Vec::new(); config.machine.processors];
+    for (i, &[node, what, place, gap]) in bytes.as_chunks().0.iter().take(500).enumerate() {
+        let size = 1_u64 << (what >> 2 & 3);
+        let kind = [Kind::Load, Kind::Store, Kind::Store, Kind::Fetch][usize::from(what) % 4];
+        let line = u64::from(place % 24) * config.machine.line as u64;
+        let address = line + u64::from(place) / 24 * 8 + (u64::from(what >> 4) & 7 & !(size - 1));
+        let access = Access { address, value: i as u64 * 0x0101_0101_0101, gap: gap.into(), kind, size: size as u8 };
+        let nodes = steps.len();
+        steps[usize::from(node) % nodes].push(access);
+    }
+    let sources = steps.into_iter().map(|steps| Box::new(Steps(steps)) as Box<dyn Source>).collect();
+    let mut machine = Machine::new(&config, Image::default(), sources).expect("the settings were checked");
+    machine.check_values();
+    assert_eq!(machine.run(u64::MAX).expect("no invariant breaks"), Some(Outcome::Completed));
+    machine.check_all().expect("what was written is there");
+    assert_eq!(machine.wrong_reads(), Some(0));
+}

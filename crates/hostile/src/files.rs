@@ -1,0 +1,215 @@
+//! Sealed files, what stands in them, and files of `openssl enc`.
+
+use std::{
+    io::{Cursor, Read},
+    sync::OnceLock,
+};
+
+use sealwright_file::{
+    Content, Costs, Error, FileList, Input, Key, Opening, Output, Preamble, Recipient, SealedReader, Sealing, Shared,
+    Work,
+    enc::{Armor, Direction, Enc, EncCipher, EncSecret, Kdf, Salt},
+    inspect,
+    tree::{Unpacking, read_manifest},
+};
+
+fn key() -> &'static Key {
+    static KEY: OnceLock<Key> = OnceLock::new();
+    KEY.get_or_init(|| Key::raw(vec![5; 32]))
+}
+
+/// One thread: starting others takes longer than a small file.
+fn work() -> Work {
+    Work { threads: 1, ..Work::default() }
+}
+
+fn opening() -> Opening<'static> {
+    Opening::new(key()).work(work())
+}
+
+fn sealed(sealing: &Sealing<'_>, text: &[u8]) -> Vec<u8> {
+    let mut out = Shared::default();
+    let done = sealing.clone().work(work()).seal(Input::bytes(text.to_vec(), "text"), to(&out));
+    done.expect("memory takes everything");
+    out.take()
+}
+
+fn to(out: &Shared) -> Output {
+    Output::writer(out.clone(), "memory")
+}
+
+/// Any bytes as a preamble: parsing ends, and a preamble that was parsed is written back unchanged.
+pub(crate) fn preamble(bytes: &[u8]) {
+    let mut from = Cursor::new(bytes);
+    let parsed = Preamble::read(&mut from);
+    if let Ok(preamble) = &parsed {
+        assert_eq!(preamble.to_bytes(), bytes[..from.position() as usize]);
+    }
+    assert_eq!(inspect(Input::bytes(bytes.to_vec(), "fuzz")).is_ok(), parsed.is_ok());
+}
+
+/// Bytes of preamble, salt and commitment of a file under a raw key.
+const HEADER: usize = 16 + 56;
+
+/// Any bytes after a genuine header: no output that was not sealed, and `Opening` and `SealedReader` agree.
+pub(crate) fn open(tail: &[u8]) {
+    static HEAD: OnceLock<Vec<u8>> = OnceLock::new();
+    let head = HEAD.get_or_init(|| sealed(&Sealing::new(key()), b"")[..HEADER].to_vec());
+    let file = [head, tail].concat();
+    let mut out = Shared::default();
+    let streamed = opening().open(Input::bytes(file.clone(), "fuzz"), to(&out));
+    let mut text = Vec::new();
+    let read = SealedReader::new(Cursor::new(file), &opening()).map(|mut reader| reader.read_to_end(&mut text));
+    // Tags cannot be forged. Only the empty text that was sealed here could open, and the header does not contain its tag.
+    assert!(streamed.is_err() && !matches!(read, Ok(Ok(_))) && out.take().is_empty() && text.is_empty());
+}
+
+/// Applies edits of six bytes each: the kind of edit, two positions of 16 bits, and a byte.
+fn edited(file: &[u8], edits: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    for edit in edits.chunks_exact(6).take(8) {
+        let at = |i: usize| usize::from(u16::from_be_bytes([edit[i], edit[i + 1]])) % (file.len() + 1);
+        let (a, b) = (at(1).min(at(3)), at(1).max(at(3)));
+        match edit[0] % 5 {
+            0 => file.iter_mut().skip(a).take(1).for_each(|byte| *byte ^= edit[5]),
+            1 => file.truncate(a),
+            2 => drop(file.drain(a..b)),
+            3 => file.extend_from_within(a..b),
+            _ => file.insert(a, edit[5]),
+        }
+    }
+    file
+}
+
+/// Opens an edited file: it opens only if the edits cancel out, and never to another text.
+fn opens_only_if_genuine(genuine: &[u8], edits: &[u8], text: &[u8]) {
+    let edited = edited(genuine, edits);
+    let mut out = Shared::default();
+    let done = opening().open(Input::bytes(edited.clone(), "fuzz"), to(&out));
+    assert_eq!(done.is_ok(), edited == genuine);
+    assert!(text.starts_with(&out.take()));
+}
+
+/// Edits a genuine sealed file of three chunks.
+pub(crate) fn damage(edits: &[u8]) {
+    static FILE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
+    let (text, file) = FILE.get_or_init(|| {
+        let text: Vec<u8> = (0..40_000_u32).map(|i| ((i * 7) >> 3) as u8).collect();
+        let file = sealed(&Sealing::new(key()), &text);
+        (text, file)
+    });
+    opens_only_if_genuine(file, edits, text);
+}
+
+/// The header of a file that several keys open: edited, or with any bytes in place of its slots.
+pub(crate) fn slots(bytes: &[u8]) {
+    static FILE: OnceLock<Vec<u8>> = OnceLock::new();
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    let file = FILE.get_or_init(|| {
+        let pair = sealwright_file::SecretKey::generate().unwrap().public_key();
+        let passphrase = Key::passphrase("a passphrase").unwrap();
+        let recipients =
+            [Recipient::Key(Key::raw(vec![5; 32])), Recipient::Key(passphrase), Recipient::PublicKey(pair)];
+        let mut sealing = Sealing::for_recipients(&recipients);
+        sealing.costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };
+        sealed(&sealing, b"a text")
+    });
+    if choice & 1 == 0 {
+        return opens_only_if_genuine(file, bytes, b"a text");
+    }
+    let head = [&file[..12], &(bytes.len() as u32).to_be_bytes()].concat();
+    preamble(&[&head, bytes].concat());
+    let done = opening().verify(Input::bytes([&head, bytes].concat(), "fuzz"));
+    assert!(done.is_err(), "nobody made these slots");
+}
+
+/// Any text between the lines of an armored file, or a genuine one with edits. One text belongs to one file.
+pub(crate) fn armor(bytes: &[u8]) {
+    static FILE: OnceLock<Vec<u8>> = OnceLock::new();
+    let file = FILE.get_or_init(|| sealed(&Sealing::new(key()).armor(true), &[7; 200]));
+    let Some((&choice, bytes)) = bytes.split_first() else { return };
+    if choice & 1 == 1 {
+        let text = [b"-----BEGIN SEALED FILE-----\n", bytes].concat();
+        assert!(opening().verify(Input::bytes(text, "fuzz")).is_err());
+        return;
+    }
+    let edited = edited(file, bytes);
+    let mut out = Shared::default();
+    let opened = opening().open(Input::bytes(edited.clone(), "fuzz"), to(&out)).is_ok();
+    assert!([7; 200].starts_with(&out.take()));
+    // White space at the ends of lines and behind the last may differ.
+    let lines = |text: &[u8]| {
+        let ends = text.trim_ascii_end().split(|&byte| byte == b'\n').map(|line| line.trim_ascii_end().to_vec());
+        ends.collect::<Vec<_>>()
+    };
+    if opened {
+        assert_eq!(lines(&edited), lines(file));
+    }
+}
+
+/// Any bytes as the manifest of files: what is accepted names files inside its directory, and is written back unchanged.
+pub(crate) fn list(bytes: &[u8]) {
+    let text = [b"SEALLIST", bytes].concat();
+    let file = sealed(&Sealing::new(key()).content(Content::List), &text);
+    match FileList::open(&opening(), Input::bytes(file, "fuzz")) {
+        Ok(list) => {
+            assert!(list.paths().all(|path| path.is_relative() && path.components().count() > 0));
+            let mut again = Shared::default();
+            list.seal(&Sealing::new(key()).work(work()), to(&again)).unwrap();
+            let again = FileList::open(&opening(), Input::bytes(again.take(), "again")).unwrap();
+            assert_eq!(again, list);
+        }
+        Err(error) => assert!(matches!(error, Error::NotAuthentic(_)), "{error}"),
+    }
+}
+
+/// Any bytes as the text of a tree: its manifest is refused or names entries inside the tree, and a small one unpacks into
+/// its directory or leaves nothing.
+pub(crate) fn tree(bytes: &[u8]) {
+    let Ok(manifest) = read_manifest(&mut &bytes[..]) else { return };
+    for entry in manifest.entries() {
+        assert!(entry.path.starts_with(manifest.name()));
+        assert!(entry.path.components().all(|part| matches!(part, std::path::Component::Normal(_))));
+        if let Some((_, len)) = manifest.find(&entry.path) {
+            assert_eq!(len, entry.len);
+        }
+    }
+    let _ = manifest.content_len();
+    if manifest.entries().len() > 20 {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let inside = directory.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let file = sealed(&Sealing::new(key()).content(Content::Tree), bytes);
+    let unpacking = Unpacking { directory: &inside, preserve: false, sync: false };
+    let unpacked = opening().unpack(Input::bytes(file, "fuzz"), &unpacking);
+    let names = |path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    assert_eq!(names(directory.path()), ["inside"]);
+    match unpacked {
+        Ok(_) => assert_eq!(names(&inside), [manifest.name().as_os_str()]),
+        Err(_) => assert_eq!(names(&inside).len(), 0),
+    }
+}
+
+/// Any bytes as input of `enc -d`, with and without base64: a result or an error. Encrypted data decrypts.
+pub(crate) fn enc(bytes: &[u8]) {
+    let Some((&[choice, how], bytes)) = bytes.split_first_chunk() else { return };
+    let ciphers: Vec<EncCipher> = EncCipher::all().collect();
+    let cipher = ciphers[usize::from(choice) % ciphers.len()];
+    let hex = |len: usize| "5c".repeat(len);
+    let secret = match how & 1 {
+        0 => EncSecret::from_hex(cipher, &hex(cipher.key_len()), &hex(cipher.iv_len())).expect("the digits fit"),
+        _ => EncSecret::passphrase("p", Kdf::Legacy { digest: Default::default() }, Salt::Header),
+    };
+    let armor = [Armor::None, Armor::Lines, Armor::OneLine][usize::from(how >> 1) % 3];
+    let enc = Enc { armor, padding: how & 128 == 0, ..Enc::new(cipher, secret) };
+    let run = |direction, bytes: &[u8]| {
+        let mut out = Vec::new();
+        enc.copy(direction, &mut &bytes[..], &mut out).map(|()| out)
+    };
+    let _ = run(Direction::Decrypt, bytes);
+    if let Ok(encrypted) = run(Direction::Encrypt, bytes) {
+        assert_eq!(run(Direction::Decrypt, &encrypted).expect("what was encrypted decrypts"), bytes);
+    }
+}

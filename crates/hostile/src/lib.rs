@@ -1,0 +1,74 @@
+//! What strangers may send, as functions of any bytes. Each function takes bytes to one part of the product and panics if
+//! that part does not behave: it must end, give a value or an error, and keep its promises.
+//!
+//! `fuzz/` has a fuzz target for each of them, which the fuzzing engine feeds (`cargo xtask fuzz`). The inputs that taught
+//! something are kept in `fuzz/corpus`, and the tests of this crate replay them without that engine.
+#![allow(clippy::unwrap_used, reason = "each function is a test")]
+
+mod coherence;
+mod files;
+mod keys;
+mod machine;
+mod modes;
+mod relay;
+mod text;
+
+/// A part of the product that reads bytes of strangers.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// The name of the fuzz target, and of its folder in `fuzz/corpus`.
+    pub name: &'static str,
+    /// Takes any bytes; panics if a promise is broken.
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    Target { name: "armor", run: files::armor },
+    Target { name: "damage", run: files::damage },
+    Target { name: "enc", run: files::enc },
+    Target { name: "frame", run: relay::frame },
+    Target { name: "grant", run: relay::grant },
+    Target { name: "keys", run: keys::keys },
+    Target { name: "list", run: files::list },
+    Target { name: "mesh", run: relay::mesh },
+    Target { name: "modes", run: modes::modes },
+    Target { name: "open", run: files::open },
+    Target { name: "preamble", run: files::preamble },
+    Target { name: "relay_stream", run: relay::relay_stream },
+    Target { name: "relay_words", run: text::relay_words },
+    Target { name: "signature", run: keys::signature },
+    Target { name: "slots", run: files::slots },
+    Target { name: "smp_config", run: machine::smp_config },
+    Target { name: "smp_machine", run: coherence::smp_machine },
+    Target { name: "smp_table", run: coherence::smp_table },
+    Target { name: "smp_trace", run: machine::smp_trace },
+    Target { name: "tree", run: files::tree },
+    Target { name: "vectors", run: text::vectors },
+];
+
+/// Runs the target of this name on `bytes`.
+///
+/// # Panics
+/// If there is no such target, or a promise is broken.
+pub fn run(name: &str, bytes: &[u8]) {
+    let target = TARGETS.iter().find(|target| target.name == name).expect("a target of this name");
+    (target.run)(bytes);
+}
+
+/// What is planted: a number that no engine guesses.
+const KEY: [u8; 4] = [0xa7, 0x1e, 0xd5, 0x3c];
+
+/// A fault that the engine must find, else it finds none: behind a length that must be right, a number that no engine guesses, and
+/// a sum. The comparisons lead there, if the engine sees them.
+///
+/// # Panics
+/// At the fault.
+pub fn planted(bytes: &[u8]) {
+    let Some((&len, rest)) = bytes.split_first() else { return };
+    let Some((number, text)) = rest.split_first_chunk::<4>() else { return };
+    if usize::from(len) == text.len() && *number == KEY && text.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b)) == 99
+    {
+        panic!("the planted fault");
+    }
+}

@@ -1,0 +1,151 @@
+//! What arrives at a relay: frames, grants, messages of other nodes, connections.
+
+use std::{
+    collections::HashSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::{Read, Write},
+    net::TcpStream,
+    sync::{Mutex, OnceLock},
+    time::Duration,
+};
+
+use sealwright_relay::{Address, Count, Relay, Settings};
+use sealwright_session::{
+    Client, FrameJob, Grant, Material, Plan, SchemeKind, Sessions, Side,
+    frame::{self, HEADER, Header},
+    table,
+};
+
+const SLOTS: u32 = 4;
+
+/// One end of some sessions. Their keys follow from the whole input: an engine sees what is compared, and would put frames
+/// that were sealed before into other inputs.
+fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
+    let spec = "gcm-on64".parse().expect("a scheme");
+    let mut table = table(Plan { side, ..Plan::new(spec, SLOTS) }).expect("there is memory");
+    let mut hash = DefaultHasher::new();
+    input.hash(&mut hash);
+    for slot in 0..SLOTS {
+        let mut material = [0; Material::LEN];
+        material.as_chunks_mut().0.iter_mut().for_each(|part| *part = (hash.finish() ^ u64::from(slot)).to_be_bytes());
+        table.admit(slot, slot, &Material::from_bytes(&material)).expect("there is room");
+    }
+    table
+}
+
+/// Genuine frames, then the rest of the input. The first byte of the input is the number of frames; the second is XORed into
+/// the byte at the position given by the next two.
+fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
+    let Some((&[frames, fault, high, low], rest)) = input.split_first_chunk() else {
+        return (input.to_vec(), HashSet::new());
+    };
+    let (mut stream, mut genuine, mut clients) = (Vec::new(), HashSet::new(), end(Side::Client, input));
+    for i in 0..u32::from(frames % 16) {
+        let mut frame = frame::unsealed(i, &rest[..rest.len().min(3 * i as usize)]);
+        clients.seal(i % SLOTS, i % SLOTS, &mut frame).expect("a key has blocks left");
+        genuine.insert(frame.clone());
+        stream.extend_from_slice(&frame);
+        if i % 3 == 2 {
+            stream.extend_from_slice(&frame);
+        }
+    }
+    if let Some(byte) = stream.get_mut(usize::from(u16::from_be_bytes([high, low]))) {
+        *byte ^= fault;
+    }
+    stream.extend_from_slice(rest);
+    (stream, genuine)
+}
+
+/// A stream of any bytes, split into frames as a relay does it. Parsing ends, a parsed header is written back unchanged, only
+/// frames that were sealed open, each of them once, and a batch says of each frame what one frame after the other would say.
+pub(crate) fn frame(input: &[u8]) {
+    let (mut stream, genuine) = stream(input);
+    let (mut jobs, mut at) = (Vec::new(), 0);
+    while let Ok(Some(header)) = frame::first(&stream[at..]) {
+        assert_eq!(header.write(), stream[at..at + HEADER]);
+        assert_eq!(Header::read(&header.write()), Ok(header));
+        let end = at + header.frame_len();
+        let Some(frame) = stream.get(at..end) else { break };
+        assert_eq!(frame::payload(frame).len(), usize::from(header.len));
+        let _ = frame::address(frame::payload(frame));
+        jobs.push(FrameJob::new(at..end, header.session, 0));
+        at = end;
+    }
+    let before = stream.clone();
+    end(Side::Server, input).open_all(&mut stream, &mut jobs);
+    let mut opened = HashSet::new();
+    for job in jobs.iter().filter(|job| job.done()) {
+        let frame = &before[job.start..job.end];
+        assert!(genuine.contains(frame), "opened what nobody sealed");
+        assert!(opened.insert(frame), "opened twice");
+    }
+    let mut singly = before.clone();
+    let mut server = end(Side::Server, input);
+    for job in &jobs {
+        assert_eq!(Some(server.open(job.slot, &mut singly[job.start..job.end])), job.outcome);
+        if job.done() {
+            assert_eq!(singly[job.start..job.end], stream[job.start..job.end]);
+        }
+    }
+}
+
+/// Any bytes as a grant: it is refused, or written back unchanged, and a client with it does not open its own frames.
+pub(crate) fn grant(bytes: &[u8]) {
+    let mut whole = [0; Grant::LEN];
+    let len = bytes.len().min(Grant::LEN);
+    whole[..len].copy_from_slice(&bytes[..len]);
+    let Some(grant) = Grant::from_bytes(&whole) else { return };
+    assert_eq!(grant.to_bytes()[..], whole);
+    let mut client = Client::new(&grant);
+    assert_eq!(client.session(), grant.session());
+    let mut frame = client.seal(7, b"hello").expect("a new client has keys");
+    frame.extend_from_slice(&bytes[len..]);
+    let opened = client.open(&mut frame).is_ok();
+    // Where both directions have the same key, what goes up may come down: nobody grants that, but it breaks nothing. And what is
+    // in the clear opens with any key.
+    let (up, down) = whole[8..].split_at((whole.len() - 8) / 2);
+    let len = grant.spec().key_len();
+    let may = grant.spec().kind == SchemeKind::Clear || up[..len] == down[..len];
+    assert!(!opened || may, "what goes up does not come down");
+}
+
+/// Any bytes as a message between nodes: it makes no sense, or says the same after it was written and read again.
+pub(crate) fn mesh(bytes: &[u8]) {
+    assert_ne!(sealwright_relay::mesh_message_survives(bytes), Some(false));
+}
+
+static RELAY: OnceLock<(Relay, Mutex<Client>)> = OnceLock::new();
+
+fn relay() -> &'static (Relay, Mutex<Client>) {
+    RELAY.get_or_init(|| {
+        let mut sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+        let grants: Vec<_> =
+            (0..4).map(|slot| sessions.admit(slot, slot, &Material::random().unwrap()).unwrap()).collect();
+        let settings = Settings { max_bad: 3, ..Settings::default() };
+        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, settings, vec![sessions]).unwrap();
+        (relay, Mutex::new(Client::new(&grants[0])))
+    })
+}
+
+/// Any bytes on a connection, in pieces of any size (a byte with the length, then the piece): the relay counts errors or closes
+/// it, and still serves the next one.
+pub(crate) fn relay_stream(mut bytes: &[u8]) {
+    let (relay, client) = relay();
+    let mut hostile = TcpStream::connect(relay.address()).unwrap();
+    while let Some((&len, rest)) = bytes.split_first() {
+        let (piece, rest) = rest.split_at(rest.len().min(len.into()));
+        // The relay may have closed the connection already
+        let _ = hostile.write_all(piece);
+        bytes = rest;
+    }
+    let mut client = client.lock().unwrap();
+    let mut stream = TcpStream::connect(relay.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let me = client.session();
+    stream.write_all(&client.seal(me, b"\0\0\0\0still there").unwrap()).unwrap();
+    let mut frame = vec![0; 16 + Address::LEN + 11 + 16];
+    stream.read_exact(&mut frame).unwrap();
+    assert_eq!(client.open(&mut frame).unwrap(), (me, &b"\0\0\0\0still there"[..]));
+    let counts = relay.counts();
+    assert!(counts.of(Count::Forwarded) <= counts.of(Count::Opened));
+}

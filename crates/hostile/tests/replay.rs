@@ -1,0 +1,73 @@
+//! The corpora of the fuzz targets, replayed: what fuzzing found once is tested ever after, without a fuzzing engine.
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use sealwright_hostile::{TARGETS, planted, run};
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_input_of_every_corpus() {
+    let mut wrong = Vec::new();
+    let mut inputs = 0;
+    for target in TARGETS {
+        let folder = fuzz().join("corpus").join(target.name);
+        let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        assert!(!files.is_empty(), "{} has no corpus", target.name);
+        for file in files {
+            let bytes = fs::read(&file).unwrap();
+            inputs += 1;
+            if catch_unwind(AssertUnwindSafe(|| run(target.name, &bytes))).is_err() {
+                wrong.push(format!("{}: {}", target.name, file.file_name().unwrap().display()));
+            }
+        }
+    }
+    eprintln!("{inputs} inputs of {} targets", TARGETS.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn each_function_has_a_fuzz_target_and_each_corpus_a_function() {
+    let functions: BTreeSet<String> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
+    let mut targets = names(&fuzz().join("targets"));
+    assert!(targets.remove("planted"), "the fault that shows that the engine works");
+    assert_eq!(targets, functions);
+    assert_eq!(names(&fuzz().join("corpus")), functions);
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
+    for name in functions {
+        assert!(manifest.contains(&format!("path = \"targets/{name}.rs\"")), "{name} is not in fuzz/Cargo.toml");
+        let source = fs::read_to_string(fuzz().join(format!("targets/{name}.rs"))).unwrap();
+        assert!(source.contains(&format!("run(\"{name}\", ")), "{name} runs another function");
+    }
+}
+
+/// The fault is where the documents say, so that the engine has something to find.
+#[test]
+fn the_planted_fault() {
+    let input = |len: u8, last: u8| [&[len, 0xa7, 0x1e, 0xd5, 0x3c][..], &[last]].concat();
+    assert!(catch_unwind(|| planted(&input(1, 99))).is_err());
+    for other in [input(2, 99), input(1, 98), vec![], vec![1], vec![1, 2, 3, 4, 5, 99]] {
+        planted(&other);
+    }
+}
+
+/// A broken promise must be seen, else the replay proves nothing: this target does not exist.
+#[test]
+#[should_panic(expected = "a target of this name")]
+fn a_target_that_does_not_exist() {
+    run("no such target", b"");
+}

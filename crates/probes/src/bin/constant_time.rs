@@ -1,0 +1,154 @@
+//! Runs the kernels on secrets that valgrind calls undefined, and prints how many branches and addresses depended on them.
+//! Exits with 1 if any did, or if a planted leak was not seen; with 3 outside of valgrind. `cargo xtask constant-time` starts it.
+#![allow(clippy::print_stdout)]
+
+use std::{hint::black_box, process::ExitCode};
+
+use sealwright::{
+    Batch, BatchMessage, Isa,
+    block::aes::Aes128,
+    ghash::Table4k_vartime,
+    mode::gcm::{Gcm, TagLen},
+    raw,
+};
+use sealwright_probes::{
+    marks::{errors, public, secret, told, watched},
+    subjects::{SUBJECTS, Subject},
+};
+use sealwright_session::{Client, Material, Plan, frame, table};
+
+/// Around the ends of blocks, registers and batches.
+const LENGTHS: [usize; 12] = [0, 1, 15, 16, 17, 64, 128, 129, 256, 300, 512, 1040];
+
+fn main() -> ExitCode {
+    if !watched() {
+        eprintln!("constant-time: valgrind does not run this program\nhint: cargo xtask constant-time");
+        return ExitCode::from(3);
+    }
+    let levels = Isa::available();
+    let mut wrong = 0;
+    for &isa in &levels {
+        for subject in SUBJECTS {
+            wrong += judge(isa, subject.name, false, || sealed_and_opened(isa, subject));
+        }
+        wrong += judge(isa, "aes-256 in CBC and CTR", false, || unauthenticated(isa));
+        wrong += judge(isa, "a batch of packets, a key each", false, || batch(isa));
+        wrong += judge(isa, "a session's frames", false, || session(isa));
+        wrong += judge(isa, "planted: GHASH by table", true, || tables(isa));
+    }
+    wrong += judge(Isa::best(), "planted: a table indexed by a secret", true, look_up);
+    wrong += judge(Isa::best(), "planted: a comparison that ends early", true, compare);
+    let missing: Vec<&str> =
+        Isa::NAMES.iter().copied().filter(|name| levels.iter().all(|level| level.name() != *name)).collect();
+    println!("levels that ran: {}; not here: {}", names(&levels), missing.join(", "));
+    ExitCode::from(u8::from(wrong > 0))
+}
+
+fn names(levels: &[Isa]) -> String {
+    levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs one case; returns 1 if what valgrind found is not what is wanted.
+fn judge(isa: Isa, name: &str, planted: bool, case: impl FnOnce()) -> usize {
+    let before = errors();
+    case();
+    let found = errors() - before;
+    let right = (found > 0) == planted;
+    println!("{:8} {name:40} {found:>6} {}", isa.name(), if right { "" } else { "WRONG" });
+    usize::from(!right)
+}
+
+/// Bytes that are a secret from now on.
+fn hidden(len: usize, seed: u8) -> Vec<u8> {
+    let bytes: Vec<u8> = (0..len).map(|i| (i as u8).wrapping_mul(37).wrapping_add(seed)).collect();
+    secret(&bytes);
+    bytes
+}
+
+/// Key set-up, sealing, opening, and opening with a wrong tag. Ciphertexts and tags are public once they are made.
+fn sealed_and_opened(isa: Isa, subject: &Subject) {
+    let aead = (subject.make)(isa, &hidden(subject.key_len, 1));
+    let nonce = vec![9; aead.nonce_len()];
+    for len in LENGTHS.into_iter().filter(|len| !subject.whole_blocks || len % 16 == 0) {
+        let ad = vec![3; len % 40];
+        let mut text = hidden(len, 2);
+        if subject.whole_blocks {
+            // Padding is checked after the tag, and is public as the length is.
+            text.extend([16; 16]);
+        }
+        let tag = aead.seal_in_place(&nonce, &ad, &mut text).expect("the nonce fits");
+        public(&text);
+        let mut tag = tag.as_ref().to_vec();
+        public(&tag);
+        let mut again = text.clone();
+        assert!(told(aead.open_in_place(&nonce, &ad, &mut again, &tag)).is_ok());
+        black_box(&again);
+        tag[len % 16] ^= 1;
+        assert!(told(aead.open_in_place(&nonce, &ad, &mut text, &tag)).is_err());
+    }
+}
+
+fn unauthenticated(isa: Isa) {
+    let cipher = raw::aes(isa, &hidden(32, 1)).expect("32 bytes");
+    for len in [16, 128, 272] {
+        let mut text = hidden(len, 2);
+        cipher.cbc_encrypt(&[7; 16], &mut text);
+        cipher.cbc_decrypt(&[7; 16], &mut text);
+        cipher.ctr(&[7; 16], &mut text);
+        black_box(&text);
+    }
+}
+
+fn batch(isa: Isa) {
+    let mut texts: Vec<Vec<u8>> = (0..40).map(|i| hidden(11 * i, 2)).collect();
+    let keys: Vec<Vec<u8>> = (0..40).map(|i| hidden(32, i)).collect();
+    let mut messages: Vec<_> = texts
+        .iter_mut()
+        .zip(&keys)
+        .zip(0..)
+        // Of messages with the same nonce it would be told whether they have the same key: such a batch is refused.
+        .map(|((text, key), i)| BatchMessage { key, nonce: [i; 12], ad: b"header", text, tag: [0; 16] })
+        .collect();
+    Batch::new(isa).seal(&mut messages).expect("the keys fit");
+    black_box(&messages);
+}
+
+/// Frames of a client, sealed; the table's keys are the same, and what it seals is judged too.
+fn session(isa: Isa) {
+    let plan = Plan { isa, ..Plan::new("gcm-on64".parse().expect("a scheme"), 2) };
+    let mut table = table(plan).expect("there is memory");
+    let material: [u8; Material::LEN] = hidden(Material::LEN, 5).try_into().expect("as long");
+    let material = Material::from_bytes(&material);
+    let grant = table.admit(0, 0, &material).expect("there is room");
+    let data = hidden(100, 6);
+    let mut client = Client::new(&grant);
+    black_box(client.seal(0, &data).expect("a new key"));
+    let mut sent = frame::unsealed(0, &data);
+    table.seal(0, 0, &mut sent).expect("a new key");
+    black_box(&sent);
+}
+
+/// GHASH by tables: the index is secret, as its name says.
+fn tables(isa: Isa) {
+    let key: [u8; 16] = hidden(16, 1).try_into().expect("16 bytes");
+    let aead: Gcm<Aes128, Table4k_vartime> = Gcm::new(isa, Aes128::new(isa, &key), TagLen::T16);
+    let mut text = hidden(64, 2);
+    black_box(sealwright::Aead::seal_in_place(&aead, &[9; 12], b"", &mut text).is_ok());
+}
+
+fn look_up() {
+    let (table, key) = ([black_box(7_u8); 256], hidden(16, 1));
+    let sum = key.iter().fold(0_u8, |sum, &byte| sum.wrapping_add(table[usize::from(byte)]));
+    public(std::slice::from_ref(&sum));
+    black_box(sum);
+}
+
+fn compare() {
+    let (ours, theirs) = (hidden(16, 1), black_box([4; 16]));
+    for (a, b) in ours.iter().zip(theirs) {
+        if *a != b {
+            break;
+        }
+        black_box(a);
+    }
+}

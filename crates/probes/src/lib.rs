@@ -1,0 +1,6 @@
+//! What tests of the kernels need from the system: memory between pages that nobody may touch ([`guarded`]), and marks by which
+//! valgrind follows secrets ([`marks`]). [`subjects`] are the kernels that the tests run.
+
+pub mod guarded;
+pub mod marks;
+pub mod subjects;

@@ -1,0 +1,235 @@
+//! Every kernel between guard pages: texts of every length to 1100 bytes that end where the upper guard begins, texts that begin
+//! where the lower one ends, and texts at every alignment. A kernel that reads or writes a byte too far ends the process.
+//!
+//! `SEALWRIGHT_GUARDS=all` runs every length in every place; else each length is at the upper guard and in one place of the others in turn.
+#![allow(clippy::unwrap_used)]
+
+use std::{env, os::unix::process::ExitStatusExt, process::Command};
+
+use sealwright::{
+    Batch, BatchMessage, Isa,
+    raw::{self, Raw},
+};
+use sealwright_probes::{
+    guarded::Guarded,
+    subjects::{SUBJECTS, Subject},
+};
+use sealwright_session::{FrameJob, Material, Plan, Side, frame, table};
+
+const LONGEST: usize = 1100;
+/// Places of a text: at the end, at the start, and so many bytes behind the start.
+const PLACES: usize = 66;
+
+fn everything() -> bool {
+    env::var("SEALWRIGHT_GUARDS").is_ok_and(|value| value == "all")
+}
+
+/// The places in which a text of this length is tried.
+fn places(len: usize) -> Vec<usize> {
+    if everything() { (0..PLACES).collect() } else { vec![0, 1 + len % (PLACES - 1)] }
+}
+
+/// The memory of a text in one of the places.
+fn part(memory: &mut Guarded, place: usize, len: usize) -> &mut [u8] {
+    if place == 0 { memory.at_end(len) } else { memory.at(place - 1, len) }
+}
+
+fn fill(bytes: &mut [u8], seed: usize) {
+    for (i, byte) in bytes.iter_mut().enumerate() {
+        *byte = (i * 37 + seed * 11 + (i >> 8)) as u8;
+    }
+}
+
+/// Memory for each of the things that a mode is handed.
+struct Memory {
+    key: Guarded,
+    nonce: Guarded,
+    ad: Guarded,
+    text: Guarded,
+    other: Guarded,
+    tag: Guarded,
+}
+
+impl Memory {
+    fn new() -> Memory {
+        let make = |len| Guarded::new(len).unwrap();
+        let room = LONGEST + PLACES;
+        Memory { key: make(64), nonce: make(64), ad: make(room), text: make(room), other: make(room), tag: make(64) }
+    }
+}
+
+fn authenticated(isa: Isa, subject: &Subject, memory: &mut Memory) {
+    let Memory { key, nonce, ad, text, other, tag } = memory;
+    let key = key.at_end(subject.key_len);
+    fill(key, 1);
+    let aead = (subject.make)(isa, key);
+    let nonce = nonce.at_end(aead.nonce_len());
+    fill(nonce, 2);
+    for len in (0..=LONGEST).filter(|len| !subject.whole_blocks || (*len > 0 && len % 16 == 0)) {
+        for place in places(len) {
+            // Associated data is as long as the text was, but stands at the other end.
+            let ad = part(ad, (place + 1) % 2, (len * 7) % 300);
+            fill(ad, 3);
+            let text = part(text, place, len);
+            fill(text, len);
+            let padding = if subject.whole_blocks { 16.min(len) } else { 0 };
+            text[len - padding..].fill(16);
+            let plain = text.to_vec();
+            let what = format!("{} {isa}, {len} bytes in place {place}", subject.name);
+
+            let made = aead.seal_in_place(nonce, ad, text).unwrap();
+            let tag = tag.at_end(made.as_ref().len());
+            tag.copy_from_slice(made.as_ref());
+            // From here to there, in the other place
+            let there = part(other, (place + 1) % PLACES, len);
+            aead.open_to(nonce, ad, text, tag, there).unwrap();
+            assert!(there == plain, "{what}: opened into another buffer");
+            let again = aead.seal_to(nonce, ad, &plain, there).unwrap();
+            assert!(again.matches(tag) && there == text, "{what}: sealed into another buffer");
+            aead.open_in_place(nonce, ad, text, tag).unwrap();
+            assert!(text == plain, "{what}: opened");
+            tag[len % 16] ^= 1;
+            assert!(aead.open_in_place(nonce, ad, there, tag).is_err(), "{what}: a wrong tag");
+            assert!(there.iter().all(|&byte| byte == 0), "{what}: text after a wrong tag");
+        }
+    }
+}
+
+#[test]
+fn every_authenticated_mode_at_every_length() {
+    let mut memory = Memory::new();
+    for isa in Isa::available() {
+        for subject in SUBJECTS {
+            authenticated(isa, subject, &mut memory);
+        }
+    }
+}
+
+#[test]
+fn every_raw_mode_at_every_length() {
+    let mut memory = Memory::new();
+    for isa in Isa::available() {
+        for key_len in if everything() { vec![16, 24, 32] } else { vec![32] } {
+            let key = memory.key.at_end(key_len);
+            fill(key, 1);
+            for cipher in [raw::aes(isa, key).unwrap(), raw::serpent(isa, key).unwrap()] {
+                for len in 0..=LONGEST {
+                    for place in places(len) {
+                        raw_modes(&*cipher, part(&mut memory.text, place, len));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn raw_modes(cipher: &dyn Raw, text: &mut [u8]) {
+    fill(text, 5);
+    let plain = text.to_vec();
+    let len = text.len();
+    cipher.ctr(&[0xff; 16], text);
+    cipher.ctr(&[0xff; 16], text);
+    assert!(text == plain, "{len} bytes, CTR");
+    if len.is_multiple_of(16) {
+        cipher.ecb_encrypt(text);
+        cipher.ecb_decrypt(text);
+        assert!(text == plain, "{len} bytes, ECB");
+        cipher.cbc_encrypt(&[7; 16], text);
+        cipher.cbc_decrypt(&[7; 16], text);
+        assert!(text == plain, "{len} bytes, CBC");
+    }
+}
+
+/// Messages side by side, the last of which ends at the guard: each length in each lane.
+#[test]
+fn messages_side_by_side() {
+    let mut memory = Guarded::new(32 * 600).unwrap();
+    let room = memory.room();
+    for isa in Isa::available() {
+        let mut batch = Batch::new(isa);
+        for len in 0..=if everything() { 600 } else { 300 } {
+            let all = memory.at_end(room);
+            fill(all, len);
+            let plain = all.to_vec();
+            let (mut rest, mut texts) = (all, Vec::new());
+            for lane in 0..32 {
+                // Lengths that differ by little go side by side.
+                let end = rest.len();
+                let (before, text) = rest.split_at_mut(end - (len + lane % 3).min(600));
+                texts.push(text);
+                rest = before;
+            }
+            let keys: Vec<Vec<u8>> = (0..32).map(|lane| vec![lane; if lane < 16 { 16 } else { 32 }]).collect();
+            let mut messages: Vec<_> = texts
+                .into_iter()
+                .zip(&keys)
+                .map(|(text, key)| BatchMessage { key, nonce: [1; 12], ad: b"header", text, tag: [0; 16] })
+                .collect();
+            batch.seal(&mut messages).unwrap();
+            assert!(batch.open(&mut messages).iter().all(Result::is_ok), "{isa} {len}");
+            drop(messages);
+            assert!(memory.at_end(room) == plain, "{isa} {len}");
+        }
+    }
+}
+
+/// Frames of a relay: the first begins at the lower guard, the last ends at the upper one.
+#[test]
+fn frames_of_sessions() {
+    for isa in Isa::available() {
+        for scheme in ["gcm-on64", "gcm-derived", "gscm-h"] {
+            let spec = scheme.parse().unwrap();
+            let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {
+                let secret = Some(sealwright_session::Secret::from_bytes([3; 32]));
+                let mut table = table(Plan { isa, side, secret, ..Plan::new(spec, 4) }).unwrap();
+                for slot in 0..4 {
+                    table.admit(slot, slot, &Material::from_bytes(&[slot as u8; Material::LEN])).unwrap();
+                }
+                table
+            });
+            for len in (0..=LONGEST).step_by(if everything() { 1 } else { 13 }) {
+                let frames: Vec<Vec<u8>> = (0..6).map(|i| frame::unsealed(i, &vec![i as u8; len + 3])).collect();
+                let each = frames[0].len();
+                let mut memory = Guarded::new(6 * each).unwrap();
+                for start in [0, memory.room() - 6 * each] {
+                    let buffer = memory.at(start, 6 * each);
+                    buffer.copy_from_slice(&frames.concat());
+                    let job = |i: usize| FrameJob::new(i * each..(i + 1) * each, i as u32 % 4, i as u32 % 4);
+                    let [mut sealing, mut opening]: [Vec<_>; 2] = [(); 2].map(|()| (0..6).map(job).collect());
+                    client.seal_all(buffer, &mut sealing);
+                    assert!(sealing.iter().all(FrameJob::done), "{scheme} {isa} {len}: {sealing:?}");
+                    server.open_all(buffer, &mut opening);
+                    assert!(opening.iter().all(FrameJob::done), "{scheme} {isa} {len}: {opening:?}");
+                    for (i, frame) in frames.iter().enumerate() {
+                        assert!(frame::payload(&buffer[i * each..(i + 1) * each]) == frame::payload(frame));
+                    }
+                }
+            }
+        }
+    }
+}
+
+const TOUCH: &str = "SEALWRIGHT_TOUCH";
+
+/// What the next test starts: touches one byte.
+#[test]
+fn touching_child() {
+    if let Ok(distance) = env::var(TOUCH) {
+        Guarded::new(100).unwrap().touch(distance.parse().unwrap());
+    }
+}
+
+#[test]
+fn a_byte_too_far_ends_the_process() {
+    let touches = |distance: isize| {
+        let mut child = Command::new(env::current_exe().unwrap());
+        let child = child.args(["--exact", "touching_child", "--quiet"]).env(TOUCH, distance.to_string());
+        child.output().unwrap().status
+    };
+    for inside in [0, 4095] {
+        assert!(touches(inside).success(), "{inside}");
+    }
+    for outside in [-1, 4096] {
+        assert_eq!(touches(outside).signal(), Some(libc::SIGSEGV), "{outside}");
+    }
+}
