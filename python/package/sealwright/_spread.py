@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -51,32 +51,61 @@ class Manifest:
             os.fsync(file.fileno())
 
 
+# How often a task is given to the executor that lost it.
+ATTEMPTS = 4
+
+
 def spread(
     executor: Executor,
     tasks: Iterable[tuple[Any, Callable[..., Any], tuple[Any, ...]]],
-    settle: Callable[[Any, Future[Any]], None],
+    settle: Callable[[Any, Any, Optional[str]], None],
     report: Report,
     progress: Optional[Callable[[Report], None]],
     in_flight: int,
 ) -> Report:
-    """Runs each of `tasks`, a name with a function and its arguments, and calls `settle` with the name and the future."""
+    """Runs each of `tasks`, a name with a function and its arguments, and calls `settle` with the name, the result and why it failed.
+
+    Functions must be such that a second run does no harm. An exception that a function raises is its failure. One that comes from the
+    executor, such as Dask's for a result that was lost with its worker, says nothing about the task: it is given to the executor again.
+    """
     begun = time.monotonic()
-    waiting: dict[Future[Any], Any] = {}
+    waiting: dict[Future[Any], tuple[Any, int, tuple[Any, ...]]] = {}
 
     def until(count: int) -> None:
         while len(waiting) > count:
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                settle(waiting.pop(future), future)
+                name, attempt, call = waiting.pop(future)
+                try:
+                    result, failed = future.result()
+                except (Exception, CancelledError) as error:
+                    result, failed = None, why(error)
+                    if attempt < ATTEMPTS:
+                        try:
+                            waiting[executor.submit(_attempt, *call)] = name, attempt + 1, call
+                            continue
+                        except RuntimeError:
+                            # The executor as a whole has broken down or was shut down.
+                            pass
+                settle(name, result, failed)
                 report.seconds = time.monotonic() - begun
                 if progress is not None:
                     progress(report)
 
     for name, function, arguments in tasks:
-        waiting[executor.submit(function, *arguments)] = name
+        call = (function, *arguments)
+        waiting[executor.submit(_attempt, *call)] = name, 1, call
         until(max(in_flight, 1) - 1)
     until(0)
     report.seconds = time.monotonic() - begun
     return report
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Optional[str]]:
+    """Runs where the worker is."""
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        return None, why(error)
 
 
 def why(error: BaseException) -> str:

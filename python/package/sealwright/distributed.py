@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Optional
 
 import fsspec
 
 from ._sealwright import WrongKey
-from ._spread import IN_FLIGHT, Manifest, Report, spread, why
+from ._spread import IN_FLIGHT, Manifest, Report, spread
 from .filesystem import SealedFileSystem, forget
 from .sealedfile import SealedFile
 from .sweeps import Sweep, sweep
@@ -133,13 +133,12 @@ def _run(
             )
             yield (name, mark), _work, (task,)
 
-    def settle(named: tuple[str, str], future: Future[tuple[int, bool]]) -> None:
+    def settle(named: tuple[str, str], came: tuple[int, bool], failed: Optional[str]) -> None:
         name, mark = named
-        try:
-            text, worked = future.result()
-        except Exception as error:
-            report.failed[name] = why(error)
+        if failed is not None:
+            report.failed[name] = failed
             return
+        text, worked = came
         done.append({"name": name, "mark": mark})
         report.done += worked
         report.skipped += not worked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -57,11 +57,9 @@ def sweep(
             some = names[start : start + max(batch, 1)]
             yield some, _work, ([dict(fresh[name]) for name in some],)
 
-    def settle(names: Sequence[str], future: Future[list[dict[str, Any]]]) -> None:
-        try:
-            came = future.result()
-        except Exception as error:
-            report.failed.update((name, why(error)) for name in names)
+    def settle(names: Sequence[str], came: list[dict[str, Any]], failed: Optional[str]) -> None:
+        if failed is not None:
+            report.failed.update((name, failed) for name in names)
             return
         good = [(name, each) for name, each in zip(names, came) if "failed" not in each]
         kept.append(*({"name": name, "result": each} for name, each in good))
