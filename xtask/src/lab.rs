@@ -8,7 +8,7 @@ use std::{
 use crate::steps::Steps;
 
 /// The arguments with which cargo builds `sealwright` and `sealwright-lab`. The feature lets `sealwright vectors check` run the
-/// vectors of the research modes, which the referees need.
+/// vectors of the research modes, which the referees need. `sealwright-probes` is built apart: it turns on more of the kernels.
 pub(crate) const BUILD: &[&str] = &[
     "build",
     "--release",

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::disassembly::{self, Function};
+
 /// Rounds of AES-128 on the eight blocks of a batch.
 const BATCH: usize = 8 * 10;
 
@@ -29,31 +31,18 @@ impl fmt::Display for Loop {
 /// Of each function the shortest loop that contains at least a batch's rounds of AES. A loop is what lies between a branch
 /// back and its target in the same function.
 pub(crate) fn of_aes(code: &str) -> Vec<Loop> {
-    let (mut loops, mut function, mut body) = (Vec::new(), "", Vec::new());
-    for line in code.lines() {
-        if let Some(name) = line.strip_suffix(">:") {
-            of_function(function, &body, &mut loops);
-            function = name.split_once('<').map_or("", |(_, name)| name);
-            body.clear();
-        } else if let Some((address, instruction)) = line.trim_start().split_once(":\t")
-            && let Ok(address) = u64::from_str_radix(address, 16)
-        {
-            body.push((address, instruction));
-        }
-    }
-    of_function(function, &body, &mut loops);
-    loops
+    disassembly::functions(code).iter().filter_map(shortest).collect()
 }
 
-fn of_function(function: &str, body: &[(u64, &str)], loops: &mut Vec<Loop>) {
+fn shortest(function: &Function<'_>) -> Option<Loop> {
     let mut spans = Vec::new();
-    for (end, (address, instruction)) in body.iter().enumerate() {
+    for (end, (address, instruction)) in function.body.iter().enumerate() {
         let Some(target) = branch(instruction).filter(|target| target <= address) else { continue };
-        let Ok(start) = body.binary_search_by_key(&target, |(address, _)| *address) else { continue };
+        let Ok(start) = function.body.binary_search_by_key(&target, |(address, _)| *address) else { continue };
         spans.push((start, end));
     }
-    let all = spans.into_iter().map(|(start, end)| counted(function, &body[start..=end]));
-    loops.extend(all.filter(|one| one.rounds >= BATCH).min_by_key(|one| one.instructions));
+    let all = spans.into_iter().map(|(start, end)| counted(function.name, &function.body[start..=end]));
+    all.filter(|one| one.rounds >= BATCH).min_by_key(|one| one.instructions)
 }
 
 fn counted(function: &str, body: &[(u64, &str)]) -> Loop {

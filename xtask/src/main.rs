@@ -3,22 +3,32 @@
 mod aarch64;
 mod capi;
 mod circles;
+mod constant_time;
+mod crash;
+mod disassembly;
 mod examples;
 mod files;
+mod fuzz;
+mod fuzz_log;
+mod generated;
 mod growth;
 mod java;
 mod lab;
 mod layers;
 mod levels;
+mod licence;
 mod loops;
+mod mutants;
 mod nginx;
 mod packages;
 mod programs;
 mod provider;
 mod python;
+mod reproducible;
 mod rtl;
 mod sizes;
 mod steps;
+mod supply;
 mod symbols;
 mod upstream;
 mod venv;
@@ -36,12 +46,14 @@ cargo xtask COMMAND
 
   test       runs all steps below; the last line says how many passed, failed and were skipped
   fmt        formatting
+  supply     licences, sources and reasons of what others wrote; `--list` prints the product's dependencies
   circles    modules of a crate do not depend on each other in a circle
   clippy     lints; a warning is an error
   layers     no crate depends on a crate above it, and no product crate on the laboratory
   files      no file is too long; unsafe code and instruction sets are only where they are allowed
   examples   whatever a user of the libraries can name has an example that runs
-  fuzz       the fuzz targets compile (to run one: cargo +nightly fuzz run TARGET)
+  fuzz       the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a
+             planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most into fuzz/corpus; `fuzz figures` adds up the log
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
@@ -58,10 +70,21 @@ cargo xtask COMMAND
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
   packages   each crate of the product builds from its package alone
 
-Not part of `test`, because it builds many other crates:
+Not part of `test`, because they take long or build many other crates (docs/ASSURANCE.md has their last figures):
+  constant-time  the kernels of the release build under valgrind, which reports branches and addresses that depend on secrets;
+             it has to find the planted ones. `test` does so with the build for tests. Then the generated code of all levels
+             is searched for tables indexed by secrets, and for what leaves the vector registers
+  crash      kills file jobs at every system call and, with `--times N`, N times each at random moments; lets calls fail and disks
+             be full. `test` runs it with few kills
+  mutants    `mutants CRATE [FILE]` changes the code in small ways and looks whether a test notices; needs cargo-mutants
+  reproducible  builds the program for distribution in two folders; both must be the same, byte for byte
+  sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
              aes-siv, hpke) over our types
 ";
+
+/// What is not part of `test`.
+const BY_ITSELF: [&str; 6] = ["constant-time", "crash", "mutants", "reproducible", "sbom", "upstream"];
 
 /// The workspace's root.
 fn root() -> PathBuf {
@@ -70,13 +93,13 @@ fn root() -> PathBuf {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = circles::wrapper() {
+    if let Some(code) = circles::wrapper().or_else(fuzz::wrapper) {
         return code;
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let all = [
-        "fmt", "layers", "files", "examples", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
-        "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
+        "fmt", "layers", "files", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64",
+        "sizes", "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
@@ -86,7 +109,7 @@ fn main() -> ExitCode {
     }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
         Some("test") => all.to_vec(),
-        Some(one) if all.contains(&one) || one == "upstream" => vec![one],
+        Some(one) if all.contains(&one) || BY_ITSELF.contains(&one) => vec![one],
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             return ExitCode::SUCCESS;
@@ -114,16 +137,18 @@ fn main() -> ExitCode {
                 let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
                 steps.cargo("lints", &words, &[]);
             }
-            "fuzz" => {
-                // `check` does not link, so libFuzzer, which needs a C++ compiler, need not be built.
-                let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target", "--locked"];
-                steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
-            }
+            "fuzz" => fuzz::run(&mut steps, rest),
             "unit" => {
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
             "upstream" => steps.check("upstream tests", upstream::check),
+            "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
+            "sbom" => steps.check("bill of materials", |steps| supply::sbom(steps, rest)),
+            "constant-time" => constant_time::run(&mut steps),
+            "crash" => crash::run(&mut steps, rest),
+            "mutants" => steps.check("mutants", |steps| mutants::check(steps, rest)),
+            "reproducible" => steps.check("reproducible build", |steps| reproducible::check(steps, rest)),
             "aarch64" => aarch64::run(&mut steps, rest),
             "release" => {
                 steps.cargo("release binaries", lab::BUILD, &[]);

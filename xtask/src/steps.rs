@@ -53,10 +53,10 @@ impl Steps {
         }
     }
 
-    /// Runs cargo in the workspace.
-    pub(crate) fn cargo(&mut self, name: &str, words: &[&str], environment: &[(&str, &str)]) {
+    /// Runs cargo in the workspace; it must exit with 0. Returns whether it did.
+    pub(crate) fn cargo(&mut self, name: &str, words: &[&str], environment: &[(&str, &str)]) -> bool {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        self.run(name, &PathBuf::from(cargo), words, environment);
+        self.run(name, &PathBuf::from(cargo), words, environment)
     }
 
     /// Runs a program in the workspace; it must exit with 0. Returns whether it did.

@@ -136,6 +136,15 @@ impl Key {
         }
     }
 
+    /// The 32 bytes of the secret key of a pair, if it is one: for protocols that bring their own X-Wing.
+    #[cfg(feature = "public-keys")]
+    pub fn pair_seed(&self) -> Option<zeroize::Zeroizing<[u8; 32]>> {
+        match &self.secret {
+            KeyMaterial::Pair(secret) => Some(secret.to_seed()),
+            _ => None,
+        }
+    }
+
     /// What it is called in messages.
     pub fn kind(&self) -> &'static str {
         match self.secret {

@@ -77,6 +77,11 @@ impl SecretKey {
         PublicKey { kind: Public::XWing(Box::new(self.key().encapsulation_key().clone())) }
     }
 
+    /// Its 32 bytes, from which X-Wing makes both keys: for protocols that bring their own X-Wing.
+    pub fn to_seed(&self) -> Zeroizing<[u8; 32]> {
+        self.seed.clone()
+    }
+
     /// The slot key that was encapsulated to the public key. For what was encapsulated to another key, a useless one.
     pub(crate) fn decapsulate(&self, encapsulated: &[u8; ENCAPSULATED]) -> Secret {
         let shared = Zeroizing::new(self.key().decapsulate(&(*encapsulated).into()));
@@ -126,6 +131,15 @@ impl PublicKey {
             Public::XWing(key) => key.to_bytes().to_vec(),
             #[cfg(feature = "ssh")]
             Public::Ssh(key) => key.to_bytes(),
+        }
+    }
+
+    /// The bytes of an X-Wing public key; none for an SSH key.
+    pub fn to_x_wing(&self) -> Option<Vec<u8>> {
+        match &self.kind {
+            Public::XWing(_) => Some(self.to_bytes()),
+            #[cfg(feature = "ssh")]
+            Public::Ssh(_) => None,
         }
     }
 

@@ -1,0 +1,232 @@
+//! A session as a small model, explored exhaustively: frames that arrive in any order, twice, changed, late, after new keys or after
+//! the session has ended. The same steps run through a table and a client, which must answer as the model does in every state
+//! that can be reached.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use sealwright_session::{Client, FrameJob, Material, Plan, SessionError, Sessions, frame, table};
+
+/// At most so many frames up and down, and so many times new keys.
+const UP: usize = 3;
+const DOWN: usize = 2;
+const EPOCHS: u8 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// The client is admitted, or gets new keys.
+    Admit,
+    /// The relay forgets the session.
+    Remove,
+    /// The client seals one more frame.
+    SealUp,
+    /// A frame arrives at the relay: again, if it did before.
+    Up(usize),
+    /// It arrives with a bit of its tag changed.
+    UpForged(usize),
+    /// All frames so far arrive in one batch, each twice.
+    UpAll,
+    /// The relay seals one more frame.
+    SealDown,
+    /// A frame arrives at the client.
+    Down(usize),
+    /// It arrives changed.
+    DownForged(usize),
+}
+
+/// What is known of a frame: under which keys it was sealed.
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Way {
+    epochs: Vec<u8>,
+    opened: BTreeSet<usize>,
+}
+
+/// The session as it should be.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Model {
+    /// How many times there were new keys. The client keeps the last it got.
+    epoch: u8,
+    live: bool,
+    up: Way,
+    down: Way,
+}
+
+type Answer = Result<(), SessionError>;
+
+impl Way {
+    /// What becomes of frame `i` at a receiver with the keys of `epoch`.
+    fn arrives(&mut self, i: usize, epoch: u8, changed: bool) -> Answer {
+        if self.epochs[i] != epoch {
+            return Err(SessionError::Stale);
+        }
+        if self.opened.contains(&i) {
+            return Err(SessionError::Replayed);
+        }
+        if changed {
+            return Err(SessionError::Forged);
+        }
+        self.opened.insert(i);
+        Ok(())
+    }
+}
+
+impl Model {
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = vec![Step::Remove];
+        if self.epoch < EPOCHS {
+            steps.push(Step::Admit);
+        }
+        if self.epoch > 0 {
+            if self.up.epochs.len() < UP {
+                steps.push(Step::SealUp);
+            }
+            if self.down.epochs.len() < DOWN {
+                steps.push(Step::SealDown);
+            }
+        }
+        if !self.up.epochs.is_empty() {
+            steps.push(Step::UpAll);
+        }
+        steps.extend((0..self.up.epochs.len()).flat_map(|i| [Step::Up(i), Step::UpForged(i)]));
+        steps.extend((0..self.down.epochs.len()).flat_map(|i| [Step::Down(i), Step::DownForged(i)]));
+        steps
+    }
+
+    /// Takes a step; what the parts must answer.
+    fn take(&mut self, step: Step) -> Vec<Answer> {
+        let unless_gone = |live: bool, answer: Answer| if live { answer } else { Err(SessionError::Unknown) };
+        match step {
+            Step::Admit => (self.epoch, self.live) = (self.epoch + 1, true),
+            Step::Remove => self.live = false,
+            Step::SealUp => self.up.epochs.push(self.epoch),
+            Step::SealDown => {
+                if self.live {
+                    self.down.epochs.push(self.epoch);
+                }
+                return vec![unless_gone(self.live, Ok(()))];
+            }
+            Step::Up(i) | Step::UpForged(i) => {
+                let answer = if self.live { self.up.arrives(i, self.epoch, step == Step::UpForged(i)) } else { Ok(()) };
+                return vec![unless_gone(self.live, answer)];
+            }
+            Step::UpAll => {
+                let twice = (0..2 * self.up.epochs.len()).map(|i| i / 2);
+                let (live, epoch) = (self.live, self.epoch);
+                return twice
+                    .map(|i| unless_gone(live, if live { self.up.arrives(i, epoch, false) } else { Ok(()) }))
+                    .collect();
+            }
+            // The client does not learn that the relay forgot it.
+            Step::Down(i) | Step::DownForged(i) => {
+                return vec![self.down.arrives(i, self.epoch, step == Step::DownForged(i))];
+            }
+        }
+        vec![Ok(())]
+    }
+}
+
+/// The code that is modelled.
+struct Code {
+    relay: Box<dyn Sessions>,
+    client: Option<Client>,
+    up: Vec<Vec<u8>>,
+    down: Vec<Vec<u8>>,
+}
+
+impl Code {
+    fn new(scheme: &str) -> Code {
+        let relay = table(Plan { cluster: 2, ..Plan::new(scheme.parse().unwrap(), 2) }).unwrap();
+        Code { relay, client: None, up: Vec::new(), down: Vec::new() }
+    }
+
+    fn take(&mut self, step: Step) -> Vec<Answer> {
+        let forged = |frame: &[u8]| {
+            let mut frame = frame.to_vec();
+            *frame.last_mut().unwrap() ^= 4;
+            frame
+        };
+        let answer = match step {
+            Step::Admit => self
+                .relay
+                .admit(1, 1, &Material::random().unwrap())
+                .map(|grant| self.client = Some(Client::new(&grant))),
+            Step::Remove => {
+                self.relay.remove(1);
+                Ok(())
+            }
+            Step::SealUp => {
+                let sealed = self.client.as_mut().unwrap().seal(1, b"up");
+                sealed.map(|frame| self.up.push(frame))
+            }
+            Step::SealDown => {
+                let mut frame = frame::unsealed(1, b"down");
+                let sealed = self.relay.seal(1, 1, &mut frame);
+                sealed.map(|()| self.down.push(frame))
+            }
+            Step::Up(i) => self.relay.open(1, &mut self.up[i].clone()),
+            Step::UpForged(i) => self.relay.open(1, &mut forged(&self.up[i])),
+            Step::UpAll => {
+                let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
+                for frame in self.up.iter().flat_map(|frame| [frame, frame]) {
+                    jobs.push(FrameJob::new(buffer.len()..buffer.len() + frame.len(), 1, 1));
+                    buffer.extend_from_slice(frame);
+                }
+                self.relay.open_all(&mut buffer, &mut jobs);
+                return jobs.iter().map(|job| job.outcome.unwrap()).collect();
+            }
+            Step::Down(i) => self.client.as_mut().unwrap().open(&mut self.down[i].clone()).map(drop),
+            Step::DownForged(i) => self.client.as_mut().unwrap().open(&mut forged(&self.down[i])).map(drop),
+        };
+        vec![answer]
+    }
+}
+
+/// Explores every state that can be reached; returns how many states and steps there are.
+fn explore(scheme: &str) -> (usize, usize) {
+    let mut known = HashSet::from([Model::default()]);
+    let mut open = VecDeque::from([(Model::default(), Vec::new())]);
+    let mut taken = 0;
+    while let Some((state, path)) = open.pop_front() {
+        // The code cannot be copied, so it walks to the state again: once for each step that changes it.
+        let walk = |path: &[Step]| {
+            let mut code = Code::new(scheme);
+            path.iter().for_each(|&step| drop(code.take(step)));
+            code
+        };
+        let mut code = walk(&path);
+        for step in state.steps() {
+            let mut next = state.clone();
+            let expected = next.take(step);
+            assert_eq!(code.take(step), expected, "{scheme}: {step:?} after {path:?}");
+            taken += 1;
+            if next != state {
+                code = walk(&path);
+                if known.insert(next.clone()) {
+                    open.push_back((next, [&path[..], &[step]].concat()));
+                }
+            }
+        }
+    }
+    (known.len(), taken)
+}
+
+#[test]
+fn the_code_answers_as_the_model_does_in_every_state() {
+    for scheme in ["gcm-on64", "gcm-derived", "gscm-h"] {
+        let (states, steps) = explore(scheme);
+        eprintln!("{scheme}: {states} states, {steps} steps");
+        assert!(states > 500 && steps > states, "{scheme}: {states} states, {steps} steps");
+    }
+}
+
+/// The exploration must be able to fail: a model that lets a frame open twice is contradicted by the code.
+#[test]
+fn a_wrong_model_is_contradicted() {
+    let mut code = Code::new("gcm-on64");
+    let mut model = Model::default();
+    for step in [Step::Admit, Step::SealUp, Step::Up(0)] {
+        assert_eq!(code.take(step), model.take(step));
+    }
+    model.up.opened.clear();
+    assert_ne!(code.take(Step::Up(0)), model.take(Step::Up(0)));
+}

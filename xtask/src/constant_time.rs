@@ -1,0 +1,67 @@
+//! `cargo xtask constant-time`: the kernels of the release build under valgrind, which calls secrets undefined and reports each
+//! branch and each address that depends on one. The program is `crates/probes/src/bin/constant_time.rs`. Then the code that the
+//! compiler made of the kernels is searched for what valgrind cannot run.
+
+use std::process::Command;
+
+use crate::{
+    generated,
+    steps::{Checked, Steps},
+};
+
+pub(crate) fn run(steps: &mut Steps) {
+    let words = ["build", "--release", "--package", "sealwright-probes"];
+    if steps.cargo("the kernels, released", &words, &[]) {
+        steps.check("constant time", check);
+        steps.check("generated code of the kernels", |steps| search(steps, "constant-time"));
+        if steps.release("sealwright").exists() {
+            steps.check("generated code of the release program", |steps| search(steps, "sealwright"));
+        }
+    }
+}
+
+fn check(steps: &Steps) -> Checked {
+    let suppressions = format!("--suppressions={}", steps.root().join("crates/probes/verdict.supp").display());
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--error-limit=no", "--num-callers=8", &suppressions]).arg(steps.release("constant-time"));
+    let run = match command.output() {
+        Ok(run) => run,
+        Err(error) => return Checked::Cannot(format!("valgrind: {error}")),
+    };
+    let out = String::from_utf8_lossy(&run.stdout);
+    print!("{out}");
+    let wrong: Vec<String> = out.lines().filter(|line| line.ends_with("WRONG")).map(str::to_owned).collect();
+    if !run.status.success() {
+        print!("{}", String::from_utf8_lossy(&run.stderr));
+        return Checked::Wrong(if wrong.is_empty() { vec![run.status.to_string()] } else { wrong });
+    }
+    Checked::of(wrong, out.lines().last().unwrap_or("nothing was printed").to_owned())
+}
+
+fn search(steps: &Steps, name: &str) -> Checked {
+    if !cfg!(target_arch = "x86_64") {
+        return Checked::Cannot("it reads the instructions of x86-64".into());
+    }
+    let program = steps.release(name);
+    let options = ["--disassemble", "--no-show-raw-insn", "--demangle"];
+    let code = match Command::new("objdump").args(options).arg(&program).output() {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Ok(output) => return Checked::Wrong(vec![String::from_utf8_lossy(&output.stderr).into_owned()]),
+        Err(error) => return Checked::Cannot(format!("objdump: {error}; it comes with binutils")),
+    };
+    let mut found = generated::search(&code);
+    for (level, kinds) in &found.leaving {
+        let kinds: Vec<String> = kinds.iter().map(|(what, times)| format!("{what}: {times}")).collect();
+        println!("{level:8} leaves vector registers: {}", kinds.join("; "));
+    }
+    println!("{} reads of tables in functions whose time depends on secrets, as their names say", found.vartime);
+    if found.leaving.len() < 3 {
+        found.wrong.push("the search does not see the kernels of all levels".into());
+    }
+    // GHASH by tables is in that program, and the search has to see it.
+    if name == "constant-time" && found.vartime == 0 {
+        found.wrong.push("the search does not see the planted table".into());
+    }
+    let right = format!("{} functions, {} instructions", found.functions, found.instructions);
+    Checked::of(found.wrong, right)
+}

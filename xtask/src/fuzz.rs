@@ -1,0 +1,355 @@
+//! Fuzzing on the stable compiler: `cargo xtask fuzz TARGET --seconds N`.
+//!
+//! The engine is LLVM's libFuzzer, whose sources come with the crate `libfuzzer-sys`. The compiler counts the edges that an input
+//! takes and checks memory (address sanitizer) in the crates that read foreign bytes: they are compiled by this program as a
+//! wrapper of the compiler, which adds the options. The kernels and the crates of others are compiled as always.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+    time::Instant,
+};
+
+use crate::{
+    fuzz_log::{self, Done},
+    steps::{Checked, Steps},
+};
+
+/// Set when this program runs as the wrapper.
+const INSTRUMENT: &str = "SEALWRIGHT_INSTRUMENT";
+
+/// The target whose fault must be found; it runs before all others, and by itself.
+const PLANTED: &str = "planted";
+
+/// Inputs that stay in the repository: so many of a target, of so many bytes each.
+const KEPT: usize = 20;
+const KEPT_BYTES: u64 = 2048;
+
+const OPTIONS: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Zsanitizer=address",
+];
+
+/// As the wrapper of the compiler: compiles one crate, with the options if it reads foreign bytes.
+pub(crate) fn wrapper() -> Option<ExitCode> {
+    env::var_os(INSTRUMENT)?;
+    let mut words = env::args_os().skip(1);
+    let mut compiler = Command::new(words.next()?);
+    compiler.args(words);
+    if env::var("CARGO_PKG_NAME").is_ok_and(|name| name.starts_with("sealwright-")) {
+        compiler.args(OPTIONS).env("RUSTC_BOOTSTRAP", "1");
+    }
+    let done = compiler.status().ok().and_then(|status| status.code());
+    Some(ExitCode::from(done.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// The arguments of the command.
+struct Wanted {
+    /// None for all.
+    target: Option<String>,
+    seconds: u64,
+    keep: bool,
+}
+
+impl Wanted {
+    fn of(words: &[String]) -> Result<Wanted, String> {
+        let mut wanted = Wanted { target: None, seconds: 60, keep: false };
+        let mut words = words.iter();
+        let mut named = false;
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--seconds" => {
+                    let number = words.next().and_then(|number| number.parse().ok());
+                    wanted.seconds = number.filter(|&number| number > 0).ok_or("--seconds takes a number from 1")?;
+                }
+                "--keep" => wanted.keep = true,
+                option if option.starts_with('-') => return Err(format!("no option {option}: --seconds N, --keep")),
+                name if !named => {
+                    named = true;
+                    wanted.target = Some(name.to_owned()).filter(|name| name != "all");
+                }
+                more => return Err(format!("{more}: one target at a time, or all")),
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// `cargo xtask fuzz`: without words, the targets compile. With a target, it runs.
+pub(crate) fn run(steps: &mut Steps, words: &[String]) {
+    match words.first().map(String::as_str) {
+        None => {
+            // `check` does not link, so libFuzzer, which needs a C++ compiler, need not be built.
+            let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target", "--locked"];
+            steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
+        }
+        Some("figures") => steps.check("executions so far", fuzz_log::figures),
+        Some(_) => steps.check("fuzzing", |steps| match Wanted::of(words).and_then(|wanted| fuzz(steps, &wanted)) {
+            Ok(checked) => checked,
+            Err(why) => Checked::Wrong(vec![why]),
+        }),
+    }
+}
+
+fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
+    let all = targets(steps.root())?;
+    let run = match &wanted.target {
+        // First, so that an engine that sees nothing is noticed before it has run for hours.
+        None => {
+            [PLANTED].into_iter().map(str::to_owned).chain(all.into_iter().filter(|name| name != PLANTED)).collect()
+        }
+        Some(name) if all.contains(name) => vec![name.clone()],
+        Some(name) => return Err(format!("no target {name}: {}, or all", all.join(", "))),
+    };
+    build(steps, &run)?;
+    let (mut findings, mut executions) = (Vec::new(), 0);
+    for target in &run {
+        let place = Place::of(steps, target)?;
+        let done = one(steps, target, &place, wanted.seconds)?;
+        if target == PLANTED {
+            if done.finding.is_none_or(|finding| !finding.contains("the planted fault")) {
+                return Err(format!("{PLANTED}: the engine did not find the fault in {} executions", done.executions));
+            }
+            println!("   {PLANTED}: found");
+            continue;
+        }
+        fuzz_log::add(steps, target, &done)?;
+        if wanted.keep && done.finding.is_none() {
+            keep(&place)?;
+        }
+        executions += done.executions;
+        findings.extend(done.finding);
+    }
+    let what = match &run[..] {
+        [one] if one == PLANTED => "the engine sees what it must".to_owned(),
+        _ => format!("{executions} executions, no finding"),
+    };
+    Ok(Checked::of(findings, what))
+}
+
+/// The names of the targets.
+fn targets(root: &Path) -> Result<Vec<String>, String> {
+    let entries = fs::read_dir(root.join("fuzz/targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn build(steps: &Steps, targets: &[String]) -> Result<(), String> {
+    let engine = engine(steps)?;
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--target-dir"]).arg(steps.target());
+    for target in targets {
+        command.args(["--bin", target]);
+    }
+    command.env("CUSTOM_LIBFUZZER_PATH", engine).env("RUSTC_WRAPPER", program).env(INSTRUMENT, "1");
+    match command.current_dir(steps.root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the targets do not build: {status}")),
+        Err(error) => Err(format!("cargo: {error}")),
+    }
+}
+
+/// The engine as a library, compiled once.
+fn engine(steps: &Steps) -> Result<PathBuf, String> {
+    let words = ["metadata", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--format-version", "1"];
+    let metadata: serde_json::Value =
+        serde_json::from_str(&steps.cargo_output(&words)?).map_err(|error| error.to_string())?;
+    let package = metadata["packages"].as_array().into_iter().flatten().find(|of| of["name"] == "libfuzzer-sys");
+    let place = |key: &str| package.and_then(|package| package[key].as_str()).unwrap_or_default();
+    let sources = Path::new(place("manifest_path")).with_file_name("libfuzzer");
+    let folder = steps.target().join("fuzz").join(format!("engine-{}", place("version")));
+    let library = folder.join("libfuzzer.a");
+    if library.exists() {
+        return Ok(library);
+    }
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let mut objects = Vec::new();
+    for entry in fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?.flatten() {
+        let source = entry.path();
+        if source.extension().is_none_or(|extension| extension != "cpp") {
+            continue;
+        }
+        let object = folder.join(source.file_stem().unwrap_or_default()).with_extension("o");
+        let options = ["-std=c++17", "-O2", "-fPIC", "-fno-omit-frame-pointer", "-w", "-c", "-o"];
+        let done = Command::new(&compiler).args(options).arg(&object).arg(&source).status();
+        if !done.is_ok_and(|status| status.success()) {
+            return Err(format!("{}: {} does not compile", compiler.display(), source.display()));
+        }
+        objects.push(object);
+    }
+    let unfinished = folder.join("unfinished.a");
+    let made = Command::new("ar").arg("crs").arg(&unfinished).args(&objects).status();
+    if objects.is_empty() || !made.is_ok_and(|status| status.success()) {
+        return Err("ar: no library of the fuzzing engine".into());
+    }
+    fs::rename(&unfinished, &library).map_err(|error| error.to_string())?;
+    Ok(library)
+}
+
+/// Where a target's program and inputs are.
+struct Place {
+    program: PathBuf,
+    /// Inputs of all runs on this machine.
+    grown: PathBuf,
+    /// Inputs of the repository.
+    seeds: PathBuf,
+    artifacts: PathBuf,
+}
+
+impl Place {
+    fn of(steps: &Steps, target: &str) -> Result<Place, String> {
+        let folder = steps.target().join("fuzz");
+        let place = Place {
+            program: steps.target().join("debug").join(target),
+            grown: folder.join("corpus").join(target),
+            seeds: if target == PLANTED { folder.join("none") } else { steps.root().join("fuzz/corpus").join(target) },
+            artifacts: folder.join("artifacts").join(target),
+        };
+        if target == PLANTED && place.grown.exists() {
+            // It must be found anew.
+            fs::remove_dir_all(&place.grown).map_err(|error| format!("{}: {error}", place.grown.display()))?;
+        }
+        for folder in [&place.grown, &place.artifacts, &place.seeds] {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        Ok(place)
+    }
+}
+
+fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done, String> {
+    let Place { program, grown, seeds, artifacts } = place;
+    let start = Instant::now();
+    let mut child = Command::new(program)
+        .args([grown, seeds])
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=30", "-verbosity=1"])
+        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .current_dir(steps.root())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let (mut said, mut last) = (Said::default(), Vec::new());
+    // Messages of a failing target may hold any bytes.
+    let pieces =
+        child.stderr.take().map(BufReader::new).into_iter().flat_map(|from| from.split(b'\n').map_while(Result::ok));
+    for line in pieces.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) {
+        said.take(&line);
+        if !line.starts_with('#') {
+            last.push(line);
+        }
+    }
+    let status = child.wait().map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs();
+    let finding = (!status.success()).then(|| {
+        let tail = last.iter().filter(|line| !line.starts_with("stat::")).cloned().collect::<Vec<_>>();
+        format!("{target}: {status}\n{}", tail[tail.len().saturating_sub(60)..].join("\n"))
+    });
+    println!("   {target}: {} executions in {seconds} s, {} places reached", said.executions, said.covered);
+    let inputs = fs::read_dir(grown).map_or(0, Iterator::count);
+    Ok(Done { seconds, executions: said.executions, inputs, finding })
+}
+
+/// What the engine said of its run.
+#[derive(Default)]
+struct Said {
+    executions: u64,
+    covered: u64,
+}
+
+impl Said {
+    fn take(&mut self, line: &str) {
+        if let Some(number) = line.strip_prefix("stat::number_of_executed_units:") {
+            self.executions = number.trim().parse().unwrap_or(self.executions);
+        }
+        let mut words = line.split_whitespace();
+        // After a finding there are no statistics, only the progress so far: "#1234 NEW cov: 56 ..."
+        if let Some(number) = words.next().and_then(|word| word.strip_prefix('#')) {
+            self.executions = self.executions.max(number.parse().unwrap_or(0));
+        }
+        if words.any(|word| word == "cov:") {
+            self.covered = words.next().and_then(|number| number.parse().ok()).unwrap_or(self.covered);
+        }
+    }
+}
+
+/// Replaces the inputs of the repository by the fewest small ones that reach what all of them reach. Inputs with a name that
+/// somebody gave stay: they taught something.
+fn keep(place: &Place) -> Result<(), String> {
+    let Place { program, grown, seeds, .. } = place;
+    let chosen = grown.with_extension("chosen");
+    let _ = fs::remove_dir_all(&chosen);
+    fs::create_dir_all(&chosen).map_err(|error| error.to_string())?;
+    let merged = Command::new(program)
+        .args(["-set_cover_merge=1", "-timeout=30", "-rss_limit_mb=4096"])
+        .arg(format!("-max_len={KEPT_BYTES}"))
+        .args([&chosen, grown, seeds])
+        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .stderr(Stdio::null())
+        .status();
+    if !merged.is_ok_and(|status| status.success()) {
+        return Err(format!("{}: the inputs cannot be merged", program.display()));
+    }
+    let named_by_hash = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    for old in fs::read_dir(seeds).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if named_by_hash(&old) {
+            fs::remove_file(&old).map_err(|error| error.to_string())?;
+        }
+    }
+    let mut files: Vec<(u64, PathBuf)> = fs::read_dir(&chosen)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Some((entry.metadata().ok()?.len(), entry.path())))
+        .filter(|(len, path)| *len <= KEPT_BYTES && named_by_hash(path))
+        .collect();
+    files.sort();
+    for (_, path) in files.iter().take(KEPT) {
+        let to = seeds.join(path.file_name().unwrap_or_default());
+        fs::copy(path, to).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Said, Wanted};
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn arguments() {
+        let wanted = Wanted::of(&words("open --seconds 7 --keep")).expect("they are right");
+        assert_eq!((wanted.target.as_deref(), wanted.seconds, wanted.keep), (Some("open"), 7, true));
+        assert_eq!(Wanted::of(&words("all")).map(|wanted| wanted.target), Ok(None));
+        for wrong in ["open --seconds", "open --seconds 0", "open --second 4", "open enc"] {
+            assert!(Wanted::of(&words(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_engine_s_figures() {
+        let mut said = Said::default();
+        said.take("#1024\tpulse  cov: 312 ft: 400 corp: 7/90b exec/s: 512 rss: 90Mb");
+        assert_eq!((said.executions, said.covered), (1024, 312));
+        said.take("stat::number_of_executed_units: 5000");
+        assert_eq!(said.executions, 5000);
+    }
+}

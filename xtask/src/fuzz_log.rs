@@ -1,0 +1,87 @@
+//! The log of fuzzing: what every run came to, and the sum of all.
+
+use std::{fs, io::Write, path::Path, process::Command};
+
+use crate::steps::{Checked, Steps};
+
+/// What each run adds a line to.
+const LOG: &str = "fuzz/log.csv";
+const HEAD: &str = "date,commit,target,seconds,executions,inputs,findings";
+
+/// What a run came to.
+pub(crate) struct Done {
+    pub(crate) seconds: u64,
+    pub(crate) executions: u64,
+    pub(crate) inputs: usize,
+    pub(crate) finding: Option<String>,
+}
+
+/// Adds a run to the log.
+pub(crate) fn add(steps: &Steps, target: &str, done: &Done) -> Result<(), String> {
+    let date = output("date", &["-u", "+%Y-%m-%dT%H:%MZ"]);
+    let commit = output("git", &["-C", &steps.root().display().to_string(), "rev-parse", "--short", "HEAD"]);
+    let Done { seconds, executions, inputs, finding } = done;
+    let line = format!("{date},{commit},{target},{seconds},{executions},{inputs},{}", u32::from(finding.is_some()));
+    append(&steps.root().join(LOG), &line)
+}
+
+fn output(program: &str, words: &[&str]) -> String {
+    let output = Command::new(program).args(words).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}
+
+fn append(log: &Path, line: &str) -> Result<(), String> {
+    let new = !log.exists();
+    let file = fs::OpenOptions::new().create(true).append(true).open(log);
+    let mut file = file.map_err(|error| format!("{}: {error}", log.display()))?;
+    let text = if new { format!("{HEAD}\n{line}\n") } else { format!("{line}\n") };
+    file.write_all(text.as_bytes()).map_err(|error| format!("{}: {error}", log.display()))
+}
+
+/// Prints what all runs came to, as a table of Markdown.
+pub(crate) fn figures(steps: &Steps) -> Checked {
+    let text = match fs::read_to_string(steps.root().join(LOG)) {
+        Ok(text) => text,
+        Err(error) => return Checked::Cannot(format!("{LOG}: {error}")),
+    };
+    match sums(&text) {
+        Ok(sums) => {
+            println!("| target | runs | seconds | executions | findings |\n|---|---:|---:|---:|---:|");
+            for (target, [runs, seconds, executions, findings]) in &sums {
+                println!("| `{target}` | {runs} | {seconds} | {executions} | {findings} |");
+            }
+            let seconds: u64 = sums.iter().map(|(_, of)| of[1]).sum();
+            Checked::Right(format!("{:.2} hours in all", seconds as f64 / 3600.0))
+        }
+        Err(why) => Checked::Wrong(vec![why]),
+    }
+}
+
+/// Runs, seconds, executions and findings of each target.
+fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
+    let mut sums = std::collections::BTreeMap::<String, [u64; 4]>::new();
+    for (at, line) in log.lines().enumerate().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [_, _, target, seconds, executions, _, findings] = fields[..] else {
+            return Err(format!("{LOG}, line {}: it must have the fields {HEAD}", at + 1));
+        };
+        let sum = sums.entry(target.to_owned()).or_default();
+        for (sum, field) in sum.iter_mut().zip(["1", seconds, executions, findings]) {
+            *sum += field.parse::<u64>().map_err(|error| format!("{LOG}, line {}: {field}: {error}", at + 1))?;
+        }
+    }
+    Ok(sums.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sums;
+
+    #[test]
+    fn runs_add_up() {
+        let log = "head\nd,c,open,60,1000,3,0\nd,c,enc,60,50,3,1\nd,c,open,30,500,4,0\n";
+        assert_eq!(sums(log), Ok(vec![("enc".into(), [1, 60, 50, 1]), ("open".into(), [2, 90, 1500, 0])]));
+        assert!(sums("head\nd,c,open,60\n").is_err());
+        assert!(sums("head\nd,c,open,x,1000,3,0\n").is_err());
+    }
+}

@@ -1,0 +1,260 @@
+//! What others wrote that we build: licences, sources and reasons of dependencies (`cargo xtask supply`), and the bill of materials
+//! (`cargo xtask sbom`, CycloneDX).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    layers::PRODUCT,
+    licence::allows,
+    steps::{Checked, Steps},
+};
+
+/// Licences that ask for no more than to be named with the program.
+const PRODUCT_LICENCES: &[&str] =
+    &["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib"];
+
+/// Of tools that build, test or measure, and are not part of what users install: changes to them would have to be published.
+const TOOL_LICENCES: &[&str] = &["MPL-2.0"];
+
+const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// The packages of the lock file and what each depends on, without what only tests need.
+struct Graph {
+    packages: BTreeMap<String, Value>,
+    needs: BTreeMap<String, Vec<String>>,
+}
+
+impl Graph {
+    fn of(steps: &Steps) -> Result<Graph, String> {
+        // As for this machine: crates that only other systems build need not be there.
+        let host = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
+        let host = String::from_utf8_lossy(&host.stdout).into_owned();
+        let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+        let words = ["metadata", "--locked", "--all-features", "--filter-platform", host, "--format-version", "1"];
+        let all: Value = serde_json::from_str(&steps.cargo_output(&words)?).map_err(|error| error.to_string())?;
+        let mut graph = Graph { packages: BTreeMap::new(), needs: BTreeMap::new() };
+        for package in all["packages"].as_array().into_iter().flatten() {
+            graph.packages.insert(text(&package["id"]), package.clone());
+        }
+        for node in all["resolve"]["nodes"].as_array().into_iter().flatten() {
+            let built = |dependency: &&Value| {
+                dependency["dep_kinds"].as_array().into_iter().flatten().any(|kind| kind["kind"] != "dev")
+            };
+            let needs =
+                node["deps"].as_array().into_iter().flatten().filter(built).map(|of| text(&of["pkg"])).collect();
+            graph.needs.insert(text(&node["id"]), needs);
+        }
+        Ok(graph)
+    }
+
+    /// The identity of a package of ours.
+    fn ours(&self, name: &str) -> Option<&String> {
+        self.packages.iter().find(|(_, of)| of["name"] == name && of["source"].is_null()).map(|(id, _)| id)
+    }
+
+    /// A package and all that it needs, directly or not.
+    fn closure<'a>(&'a self, roots: impl Iterator<Item = &'a String>) -> BTreeSet<&'a String> {
+        let (mut seen, mut open) = (BTreeSet::new(), roots.collect::<Vec<_>>());
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                open.extend(self.needs.get(id).into_iter().flatten());
+            }
+        }
+        seen
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Sources and licences of everything in the lock file, and a reason for each direct dependency of the product; `--list` prints those.
+pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    let graph = match Graph::of(steps) {
+        Ok(graph) => graph,
+        Err(why) => return Checked::Cannot(why),
+    };
+    let product = graph.closure(PRODUCT.iter().filter_map(|(name, _)| graph.ours(name)));
+    let mut wrong = Vec::new();
+    let mut counts = [0; 2];
+    for (id, package) in graph.packages.iter().filter(|(_, package)| !package["source"].is_null()) {
+        let (name, licence) = (text(&package["name"]), text(&package["license"]));
+        if package["source"] != SOURCE {
+            wrong.push(format!("{name}: it comes from {}, not from crates.io", package["source"]));
+        }
+        let installed = product.contains(id);
+        counts[usize::from(!installed)] += 1;
+        let tools = [PRODUCT_LICENCES, TOOL_LICENCES].concat();
+        if !allows(if installed { PRODUCT_LICENCES } else { &tools }, &licence) {
+            let what = if installed { "in the product" } else { "in a tool" };
+            wrong.push(format!("{name} {}: the licence {licence:?} is not allowed {what}", package["version"]));
+        }
+    }
+    match table(steps, &graph) {
+        Ok(table) if words.iter().any(|word| word == "--list") => print!("{table}"),
+        Ok(_) => {}
+        Err(without) => wrong.extend(without),
+    }
+    let [installed, tools] = counts;
+    Checked::of(wrong, format!("{installed} crates of others in the product, {tools} in tools and tests"))
+}
+
+/// The direct dependencies of the product as a table of Markdown, or those for which no manifest gives a reason.
+fn table(steps: &Steps, graph: &Graph) -> Result<String, Vec<String>> {
+    let shared = reasons(&fs::read_to_string(steps.root().join("Cargo.toml")).unwrap_or_default());
+    let mut rows = BTreeMap::<String, (String, BTreeSet<&str>, String)>::new();
+    let mut wrong = Vec::new();
+    for (ours, _) in PRODUCT {
+        let Some(id) = graph.ours(ours) else { continue };
+        let manifest = fs::read_to_string(text(&graph.packages[id]["manifest_path"])).unwrap_or_default();
+        let own = reasons(&manifest);
+        for package in graph.needs[id].iter().map(|id| &graph.packages[id]).filter(|of| !of["source"].is_null()) {
+            let name = text(&package["name"]);
+            let row = rows.entry(name.clone()).or_insert((text(&package["license"]), BTreeSet::new(), String::new()));
+            row.1.insert(ours.strip_prefix("sealwright-").unwrap_or("aead"));
+            if row.2.is_empty() {
+                let known = [&own.lines, &shared.lines, &own.groups, &shared.groups];
+                row.2 = known.iter().find_map(|reasons| reasons.get(&name)).cloned().unwrap_or_default();
+            }
+        }
+    }
+    let mut table = "| crate | licence | in | why |\n|---|---|---|---|\n".to_owned();
+    for (name, (licence, users, reason)) in &rows {
+        if reason.is_empty() {
+            wrong.push(format!("{name}: neither Cargo.toml says in a comment what it is for"));
+        }
+        let users = users.iter().copied().collect::<Vec<_>>().join(", ");
+        table +=
+            &format!("| `{name}` | {licence} | {users} | {} |\n", reason.trim_end_matches('.').replace('|', "\\|"));
+    }
+    if wrong.is_empty() { Ok(table) } else { Err(wrong) }
+}
+
+/// What the comments of a manifest say of its dependencies.
+#[derive(Default)]
+struct Reasons {
+    /// By a comment on the line.
+    lines: BTreeMap<String, String>,
+    /// By the heading of the group.
+    groups: BTreeMap<String, String>,
+}
+
+fn reasons(manifest: &str) -> Reasons {
+    let (mut reasons, mut heading, mut inside, mut fresh) = (Reasons::default(), String::new(), false, true);
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == "[dependencies]" || line == "[workspace.dependencies]";
+            heading.clear();
+        } else if line.is_empty() {
+            heading.clear();
+        } else if let Some(comment) = line.strip_prefix('#') {
+            if fresh {
+                heading = format!("{heading} {}", comment.trim()).trim().to_owned();
+            } else {
+                heading = comment.trim().to_owned();
+            }
+        } else if inside {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default().to_owned();
+            if let Some((_, comment)) = line.rsplit_once('#') {
+                reasons.lines.insert(name, comment.trim().to_owned());
+            } else if !heading.is_empty() {
+                reasons.groups.insert(name, heading.clone());
+            }
+        }
+        fresh = line.starts_with('#') || line.is_empty();
+    }
+    reasons
+}
+
+/// Writes the bill of materials of the program, or of another package, to `target/sbom`.
+pub(crate) fn sbom(steps: &Steps, words: &[String]) -> Checked {
+    let name = words.first().map_or("sealwright-cli", String::as_str);
+    let bill = Graph::of(steps).and_then(|graph| {
+        let id = graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace"))?;
+        let lock = fs::read_to_string(steps.root().join("Cargo.lock")).map_err(|error| error.to_string())?;
+        Ok(bill(&graph, id, &hashes(&lock)))
+    });
+    let path = steps.target().join("sbom").join(format!("{name}.cdx.json"));
+    let written = bill.and_then(|bill| {
+        let count = bill["components"].as_array().map_or(0, Vec::len);
+        let text = serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())?;
+        fs::create_dir_all(steps.target().join("sbom"))
+            .and_then(|()| fs::write(&path, text + "\n"))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(count)
+    });
+    match written {
+        Ok(count) => Checked::Right(format!("{count} components in {}", path.display())),
+        Err(why) => Checked::Wrong(vec![why]),
+    }
+}
+
+/// Checksums of packages, by name and version.
+fn hashes(lock: &str) -> BTreeMap<(String, String), String> {
+    let field = |entry: &str, key: &str| {
+        let line = entry.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));
+        line.map(|rest| rest.trim_end_matches('"').to_owned())
+    };
+    let entries = lock.split("[[package]]").skip(1);
+    entries
+        .filter_map(|entry| Some(((field(entry, "name")?, field(entry, "version")?), field(entry, "checksum")?)))
+        .collect()
+}
+
+/// A bill of materials as CycloneDX 1.5 has it. The same lock file gives the same bytes.
+fn bill(graph: &Graph, root: &String, hashes: &BTreeMap<(String, String), String>) -> Value {
+    let all = graph.closure(std::iter::once(root));
+    let url = |id: &String| {
+        let package = &graph.packages[id];
+        format!("pkg:cargo/{}@{}", text(&package["name"]), text(&package["version"]))
+    };
+    let component = |id: &String| {
+        let package = &graph.packages[id];
+        let (name, version) = (text(&package["name"]), text(&package["version"]));
+        let mut component = json!({
+            "type": if id == root { "application" } else { "library" },
+            "bom-ref": url(id), "purl": url(id), "name": name, "version": version,
+            "licenses": [{ "expression": text(&package["license"]).replace('/', " OR ") }],
+        });
+        if let Some(hash) = hashes.get(&(name, version)) {
+            component["hashes"] = json!([{ "alg": "SHA-256", "content": hash }]);
+        }
+        component
+    };
+    let needs = |id: &&String| {
+        let on: BTreeSet<String> = graph.needs.get(*id).into_iter().flatten().map(url).collect();
+        json!({ "ref": url(id), "dependsOn": on })
+    };
+    json!({
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+        "metadata": { "component": component(root) },
+        "components": all.iter().filter(|id| **id != root).map(|id| component(id)).collect::<Vec<_>>(),
+        "dependencies": all.iter().map(needs).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hashes, reasons};
+
+    #[test]
+    fn a_comment_or_the_heading_of_the_group_is_the_reason() {
+        let manifest = "[package]\nname = \"x\"\n\n[dependencies]\n# secrets\na = \"1\"\nb.workspace = true   # wiping\n\nc = \"1\"\n";
+        let reasons = reasons(manifest);
+        assert_eq!(reasons.groups.get("a").map(String::as_str), Some("secrets"));
+        assert_eq!(reasons.lines.get("b").map(String::as_str), Some("wiping"));
+        assert!(!reasons.lines.contains_key("c") && !reasons.groups.contains_key("c"));
+    }
+
+    #[test]
+    fn checksums_of_a_lock_file() {
+        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0\"\nchecksum = \"ff\"\n\n[[package]]\nname = \"ours\"\nversion = \"0.1\"\n";
+        assert_eq!(hashes(lock).into_iter().collect::<Vec<_>>(), [(("a".into(), "1.0".into()), "ff".into())]);
+    }
+}
