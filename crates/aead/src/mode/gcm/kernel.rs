@@ -232,12 +232,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if SEAL && !part.is_empty() {
             let mut keystream: [S::Reg; W] = counter.take(simd);
             self.cipher.encrypt(simd, &mut keystream);
-            let now = &mut self.text[at..at + batch];
-            if ACROSS {
-                apply_to(simd, &keystream, &source[at..at + batch], now)
-            } else {
-                apply(simd, &keystream, now)
-            }
+            apply(simd, &keystream, ACROSS.then(|| &source[at..]), &mut self.text[at..at + batch]);
             at += batch;
         }
         while at < part.end {
@@ -254,11 +249,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             self.cipher.encrypt_interleaved(simd, &mut keystream, &mut work);
             work.rest();
             hash.leave();
-            if ACROSS {
-                apply_to(simd, &keystream, &source[at..at + batch], now)
-            } else {
-                apply(simd, &keystream, now)
-            }
+            apply(simd, &keystream, ACROSS.then(|| &source[at..]), now);
             *to_hash -= W * S::Reg::BLOCKS;
             at += batch;
         }
@@ -271,19 +262,12 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// Xors the keystream into a batch.
+/// Xors the keystream into a batch, or with as much of `source` to there.
 #[inline(always)]
-fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], batch: &mut [u8]) {
-    for (key, text) in keystream.iter().zip(batch.chunks_exact_mut(S::Reg::BYTES)) {
-        (*key ^ simd.load(text)).store(text);
-    }
-}
-
-/// Xors the keystream with a batch of `source`.
-#[inline(always)]
-fn apply_to<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: &[u8], batch: &mut [u8]) {
+fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: Option<&[u8]>, batch: &mut [u8]) {
     let row = S::Reg::BYTES;
-    for ((key, from), to) in keystream.iter().zip(source.chunks_exact(row)).zip(batch.chunks_exact_mut(row)) {
+    for (i, (key, to)) in keystream.iter().zip(batch.chunks_exact_mut(row)).enumerate() {
+        let from = source.map_or(&*to, |source| &source[i * row..]);
         (*key ^ simd.load(from)).store(to);
     }
 }
