@@ -32,7 +32,7 @@ DEVICES = {
 }
 BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv)
 # Queues of OCB that are made of lookup tables. With them AES with S-boxes in memories would take 211 memories; an ECP5 has 208.
-SPARED = ("u_tags", "u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
+SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
 LOCK = threading.Lock()  # on results/
 NETLISTS = defaultdict(threading.Lock)
 
