@@ -1,7 +1,9 @@
 //! `sealwright-lab bench`: how fast this machine seals and opens, compared with other libraries.
 
+use std::process::{Command, Stdio};
+
 use clap::Args;
-use sealwright_study::bench::{Options, Row, Subject, Way, run as measure};
+use sealwright_study::bench::{Options, Report, Row, Subject, Way, run as measure};
 use sealwright_terminal::{
     CommandError, Exit, ProgressArgs, Status, print, print_or_leave,
     size::{self, Size},
@@ -22,6 +24,9 @@ Messages come one after the other under one key (one-key); each waiting for the 
 (waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key). The last three
 are measured when sealing only. Libraries in C take part where they are installed.
 
+Where code and buffers lie changes how fast they are, and stays the same while a process runs: --starts 10
+measures everything in ten processes, and takes each as one sample of that.
+
 Example:
     sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
 
@@ -41,9 +46,15 @@ pub(crate) struct BenchArgs {
     /// Take half a minute instead of several minutes; intervals are wider
     #[arg(long)]
     quick: bool,
-    /// Print one line of JSON for each result, as soon as it is known
+    /// Measure everything in N processes, one after the other, and give intervals over processes
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    starts: u32,
+    /// Print one line of JSON for each result, as soon as it is known; with --starts, when all are
     #[arg(long)]
     json: bool,
+    /// Be one of the processes: print the whole report as JSON
+    #[arg(long, hide = true)]
+    whole: bool,
     #[command(flatten)]
     progress: ProgressArgs,
 }
@@ -62,6 +73,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
     if !args.way.is_empty() {
         options.ways.clone_from(&args.way);
     }
+    if args.starts > 1 {
+        return of_starts(args);
+    }
     let status = Status::new(&args.progress);
     status.now("checking that all implementations agree".into(), || json!({ "now": "agreement" }));
     let mut unwritten = Ok(());
@@ -72,7 +86,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
         if args.json {
             let line = serde_json::to_string(row).expect("a row is strings and finite numbers");
             unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| print_or_leave(&format!("{line}\n")));
-        } else {
+        } else if !args.whole {
             status.now(sentence(), || json!({ "now": sentence() }));
         }
     };
@@ -82,8 +96,47 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
     })?;
     drop(status);
     unwritten?;
-    if !args.json {
+    if args.whole {
+        print(&serde_json::to_string(&report).map_err(CommandError::failed)?)?;
+    } else if !args.json {
         print(&study::bench_as_text(&report))?;
     }
     Ok(Exit::Done)
+}
+
+/// Measures in processes of its own, and prints what they have in common.
+fn of_starts(args: &BenchArgs) -> Result<Exit, CommandError> {
+    let status = Status::new(&args.progress);
+    let mut reports = Vec::new();
+    for start in 1..=args.starts {
+        let sentence = || format!("process {start} of {}", args.starts);
+        status.now(sentence(), || json!({ "process": start, "processes": args.starts }));
+        reports.push(process(args)?);
+    }
+    drop(status);
+    let Some(report) = Report::of_starts(&reports) else { return Ok(Exit::Done) };
+    if args.json {
+        let line = |row: &Row| serde_json::to_string(row).expect("a row is strings and finite numbers") + "\n";
+        print(&report.rows.iter().map(line).collect::<String>())?;
+    } else {
+        print(&study::bench_as_text(&report))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What one process measures.
+fn process(args: &BenchArgs) -> Result<Report, CommandError> {
+    let mut command = Command::new(std::env::current_exe().map_err(CommandError::failed)?);
+    command.args(["bench", "--whole", "-q"]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.args(args.suite.iter().flat_map(|suite| ["--suite", suite.name()]));
+    command.args(args.way.iter().flat_map(|way| ["--way", way.name()]));
+    for size in &args.bytes {
+        command.args(["--bytes", &size.0.to_string()]);
+    }
+    command.args(args.quick.then_some("--quick"));
+    let out = command.output().map_err(CommandError::failed)?;
+    if !out.status.success() {
+        return Err(CommandError::failed(format_args!("a process of the bench failed: {}", out.status)));
+    }
+    serde_json::from_slice(&out.stdout).map_err(CommandError::failed)
 }

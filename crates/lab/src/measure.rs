@@ -8,7 +8,11 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sealwright::{Isa, Suite};
-use sealwright_measure::{Cell, Column, Machine, Meter, Placed, Table, Work, aa, random::Random, state::Ticks};
+use sealwright_measure::{
+    Cell, Column, Machine, Meter, Placed, Table, Work, aa,
+    random::{self, Random},
+    state::Ticks,
+};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde::Serialize;
 use serde_json::json;
@@ -124,19 +128,13 @@ fn child(bytes: usize) -> io::Result<Vec<f64>> {
 
 /// The same work twice, in this process.
 fn start(bytes: usize) -> io::Result<Vec<f64>> {
-    let seed = u64::from(std::process::id()) ^ jiffies();
+    let seed = random::seed_of_process();
     let mut random = Random::new(seed);
     let [mut first, mut second] = [copy("a", bytes, &mut random)?, copy("b", bytes, &mut random)?];
     let meter = Meter::quick().rounds(12, 12).width(0.0).budget(Duration::from_millis(20)).seed(seed);
     let found = meter.compare(&mut [&mut *first, &mut *second], &mut |_| {})?;
     let samples = |name: &str| found.trial(name).map(|trial| trial.samples.clone()).unwrap_or_default();
     Ok(samples("a").iter().zip(samples("b")).map(|(a, b)| a / b).collect())
-}
-
-/// What differs from process to process even if their numbers repeat.
-fn jiffies() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| u64::from(since.subsec_nanos()))
 }
 
 fn copy(name: &str, bytes: usize, random: &mut Random) -> io::Result<Box<dyn sealwright_measure::Candidate>> {

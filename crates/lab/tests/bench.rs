@@ -6,8 +6,17 @@ use serde_json::Value;
 
 #[test]
 fn lines_for_programs_name_both_directions_and_a_peer() {
+    both_directions_and_a_peer("");
+}
+
+#[test]
+fn several_processes_give_the_same_lines() {
+    both_directions_and_a_peer("--starts 2");
+}
+
+fn both_directions_and_a_peer(words: &str) {
     let sandbox = Sandbox::new();
-    let said = sandbox.sh("sealwright-lab bench --quick --json --suite aes-256-gcm --bytes 1KiB -q");
+    let said = sandbox.sh(&format!("sealwright-lab bench --quick --json --suite aes-256-gcm --bytes 1KiB -q {words}"));
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let rows: Vec<Value> = said
         .out

@@ -1,5 +1,12 @@
 //! A small seeded generator for shuffled rounds and bootstrap draws: the same seed gives the same figures.
 
+use std::hash::{BuildHasher, RandomState};
+
+/// A seed that no other process has.
+pub fn seed_of_process() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
 /// Sebastiano Vigna's SplitMix64: full period, 64 bits of state, ample for resampling. Not for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);

@@ -34,5 +34,5 @@ pub(crate) fn bench(portable: f64) -> Report {
     });
     let mut machine = Machine::here(["portable", "avx2"]);
     machine.caches = vec!["L1 Data 48K".into(), "L3 Unified 32768K".into()];
-    Report { machine, peers: vec![], absent: vec![], rows: rows.concat(), limits: vec![], seconds: 1.0 }
+    Report { machine, peers: vec![], absent: vec![], rows: rows.concat(), limits: vec![], seconds: 1.0, starts: 1 }
 }

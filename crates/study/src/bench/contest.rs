@@ -2,7 +2,10 @@
 
 use std::{cell::RefCell, time::Duration};
 
-use sealwright_measure::{Candidate, Comparison, Interval, Meter};
+use sealwright_measure::{
+    Candidate, Comparison, Interval, Meter,
+    random::{Random, seed_of_process},
+};
 
 use super::{
     check::Entrant,
@@ -79,11 +82,12 @@ impl Contest<'_> {
         Ok((self.rows(&found), self.limits(&found)))
     }
 
-    /// Messages to work on, and for opening sealed ones to restore.
+    /// Messages to work on, and for opening sealed ones to restore: somewhere else in memory in each process.
     fn ground(&self) -> Result<Ground, BenchError> {
         let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
         let length = self.bytes + self.subject.tag_len();
-        let (working, mut sealed) = (Window::new(length, share), Window::new(length, share));
+        let mut random = Random::new(seed_of_process());
+        let [working, mut sealed] = [(); 2].map(|()| Window::new(length, share, &mut random));
         let nonces = Nonces::new(self.subject.nonce_len());
         if let Some(first) = self.entrants.first() {
             sealed

@@ -13,6 +13,7 @@ mod error;
 mod options;
 pub mod peer;
 mod row;
+mod starts;
 mod subject;
 mod timed;
 mod unit;
@@ -52,6 +53,7 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
         rows: Vec::new(),
         limits: Vec::new(),
         seconds: 0.0,
+        starts: 1,
     };
     let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
     let everybody: Vec<&dyn Peer> =

@@ -152,6 +152,13 @@ pub struct Report {
     pub limits: Vec<Limit>,
     /// Seconds that it all took.
     pub seconds: f64,
+    /// How many processes measured it, one after the other.
+    #[serde(default = "one")]
+    pub starts: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl Report {
@@ -202,8 +209,11 @@ impl Report {
                 table.row([Cell::text("limit"), Cell::text(what.to_string())].into_iter().chain(cells));
             }
         }
-        table
-            .with_note("Median and 95 % interval. Opening includes copying a fresh message, for everybody but openssl.")
+        let figures = match self.starts {
+            ..2 => "Median and 95 % interval.".to_owned(),
+            starts => format!("Geometric mean of the medians of {starts} processes, and its 95 % interval."),
+        };
+        table.with_note(format!("{figures} Opening includes copying a fresh message, for everybody but openssl."))
     }
 }
 
@@ -271,7 +281,7 @@ mod tests {
         let (suite, bytes) = ("aes-256-gcm".to_owned(), 64);
         let limits = vec![Limit { what: Limiting::MemoryCopy, suite, direction: Direction::Open, bytes, gbps }];
         let machine = Machine::here(["avx2"]);
-        let report = Report { machine, peers: Vec::new(), absent: Vec::new(), rows, limits, seconds: 1.0 };
+        let report = Report { machine, peers: Vec::new(), absent: Vec::new(), rows, limits, seconds: 1.0, starts: 1 };
         let tables = report.tables();
         assert_eq!(tables.len(), 2);
         let expected = "\

@@ -3,6 +3,8 @@
 //! Sealing one small buffer over and over makes the masked or wide stores of one message collide with the loads of
 //! the next (store forwarding fails), which costs some libraries half their speed and never happens to real traffic.
 
+use sealwright_measure::{Placed, random::Random};
+
 use super::peer::sealing::RefusedError;
 
 /// Bytes that the messages of one bench spread over: inside every first-level cache.
@@ -14,11 +16,10 @@ pub(super) const MESSAGES: usize = 256;
 /// Messages start on cache lines, for everybody alike.
 const LINE: usize = 64;
 
-/// Equal messages, each a text and room for its tag, on cache lines of their own.
+/// Equal messages, each a text and room for its tag, on cache lines of their own, somewhere in memory.
 #[derive(Debug)]
 pub(super) struct Window {
-    memory: Vec<u8>,
-    start: usize,
+    memory: Placed,
     stride: usize,
     length: usize,
     messages: usize,
@@ -26,16 +27,14 @@ pub(super) struct Window {
 
 impl Window {
     /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least one.
-    pub(super) fn new(length: usize, share: Share) -> Window {
+    pub(super) fn new(length: usize, share: Share, random: &mut Random) -> Window {
         let stride = length.next_multiple_of(LINE);
         let room = match share {
             Share::Whole => WINDOW,
             Share::Half => WINDOW / 2,
         };
         let messages = (room / stride).clamp(1, MESSAGES);
-        let memory = vec![0; stride * messages + LINE];
-        let start = memory.as_ptr().align_offset(LINE).min(LINE);
-        Window { memory, start, stride, length, messages }
+        Window { memory: Placed::new(stride * messages, 0, random), stride, length, messages }
     }
 
     /// How many messages there are.
@@ -45,13 +44,13 @@ impl Window {
 
     /// Message `i`, its tag included.
     pub(super) fn message(&mut self, i: usize) -> &mut [u8] {
-        let start = self.start + i * self.stride;
+        let start = i * self.stride;
         &mut self.memory[start..start + self.length]
     }
 
     /// Message `i` of `source` copied over message `i` here.
     pub(super) fn restore(&mut self, i: usize, source: &Window) -> &mut [u8] {
-        let start = source.start + i * source.stride;
+        let start = i * source.stride;
         let message = self.message(i);
         message.copy_from_slice(&source.memory[start..start + source.length]);
         message
@@ -111,9 +110,9 @@ mod tests {
     #[test]
     fn small_messages_rotate_over_the_window_on_lines_of_their_own() {
         for (length, whole, half) in [(80, 256, 128), (1516, 21, 10), (8208, 3, 1), (1 << 20, 1, 1)] {
-            let mut window = Window::new(length, Share::Whole);
+            let mut window = Window::new(length, Share::Whole, &mut Random::new(1));
             assert_eq!(window.messages(), whole, "{length}");
-            assert_eq!(Window::new(length, Share::Half).messages(), half, "{length}");
+            assert_eq!(Window::new(length, Share::Half, &mut Random::new(1)).messages(), half, "{length}");
             let mut starts = HashSet::new();
             for i in 0..window.messages() {
                 let message = window.message(i);
@@ -131,12 +130,12 @@ mod tests {
 
     #[test]
     fn restoring_brings_back_each_message() {
-        let mut source = Window::new(100, Share::Half);
+        let mut source = Window::new(100, Share::Half, &mut Random::new(1));
         let paint = |window: &mut Window, colour: fn(usize) -> u8| {
             (0..window.messages()).for_each(|i| window.message(i).fill(colour(i)));
         };
         paint(&mut source, |i| i as u8);
-        let mut window = Window::new(100, Share::Half);
+        let mut window = Window::new(100, Share::Half, &mut Random::new(1));
         paint(&mut window, |_| 0xee);
         assert!(window.restore(3, &source).iter().all(|&byte| byte == 3));
         assert!(window.message(4).iter().all(|&byte| byte == 0xee));

@@ -90,6 +90,7 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
             gbps: Interval::exact(50.0),
         }],
         seconds: 1.0,
+        starts: 1,
     }
 }
 
