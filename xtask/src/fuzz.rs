@@ -1,24 +1,21 @@
 //! Fuzzing on the stable compiler: `cargo xtask fuzz TARGET --seconds N`.
 //!
 //! The engine is LLVM's libFuzzer, whose sources come with the crate `libfuzzer-sys`. The compiler counts the edges that an input
-//! takes and checks memory (address sanitizer) in the crates that read foreign bytes: they are compiled by this program as a
-//! wrapper of the compiler, which adds the options. The kernels and the crates of others are compiled as always.
+//! takes and checks memory (address sanitizer) in the crates that read foreign bytes ([`crate::instrument`]).
 
 use std::{
     env, fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{Command, Stdio},
     time::Instant,
 };
 
 use crate::{
     fuzz_log::{self, Done},
+    instrument::Instrument,
     steps::{Checked, Steps},
 };
-
-/// Set when this program runs as the wrapper.
-const INSTRUMENT: &str = "SEALWRIGHT_INSTRUMENT";
 
 /// The target whose fault must be found; it runs before all others, and by itself.
 const PLANTED: &str = "planted";
@@ -26,28 +23,6 @@ const PLANTED: &str = "planted";
 /// Inputs that stay in the repository: so many of a target, of so many bytes each.
 const KEPT: usize = 20;
 const KEPT_BYTES: u64 = 2048;
-
-const OPTIONS: &[&str] = &[
-    "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=4",
-    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
-    "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Zsanitizer=address",
-];
-
-/// As the wrapper of the compiler: compiles one crate, with the options if it reads foreign bytes.
-pub(crate) fn wrapper() -> Option<ExitCode> {
-    env::var_os(INSTRUMENT)?;
-    let mut words = env::args_os().skip(1);
-    let mut compiler = Command::new(words.next()?);
-    compiler.args(words);
-    if env::var("CARGO_PKG_NAME").is_ok_and(|name| name.starts_with("sealwright-")) {
-        compiler.args(OPTIONS).env("RUSTC_BOOTSTRAP", "1");
-    }
-    let done = compiler.status().ok().and_then(|status| status.code());
-    Some(ExitCode::from(done.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
-}
 
 /// The arguments of the command.
 struct Wanted {
@@ -144,14 +119,14 @@ fn targets(root: &Path) -> Result<Vec<String>, String> {
 
 fn build(steps: &Steps, targets: &[String]) -> Result<(), String> {
     let engine = engine(steps)?;
-    let program = env::current_exe().map_err(|error| error.to_string())?;
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--target-dir"]).arg(steps.target());
     for target in targets {
         command.args(["--bin", target]);
     }
-    command.env("CUSTOM_LIBFUZZER_PATH", engine).env("RUSTC_WRAPPER", program).env(INSTRUMENT, "1");
+    command.env("CUSTOM_LIBFUZZER_PATH", engine);
+    Instrument::Fuzzing.wrap(&mut command)?;
     match command.current_dir(steps.root()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the targets do not build: {status}")),

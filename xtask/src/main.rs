@@ -12,6 +12,7 @@ mod fuzz;
 mod fuzz_log;
 mod generated;
 mod growth;
+mod instrument;
 mod java;
 mod lab;
 mod layers;
@@ -26,6 +27,7 @@ mod provider;
 mod python;
 mod reproducible;
 mod rtl;
+mod sanitize;
 mod sizes;
 mod steps;
 mod supply;
@@ -78,13 +80,15 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              be full. `test` runs it with few kills
   mutants    `mutants CRATE [FILE]` changes the code in small ways and looks whether a test notices; needs cargo-mutants
   reproducible  builds the program for distribution in two folders; both must be the same, byte for byte
+  sanitize   the tests of the crates that read foreign bytes (or of those named) under the address sanitizer, which has to
+             see a planted fault first
   sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
              aes-siv, hpke) over our types
 ";
 
 /// What is not part of `test`.
-const BY_ITSELF: [&str; 6] = ["constant-time", "crash", "mutants", "reproducible", "sbom", "upstream"];
+const BY_ITSELF: [&str; 7] = ["constant-time", "crash", "mutants", "reproducible", "sanitize", "sbom", "upstream"];
 
 /// The workspace's root.
 fn root() -> PathBuf {
@@ -93,7 +97,7 @@ fn root() -> PathBuf {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = circles::wrapper().or_else(fuzz::wrapper) {
+    if let Some(code) = circles::wrapper().or_else(instrument::wrapper) {
         return code;
     }
     let words: Vec<String> = env::args().skip(1).collect();
@@ -144,6 +148,7 @@ fn main() -> ExitCode {
             "levels" => levels::run(&mut steps),
             "upstream" => steps.check("upstream tests", upstream::check),
             "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
+            "sanitize" => steps.check("tests under the address sanitizer", |steps| sanitize::check(steps, rest)),
             "sbom" => steps.check("bill of materials", |steps| supply::sbom(steps, rest)),
             "constant-time" => constant_time::run(&mut steps),
             "crash" => crash::run(&mut steps, rest),

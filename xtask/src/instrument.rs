@@ -1,0 +1,64 @@
+//! This program as a wrapper of the compiler, so that the stable one builds crates with sanitizers. The crates that read foreign
+//! bytes get the options; the kernels and the crates of others are compiled as always.
+
+use std::{
+    env,
+    process::{Command, ExitCode},
+};
+
+/// What for, when this program runs as the wrapper.
+const VARIABLE: &str = "SEALWRIGHT_INSTRUMENT";
+
+/// The address sanitizer, whose runtime comes with the compiler. Those for threads and for undefined memory want the standard
+/// library compiled with them, which needs its sources.
+const ADDRESSES: &[&str] = &["-Zsanitizer=address"];
+
+/// Counters of edges, which guide the fuzzing engine.
+const EDGES: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
+
+/// What crates are compiled for.
+#[derive(Clone, Copy)]
+pub(crate) enum Instrument {
+    /// With the address sanitizer.
+    Tests,
+    /// With counters of edges too.
+    Fuzzing,
+}
+
+impl Instrument {
+    fn name(self) -> &'static str {
+        match self {
+            Instrument::Tests => "tests",
+            Instrument::Fuzzing => "fuzzing",
+        }
+    }
+
+    /// Lets cargo call this program for each crate.
+    pub(crate) fn wrap(self, cargo: &mut Command) -> Result<(), String> {
+        let program = env::current_exe().map_err(|error| error.to_string())?;
+        cargo.env("RUSTC_WRAPPER", program).env(VARIABLE, self.name());
+        Ok(())
+    }
+}
+
+/// As the wrapper of the compiler: compiles one crate, with the options if it reads foreign bytes.
+pub(crate) fn wrapper() -> Option<ExitCode> {
+    let what = env::var(VARIABLE).ok()?;
+    let mut words = env::args_os().skip(1);
+    let mut compiler = Command::new(words.next()?);
+    compiler.args(words);
+    if env::var("CARGO_PKG_NAME").is_ok_and(|name| name.starts_with("sealwright-")) {
+        compiler.args(ADDRESSES).env("RUSTC_BOOTSTRAP", "1");
+        if what == Instrument::Fuzzing.name() {
+            compiler.args(EDGES);
+        }
+    }
+    let done = compiler.status().ok().and_then(|status| status.code());
+    Some(ExitCode::from(done.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
