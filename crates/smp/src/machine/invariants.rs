@@ -31,17 +31,24 @@ pub(super) fn everything(checker: &Checker, caches: &Caches, memory: &Memory, no
             }
         }
     }
-    let len = 1 << caches.shift;
-    for address in checker.image.addresses(len) {
-        let (mut found, mut last) = ([0; LONGEST_LINE], [0; LONGEST_LINE]);
-        read(None, address, &mut found[..len], caches, memory);
-        checker.image.read(address, &mut last[..len]);
-        if found != last {
+    match lost(checker, caches, memory).next() {
+        Some(address) => {
             let what = format!("the line at {address:#x} is not what was written last");
-            return Err(InvariantError { what, cycle: now }.into());
+            Err(InvariantError { what, cycle: now }.into())
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Addresses of lines that neither their owner nor memory has as they were written last.
+pub(super) fn lost(checker: &Checker, caches: &Caches, memory: &Memory) -> impl Iterator<Item = u64> {
+    let len = 1 << caches.shift;
+    let differs = move |(address, last): (u64, [u8; LONGEST_LINE])| {
+        let mut found = [0; LONGEST_LINE];
+        read(None, address, &mut found[..len], caches, memory);
+        (found != last).then_some(address)
+    };
+    checker.image.lines(len).filter_map(differs)
 }
 
 fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Result<(), MachineError> {

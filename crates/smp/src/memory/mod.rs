@@ -14,6 +14,8 @@ pub(crate) use protection::{InMemory, Protection, Stored};
 pub(crate) use tree::CounterTree;
 pub(crate) use xts::LineCipher;
 
+use crate::message::LONGEST_LINE;
+
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
@@ -59,8 +61,17 @@ impl Image {
         }
     }
 
-    /// Addresses of all lines of `line` bytes in pages that were written, in order.
-    pub(crate) fn addresses(&self, line: usize) -> Vec<u64> {
+    /// All lines of `line` bytes in pages that were written, in order: addresses and bytes.
+    pub(crate) fn lines(&self, line: usize) -> impl Iterator<Item = (u64, [u8; LONGEST_LINE])> {
+        self.addresses(line).into_iter().map(move |address| {
+            let mut text = [0; LONGEST_LINE];
+            self.read(address, &mut text[..line]);
+            (address, text)
+        })
+    }
+
+    /// Addresses of these lines.
+    fn addresses(&self, line: usize) -> Vec<u64> {
         let mut pages: Vec<_> = self.pages.keys().copied().collect();
         pages.sort_unstable();
         pages

@@ -78,9 +78,7 @@ impl CounterTree {
             places: config.memory.counter_cache.max(1),
             counters: ProtectionCounters::default(),
         };
-        for address in image.addresses(line) {
-            let mut text = [0; LONGEST_LINE];
-            image.read(address, &mut text[..line]);
+        for (address, mut text) in image.lines(line) {
             tree.seal(address, &mut text);
         }
         tree.counters = ProtectionCounters::default();

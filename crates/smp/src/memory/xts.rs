@@ -63,9 +63,7 @@ impl LineCipher {
             macs: Numbered::default(),
             counters: ProtectionCounters::default(),
         };
-        for address in image.addresses(line) {
-            let mut text = [0; LONGEST_LINE];
-            image.read(address, &mut text[..line]);
+        for (address, mut text) in image.lines(line) {
             cipher.seal(address, &mut text);
         }
         cipher
