@@ -49,14 +49,14 @@ fn failed(error: impl ToString) -> PyErr {
 /// Runs one simulation; the result as JSON. `text` is TOML, `settings` are of the form `a.b=c` and stand over it. After every million
 /// references, `progress` is called with references, cycles and seconds; what it raises ends the run, as Ctrl-C does.
 #[pyfunction]
-#[pyo3(signature = (text, settings, work, check, attack, progress))]
+#[pyo3(signature = (text, settings, work, check, attacks, progress))]
 pub(crate) fn smp_run(
     py: Python<'_>,
     text: &str,
     settings: Vec<String>,
     work: Work,
     check: bool,
-    attack: Option<(String, u64)>,
+    attacks: Vec<(String, u64)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let mut config = Config::default().merge(text).map_err(bad)?;
@@ -69,9 +69,9 @@ pub(crate) fn smp_run(
     }
     config.check().map_err(bad)?;
     let mut simulation = Simulation::new(config, workload);
-    simulation.check = check || attack.is_some();
-    simulation.attacker = attack.map(|(name, at)| attacker(&name, at)).transpose()?;
-    if simulation.attacker.is_some() && !simulation.config.scheme.functional {
+    simulation.check = check || !attacks.is_empty();
+    simulation.attackers = attacks.iter().map(|(name, at)| attacker(name, *at)).collect::<PyResult<_>>()?;
+    if !simulation.attackers.is_empty() && !simulation.config.scheme.functional {
         return Err(bad("an attack needs lines that are really encrypted: scheme.functional=true"));
     }
     let told = |now: Progress| {
@@ -99,15 +99,15 @@ pub(crate) fn smp_run(
 }
 
 fn attacker(name: &str, at: u64) -> PyResult<Attacker> {
-    let found = Attack::ALL.into_iter().find(|attack| attack.name() == name);
-    let known = || bad(format!("there is no attack {name}; there are {}", Attack::ALL.map(Attack::name).join(", ")));
-    Ok(Attacker::new(found.ok_or_else(known)?, at))
+    let names = || Attack::every().map(Attack::name).collect::<Vec<_>>().join(", ");
+    let known = || bad(format!("there is no attack {name}; there are {}", names()));
+    Ok(Attacker::new(Attack::by_name(name).ok_or_else(known)?, at))
 }
 
 /// The names of the kernels, and of the attacks.
 #[pyfunction]
 pub(crate) fn smp_names() -> (Vec<&'static str>, Vec<&'static str>) {
-    (Kernel::NAMES.to_vec(), Attack::ALL.map(Attack::name).to_vec())
+    (Kernel::NAMES.to_vec(), Attack::every().map(Attack::name).collect())
 }
 
 /// Kinds of records by name, with the code of those that synchronise.

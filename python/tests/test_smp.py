@@ -31,6 +31,12 @@ def test_an_attack_is_detected_where_the_scheme_authenticates():
     assert "flip" in smp.ATTACKS
     result = smp.run(SMALL, attack=("flip", 5))
     assert result["struck"] is not None and "detected" in result["outcome"]
+    # The first alarm ends the run, so the second strike never comes.
+    both = smp.run(SMALL, attack=[("flip", 5), ("forge-command", 10**6)])
+    assert [(strike["attack"], strike["struck"]) for strike in both["strikes"]] == [
+        ("flip", result["struck"]),
+        ("forge-command", None),
+    ]
 
 
 @pytest.mark.parametrize(

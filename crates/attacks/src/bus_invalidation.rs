@@ -50,7 +50,7 @@ fn revoke(settings: &[&str], attacked: bool, cost: &mut Cost) -> Result<(bool, S
         let attacker = attacked.then(|| Attacker::new(Tamper::DropInvalidation, 3));
         let ran = simulate(settings, vec![grants, victim, other], attacker)?;
         let stale = ran.machine.wrong_reads().unwrap_or(0);
-        cost.steps += u64::from(ran.machine.struck().is_some());
+        cost.steps += u64::from(ran.struck());
         cost.point(loads, stale as f64);
         let unnoticed = ran.outcome == sealwright_smp::Outcome::Completed;
         harm = unnoticed && stale > 0 && ran.word(1, RIGHT) == GRANTED;

@@ -46,7 +46,7 @@ fn exchange(settings: &[&str], cost: &mut Cost) -> Result<(bool, String), Attack
         let reader = |first: u64| (0..LINES).fold(Program::default().barrier(1, 1), |p, i| p.load(first + i));
         let programs = vec![owner(0), reader(0), owner(100), reader(100)];
         let ran = simulate(settings, programs, Some(Attacker::new(Tamper::ReorderOther, at)))?;
-        let held = ran.machine.struck().is_some();
+        let held = ran.struck();
         (cost.queries, cost.steps) = (cost.queries + 1, cost.steps + u64::from(held));
         unnoticed += u32::from(held && ran.outcome == Outcome::Completed);
         cost.gained(unnoticed);

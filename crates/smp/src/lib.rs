@@ -3,7 +3,7 @@
 //! * [`Machine`]: in-order processors, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
 //!   atomic bus, memory. Lines hold real bytes. The same input gives the same cycles, bit for bit.
 //! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
-//! * [`attack`]: an attacker on the bus; what is detected, and when.
+//! * [`attack`]: attackers on the bus and in memory; what is detected, and when.
 //! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
 //! * [`settings`]: a whole simulation as a file; [`sweep`]: many of them, crossed.
 //! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with everything checked.
@@ -42,6 +42,6 @@ pub mod trace;
 
 pub use config::Config;
 pub use error::ConfigError;
-pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome};
+pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome, StrikeReport};
 pub use memory::{Image, ProtectionCounters};
 pub use stats::{Difference, MEANINGS, Meaning, Stats, meaning};

@@ -1,4 +1,4 @@
-//! A line on its way over the bus.
+//! What crosses the bus: lines and commands.
 
 use crate::engine::Cycle;
 
@@ -7,6 +7,35 @@ pub const LONGEST_LINE: usize = 128;
 
 /// The longest tag, in bytes.
 pub const LONGEST_TAG: usize = 16;
+
+/// What nodes ask of the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Read a line.
+    GetS,
+    /// Read a line in order to write it.
+    GetX,
+    /// Write a line back.
+    PutX,
+}
+
+/// What authenticates a command.
+pub type CommandTag = [u8; LONGEST_TAG];
+
+/// A command as the address bus carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusCommand {
+    /// Its number among all commands, from 1.
+    pub number: u64,
+    /// The node in whose name it is.
+    pub node: usize,
+    /// What it asks for.
+    pub command: Command,
+    /// Number of the line.
+    pub line: u64,
+    /// Its tag, where the scheme authenticates commands.
+    pub tag: Option<CommandTag>,
+}
 
 /// A line on its way from an owner, or from memory, to a requestor.
 #[derive(Clone, Debug)]
@@ -76,7 +105,7 @@ pub enum Detector {
     Mac,
     /// A counter was used before.
     Counter,
-    /// A command is missing.
+    /// A command is missing, or its tag does not verify.
     Command,
     /// No answer came in time.
     Timeout,

@@ -14,7 +14,7 @@ use crate::{
     config::{Config, PROCESS_BIT},
     error::ConfigError,
     kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
-    machine::{Machine, MachineError, Outcome},
+    machine::{Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
     stats::Stats,
     trace::{Trace, TraceError},
@@ -66,8 +66,8 @@ pub struct Simulation {
     pub workload: Workload,
     /// Whether every value read and every invariant of the protocol is checked.
     pub check: bool,
-    /// An attacker on the bus.
-    pub attacker: Option<Attacker>,
+    /// Attackers on the bus and in memory. The first alarm ends the run, and with it the chances of all who have not struck.
+    pub attackers: Vec<Attacker>,
     /// A file for what happens on the bus, a line of JSON an event. It appears once the run has ended.
     pub dump: Option<PathBuf>,
 }
@@ -83,10 +83,20 @@ pub struct Report {
     pub result: Option<Result<String, ResultError>>,
     /// Loads that gave a wrong value, where that was checked.
     pub wrong_reads: Option<u64>,
-    /// The transfer or command that was tampered with.
-    pub struck: Option<u64>,
+    /// Lines that at the end neither their owner nor memory has as they were written last, where values were checked and every
+    /// processor finished.
+    pub lost_lines: Option<u64>,
+    /// What came of each attacker's strike.
+    pub strikes: Vec<StrikeReport>,
     /// Wall seconds of the simulation.
     pub seconds: f64,
+}
+
+impl Report {
+    /// The transfer, command or answer that was tampered with; of several attackers, by the first in their order who struck.
+    pub fn struck(&self) -> Option<u64> {
+        self.strikes.iter().find_map(|strike| strike.struck)
+    }
 }
 
 /// How far a run has come.
@@ -132,7 +142,7 @@ const STRETCH: u64 = 1 << 20;
 impl Simulation {
     /// A simulation without checks and without an attacker.
     pub fn new(config: Config, workload: Workload) -> Simulation {
-        Simulation { config, workload, check: false, attacker: None, dump: None }
+        Simulation { config, workload, check: false, attackers: Vec::new(), dump: None }
     }
 
     /// Runs it to its end, and tells `progress` now and then how far it has come.
@@ -146,9 +156,7 @@ impl Simulation {
         if self.check {
             machine.check_values();
         }
-        if let Some(attacker) = &self.attacker {
-            machine.attack(attacker.clone());
-        }
+        self.attackers.iter().cloned().for_each(|attacker| machine.attack(attacker));
         let dump = self.dump.as_deref().map(|path| start_dump(path, &mut machine)).transpose()?;
         let start = Instant::now();
         let outcome = loop {
@@ -165,7 +173,8 @@ impl Simulation {
             file.persist(path).map_err(|error| failed(error.error))?;
         }
         let result = check.filter(|_| outcome == Outcome::Completed).map(|check| self.result(&machine, &check));
-        if self.check && self.attacker.is_none() && outcome == Outcome::Completed {
+        let whole = outcome == Outcome::Completed;
+        if self.check && self.attackers.is_empty() && whole {
             machine.check_all()?;
         }
         Ok(Report {
@@ -173,7 +182,8 @@ impl Simulation {
             stats: machine.stats(),
             result,
             wrong_reads: machine.wrong_reads(),
-            struck: machine.struck(),
+            lost_lines: if whole { machine.lost_lines() } else { None },
+            strikes: machine.strikes(),
             seconds,
         })
     }
@@ -192,7 +202,9 @@ impl Simulation {
                 Err(error) => json!({ "right": false, "text": error.to_string() }),
             }),
             "wrong_reads": report.wrong_reads,
-            "struck": report.struck,
+            "struck": report.struck(),
+            "lost_lines": report.lost_lines,
+            "strikes": report.strikes,
             "seconds": report.seconds,
             "stats": report.stats.json(),
         }))

@@ -14,7 +14,7 @@ fn run(scheme: &str, attack: Option<Attack>, file: &Path) -> Result<Report, RunE
     let mut config = Config::default().set(&format!("scheme.name={scheme}")).unwrap();
     config.machine.processors = 2;
     let mut simulation = Simulation::new(config, Workload::kernel("fft", 8, false).unwrap());
-    simulation.attacker = attack.map(|attack| Attacker::new(attack, 20));
+    simulation.attackers.extend(attack.map(|attack| Attacker::new(attack, 20)));
     simulation.dump = Some(file.to_owned());
     simulation.run(&mut |_| {})
 }

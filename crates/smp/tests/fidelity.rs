@@ -16,7 +16,7 @@ fn config(settings: &[&str]) -> Config {
 fn run(settings: &[&str], attacker: Option<Attacker>) -> Report {
     let mut simulation = Simulation::new(config(settings), Workload::kernel("fft", 8, false).unwrap());
     simulation.check = true;
-    simulation.attacker = attacker;
+    simulation.attackers.extend(attacker);
     simulation.run(&mut |_| {}).unwrap()
 }
 
@@ -62,7 +62,7 @@ fn an_attacker_who_never_strikes_is_never_detected() {
     let settings = ["scheme.name=gcm", "bus.timeout=150"];
     let (alone, watched) = (run(&settings, None), run(&settings, Some(Attacker::new(Attack::Drop, u64::MAX))));
     assert!(alone.stats.number("bus.timeouts") > 100.0);
-    assert_eq!((&watched.outcome, watched.struck), (&Outcome::Completed, None));
+    assert_eq!((&watched.outcome, watched.struck()), (&Outcome::Completed, None));
     assert_eq!(alone.stats, watched.stats);
 }
 
@@ -88,7 +88,7 @@ fn containment_lets_no_changed_line_through() {
         for at in (10..100).step_by(9) {
             for attack in [Attack::Flip, Attack::Spoof, Attack::Replay, Attack::Drop] {
                 let report = run(&settings, Some(Attacker::new(attack, at)));
-                assert!(report.struck.is_some(), "{scheme} {attack} at {at}");
+                assert!(report.struck().is_some(), "{scheme} {attack} at {at}");
                 assert!(
                     matches!(report.outcome, Outcome::Detected(_)),
                     "{scheme} {attack} at {at}: {:?}",

@@ -237,7 +237,7 @@ def smp_run(
     settings: Sequence[str],
     work: Any,
     check: bool,
-    attack: tuple[str, int] | None,
+    attacks: Sequence[tuple[str, int]],
     progress: Any,
 ) -> str: ...
 def smp_read(prefix: _Path, line: int) -> list[list[_Record]]: ...

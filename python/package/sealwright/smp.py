@@ -16,12 +16,15 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union, cast
 
 from . import _sealwright as _native
 
-#: The kernels that can be run, and what an attacker on the bus can do.
+#: The kernels that can be run, and what an attacker on the bus or in memory can do.
 KERNELS, ATTACKS = (tuple(names) for names in _native.smp_names())
+
+#: An attack, and the number of the transfer (or command, or line read from memory) from which on it strikes.
+Attack = tuple[str, int]
 
 #: A record of a trace: its kind (load, store, fetch, barrier, lock, unlock, post, wait, region-begin, region-end), its address, or the
 #: object of a synchronisation; its bytes, or how many threads a barrier is for (0: all that run); the instructions since the one before.
@@ -51,23 +54,30 @@ def run(
     *,
     toml: str = "",
     check: bool = False,
-    attack: Optional[tuple[str, int]] = None,
+    attack: Union[Attack, Sequence[Attack], None] = None,
     progress: Optional[Callable[[int, int, float], object]] = None,
 ) -> dict[str, Any]:
     """Runs one simulation and returns its result: `workload`, `config` (all settings), `outcome`, `result` (whether the kernel
-    computed what it should), `wrong_reads`, `struck`, `seconds`, and `stats`.
+    computed what it should), `wrong_reads`, `lost_lines`, `struck`, `strikes`, `seconds`, and `stats`.
 
     `toml` are settings in a file's text, over which `config` stands. With `check`, every value that is read is checked, which is slow.
-    `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes. `progress` is called with references, cycles
-    and seconds after every million references; what it raises ends the run. The interpreter lock is released meanwhile.
+    `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes, or several such pairs; `strikes` says what
+    came of each. The first alarm ends the run. `progress` is called with references, cycles and seconds after every million references;
+    what it raises ends the run. The interpreter lock is released meanwhile.
     """
     settings = flat(config)
     work = {name: settings.pop(name) for name in list(settings) if name.split(".")[0] == "workload"}
     workload = _workload(work)
     words = [f"{name}={_word(name, value)}" for name, value in settings.items()]
-    result: dict[str, Any] = json.loads(_native.smp_run(toml, words, workload, check, attack, progress))
+    result: dict[str, Any] = json.loads(_native.smp_run(toml, words, workload, check, _attacks(attack), progress))
     result["workload"] = {name.removeprefix("workload."): value for name, value in work.items()}
     return result
+
+
+def _attacks(attack: Union[Attack, Sequence[Attack], None]) -> list[Attack]:
+    if isinstance(attack, tuple) and attack and isinstance(attack[0], str):
+        return [cast(Attack, attack)]
+    return list(cast(Sequence[Attack], attack or ()))
 
 
 def _workload(work: dict[str, Any]) -> Any:

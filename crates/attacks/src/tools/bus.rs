@@ -71,6 +71,11 @@ impl Run {
         u64::from_le_bytes(bytes)
     }
 
+    /// Whether the attacker struck.
+    pub(crate) fn struck(&self) -> bool {
+        self.machine.strikes().iter().any(|strike| strike.struck.is_some())
+    }
+
     /// How it ended, in words.
     pub(crate) fn ended(&self) -> String {
         match &self.outcome {

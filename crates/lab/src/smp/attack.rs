@@ -13,7 +13,7 @@ Example:
     sealwright-lab smp attack --memory
 
 The table says what detects an attack and when: at once, or after how many more transfers (for a dropped
-invalidation, commands). With --scheme, it shows that scheme alone. With --memory, the attacker is in
+invalidation and a forged command, commands). With --scheme, it shows that scheme alone. With --memory, the attacker is in
 memory, and the table has every protection of memory (memory.protect).";
 
 /// Run every attack against every scheme, and print what was detected and when

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use sealwright_smp::{
-    Outcome, Stats,
+    Outcome, Stats, StrikeReport,
     attack::{Attack, Attacker},
     run::{Progress, Report, Simulation},
 };
@@ -15,7 +15,8 @@ use super::machine::{MachineArgs, WorkArgs, failed, unusable};
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright-lab smp run --workload radix --size 12 --processors 8 --scheme senss --json";
+    sealwright-lab smp run --workload radix --size 12 --processors 8 --scheme senss --json
+    sealwright-lab smp run --workload fft --size 10 --scheme gcm --attack drop@50 --attack flip@100";
 
 /// Run one simulation
 #[derive(Args, Debug)]
@@ -28,9 +29,10 @@ pub(crate) struct RunArgs {
     /// Check every value that is read and the invariants of the protocol; slow
     #[arg(long)]
     watch: bool,
-    /// Tamper with the bus once, at the first opportunity from transfer N on
+    /// Tamper with the bus or with memory once, at the first opportunity from transfer (or command, or line read from memory) N
+    /// on; can be repeated. The first alarm ends the run
     #[arg(long, value_name = "ATTACK@N")]
-    attack: Option<String>,
+    attack: Vec<String>,
     /// Write every command and every line on the bus, with its bytes, to FILE: a line of JSON each
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
@@ -56,13 +58,13 @@ pub(crate) enum Shape {
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     let settings = args.machine.settings(Some(&args.work))?;
-    if args.attack.is_some() && !settings.config.scheme.functional {
+    if !args.attack.is_empty() && !settings.config.scheme.functional {
         let why = "--attack needs lines that are really encrypted";
         return Err(CommandError::usage(why).hint("leave --timing-only out"));
     }
     let mut simulation = settings.simulation().map_err(unusable)?;
-    simulation.check = args.watch || args.attack.is_some();
-    simulation.attacker = args.attack.as_deref().map(attacker).transpose()?;
+    simulation.check = args.watch || !args.attack.is_empty();
+    simulation.attackers = args.attack.iter().map(|words| attacker(words)).collect::<Result<_, _>>()?;
     simulation.dump.clone_from(&args.dump);
     let status = Status::new(&args.progress);
     let report = simulation.run(&mut |progress| tell(&status, progress)).map_err(failed)?;
@@ -77,14 +79,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
 }
 
 fn attacker(words: &str) -> Result<Attacker, CommandError> {
-    let known = || {
-        [&Attack::ALL[..], &Attack::ON_MEMORY]
-            .concat()
-            .iter()
-            .map(|attack| attack.name())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let known = || Attack::every().map(Attack::name).collect::<Vec<_>>().join(", ");
     let parsed =
         words.split_once('@').and_then(|(name, at)| Some(Attacker::new(Attack::by_name(name)?, at.parse().ok()?)));
     parsed.ok_or_else(|| {
@@ -100,6 +95,23 @@ fn tell(status: &Status, progress: Progress) {
         format!("{cycles} cycles, {references} references, {:.1} M/s", rate / 1e6),
         || json!({ "cycles": cycles, "references": references, "references_per_second": rate.round() }),
     );
+}
+
+/// What came of a strike: a line.
+fn told_strike(strike: &StrikeReport) -> String {
+    let StrikeReport { attack, at, struck, cycle, detector, later, wrong_reads } = strike;
+    let name = format!("{attack}@{at}");
+    let (Some(struck), Some(cycle)) = (struck, cycle) else {
+        return format!("{name}: no chance before the run ended\n");
+    };
+    let target = attack.target();
+    let seen = match (detector, later) {
+        (Some(detector), Some(0)) => format!("alarm at once, by {detector}"),
+        (Some(detector), Some(later)) => format!("alarm {later} {target}s later, by {detector}"),
+        _ => "no alarm".to_owned(),
+    };
+    let wrong = wrong_reads.map_or_else(String::new, |wrong| format!(", wrong reads from then on: {wrong}"));
+    format!("{name}: {target} {struck} at cycle {cycle}, {seen}{wrong}\n")
 }
 
 fn printed(simulation: &Simulation, report: &Report, shape: Shape) -> Result<String, CommandError> {
@@ -119,8 +131,12 @@ fn printed(simulation: &Simulation, report: &Report, shape: Shape) -> Result<Str
                 }
                 Outcome::Deadlock(nodes) => text += &format!("nodes {nodes:?} wait for ever\n"),
             }
+            text.extend(report.strikes.iter().map(told_strike));
             if let Some(wrong) = report.wrong_reads {
                 text += &format!("wrong reads: {wrong}\n");
+            }
+            if let Some(lost) = report.lost_lines.filter(|lost| *lost > 0) {
+                text += &format!("lost lines: {lost}\n");
             }
             if let Some(Ok(said)) = &report.result {
                 text += &format!("result: {said}\n");

@@ -2,13 +2,13 @@
 
 use super::{
     context::Context,
-    request::{Command, Request},
+    request::Request,
     schedule::{Event, Schedule},
 };
 use crate::{
     config::{self, Arbiter, BusMode, Config},
     engine::Cycle,
-    message::LONGEST_LINE,
+    message::{Command, LONGEST_LINE},
 };
 
 /// The bus.
@@ -64,20 +64,37 @@ impl Bus {
         schedule: &mut Schedule,
     ) {
         let at = time + self.config.issue;
-        let request =
-            Some(Request { node, command, line, number, order: 0, blocked: None, alone: false, unseen: 0, at });
-        let index = match self.free.pop() {
+        let (order, tag, blocked, forged, alone, unseen) = (0, None, None, false, false, 0);
+        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen, at };
+        let index = self.keep(request);
+        self.waiting.push(index);
+        schedule.at(at, Event::Arbitrate);
+    }
+
+    fn keep(&mut self, request: Request) -> usize {
+        match self.free.pop() {
             Some(index) => {
-                self.requests[index] = request;
+                self.requests[index] = Some(request);
                 index
             }
             None => {
-                self.requests.push(request);
+                self.requests.push(Some(request));
                 self.requests.len() - 1
             }
-        };
-        self.waiting.push(index);
-        schedule.at(at, Event::Arbitrate);
+        }
+    }
+
+    /// When the address lines are free again.
+    pub(super) fn address_free(&self) -> Cycle {
+        self.address_free
+    }
+
+    /// A command that no node sent takes the address lines now.
+    pub(super) fn inject(&mut self, request: Request, context: &mut Context) -> usize {
+        let busy = self.config.address.max(1);
+        self.address_free = context.schedule.now() + busy;
+        context.counters.address_cycles += busy;
+        self.keep(request)
     }
 
     /// The request of an index.
@@ -85,11 +102,9 @@ impl Bus {
         self.requests[index]
     }
 
-    /// A request is ordered as command `order`, and kept from the node `blocked`.
-    pub(super) fn order(&mut self, index: usize, order: u64, blocked: Option<usize>, alone: bool) -> Option<Request> {
-        let request = self.requests[index].as_mut()?;
-        (request.order, request.blocked, request.alone) = (order, blocked, alone);
-        Some(*request)
+    /// A request is ordered, with all that follows from its place.
+    pub(super) fn ordered(&mut self, index: usize, request: Request) {
+        self.requests[index] = Some(request);
     }
 
     /// Gives the bus to a request that waits, if the bus is free.

@@ -6,13 +6,12 @@ use super::{
     context::Context,
     node::{At, Mshr, Node, WriteBack},
     outcome::MachineError,
-    request::Command,
 };
 use crate::{
     access::{Access, Kind},
     config::Config,
     engine::Cycle,
-    message::LONGEST_LINE,
+    message::{Command, LONGEST_LINE},
     mosi::{Action, EVENTS, Event, STATES, State, Transition, TransitionError},
     protocol::Protocol,
 };

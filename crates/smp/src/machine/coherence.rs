@@ -7,14 +7,14 @@ use super::{
     context::Context,
     node::{At, Mshr, access_event},
     outcome::MachineError,
-    request::{Command, Request},
+    request::Request,
     schedule::Event as Due,
 };
 use crate::{
     access::{Access, Kind},
     config::Config,
     engine::Cycle,
-    message::{LONGEST_LINE, Message},
+    message::{Command, LONGEST_LINE, Message},
     mosi::{Action, Event, State, TransitionError},
     protocol::has_copy,
 };

@@ -7,7 +7,7 @@ use super::{
     region::Region,
     schedule::Schedule,
 };
-use crate::{message::Detector, random::Random, stats::Counters};
+use crate::{attack::Moment, message::Detector, random::Random, stats::Counters};
 
 /// Shared by all components; each of them owns everything else that it needs.
 #[derive(Debug)]
@@ -36,6 +36,12 @@ impl Context {
             dump: None,
             outcome: None,
         }
+    }
+
+    /// What an attacker knows who strikes now; `None` if the run has ended, and with it all chances.
+    pub(super) fn moment(&self) -> Option<Moment> {
+        let wrong_reads = self.checker.as_ref().map_or(0, |checker| checker.wrong_reads);
+        self.outcome.is_none().then(|| Moment { cycle: self.schedule.now(), wrong_reads })
     }
 
     /// A node found that something was tampered with. The first detection ends the run.

@@ -7,11 +7,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{
-    outcome::Detection,
-    request::{Command, Request},
+use super::{outcome::Detection, request::Request};
+use crate::{
+    attack::Fate,
+    engine::Cycle,
+    hex::hex,
+    message::{Command, Message},
 };
-use crate::{attack::Fate, engine::Cycle, hex::hex, message::Message};
 
 /// Where the bus is written to.
 pub(super) struct Dump {

@@ -4,14 +4,14 @@ use super::{
     bus::Bus,
     context::Context,
     dram::{Banks, RowCounters},
-    request::{Command, Request},
+    request::Request,
 };
 use crate::{
-    attack::Attacker,
+    attack::Attackers,
     config::{self, Config, Protect},
     engine::Cycle,
     memory::{CounterTree, Image, InMemory, LineCipher, Owners, Protection, ProtectionCounters, Stored},
-    message::LONGEST_LINE,
+    message::{Command, LONGEST_LINE},
 };
 
 /// Memory and its controller.
@@ -94,7 +94,7 @@ impl Memory {
         index: usize,
         request: Request,
         bus: &mut Bus,
-        attacker: Option<&mut Attacker>,
+        attackers: &mut Attackers,
         context: &mut Context,
     ) -> Option<Answer> {
         let owner = self.owners.of(request.line);
@@ -106,7 +106,7 @@ impl Memory {
             }
             return None;
         }
-        let answer = if owner.is_none() { self.answer(request, attacker, context) } else { None };
+        let answer = if owner.is_none() { self.answer(request, attackers, context) } else { None };
         if request.command == Command::GetX || request.alone {
             self.owners.give(request.line, request.node);
         }
@@ -118,14 +118,15 @@ impl Memory {
         self.write(node, line, text, context);
     }
 
-    fn answer(&mut self, request: Request, attacker: Option<&mut Attacker>, context: &mut Context) -> Option<Answer> {
+    fn answer(&mut self, request: Request, attackers: &mut Attackers, context: &mut Context) -> Option<Answer> {
         let now = context.schedule.now();
         let address = request.line * self.line as u64;
         // A line that is asked for to write may be overwritten before anybody reads it
-        if let Some(attacker) = attacker.filter(|_| request.command == Command::GetS) {
+        if !attackers.is_empty() && request.command == Command::GetS {
+            let moment = context.moment();
             match &mut self.protection {
-                Some(protection) => attacker.answer(address, protection.as_mut()),
-                None => attacker.answer(address, &mut Bare { image: &mut self.image, line: self.line }),
+                Some(protection) => attackers.answer(address, protection.as_mut(), moment),
+                None => attackers.answer(address, &mut Bare { image: &mut self.image, line: self.line }, moment),
             }
         }
         let mut at = match &mut self.banks {

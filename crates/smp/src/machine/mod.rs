@@ -12,6 +12,7 @@ mod caches;
 mod changes;
 mod checker;
 mod coherence;
+mod commands;
 mod context;
 mod dram;
 mod dump;
@@ -36,9 +37,8 @@ use coherence::{Arrival, Attempt, Coherence, Completion};
 use context::Context;
 use dump::Dump;
 use memory::Memory;
-pub use outcome::{Detection, MachineError, Outcome};
+pub use outcome::{Detection, MachineError, Outcome, StrikeReport};
 use processor::{Processors, Stop};
-use request::{Command, Request};
 use schedule::Event;
 use sync::Sync;
 use transfers::{Line, Transfers};
@@ -50,8 +50,6 @@ use crate::{
     engine::Cycle,
     error::ConfigError,
     memory::Image,
-    message::LONGEST_LINE,
-    mosi::State,
 };
 
 /// A whole machine with what its processors run.
@@ -119,9 +117,10 @@ impl Machine {
         self.context.dump.take().map_or(Ok(()), Dump::finish)
     }
 
-    /// Lets an attacker tamper with the bus.
+    /// Lets one more attacker tamper with the bus, or with memory. Lines and commands pass attackers in the order in which they
+    /// were added, and each of them is struck by one attacker.
     pub fn attack(&mut self, attacker: Attacker) {
-        self.transfers.attacker = Some(attacker);
+        self.transfers.attackers.add(attacker);
     }
 
     /// Lets somebody listen to the lines on the bus.
@@ -197,6 +196,7 @@ impl Machine {
         match event {
             Event::Arbitrate => self.bus.arbitrate(&mut self.context),
             Event::Order(request) => self.order(request)?,
+            Event::Forge => self.forge()?,
             Event::Snoop(node, request) => self.snoop_late(node, request)?,
             Event::Transmit(message) => self.transfers.transmit(message, &mut self.bus, &mut self.context),
             Event::Arrive(message) => self.transfers.arrive(message, &mut self.context),
@@ -241,93 +241,6 @@ impl Machine {
         }
     }
 
-    /// A command is ordered.
-    fn order(&mut self, index: usize) -> Result<(), MachineError> {
-        let Some(request) = self.bus.get(index) else { return Ok(()) };
-        let counters = &mut self.context.counters;
-        counters.commands += 1;
-        match request.command {
-            Command::GetS => counters.gets += 1,
-            Command::GetX => counters.getx += 1,
-            Command::PutX => counters.putx += 1,
-        }
-        let number = counters.commands;
-        let caches = &self.coherence.caches;
-        let shares = |node: usize| caches.nodes[node].state(request.line) == State::S;
-        let writes = request.command == Command::GetX;
-        let nodes = self.config.machine.processors;
-        let attacker = self.transfers.attacker.as_mut();
-        let blocked = attacker.and_then(|attacker| attacker.command(number, writes, request.node, nodes, shares));
-        let exclusive = self.config.bus.protocol.has_exclusive() && request.command == Command::GetS;
-        let alone = exclusive && self.coherence.alone(request.node, request.line);
-        let Some(request) = self.bus.order(index, number, blocked, alone) else { return Ok(()) };
-        if let Some(dump) = &mut self.context.dump {
-            dump.command(self.context.schedule.now(), request);
-        }
-        if request.command == Command::PutX
-            && let Some(text) = self.coherence.write_back(request.node, request.line)
-        {
-            self.bus.carry(index, text);
-        }
-        if self.config.bus.skew > 0 {
-            self.bus.spread(index, &mut self.context);
-            return Ok(());
-        }
-        let mut back = None;
-        for node in 0..nodes {
-            back = self.snoop(node, request)?.map(|text| (node, text)).or(back);
-        }
-        self.snoop_memory(index, request);
-        if let Some((node, text)) = back {
-            // It has seen the request as one that its owner answers
-            self.memory.take(node, request.line, &text, &mut self.context);
-        }
-        self.bus.forget(index);
-        if self.coherence.ends(request) {
-            self.bus.release(&mut self.context.schedule);
-        }
-        self.check_transaction(request.line)
-    }
-
-    /// A node, or memory, sees a command later than others do.
-    fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
-        let Some(request) = self.bus.get(index) else { return Ok(()) };
-        if node < self.config.machine.processors {
-            self.snoop(node, request)?;
-        } else {
-            self.snoop_memory(index, request);
-        }
-        self.bus.seen(index);
-        Ok(())
-    }
-
-    /// A node sees a command; the line that memory takes off the bus then.
-    fn snoop(&mut self, node: usize, request: Request) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
-        if request.blocked == Some(node) {
-            return Ok(None);
-        }
-        self.transfers.command(node, request.order, &mut self.context);
-        let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
-        if let Some(text) = snooped.sends {
-            let at = self.context.schedule.now() + self.config.bus.response;
-            let line = Line { number: request.line, text, at };
-            self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
-        }
-        if let Some(completion) = snooped.completion {
-            self.complete(completion)?;
-        }
-        Ok(snooped.sends.filter(|_| snooped.back))
-    }
-
-    fn snoop_memory(&mut self, index: usize, request: Request) {
-        if let Some(answer) =
-            self.memory.snoop(index, request, &mut self.bus, self.transfers.attacker.as_mut(), &mut self.context)
-        {
-            let line = Line { number: request.line, text: answer.text, at: answer.at };
-            self.transfers.send(None, (request.node, request.number), line, &mut self.context);
-        }
-    }
-
     /// A line may be used by the node that asked for it.
     fn release(&mut self, index: usize) -> Result<(), MachineError> {
         let Some(message) = self.transfers.remove(index) else { return Ok(()) };
@@ -351,8 +264,8 @@ impl Machine {
     }
 
     fn check_transaction(&self, line: u64) -> Result<(), MachineError> {
-        match (&self.context.checker, &self.transfers.attacker) {
-            (Some(checker), None) => invariants::transaction(
+        match &self.context.checker {
+            Some(checker) if self.transfers.attackers.is_empty() => invariants::transaction(
                 checker,
                 line,
                 &self.coherence.caches,

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Machine, Outcome};
+use super::{Machine, Outcome, StrikeReport, invariants};
 use crate::{
+    attack::{Attacker, Target},
     engine::Waits,
     mosi::{Event, State},
     scheme::SchemeCounters,
@@ -23,9 +24,41 @@ impl Machine {
         self.context.outcome.as_ref()
     }
 
-    /// The transfer or command that the attacker struck.
-    pub fn struck(&self) -> Option<u64> {
-        self.transfers.attacker.as_ref().and_then(crate::attack::Attacker::struck)
+    /// What came of each attacker's strike, in the order in which they were added.
+    pub fn strikes(&self) -> Vec<StrikeReport> {
+        self.transfers.attackers.iter().map(|attacker| self.strike(attacker)).collect()
+    }
+
+    fn strike(&self, attacker: &Attacker) -> StrikeReport {
+        let alarm = match self.outcome() {
+            Some(Outcome::Detected(detection)) => Some(detection),
+            _ => None,
+        };
+        let (struck, alarm) = (attacker.struck(), alarm.filter(|_| attacker.struck().is_some()));
+        let moment = attacker.moment();
+        let later = alarm.zip(struck).map(|(alarm, struck)| {
+            let last = match attacker.attack().target() {
+                Target::Transfer => alarm.transfer,
+                Target::Command => alarm.command,
+                Target::Answer => attacker.answered(),
+            };
+            last.saturating_sub(struck)
+        });
+        StrikeReport {
+            attack: attacker.attack(),
+            at: attacker.at(),
+            struck,
+            cycle: moment.map(|moment| moment.cycle),
+            detector: alarm.map(|alarm| alarm.detector),
+            later,
+            wrong_reads: moment.and_then(|moment| Some(self.wrong_reads()? - moment.wrong_reads)),
+        }
+    }
+
+    /// Lines that at the end neither their owner nor memory has as they were written last; `None` unless values are checked.
+    pub fn lost_lines(&self) -> Option<u64> {
+        let checker = self.context.checker.as_ref()?;
+        Some(invariants::lost(checker, &self.coherence.caches, &self.memory).count() as u64)
     }
 
     /// Reads that gave another value than the one written last; `None` unless values are checked.
@@ -88,6 +121,10 @@ impl Machine {
         let mean = counters.transfer_cycles as f64 / counters.transfers.max(1) as f64;
         stats.put("transfers.mean_cycles", mean);
         self.scheme_stats(&mut stats, scheme);
+        // What never came has no numbers
+        for (place, strike) in self.strikes().iter().enumerate().filter(|(_, strike)| strike.struck.is_some()) {
+            stats.put(&format!("strikes.{place}"), json!(strike));
+        }
         let nodes: Vec<Value> = counters
             .nodes
             .iter()

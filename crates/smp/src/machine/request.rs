@@ -1,17 +1,9 @@
 //! What nodes ask of the bus.
 
-use crate::engine::Cycle;
-
-/// A command on the address bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
-    /// Read a line.
-    GetS,
-    /// Read a line in order to write it.
-    GetX,
-    /// Write a line back.
-    PutX,
-}
+use crate::{
+    engine::Cycle,
+    message::{BusCommand, Command, CommandTag},
+};
 
 /// A request that waits for the bus or has been ordered.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +15,24 @@ pub(super) struct Request {
     pub(super) number: u64,
     /// Its number among all commands, once it is ordered.
     pub(super) order: u64,
+    /// Its tag, once it is ordered.
+    pub(super) tag: Option<CommandTag>,
     /// The node that an attacker keeps it from.
     pub(super) blocked: Option<usize>,
+    /// Whether no node sent it.
+    pub(super) forged: bool,
     /// A request to read of a line that no other node has, where the protocol has exclusive lines.
     pub(super) alone: bool,
     /// Nodes that have yet to see it, where they see it at different times.
     pub(super) unseen: usize,
     /// When it asked for the bus.
     pub(super) at: Cycle,
+}
+
+impl Request {
+    /// The command as the address bus carries it.
+    pub(super) fn on_bus(&self) -> BusCommand {
+        let Request { order, node, command, line, tag, .. } = *self;
+        BusCommand { number: order, node, command, line, tag }
+    }
 }

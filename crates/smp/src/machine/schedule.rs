@@ -11,6 +11,8 @@ pub(super) enum Event {
     Arbitrate,
     /// A command is ordered: its request.
     Order(usize),
+    /// An attacker may put a command of its own on the bus.
+    Forge,
     /// A node sees a command later than others: the node and the request.
     Snoop(usize, usize),
     /// A line asks for the data bus: its message.

@@ -3,10 +3,10 @@
 
 use super::{bus::Bus, context::Context, schedule::Event};
 use crate::{
-    attack::{Attacker, Fate, Heard},
+    attack::{Attackers, Fate, Heard},
     config::{Config, PROCESS_BIT},
     engine::Cycle,
-    message::{Detector, LONGEST_LINE, Message},
+    message::{BusCommand, CommandTag, Detector, LONGEST_LINE, Message},
     scheme::Scheme,
 };
 
@@ -20,8 +20,8 @@ pub(super) struct Transfers {
     messages: Vec<Option<Message>>,
     free: Vec<usize>,
     pub(super) scheme: Box<dyn Scheme>,
-    /// An attacker on the bus.
-    pub(super) attacker: Option<Attacker>,
+    /// Attackers on the bus and in memory.
+    pub(super) attackers: Attackers,
     /// Lines that were heard, if somebody listens.
     pub(super) heard: Option<Vec<Heard>>,
 }
@@ -41,7 +41,7 @@ impl Transfers {
             messages: Vec::new(),
             free: Vec::new(),
             scheme: config.scheme.build(&config.platform()),
-            attacker: None,
+            attackers: Attackers::default(),
             heard: None,
         }
     }
@@ -132,7 +132,7 @@ impl Transfers {
             message.number = context.counters.transfers;
             context.counters.within += u64::from(within);
         }
-        let plain = self.attacker.is_some().then(|| message.clone());
+        let plain = (!self.attackers.is_empty()).then(|| message.clone());
         if protected {
             if let Some(due) = self.scheme.transmit(arrives, &mut message) {
                 context.schedule.at(due, Event::Verify);
@@ -152,26 +152,21 @@ impl Transfers {
                 text: message.text().to_vec(),
             });
         }
+        // Within a chip, and from memory, nothing is tampered with
         let tampers = !within && message.sender.is_some();
-        let fate = match &mut self.attacker {
-            Some(attacker) if tampers => attacker.message(&mut message),
-            _ => Fate::Pass,
+        let fate = match plain.filter(|_| tampers) {
+            Some(plain) => self.attackers.message(&mut message, &plain, context.moment()),
+            None => Fate::Pass,
         };
         if let Some(dump) = &mut context.dump {
             dump.transfer(&message, fate);
         }
-        let Some(attacker) = self.attacker.as_mut().filter(|_| tampers) else {
-            return self.deliver(message, protected, arrives, context);
-        };
-        if let (Some(plain), Fate::Drop | Fate::Hold) = (plain, fate) {
-            attacker.lost.push(plain);
-        }
         match fate {
             Fate::Pass => self.deliver(message, protected, arrives, context),
-            Fate::Hold => attacker.held = Some(message),
+            Fate::Hold => {}
             Fate::Drop => self.observe_others(&message, protected, context),
         }
-        if let Some(held) = self.attacker.as_mut().and_then(Attacker::release) {
+        for held in self.attackers.release() {
             self.deliver(held, protected, arrives + cycles, context);
         }
     }
@@ -224,15 +219,20 @@ impl Transfers {
         }
     }
 
-    /// A node sees a command, whose number among all commands is `number`.
-    pub(super) fn command(&mut self, node: usize, number: u64, context: &mut Context) {
+    /// What authenticates a command, where the scheme does that.
+    pub(super) fn seal(&self, command: &BusCommand) -> Option<CommandTag> {
+        if self.config.scheme.functional { self.scheme.seal(command) } else { None }
+    }
+
+    /// A node sees a command.
+    pub(super) fn command(&mut self, node: usize, command: &BusCommand, context: &mut Context) {
         let unit = self.config.unit(node);
         // One unit a chip listens for all of its nodes
         if node > 0 && self.config.unit(node - 1) == unit {
             return;
         }
         if self.config.scheme.functional
-            && let Err(detector) = self.scheme.command(unit, number)
+            && let Err(detector) = self.scheme.command(unit, command)
         {
             context.detected(detector, node);
         }
@@ -245,7 +245,7 @@ impl Transfers {
         if times >= PATIENCE {
             return context.detected(Detector::Timeout, node);
         }
-        if let Some(mut message) = self.attacker.as_mut().and_then(|attacker| attacker.resend(node, request)) {
+        if let Some(mut message) = self.attackers.resend(node, request) {
             let now = context.schedule.now();
             message.resent = true;
             message.ready = now;

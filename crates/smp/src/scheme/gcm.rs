@@ -13,7 +13,7 @@ use super::{
 use crate::{
     config::MOST_PROCESSES,
     engine::{Cycle, Engine, Pool},
-    message::{Detector, LONGEST_TAG, Message},
+    message::{BusCommand, CommandTag, Detector, LONGEST_TAG, Message},
 };
 
 /// Cycles of AES for a line, as the thesis has it.
@@ -105,7 +105,8 @@ struct Cipher {
     received: Vec<u64>,
     /// Lines that each unit has observed on the bus.
     order: Vec<u64>,
-    commands: Commands,
+    /// Where commands are authenticated.
+    commands: Option<Commands>,
 }
 
 impl fmt::Debug for Gcm {
@@ -128,7 +129,8 @@ impl Gcm {
             let aead = |key: &[u8]| Suite::Aes128Gcm.aead(&key[..16]).expect("16 bytes are the suite's key length");
             let others = (1..keys).map(|process| aead(derive::<32>(seed, "key of a process", process).as_ref()));
             let aeads = std::iter::once(aead(exchange.key.as_ref())).chain(others).collect();
-            Cipher { aeads, received: sent.clone(), order: vec![0; units], commands: Commands::new(units) }
+            let commands = parameters.commands.then(|| Commands::new(units, seed));
+            Cipher { aeads, received: sent.clone(), order: vec![0; units], commands }
         });
         let pads = Pads {
             key: 0,
@@ -291,11 +293,13 @@ impl Scheme for Gcm {
         stored.push(pads);
     }
 
-    fn command(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
-        match &mut self.cipher {
-            Some(cipher) if self.parameters.commands => cipher.commands.seen(unit, number),
-            _ => Ok(()),
-        }
+    fn seal(&self, command: &BusCommand) -> Option<CommandTag> {
+        Some(self.cipher.as_ref()?.commands.as_ref()?.seal(command))
+    }
+
+    fn command(&mut self, unit: usize, command: &BusCommand) -> Result<(), Detector> {
+        let commands = self.cipher.as_mut().and_then(|cipher| cipher.commands.as_mut());
+        commands.map_or(Ok(()), |commands| commands.check(unit, command))
     }
 
     /// For each key its schedule, GHASH key and counters both ways; epoch; for each process stored at once pads with the block

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     engine::{Cycle, Engine, Pool, Units},
-    message::{Detector, Message},
+    message::{BusCommand, CommandTag, Detector, Message},
 };
 
 /// Cycles of AES for a line where links have the thesis's engines, and lines of keystream that they make ahead.
@@ -155,7 +155,7 @@ impl Ide {
                 hub: vec![End::default(); units],
                 node: vec![End::default(); units],
                 unverified: VecDeque::new(),
-                commands: Commands::new(units),
+                commands: Commands::new(units, seed),
             }
         });
         Ide {
@@ -310,8 +310,12 @@ impl Scheme for Ide {
         usable
     }
 
-    fn command(&mut self, unit: usize, number: u64) -> Result<(), Detector> {
-        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.commands.seen(unit, number))
+    fn seal(&self, command: &BusCommand) -> Option<CommandTag> {
+        Some(self.ciphers.as_ref()?.commands.seal(command))
+    }
+
+    fn command(&mut self, unit: usize, command: &BusCommand) -> Result<(), Detector> {
+        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.commands.check(unit, command))
     }
 
     /// Two key schedules and the hash key, counters both ways, and what a receiver holds back.

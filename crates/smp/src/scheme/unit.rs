@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::nonce::NonceAudit;
 use crate::{
     engine::{Cycle, Engine, Engines, Waits},
-    message::{Detector, Message},
+    message::{BusCommand, CommandTag, Detector, Message},
 };
 
 /// The security units of all nodes (or chips) of one scheme, seen from outside.
@@ -56,12 +56,17 @@ pub trait Scheme: fmt::Debug + Send {
     /// A processor of `unit` begins to run `process` at `now`.
     fn switch(&mut self, _unit: usize, _process: usize, _now: Cycle) {}
 
-    /// `unit` sees a command of the address bus, whose number among all commands is `number`. Called only where lines are
-    /// really encrypted.
+    /// What authenticates a command of the address bus, computed by the unit of the node that sends it; `None` where commands
+    /// carry no tag. Called only where lines are really encrypted.
+    fn seal(&self, _command: &BusCommand) -> Option<CommandTag> {
+        None
+    }
+
+    /// `unit` sees a command of the address bus. Called only where lines are really encrypted.
     ///
     /// # Errors
-    /// What detected that an earlier command was kept from it.
-    fn command(&mut self, _unit: usize, _number: u64) -> Result<(), Detector> {
+    /// What detected that no unit sent it, or that an earlier command was kept from this one.
+    fn command(&mut self, _unit: usize, _command: &BusCommand) -> Result<(), Detector> {
         Ok(())
     }
 

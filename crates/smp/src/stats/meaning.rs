@@ -76,6 +76,13 @@ pub const MEANINGS: &[Meaning] = &[
     of("scheme.nonces.first.pair.*", "node", "sender and receiver of that transfer"),
     of("scheme.nonces.first.with.*", "node", "sender and receiver that used the nonce before"),
     of("scheme.nonces.first.nonce", "", "the nonce, in hexadecimal"),
+    of("strikes.*.attack", "", "what an attacker did who struck"),
+    of("strikes.*.at", "number", "from which on the attacker was to strike"),
+    of("strikes.*.struck", "number", "of the transfer, command or answer of memory that was struck"),
+    of("strikes.*.cycle", "cycle", "of the strike"),
+    of("strikes.*.detector", "", "what raised the first alarm after the strike, if anything did"),
+    of("strikes.*.later", "number", "of lines, commands or answers of memory from the strike until that alarm"),
+    of("strikes.*.wrong_reads", "loads", "that gave a wrong value after the strike, where that was checked"),
     of("nodes.*.references", "accesses", "of this processor"),
     of("nodes.*.misses", "accesses", "of this processor to lines that its node did not have"),
     of("nodes.*.upgrades", "stores", "of this processor to lines that its node had for reading only"),
@@ -97,7 +104,10 @@ pub fn meaning(name: &str) -> Option<&'static Meaning> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::run::{Simulation, Workload};
+    use crate::{
+        attack::{Attack, Attacker},
+        run::{Simulation, Workload},
+    };
 
     #[test]
     fn every_statistic_of_every_scheme_has_a_meaning_and_no_meaning_is_left_over() {
@@ -113,7 +123,11 @@ mod tests {
                 config = config.set("scheme.name=gcm").unwrap();
             }
             let workload = Workload::kernel("fft", 8, false).unwrap();
-            let stats = Simulation::new(config, workload).run(&mut |_| {}).unwrap().stats;
+            let mut simulation = Simulation::new(config, workload);
+            if setting.ends_with("clear") {
+                simulation.attackers.push(Attacker::new(Attack::Flip, 10));
+            }
+            let stats = simulation.run(&mut |_| {}).unwrap().stats;
             for (name, _) in stats.leaves() {
                 let known = meaning(&name).unwrap_or_else(|| panic!("{name} has no meaning"));
                 left.retain(|name| *name != known.name);

@@ -1,0 +1,134 @@
+//! Commands of the address bus: their place in its order, what attackers do to them, and what nodes and memory make of them.
+
+use super::{Machine, outcome::MachineError, request::Request, schedule::Event, transfers::Line};
+use crate::{
+    attack::Forged,
+    message::{Command, LONGEST_LINE},
+    mosi::State,
+    stats::Counters,
+};
+
+impl Machine {
+    /// A command is ordered.
+    pub(super) fn order(&mut self, index: usize) -> Result<(), MachineError> {
+        let Some(mut request) = self.bus.get(index) else { return Ok(()) };
+        request.order = count(&mut self.context.counters, request.command);
+        request.tag = self.transfers.seal(&request.on_bus());
+        let caches = &self.coherence.caches;
+        let shares = |node: usize| caches.nodes[node].state(request.line) == State::S;
+        let (nodes, moment) = (self.config.machine.processors, self.context.moment());
+        request.blocked = self.transfers.attackers.command(&request.on_bus(), moment, nodes, &shares);
+        let exclusive = self.config.bus.protocol.has_exclusive() && request.command == Command::GetS;
+        request.alone = exclusive && self.coherence.alone(request.node, request.line);
+        self.bus.ordered(index, request);
+        if self.transfers.attackers.would_forge(request.order + 1) {
+            let free = self.bus.address_free().max(self.context.schedule.now());
+            self.context.schedule.at(free, Event::Forge);
+        }
+        self.show(index, request)
+    }
+
+    /// An attacker may put a command on the bus that no node sent, if the address lines are free: a request to write a line that
+    /// its owner has changed, in the name of a node on another chip that has no copy. That node does not see it.
+    pub(super) fn forge(&mut self) -> Result<(), MachineError> {
+        let now = self.context.schedule.now();
+        let Some(moment) = self.context.moment().filter(|_| self.bus.address_free() <= now) else { return Ok(()) };
+        let (config, caches) = (&self.config, &self.coherence.caches);
+        let state = |node: usize, line| caches.nodes[node].state(line);
+        let impersonated = |line, owner| {
+            let other = |node: &usize| config.unit(*node) != config.unit(owner) && state(*node, line) == State::I;
+            let changed = matches!(state(owner, line), State::M | State::O);
+            (0..config.machine.processors).filter(|_| changed).find(other)
+        };
+        let number = self.context.counters.commands + 1;
+        let Some(forged) = self.transfers.attackers.forge(number, moment, &impersonated) else { return Ok(()) };
+        let (command, Forged { node, line, tag }) = (Command::GetX, forged);
+        let order = count(&mut self.context.counters, command);
+        let (blocked, forged, alone) = (Some(node), true, false);
+        // No request of a node has the number 0
+        let (number, unseen) = (0, 0);
+        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen, at: now };
+        let index = self.bus.inject(request, &mut self.context);
+        self.show(index, request)
+    }
+
+    /// Nodes and memory see a command, at once or each at a time of its own.
+    fn show(&mut self, index: usize, request: Request) -> Result<(), MachineError> {
+        if let Some(dump) = &mut self.context.dump {
+            dump.command(self.context.schedule.now(), request);
+        }
+        if request.command == Command::PutX
+            && let Some(text) = self.coherence.write_back(request.node, request.line)
+        {
+            self.bus.carry(index, text);
+        }
+        if self.config.bus.skew > 0 {
+            self.bus.spread(index, &mut self.context);
+            return Ok(());
+        }
+        let mut back = None;
+        for node in 0..self.config.machine.processors {
+            back = self.snoop(node, request)?.map(|text| (node, text)).or(back);
+        }
+        self.snoop_memory(index, request);
+        if let Some((node, text)) = back {
+            // It has seen the request as one that its owner answers
+            self.memory.take(node, request.line, &text, &mut self.context);
+        }
+        self.bus.forget(index);
+        // A forged command is no part of the transaction that holds the bus
+        if !request.forged && self.coherence.ends(request) {
+            self.bus.release(&mut self.context.schedule);
+        }
+        self.check_transaction(request.line)
+    }
+
+    /// A node, or memory, sees a command later than others do.
+    pub(super) fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
+        let Some(request) = self.bus.get(index) else { return Ok(()) };
+        if node < self.config.machine.processors {
+            self.snoop(node, request)?;
+        } else {
+            self.snoop_memory(index, request);
+        }
+        self.bus.seen(index);
+        Ok(())
+    }
+
+    /// A node sees a command; the line that memory takes off the bus then.
+    fn snoop(&mut self, node: usize, request: Request) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
+        if request.blocked == Some(node) {
+            return Ok(None);
+        }
+        self.transfers.command(node, &request.on_bus(), &mut self.context);
+        let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
+        if let Some(text) = snooped.sends {
+            let at = self.context.schedule.now() + self.config.bus.response;
+            let line = Line { number: request.line, text, at };
+            self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
+        }
+        if let Some(completion) = snooped.completion {
+            self.complete(completion)?;
+        }
+        Ok(snooped.sends.filter(|_| snooped.back))
+    }
+
+    fn snoop_memory(&mut self, index: usize, request: Request) {
+        let attackers = &mut self.transfers.attackers;
+        if let Some(answer) = self.memory.snoop(index, request, &mut self.bus, attackers, &mut self.context) {
+            let line = Line { number: request.line, text: answer.text, at: answer.at };
+            self.transfers.send(None, (request.node, request.number), line, &mut self.context);
+        }
+    }
+}
+
+/// Counts a command; its number among all of them.
+fn count(counters: &mut Counters, command: Command) -> u64 {
+    counters.commands += 1;
+    match command {
+        Command::GetS => counters.gets += 1,
+        Command::GetX => counters.getx += 1,
+        Command::PutX => counters.putx += 1,
+    }
+    counters.commands
+}
