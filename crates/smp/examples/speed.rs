@@ -6,6 +6,7 @@ use sealwright_smp::{
     Config, Outcome,
     run::{Simulation, Workload},
     scheme::SchemeName,
+    topology::Kind,
 };
 
 /// Seconds of this thread on a processor, where the system tells.
@@ -18,15 +19,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     println!("row                               M references  M/s of wall  M/s of processor       cycles");
     for (kernel, size) in [("fft", 16), ("luc", 512), ("lunc", 512), ("radix", 18)] {
-        for processors in [2, 8] {
+        for (processors, kind) in
+            [(2, Kind::Bus), (8, Kind::Bus), (64, Kind::Bus), (2, Kind::Mesh), (16, Kind::Mesh), (64, Kind::Mesh)]
+        {
             for (scheme, functional) in [("clear", false), ("gcm", false), ("gcm", true)] {
                 let what = if functional { "functional" } else { "timing" };
-                let row = format!("{kernel} {size}, P{processors}, {scheme} {what}");
+                let on = if kind == Kind::Bus { String::new() } else { format!("{}, ", kind.name()) };
+                let row = format!("{kernel} {size}, P{processors}, {on}{scheme} {what}");
                 if !words.iter().all(|word| row.contains(word.as_str())) {
                     continue;
                 }
                 let mut config = Config::default();
                 config.machine.processors = processors;
+                config.interconnect.kind = kind;
                 config.scheme.name = SchemeName::find(scheme).ok_or("no such scheme")?;
                 config.scheme.functional = functional;
                 let workload = Workload::kernel(kernel, size, false).ok_or("no such kernel")?;

@@ -123,6 +123,54 @@ impl Engines {
     }
 }
 
+/// When something that serves one request after the other is taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Busy {
+    /// In order of time; adjoining stretches are one.
+    stretches: VecDeque<(Cycle, Cycle)>,
+}
+
+/// Cycles after which a stretch is forgotten: requests are never so much earlier than others before them.
+const FORGET: u64 = 1 << 14;
+
+impl Busy {
+    /// The first time from `now` on when it is free for `cycles`, which it then is not.
+    pub(crate) fn take(&mut self, now: Cycle, cycles: u64) -> Cycle {
+        if cycles == 0 {
+            return now;
+        }
+        let taken = &mut self.stretches;
+        while taken.front().is_some_and(|(_, to)| to + FORGET < now) {
+            taken.pop_front();
+        }
+        let mut place = taken.iter().rposition(|(_, to)| *to <= now).map_or(0, |place| place + 1);
+        let mut start = now;
+        while let Some((from, to)) = taken.get(place).copied() {
+            if start + cycles <= from {
+                break;
+            }
+            start = start.max(to);
+            place += 1;
+        }
+        let end = start + cycles;
+        let joins = |at: Option<&(Cycle, Cycle)>, time: Cycle, ends: bool| {
+            at.is_some_and(|(from, to)| if ends { *to == time } else { *from == time })
+        };
+        let before = place > 0 && joins(taken.get(place - 1), start, true);
+        let after = joins(taken.get(place), end, false);
+        match (before, after) {
+            (true, true) => {
+                taken[place - 1].1 = taken[place].1;
+                taken.remove(place);
+            }
+            (true, false) => taken[place - 1].1 = end,
+            (false, true) => taken[place].0 = start,
+            (false, false) => taken.insert(place, (start, end)),
+        }
+        start
+    }
+}
+
 /// An engine: when it is busy, and what it was asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
@@ -130,16 +178,13 @@ pub(crate) struct Engine {
     interval: u64,
     /// Blocks of a line, for which latency and interval are given.
     blocks: u64,
-    /// When it cannot begin a line, in order of time; adjoining stretches are one.
-    busy: VecDeque<(Cycle, Cycle)>,
+    /// When it cannot begin a line.
+    busy: Busy,
 }
-
-/// Cycles after which a stretch is forgotten: requests are never so much earlier than others before them.
-const FORGET: u64 = 1 << 14;
 
 impl Engine {
     fn new(latency: u64, interval: u64, blocks: u64) -> Engine {
-        Engine { latency, interval, blocks: blocks.max(1), busy: VecDeque::new() }
+        Engine { latency, interval, blocks: blocks.max(1), busy: Busy::default() }
     }
 
     /// When a line asked for at `now` is done.
@@ -151,42 +196,7 @@ impl Engine {
     pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
         let cycles = |blocks: u64| (self.interval * blocks).div_ceil(self.blocks);
         let (busy, later) = (cycles(blocks), cycles(blocks.saturating_sub(self.blocks)));
-        self.begin(now, busy) + self.latency + later
-    }
-
-    /// The first time from `now` on when the engine is free for `cycles`, which it then is not.
-    fn begin(&mut self, now: Cycle, cycles: u64) -> Cycle {
-        if cycles == 0 {
-            return now;
-        }
-        while self.busy.front().is_some_and(|(_, to)| to + FORGET < now) {
-            self.busy.pop_front();
-        }
-        let mut place = self.busy.iter().rposition(|(_, to)| *to <= now).map_or(0, |place| place + 1);
-        let mut start = now;
-        while let Some((from, to)) = self.busy.get(place).copied() {
-            if start + cycles <= from {
-                break;
-            }
-            start = start.max(to);
-            place += 1;
-        }
-        let end = start + cycles;
-        let joins = |at: Option<&(Cycle, Cycle)>, time: Cycle, ends: bool| {
-            at.is_some_and(|(from, to)| if ends { *to == time } else { *from == time })
-        };
-        let before = place > 0 && joins(self.busy.get(place - 1), start, true);
-        let after = joins(self.busy.get(place), end, false);
-        match (before, after) {
-            (true, true) => {
-                self.busy[place - 1].1 = self.busy[place].1;
-                self.busy.remove(place);
-            }
-            (true, false) => self.busy[place - 1].1 = end,
-            (false, true) => self.busy[place].0 = start,
-            (false, false) => self.busy.insert(place, (start, end)),
-        }
-        start
+        self.busy.take(now, busy) + self.latency + later
     }
 }
 
@@ -298,7 +308,7 @@ mod tests {
         assert_eq!(engine.line(0), 320, "earlier work is not kept waiting by later work");
         assert_eq!(engine.line(400), 720);
         assert_eq!(engine.line(500), 1640, "720 to 1000 is too short");
-        assert_eq!(engine.busy, [(0, 320), (400, 720), (1000, 1640)]);
+        assert_eq!(engine.busy.stretches, [(0, 320), (400, 720), (1000, 1640)]);
         let mut generous =
             Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
         assert_eq!((generous.line(0), generous.line(0)), (320, 320));

@@ -1,7 +1,8 @@
 //! A shared-memory multiprocessor whose cache-to-cache transfers are encrypted on the bus, simulated cycle by cycle.
 //!
 //! * [`Machine`]: in-order processors, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
-//!   atomic bus, memory. Lines hold real bytes. The same input gives the same cycles, bit for bit.
+//!   atomic bus, or a ring or mesh of links with a directory ([`topology`]), memory. Lines hold real bytes. The same input gives
+//!   the same cycles, bit for bit.
 //! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
 //! * [`attack`]: attackers on the bus and in memory; what is detected, and when.
 //! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
@@ -38,6 +39,7 @@ pub mod settings;
 mod stats;
 pub mod sweep;
 pub mod tester;
+pub mod topology;
 pub mod trace;
 
 pub use config::Config;

@@ -11,6 +11,7 @@ use crate::{
     message::Detector,
     run::{Report, RunError, Simulation, Workload},
     scheme::{REGISTRY, Registration, SchemeName, Variant},
+    topology::Kind,
 };
 
 /// What an attack against a scheme came to, over several strikes at different transfers.
@@ -85,7 +86,7 @@ pub struct Column {
 /// Cycles until a lost line is asked for again, where a scheme does so.
 const TIMEOUT: u64 = 20_000;
 
-/// The columns that the schemes register, on top of `base`.
+/// The columns that the schemes register, on top of `base`; where there is no bus, without those that need one.
 pub fn columns(base: &Config) -> Vec<Column> {
     let of = |scheme: &'static Registration| scheme.columns.iter().map(move |variant| (scheme, variant));
     let column = |(scheme, variant): (&Registration, &Variant)| {
@@ -95,7 +96,8 @@ pub fn columns(base: &Config) -> Vec<Column> {
         let set = |config: Config, setting: &&str| config.set(setting).unwrap_or(config);
         Column { name: variant.name.to_owned(), config: variant.settings.iter().fold(config, set) }
     };
-    REGISTRY.iter().flat_map(of).map(column).collect()
+    let runs = |column: &Column| base.interconnect.kind == Kind::Bus || column.config.check().is_ok();
+    REGISTRY.iter().flat_map(of).map(column).filter(runs).collect()
 }
 
 /// Transfers from one strike to the next: prime, so that strikes meet an interval of 10 or 100 lines at every place.
@@ -171,7 +173,7 @@ pub fn false_alarms(base: &Config, kernel: Kernel, seeds: u64) -> Result<Vec<Ala
             let report = Simulation::new(config, Workload::Kernel(kernel, false)).run(&mut |_| {})?;
             found.alarms += u64::from(report.outcome != Outcome::Completed);
             let number = |path| report.stats.number(path) as u64;
-            found.looked_at += number("transfers.count") + number("bus.commands");
+            found.looked_at += number("transfers.count") + number("bus.commands") + number("directory.commands");
         }
         Ok(found)
     };

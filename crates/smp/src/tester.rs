@@ -209,6 +209,26 @@ mod tests {
     }
 
     #[test]
+    fn rings_and_meshes_keep_every_invariant_with_any_number_of_nodes() {
+        let mut used = [[0; EVENTS]; STATES];
+        for (seed, processors) in [2, 3, 4, 16, 64].into_iter().enumerate() {
+            for kind in ["interconnect.kind=ring", "interconnect.kind=mesh"] {
+                for protocol in ["bus.protocol=mosi", "bus.protocol=mesi", "bus.protocol=moesi"] {
+                    for scheme in ["scheme.name=clear", "scheme.name=pcie-ide", "scheme.name=cxl-ide"] {
+                        let config = small(processors, &[kind, protocol, scheme, "memory.jitter=30"]);
+                        let (_, coverage) = random(&config, 12_000, seed as u64, 24).unwrap();
+                        used.iter_mut().flatten().zip(coverage.iter().flatten()).for_each(|(used, n)| *used += n);
+                    }
+                }
+            }
+        }
+        // Requests overtake each other: a copy is invalid before it has come, a new owner has a queue of others
+        for state in [State::IS_D_I, State::IM_D_O, State::IM_D_OI, State::II_A, State::IE_D_S, State::IE_D_O] {
+            assert!(used[state as usize].iter().sum::<u64>() > 0, "{state:?} never came up");
+        }
+    }
+
+    #[test]
     fn every_scheme_carries_random_lines() {
         for (seed, scheme) in SchemeName::all().enumerate() {
             for line in ["machine.line=64", "machine.line=128"] {

@@ -33,7 +33,7 @@ pub(crate) struct MachineArgs {
     /// How many engines a node has: thesis (what the thesis gives each scheme), equal or generous
     #[arg(long, value_name = "UNITS", value_parser = Units::ALL.map(Units::name), help_heading = "Machine")]
     units: Option<String>,
-    /// Start from a machine: the thesis's (with 64-byte or 128-byte lines) or a server of now
+    /// Start from a machine: the thesis's (with 64-byte or 128-byte lines), or a server of now with a bus or a mesh
     #[arg(long, value_name = "NAME", value_parser = PRESETS, conflicts_with = "line", help_heading = "Machine")]
     preset: Option<String>,
     /// Settings in a TOML file, as smp settings prints them; they override the preset

@@ -3,12 +3,13 @@
 mod tables;
 
 use serde::{Deserialize, Serialize};
-pub use tables::{Arbiter, Bus, BusMode, Level, Machine, Memory, Processes, Protect, SecondLevel};
+pub use tables::{Arbiter, Bus, BusMode, Interconnect, Level, Machine, Memory, Processes, Protect, SecondLevel};
 
 use crate::{
     engine::Engines,
     error::ConfigError,
-    scheme::{Platform, SchemeConfig},
+    scheme::{Links, Platform, SchemeConfig},
+    topology::{Kind, Topology},
 };
 
 /// The most processors a machine may have.
@@ -46,6 +47,8 @@ pub struct Config {
     pub l2: SecondLevel,
     /// The bus.
     pub bus: Bus,
+    /// What connects the nodes, if not the bus.
+    pub interconnect: Interconnect,
     /// Memory behind it.
     pub memory: Memory,
     /// The engines of a node's security unit.
@@ -55,18 +58,19 @@ pub struct Config {
 }
 
 /// Machines to start from, as files of settings, by name.
-const PRESET_FILES: [(&str, &str); 3] = [
+const PRESET_FILES: [(&str, &str); 4] = [
     ("thesis", include_str!("../../presets/thesis.toml")),
     ("thesis-128", include_str!("../../presets/thesis-128.toml")),
     ("modern-server", include_str!("../../presets/modern-server.toml")),
+    ("mesh-server", include_str!("../../presets/mesh-server.toml")),
 ];
 
 /// Names of the presets.
-pub const PRESETS: [&str; 3] = [PRESET_FILES[0].0, PRESET_FILES[1].0, PRESET_FILES[2].0];
+pub const PRESETS: [&str; 4] = [PRESET_FILES[0].0, PRESET_FILES[1].0, PRESET_FILES[2].0, PRESET_FILES[3].0];
 
 impl Config {
-    /// The preset of a name: the thesis's tables 4.1 (64-byte lines) and 4.2 (128-byte lines, caches twice as large), or a
-    /// server of now.
+    /// The preset of a name: the thesis's tables 4.1 (64-byte lines) and 4.2 (128-byte lines, caches twice as large), a
+    /// server of now, or one with 64 processors on a mesh.
     pub fn preset(name: &str) -> Option<Config> {
         let (_, text) = PRESET_FILES.iter().find(|(preset, _)| *preset == name)?;
         Some(Config::default().merge(text).expect("a preset is settings"))
@@ -169,6 +173,9 @@ impl Config {
         if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
             return wrong(format!("the caches of {processors} processors have more than 1 GiB together"));
         }
+        if self.interconnect.kind != Kind::Bus {
+            self.check_links()?;
+        }
         if self.bus.issue + self.bus.arbitration == 0 {
             return wrong("bus.issue and bus.arbitration are both 0: a request takes at least a cycle".into());
         }
@@ -194,6 +201,34 @@ impl Config {
         Ok(())
     }
 
+    /// Looks for settings that make no ring or mesh.
+    fn check_links(&self) -> Result<(), ConfigError> {
+        let wrong = |what: String| Err(ConfigError(what));
+        let Interconnect { kind, columns, width, command, header, latency, directory } = self.interconnect;
+        let kind = kind.name();
+        let units = self.units();
+        if units < 2 {
+            return wrong(format!("interconnect.kind is {kind}, which connects at least 2 chips, not {units}"));
+        }
+        if columns > 0 && !units.is_multiple_of(columns) {
+            return wrong(format!("interconnect.columns: {units} nodes cannot be put in rows of {columns}"));
+        }
+        if width == 0 || command == 0 {
+            return wrong("interconnect.width and interconnect.command are at least 1".into());
+        }
+        if let Some(long) = [width, command, header, latency, directory].into_iter().find(|n| *n > LONGEST_TIME) {
+            return wrong(format!("interconnect: {long} is more than any time or width may be, {LONGEST_TIME}"));
+        }
+        if self.bus.mode == BusMode::Atomic || self.bus.skew > 0 {
+            return wrong(format!("bus.mode=atomic and bus.skew need interconnect.kind=bus, not {kind}"));
+        }
+        let scheme = self.scheme.build(&Platform { functional: false, ..self.platform() });
+        match scheme.needs_bus() {
+            Some(why) => wrong(format!("scheme {} needs interconnect.kind=bus, not {kind}: {why}", self.scheme.name)),
+            None => Ok(()),
+        }
+    }
+
     /// Cycles after a write during which a node may still read what was there before: none where all nodes see commands at
     /// one time, else as long as two nodes may be apart.
     pub(crate) fn stale(&self) -> u64 {
@@ -207,12 +242,21 @@ impl Config {
         if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }
     }
 
+    /// The nodes and links of a ring or mesh; `None` for a bus.
+    pub(crate) fn topology(&self) -> Option<Topology> {
+        let Interconnect { kind, columns, .. } = self.interconnect;
+        (kind != Kind::Bus).then(|| Topology::new(kind, self.units(), columns))
+    }
+
     /// The machine as its scheme sees it.
     pub(crate) fn platform(&self) -> Platform {
+        let topology = self.topology();
+        let links = |topology: &Topology| Links { numbers: topology.numbers(), ports: topology.ports() as u64 };
         Platform {
             units: self.units(),
             line: self.machine.line,
-            width: self.bus.width,
+            links: topology.as_ref().map(links),
+            width: if topology.is_some() { self.interconnect.width } else { self.bus.width },
             process: self.machine.process,
             processes: self.processes.count,
             seed: self.machine.seed,
@@ -294,6 +338,20 @@ mod tests {
             "memory.row=100",
             "memory.row_hit=500",
         ];
+        let links = [
+            "interconnect.width=0",
+            "interconnect.columns=3",
+            "machine.chips=1",
+            "bus.mode=atomic",
+            "bus.skew=4",
+            "scheme.name=senss",
+            "interconnect.latency=1000000001",
+        ];
+        for setting in links {
+            let bus = Config::default().set(setting).unwrap();
+            assert!(bus.check().is_ok(), "{setting}");
+            assert!(bus.set("interconnect.kind=mesh").unwrap().check().is_err(), "{setting}");
+        }
         for setting in wrong {
             let config = Config::default().set(setting).unwrap();
             assert!(config.check().is_err(), "{setting}");

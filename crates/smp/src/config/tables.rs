@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::Protocol;
+use crate::{protocol::Protocol, topology::Kind};
 
 /// Processors and chips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +116,27 @@ pub struct Bus {
     pub skew: u64,
 }
 
+/// What connects the nodes: the bus, or links between neighbours with a directory at each line's home node. Cycles of a
+/// node's own work (issue, response, retry, timeout) and the protocol are those of the bus's table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Interconnect {
+    /// bus, ring or mesh.
+    pub kind: Kind,
+    /// Nodes in a row of a mesh; 0 makes it as square as it can be.
+    pub columns: usize,
+    /// Bytes that a link carries a cycle, each way.
+    pub width: u64,
+    /// Bytes of a message without a line: a request, a forwarded request, an invalidation, an acknowledgement.
+    pub command: u64,
+    /// Bytes of the header of a message with a line.
+    pub header: u64,
+    /// Cycles of a hop, through link and router, apart from holding the link.
+    pub latency: u64,
+    /// Cycles of a home to look a line up in its directory.
+    pub directory: u64,
+}
+
 /// Memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -206,6 +227,11 @@ impl Default for Bus {
             timeout: 0,
             skew: 0,
         }
+    }
+}
+impl Default for Interconnect {
+    fn default() -> Self {
+        Interconnect { kind: Kind::Bus, columns: 0, width: 16, command: 8, header: 8, latency: 4, directory: 6 }
     }
 }
 impl Default for Memory {

@@ -9,6 +9,7 @@ use crate::{
     config::{self, Arbiter, BusMode, Config},
     engine::Cycle,
     message::{Command, LONGEST_LINE},
+    topology::Kind,
 };
 
 /// The bus.
@@ -18,6 +19,8 @@ pub(super) struct Bus {
     nodes: usize,
     /// Bytes of a line.
     line: u64,
+    /// Whether requests go to their lines' homes, over links.
+    links: bool,
     waiting: Vec<usize>,
     requests: Vec<Option<Request>>,
     free: Vec<usize>,
@@ -41,6 +44,7 @@ impl Bus {
             config: config.bus.clone(),
             nodes,
             line: config.machine.line as u64,
+            links: config.interconnect.kind != Kind::Bus,
             waiting: Vec::new(),
             requests: Vec::new(),
             free: Vec::new(),
@@ -53,7 +57,7 @@ impl Bus {
         }
     }
 
-    /// A request enters the queue of the address bus; its access happens at `time`.
+    /// A request enters the queue of the address bus, or leaves for its line's home; its access happens at `time`.
     pub(super) fn request(
         &mut self,
         node: usize,
@@ -67,6 +71,9 @@ impl Bus {
         let (order, tag, blocked, forged, alone, unseen) = (0, None, None, false, false, 0);
         let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen, at };
         let index = self.keep(request);
+        if self.links {
+            return schedule.at(at, Event::Depart(index));
+        }
         self.waiting.push(index);
         schedule.at(at, Event::Arbitrate);
     }

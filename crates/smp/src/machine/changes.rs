@@ -78,6 +78,7 @@ impl Processors {
 
     /// Changes to the next process that can run; `None` if there is none.
     pub(super) fn change(&mut self, node: usize, context: &mut Context) -> Option<Change> {
+        self.touch(node);
         let (switch, quantum, now) = (self.processes.switch, self.processes.quantum, context.schedule.now());
         let core = &mut self.cores[node];
         let threads = &mut core.threads;

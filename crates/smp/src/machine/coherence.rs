@@ -129,6 +129,7 @@ impl Coherence {
                     timeouts: 0,
                     saved: None,
                     forwards,
+                    acknowledged: 0,
                 });
                 let command = if *action == Action::Gets { Command::GetS } else { Command::GetX };
                 bus.request(node, command, line, request, time, &mut context.schedule);
@@ -295,6 +296,20 @@ impl Coherence {
     /// The line of a node's write-back, which its command carries.
     pub(super) fn write_back(&self, node: usize, line: u64) -> Option<[u8; LONGEST_LINE]> {
         self.caches.nodes[node].write_backs.iter().find(|entry| entry.line == line).map(|entry| entry.text)
+    }
+
+    /// When the invalidations that a request caused have all been acknowledged to its node.
+    pub(super) fn acknowledge(&mut self, request: Request, at: Cycle) {
+        let mshr = self.caches.nodes[request.node].mshr.as_mut();
+        if let Some(mshr) = mshr.filter(|mshr| mshr.line == request.line && mshr.request == request.number) {
+            mshr.acknowledged = at;
+        }
+    }
+
+    /// When the request that a line answers may use it; `None` if it waits no more.
+    pub(super) fn acknowledged(&self, message: &Message) -> Option<Cycle> {
+        let mshr = self.caches.nodes[message.node].mshr.as_ref();
+        mshr.filter(|mshr| mshr.request == message.request).map(|mshr| mshr.acknowledged)
     }
 
     /// How often the request of that number has timed out, if `node` still waits for it.

@@ -1,27 +1,38 @@
-//! Commands of the address bus: their place in its order, what attackers do to them, and what nodes and memory make of them.
+//! Commands of the address bus, or over links to their line's home: their place in its order, what attackers do to them, and what nodes and memory make of them.
 
-use super::{Machine, outcome::MachineError, request::Request, schedule::Event, transfers::Line};
+use super::{
+    Machine, coherence::Completion, network::Heard, outcome::MachineError, request::Request, schedule::Event, set::Set,
+    transfers::Line,
+};
 use crate::{
     attack::Forged,
+    engine::Cycle,
     message::{Command, LONGEST_LINE},
     mosi::State,
     stats::Counters,
 };
 
 impl Machine {
-    /// A command is ordered.
+    /// A command is ordered, by the bus or by its line's home.
     pub(super) fn order(&mut self, index: usize) -> Result<(), MachineError> {
         let Some(mut request) = self.bus.get(index) else { return Ok(()) };
         request.order = count(&mut self.context.counters, request.command);
         request.tag = self.transfers.seal(&request.on_bus());
         let caches = &self.coherence.caches;
-        let shares = |node: usize| caches.nodes[node].state(request.line) == State::S;
+        // What stays within the home crosses no link
+        let home = self.network.as_ref().map(|network| network.links.home(request.line));
+        let shares =
+            |node: usize| caches.nodes[node].state(request.line) == State::S && home != Some(self.config.unit(node));
         let (nodes, moment) = (self.config.machine.processors, self.context.moment());
         request.blocked = self.transfers.attackers.command(&request.on_bus(), moment, nodes, &shares);
         let exclusive = self.config.bus.protocol.has_exclusive() && request.command == Command::GetS;
-        request.alone = exclusive && self.coherence.alone(request.node, request.line);
+        request.alone = exclusive
+            && match &self.network {
+                Some(network) => network.directory.alone(request.node, request.line),
+                None => self.coherence.alone(request.node, request.line),
+            };
         self.bus.ordered(index, request);
-        if self.transfers.attackers.would_forge(request.order + 1) {
+        if self.network.is_none() && self.transfers.attackers.would_forge(request.order + 1) {
             let free = self.bus.address_free().max(self.context.schedule.now());
             self.context.schedule.at(free, Event::Forge);
         }
@@ -52,12 +63,20 @@ impl Machine {
         self.show(index, request)
     }
 
-    /// Nodes and memory see a command, at once or each at a time of its own.
+    /// Nodes and memory see a command, at once or each at a time of its own; over links, those nodes that the home tells.
     fn show(&mut self, index: usize, request: Request) -> Result<(), MachineError> {
         if let Some(dump) = &mut self.context.dump {
             dump.command(self.context.schedule.now(), request);
         }
-        if request.command == Command::PutX
+        let owner = self.memory.owner(request.line);
+        let reached = match &mut self.network {
+            Some(network) => network.directory.order(&request, owner),
+            None => Set::all(self.config.machine.processors),
+        };
+        let heard = self.announce(&request, reached, owner);
+        // Over links, a write-back brought its line along
+        if heard.is_none()
+            && request.command == Command::PutX
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
             self.bus.carry(index, text);
@@ -67,13 +86,17 @@ impl Machine {
             return Ok(());
         }
         let mut back = None;
-        for node in 0..self.config.machine.processors {
-            back = self.snoop(node, request)?.map(|text| (node, text)).or(back);
+        for node in reached.iter() {
+            back = self.snoop(node, request, heard.as_ref())?.map(|text| (node, text)).or(back);
         }
         self.snoop_memory(index, request);
         if let Some((node, text)) = back {
             // It has seen the request as one that its owner answers
-            self.memory.take(node, request.line, &text, &mut self.context);
+            let at = heard.as_ref().map_or(self.context.schedule.now(), |heard| heard.at[node]);
+            self.give_back(node, request.line, text, at);
+        }
+        if let Some(heard) = heard {
+            self.coherence.acknowledge(request, heard.acknowledged);
         }
         self.bus.forget(index);
         // A forged command is no part of the transaction that holds the bus
@@ -87,7 +110,7 @@ impl Machine {
     pub(super) fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
         let Some(request) = self.bus.get(index) else { return Ok(()) };
         if node < self.config.machine.processors {
-            self.snoop(node, request)?;
+            self.snoop(node, request, None)?;
         } else {
             self.snoop_memory(index, request);
         }
@@ -95,20 +118,34 @@ impl Machine {
         Ok(())
     }
 
-    /// A node sees a command; the line that memory takes off the bus then.
-    fn snoop(&mut self, node: usize, request: Request) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
+    /// A node sees a command; the line that memory takes then too. Over links, what follows waits until the node has `heard` of it.
+    fn snoop(
+        &mut self,
+        node: usize,
+        request: Request,
+        heard: Option<&Heard>,
+    ) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
         if request.blocked == Some(node) {
             return Ok(None);
         }
-        self.transfers.command(node, &request.on_bus(), &mut self.context);
+        let now = self.context.schedule.now();
+        match heard {
+            None => self.transfers.command(node, &request.on_bus(), &mut self.context),
+            Some(_) => self.catch_up(node, now),
+        }
+        let at = heard.map_or(now, |heard| heard.at[node]);
         let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
         if let Some(text) = snooped.sends {
-            let at = self.context.schedule.now() + self.config.bus.response;
-            let line = Line { number: request.line, text, at };
+            let line = Line { number: request.line, text, at: at + self.config.bus.response };
             self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
         }
         if let Some(completion) = snooped.completion {
-            self.complete(completion)?;
+            let done = heard.map_or(now, |heard| at.max(heard.acknowledged));
+            // At the end of time: an acknowledgement never comes
+            if done < Cycle::MAX {
+                self.context.counters.nodes[node].waited += done - now;
+                self.complete(Completion { at: completion.at + (done - now), ..completion })?;
+            }
         }
         Ok(snooped.sends.filter(|_| snooped.back))
     }

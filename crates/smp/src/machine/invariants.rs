@@ -3,6 +3,7 @@
 use super::{
     caches::Caches,
     checker::{Checker, InvariantError},
+    directory::Directory,
     memory::Memory,
     outcome::MachineError,
 };
@@ -14,12 +15,29 @@ pub(super) fn transaction(
     line: u64,
     caches: &Caches,
     memory: &Memory,
+    directory: Option<&Directory>,
     now: Cycle,
 ) -> Result<(), MachineError> {
     if let Some(first) = &checker.first {
         return Err(first.clone().into());
     }
+    if let Some(directory) = directory {
+        known(line, caches, directory, now)?;
+    }
     if checker.at_once() { invariants(line, caches, memory, now) } else { Ok(()) }
+}
+
+/// Every node that holds a line is in the directory.
+fn known(line: u64, caches: &Caches, directory: &Directory, cycle: Cycle) -> Result<(), MachineError> {
+    let holders = directory.holders(line);
+    for (number, node) in caches.nodes.iter().enumerate() {
+        let state = node.state(line);
+        if state.stable() && state != State::I && !holders.has(number) {
+            let what = format!("line {line:#x}: node {number} holds it in {state:?}, and the directory does not know");
+            return Err(InvariantError { what, cycle }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Every line that any node holds, and everything that was ever written.
@@ -75,7 +93,7 @@ fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Resu
         return broken(format!("nodes {} and {other} hold different bytes", first.0));
     }
     // No node owns it or is about to: memory has the bytes of every copy
-    let owned = memory.owned(line) || caches.nodes.iter().any(|node| node.state(line).owns());
+    let owned = memory.owner(line).is_some() || caches.nodes.iter().any(|node| node.state(line).owns());
     if let (false, Some((node, _, text))) = (owned, copies.first()) {
         let mut bytes = [0; LONGEST_LINE];
         memory.peek(line, &mut bytes[..text.len()]);

@@ -83,9 +83,9 @@ impl Memory {
         self.protection.as_ref().map(|protection| protection.counters())
     }
 
-    /// Whether a node owns a line.
-    pub(super) fn owned(&self, line: u64) -> bool {
-        self.owners.of(line).is_some()
+    /// The node that owns a line, as memory has it; `None` if memory does.
+    pub(super) fn owner(&self, line: u64) -> Option<usize> {
+        self.owners.of(line)
     }
 
     /// Memory sees a command: it answers for lines that no node owns, and takes lines that their owners write back.

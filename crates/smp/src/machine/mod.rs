@@ -1,10 +1,11 @@
-//! The machine: processors, caches, bus, memory and synchronisation, and the order in which they act.
+//! The machine: processors, caches, bus or links, memory and synchronisation, and the order in which they act.
 //!
 //! Each component owns its state; [`Machine`] takes events from the schedule and passes what one component says to the
-//! next. Whatever one node does to another goes over the bus and takes at least `issue + arbitration` cycles. And what hits
+//! next. Whatever one node does to another on a bus goes over it and takes at least `issue + arbitration` cycles. And what hits
 //! a first level now hits it until that level changes. So every processor looks ahead to its first access that may not hit;
 //! until the earliest of these, and that many cycles longer, each may run on its own without seeing anything too early or
-//! too late. That is exact, and nearly as fast as running alone.
+//! too late. That is exact, and nearly as fast as running alone. Over links, a command reaches few nodes, and each processor runs at
+//! a pace of its own (`pace`).
 
 mod bus;
 mod cache;
@@ -14,17 +15,22 @@ mod checker;
 mod coherence;
 mod commands;
 mod context;
+mod directory;
 mod dram;
 mod dump;
 mod invariants;
+mod links;
 mod memory;
+mod network;
 mod node;
 mod outcome;
+mod pace;
 mod processor;
 mod region;
 mod report;
 mod request;
 mod schedule;
+mod set;
 mod sync;
 mod threads;
 mod transfers;
@@ -37,6 +43,7 @@ use coherence::{Arrival, Attempt, Coherence, Completion};
 use context::Context;
 use dump::Dump;
 use memory::Memory;
+use network::Network;
 pub use outcome::{Detection, MachineError, Outcome, StrikeReport};
 use processor::{Processors, Stop};
 use schedule::Event;
@@ -58,7 +65,10 @@ pub struct Machine {
     context: Context,
     processors: Processors,
     coherence: Coherence,
+    /// The bus; where there are links instead, the requests that are under way.
     bus: Bus,
+    /// The links of a ring or mesh.
+    network: Option<Network>,
     transfers: Transfers,
     memory: Memory,
     /// Of each process.
@@ -86,12 +96,15 @@ impl Machine {
             let why = format!("{} sources of accesses for {processes} x {processors} processors", sources.len());
             return Err(ConfigError(why));
         }
+        let network = Network::new(config);
+        let links = network.as_ref().map_or(0, |network| network.links.numbers());
         Ok(Machine {
             config: config.clone(),
-            context: Context::new(processors, config.machine.seed),
+            context: Context::new(processors, links, config.machine.seed),
             processors: Processors::new(config, sources),
             coherence: Coherence::new(config),
             bus: Bus::new(config),
+            network,
             transfers: Transfers::new(config),
             memory: Memory::new(config, image),
             syncs: (0..processes).map(|_| Sync::new(processors)).collect(),
@@ -149,18 +162,35 @@ impl Machine {
                 self.finish(node)?;
             }
         }
+        // Accesses are counted in each node: not to be added up all the time
+        let steps = if self.network.is_some() { 1024 } else { 1 };
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
-            let event = self.context.schedule.next_cycle();
-            let warm_up = self.config.machine.warm_up;
-            if warm_up > 0 && !self.context.region.begun() && self.context.counters.accesses() >= warm_up {
-                let now = self.context.schedule.now();
-                self.context.region.mark(true, now, &self.context.counters, self.transfers.scheme.counters());
-            }
-            if !self.run_processors(event)? {
-                self.next_event()?;
+            for _ in 0..steps {
+                self.step()?;
+                if self.context.outcome.is_some() {
+                    self.catch_up_all(self.context.schedule.now());
+                    break;
+                }
             }
         }
         Ok(self.context.outcome.clone())
+    }
+
+    /// Processors run, or the next event happens.
+    fn step(&mut self) -> Result<(), MachineError> {
+        let event = self.context.schedule.next_cycle();
+        let warm_up = self.config.machine.warm_up;
+        if warm_up > 0 && !self.context.region.begun() && self.context.counters.accesses() >= warm_up {
+            self.bound_region(true, self.context.schedule.now());
+        }
+        let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_processors(event)? };
+        if ran { Ok(()) } else { self.next_event() }
+    }
+
+    /// The region of interest begins or ends.
+    fn bound_region(&mut self, begins: bool, now: Cycle) {
+        self.catch_up_all(now);
+        self.context.region.mark(begins, now, &self.context.counters, self.transfers.scheme.counters());
     }
 
     /// Runs each processor as far as nothing can reach it; whether any could run.
@@ -198,13 +228,22 @@ impl Machine {
             Event::Order(request) => self.order(request)?,
             Event::Forge => self.forge()?,
             Event::Snoop(node, request) => self.snoop_late(node, request)?,
-            Event::Transmit(message) => self.transfers.transmit(message, &mut self.bus, &mut self.context),
+            Event::Depart(request) => self.depart(request),
+            Event::Ready(message) => self.transfers.ready(message, &mut self.context),
+            Event::Transmit(message) => {
+                let links = self.network.as_mut().map(|network| &mut network.links);
+                self.transfers.transmit(message, &mut self.bus, links, &mut self.context);
+            }
             Event::Arrive(message) => self.transfers.arrive(message, &mut self.context),
-            Event::Verify => self.transfers.verify(&mut self.context),
+            Event::Verify => {
+                let links = self.network.as_ref().map(|network| &network.links);
+                self.transfers.verify(links, &mut self.context);
+            }
             Event::Release(message) => self.release(message)?,
             Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
             Event::Synchronise(node) => self.synchronise(node)?,
             Event::Switch(node, change) => {
+                self.catch_up(node, self.context.schedule.now());
                 if self.processors.expire(node, change) {
                     self.change(node)?;
                 }
@@ -224,7 +263,7 @@ impl Machine {
         let time = self.processors.wait(node);
         if let Kind::RegionBegin | Kind::RegionEnd = access.kind {
             let begins = access.kind == Kind::RegionBegin;
-            self.context.region.mark(begins, time, &self.context.counters, self.transfers.scheme.counters());
+            self.bound_region(begins, time);
             return self.complete(Completion { node, at: time });
         }
         if access.kind.synchronises() {
@@ -243,6 +282,15 @@ impl Machine {
 
     /// A line may be used by the node that asked for it.
     fn release(&mut self, index: usize) -> Result<(), MachineError> {
+        let now = self.context.schedule.now();
+        let waits = self.transfers.get(index).and_then(|message| self.coherence.acknowledged(message));
+        if let Some(at) = waits.filter(|at| *at > now) {
+            // At the end of time it has not come
+            if at < Cycle::MAX {
+                self.context.schedule.at(at, Event::Release(index));
+            }
+            return Ok(());
+        }
         let Some(message) = self.transfers.remove(index) else { return Ok(()) };
         if let Some(dump) = &mut self.context.dump {
             dump.used(self.context.schedule.now(), &message);
@@ -250,12 +298,12 @@ impl Machine {
         let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
         let Arrival::Used { completion, text, forwards, back } = arrival else { return Ok(()) };
         if back {
-            self.memory.take(message.node, message.line, &text, &mut self.context);
+            self.give_back(message.node, message.line, text, now);
         }
         self.complete(completion)?;
         for request in forwards {
             // Each peer gets a message of its own: a pad serves one receiver
-            let at = self.context.schedule.now() + self.config.bus.response;
+            let at = now + self.config.bus.response;
             let line = Line { number: message.line, text, at };
             self.transfers.send(Some(message.node), request, line, &mut self.context);
         }
@@ -270,6 +318,7 @@ impl Machine {
                 line,
                 &self.coherence.caches,
                 &self.memory,
+                self.network.as_ref().map(|network| &network.directory),
                 self.context.schedule.now(),
             ),
             _ => Ok(()),

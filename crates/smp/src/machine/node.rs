@@ -33,6 +33,8 @@ pub(super) struct Mshr {
     pub(super) saved: Option<Box<[u8; LONGEST_LINE]>>,
     /// Nodes that asked for the line meanwhile, with their requests' numbers.
     pub(super) forwards: Vec<(usize, u64)>,
+    /// When all copies that its request makes invalid are known to be so, where that takes messages.
+    pub(super) acknowledged: Cycle,
 }
 
 /// An entry of the write-back buffer.

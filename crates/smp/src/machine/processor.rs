@@ -9,6 +9,7 @@ use super::{
     node::At,
     outcome::MachineError,
     schedule::Event,
+    set::Set,
     threads::{Parked, Threads},
 };
 use crate::{
@@ -65,6 +66,9 @@ const STRETCH: usize = 256;
 pub(super) struct Processors {
     pub(super) cores: Vec<Processor>,
     pub(super) processes: Processes,
+    /// Of each processor, until when it is known to only hit; not of those that were touched since that was looked at.
+    pub(super) hits_until: Vec<Cycle>,
+    pub(super) touched: Set,
     hit: u64,
     line: usize,
     shift: u32,
@@ -112,6 +116,8 @@ impl Processors {
         Processors {
             cores,
             processes: config.processes.clone(),
+            hits_until: vec![Cycle::MAX; nodes],
+            touched: Set::default(),
             hit: config.l1.hit,
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
@@ -128,6 +134,17 @@ impl Processors {
     pub(super) fn unfinished(&self) -> Vec<usize> {
         let waits = |core: &Processor| core.activity != Activity::Finished || !core.threads.all_ended();
         (0..self.cores.len()).filter(|node| waits(&self.cores[*node])).collect()
+    }
+
+    /// What was known of a processor's next accesses may be so no more.
+    #[inline]
+    pub(super) fn touch(&mut self, node: usize) {
+        self.touched = self.touched.with(node);
+    }
+
+    /// Whether the first access that is not known to hit does not, or has not been read from the source.
+    pub(super) fn stops(&self, node: usize) -> bool {
+        self.cores[node].ahead.stops
     }
 
     /// When a processor acts next of itself; never while it waits.
@@ -195,11 +212,7 @@ impl Processors {
         caches: &mut Caches,
         context: &mut Context,
     ) -> Result<Stop, MachineError> {
-        let counters = &mut context.counters.nodes[node];
-        match &mut context.checker {
-            Some(checker) => self.take_hits::<true>(node, horizon, caches, counters, Some(checker)),
-            None => self.take_hits::<false>(node, horizon, caches, counters, None),
-        }
+        self.hit(node, horizon, caches, context);
         let core = &self.cores[node];
         if core.at == core.accesses.len() {
             return Ok(if self.refill(node, context)? { Stop::Finished } else { Stop::None });
@@ -208,7 +221,15 @@ impl Processors {
         Ok(if stops { Stop::Access } else { Stop::None })
     }
 
-    /// The accesses that are known to hit, until `horizon`.
+    /// A processor does the accesses that are known to hit, until `horizon`.
+    pub(super) fn hit(&mut self, node: usize, horizon: Cycle, caches: &mut Caches, context: &mut Context) {
+        let counters = &mut context.counters.nodes[node];
+        match &mut context.checker {
+            Some(checker) => self.take_hits::<true>(node, horizon, caches, counters, Some(checker)),
+            None => self.take_hits::<false>(node, horizon, caches, counters, None),
+        }
+    }
+
     fn take_hits<const CHECKED: bool>(
         &mut self,
         node: usize,
@@ -264,6 +285,7 @@ impl Processors {
 
     /// Asks the source for more accesses; whether there are none, and the processor has finished.
     pub(super) fn refill(&mut self, node: usize, context: &mut Context) -> Result<bool, MachineError> {
+        self.touch(node);
         let core = &mut self.cores[node];
         let counters = &mut context.counters.nodes[node];
         core.source.fill(&mut core.accesses)?;
@@ -287,6 +309,7 @@ impl Processors {
     /// The access that waited is done; the processor goes on with the next. Whether it has finished.
     pub(super) fn advance(&mut self, completion: Completion, context: &mut Context) -> Result<bool, MachineError> {
         let Completion { node, at: time } = completion;
+        self.touch(node);
         let counters = &mut context.counters.nodes[node];
         let core = &mut self.cores[node];
         match core.accesses[core.at].kind {
@@ -307,6 +330,7 @@ impl Processors {
 
     /// The processor waits; its time stays that of the access.
     pub(super) fn wait(&mut self, node: usize) -> Cycle {
+        self.touch(node);
         let core = &mut self.cores[node];
         core.activity = Activity::Waiting;
         core.time
@@ -321,6 +345,7 @@ impl Processors {
 
     /// It tries again now.
     pub(super) fn retry(&mut self, node: usize, now: Cycle) {
+        self.touch(node);
         let core = &mut self.cores[node];
         core.activity = Activity::Running;
         core.time = now;

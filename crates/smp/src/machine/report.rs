@@ -8,7 +8,7 @@ use crate::{
     engine::Waits,
     mosi::{Event, State},
     scheme::SchemeCounters,
-    stats::{NodeCounters, Stats},
+    stats::{Counters, LinkCounters, NodeCounters, Stats},
 };
 
 impl Machine {
@@ -98,14 +98,7 @@ impl Machine {
         stats.put("wait.barriers", counters.barriers);
         stats.put("processes.count", self.config.processes.count);
         stats.put("processes.switches", counters.switches);
-        stats.put("bus.commands", counters.commands);
-        stats.put("bus.reads", counters.gets);
-        stats.put("bus.writes", counters.getx);
-        stats.put("bus.write_backs", counters.putx);
-        stats.put("bus.address_busy", counters.address_cycles as f64 / cycles.max(1) as f64);
-        stats.put("bus.data_busy", counters.data_cycles as f64 / cycles.max(1) as f64);
-        stats.put("bus.tag_bytes", counters.tag_bytes);
-        stats.put("bus.timeouts", counters.timeouts);
+        self.traffic(&mut stats, cycles, &counters);
         stats.put("memory.fills", counters.fills);
         if let Some(rows) = self.memory.rows() {
             stats.put("memory.row_hits", rows.hits);
@@ -135,6 +128,40 @@ impl Machine {
             .collect();
         stats.put("nodes", nodes);
         stats
+    }
+
+    /// What the bus, or homes and links, carried in `cycles`.
+    fn traffic(&self, stats: &mut Stats, cycles: u64, counters: &Counters) {
+        let share = |busy: f64| busy / cycles.max(1) as f64;
+        let group = if self.network.is_some() { "directory" } else { "bus" };
+        let commands = [
+            ("commands", counters.commands),
+            ("reads", counters.gets),
+            ("writes", counters.getx),
+            ("write_backs", counters.putx),
+            ("timeouts", counters.timeouts),
+        ];
+        for (name, count) in commands {
+            stats.put(&format!("{group}.{name}"), count);
+        }
+        let Some(network) = &self.network else {
+            stats.put("bus.address_busy", share(counters.address_cycles as f64));
+            stats.put("bus.data_busy", share(counters.data_cycles as f64));
+            stats.put("bus.tag_bytes", counters.tag_bytes);
+            return;
+        };
+        let LinkCounters { messages, hops, waited, busy, forwards, invalidations } = &counters.links;
+        let (links, all) = (network.links.count(), busy.iter().sum::<u64>());
+        stats.put("directory.forwards", *forwards);
+        stats.put("directory.invalidations", *invalidations);
+        stats.put("links.count", links);
+        stats.put("links.messages", *messages);
+        stats.put("links.mean_hops", *hops as f64 / (*messages).max(1) as f64);
+        stats.put("links.busy_cycles", all);
+        stats.put("links.mean_busy", share(all as f64 / links as f64));
+        stats.put("links.most_busy", share(busy.iter().copied().max().unwrap_or(0) as f64));
+        stats.put("links.waited", *waited);
+        stats.put("links.tag_bytes", counters.tag_bytes);
     }
 
     fn scheme_stats(&self, stats: &mut Stats, counters: SchemeCounters) {

@@ -9,12 +9,16 @@ use crate::engine::Cycle;
 pub(super) enum Event {
     /// The arbiter of the address bus decides.
     Arbitrate,
+    /// A request leaves for its line's home.
+    Depart(usize),
     /// A command is ordered: its request.
     Order(usize),
     /// An attacker may put a command of its own on the bus.
     Forge,
     /// A node sees a command later than others: the node and the request.
     Snoop(usize, usize),
+    /// A line over links is ready at its sender: its message.
+    Ready(usize),
     /// A line asks for the data bus: its message.
     Transmit(usize),
     /// A line has crossed the bus: its message.

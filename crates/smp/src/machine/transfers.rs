@@ -1,13 +1,19 @@
 //! Lines on their way: encrypted by the scheme, carried by the data lines, where an attacker may tamper with them, checked
 //! and released.
 
-use super::{bus::Bus, context::Context, schedule::Event};
+use super::{
+    bus::Bus,
+    context::Context,
+    links::{Links, OnLink, Way},
+    schedule::Event,
+};
 use crate::{
     attack::{Attackers, Fate, Heard},
     config::{Config, PROCESS_BIT},
     engine::Cycle,
     message::{BusCommand, CommandTag, Detector, LONGEST_LINE, Message},
     scheme::Scheme,
+    topology::Kind,
 };
 
 /// Timeouts of one request after which its node raises the alarm.
@@ -22,6 +28,8 @@ pub(super) struct Transfers {
     pub(super) scheme: Box<dyn Scheme>,
     /// Attackers on the bus and in memory.
     pub(super) attackers: Attackers,
+    /// Where the lines are that attackers hold back on protected links, by number.
+    held_on: Vec<(u64, OnLink)>,
     /// Lines that were heard, if somebody listens.
     pub(super) heard: Option<Vec<Heard>>,
 }
@@ -42,6 +50,7 @@ impl Transfers {
             free: Vec::new(),
             scheme: config.scheme.build(&config.platform()),
             attackers: Attackers::default(),
+            held_on: Vec::new(),
             heard: None,
         }
     }
@@ -74,7 +83,19 @@ impl Transfers {
             usable: 0,
             resent: false,
         };
+        if self.config.interconnect.kind != Kind::Bus && self.protected(&message) {
+            // Owners hear of requests at times of their own: counters and pads are taken in the order in which lines are ready
+            let index = self.keep(message);
+            return context.schedule.at(line.at, Event::Ready(index));
+        }
         self.depart(message, line.at, context);
+    }
+
+    /// A line that its scheme protects is ready at its sender.
+    pub(super) fn ready(&mut self, index: usize, context: &mut Context) {
+        if let Some(message) = self.remove(index) {
+            self.depart(message, context.schedule.now(), context);
+        }
     }
 
     /// The process to whose address space a line belongs.
@@ -108,6 +129,11 @@ impl Transfers {
         }
     }
 
+    /// A message on its way.
+    pub(super) fn get(&self, index: usize) -> Option<&Message> {
+        self.messages[index].as_ref()
+    }
+
     /// Takes a message off its way.
     pub(super) fn remove(&mut self, index: usize) -> Option<Message> {
         let message = self.messages[index].take();
@@ -115,24 +141,36 @@ impl Transfers {
         message
     }
 
-    /// A line takes the data lines, in the order of asking.
-    pub(super) fn transmit(&mut self, index: usize, bus: &mut Bus, context: &mut Context) {
+    /// A line takes the data lines, in the order of asking; or the links of its way.
+    pub(super) fn transmit(
+        &mut self,
+        index: usize,
+        bus: &mut Bus,
+        mut links: Option<&mut Links>,
+        context: &mut Context,
+    ) {
         let Some(mut message) = self.remove(index) else { return };
         let protected = self.protected(&message);
         let tag = if protected { self.scheme.authenticate(&mut message) } else { 0 };
         context.counters.tag_bytes += tag;
-        let cycles = bus.data_cycles(if self.config.bus.tags { tag } else { 0 });
-        let within = message.from == Some(message.to);
-        // A chip has wires of its own
-        let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
+        let extra = if self.config.bus.tags { tag } else { 0 };
+        let plain = (!self.attackers.is_empty()).then(|| message.clone());
+        let way = match &mut links {
+            Some(links) => links.depart(&mut message, extra, self.scheme.as_mut(), context),
+            None => {
+                let (cycles, within) = (bus.data_cycles(extra), message.from == Some(message.to));
+                // A chip has wires of its own
+                let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
+                Way { start, cycles, arrives: start + cycles + self.config.bus.flight, within, first: None }
+            }
+        };
+        let Way { start, cycles, arrives, within, first } = way;
         message.sent = start;
-        let arrives = start + cycles + self.config.bus.flight;
         if message.sender.is_some() {
             context.counters.transfers += 1;
             message.number = context.counters.transfers;
             context.counters.within += u64::from(within);
         }
-        let plain = (!self.attackers.is_empty()).then(|| message.clone());
         if protected {
             if let Some(due) = self.scheme.transmit(arrives, &mut message) {
                 context.schedule.at(due, Event::Verify);
@@ -162,18 +200,31 @@ impl Transfers {
             dump.transfer(&message, fate);
         }
         match fate {
-            Fate::Pass => self.deliver(message, protected, arrives, context),
-            Fate::Hold => {}
+            Fate::Pass => self.deliver(message, protected, (first, arrives), links.as_deref_mut(), context),
+            Fate::Hold => self.held_on.extend(first.map(|first| (message.number, first))),
             Fate::Drop => self.observe_others(&message, protected, context),
         }
         for held in self.attackers.release() {
-            self.deliver(held, protected, arrives + cycles, context);
+            let place = self.held_on.iter().position(|(number, _)| *number == held.number);
+            let on = place.map(|place| self.held_on.swap_remove(place).1);
+            self.deliver(held, protected, (on, arrives + cycles), links.as_deref_mut(), context);
         }
     }
 
-    /// Every unit on the bus observes a line, the receiver last; it arrives later.
-    fn deliver(&mut self, mut message: Message, protected: bool, arrives: Cycle, context: &mut Context) {
+    /// Every unit on the bus observes a line, the receiver last; it arrives later. One that is on the first of several protected
+    /// links crosses the others.
+    fn deliver(
+        &mut self,
+        mut message: Message,
+        protected: bool,
+        (first, mut arrives): (Option<OnLink>, Cycle),
+        links: Option<&mut Links>,
+        context: &mut Context,
+    ) {
         self.observe_others(&message, protected, context);
+        if let (Some(first), Some(links)) = (first, links) {
+            arrives = links.finish(first, &mut message, arrives, self.scheme.as_mut(), context);
+        }
         if protected && self.config.scheme.functional {
             let to = message.to;
             if let Err(detector) = self.scheme.observe(to, &mut message) {
@@ -186,8 +237,8 @@ impl Transfers {
 
     /// Every unit but sender and receiver observes a line.
     fn observe_others(&mut self, message: &Message, protected: bool, context: &mut Context) {
-        // Only real ciphertext changes what other units know
-        if !protected || !self.config.scheme.functional {
+        // Only real ciphertext changes what other units know, and they see no link but their own
+        if !protected || !self.config.scheme.functional || self.config.interconnect.kind != Kind::Bus {
             return;
         }
         for unit in (0..self.config.units()).filter(|unit| *unit != message.to && Some(*unit) != message.from) {
@@ -213,9 +264,10 @@ impl Transfers {
     }
 
     /// Lines that are authenticated together are complete.
-    pub(super) fn verify(&mut self, context: &mut Context) {
-        if let Err((unit, detector)) = self.scheme.verify(context.schedule.now()) {
-            context.detected(detector, unit);
+    pub(super) fn verify(&mut self, links: Option<&Links>, context: &mut Context) {
+        if let Err((stream, detector)) = self.scheme.verify(context.schedule.now()) {
+            // On a bus, every unit has a stream
+            context.detected(detector, links.map_or(stream, |links| links.end(stream)));
         }
     }
 

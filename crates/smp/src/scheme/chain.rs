@@ -343,6 +343,11 @@ impl Scheme for Chain {
         }
     }
 
+    fn needs_bus(&self) -> Option<&'static str> {
+        (self.rules.scope != Scope::Pair)
+            .then_some("all units follow each chain of masks (only the scope pair needs no others)")
+    }
+
     /// Masks to send and to receive (in a group the same), and as many for authentication, for every process; two key
     /// schedules.
     fn storage_bits(&self) -> u64 {

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     unit::Platform,
-    ide::{Ide, Rules},
+    ide::Ide,
     registration::{MOST, parameters, register},
+    stream::{Rules, Size},
 };
 
 /// When a receiver releases a line.
@@ -56,12 +57,12 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
     };
     // A line has a slot for its header
     let slots = if flit == 256 { 15 } else { 4 };
-    let line_parts = 1 + platform.line as u64 / SLOT;
+    let of = |parts: u64| Size { parts, cycles: (parts * flit).div_ceil(slots * platform.width) };
+    let line = of(1 + platform.line as u64 / SLOT);
     Ide::new(platform, Rules {
-        line_parts,
-        epoch_parts: (flits * slots).max(line_parts),
-        line_cycles: (line_parts * flit).div_ceil(slots * platform.width),
-        epoch_cycles: (flits * flit).div_ceil(platform.width),
+        line,
+        command: of(1),
+        epoch: Size { parts: (flits * slots).max(line.parts), cycles: (flits * flit).div_ceil(platform.width) },
         check_cycles: SLOT.div_ceil(platform.width) + platform.engines.ghash,
         contained,
         early: early && contained,

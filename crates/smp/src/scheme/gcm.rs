@@ -302,6 +302,10 @@ impl Scheme for Gcm {
         commands.map_or(Ok(()), |commands| commands.check(unit, command))
     }
 
+    fn needs_bus(&self) -> Option<&'static str> {
+        self.parameters.commands.then_some("all units count the commands and lines of one bus (scheme.gcm.commands)")
+    }
+
     /// For each key its schedule, GHASH key and counters both ways; epoch; for each process stored at once pads with the block
     /// that masks the tag; public keys.
     fn storage_bits(&self) -> u64 {

@@ -1,21 +1,18 @@
-//! Links with integrity and data encryption: every node is a link to a hub, and memory is at the hub.
+//! Links with integrity and data encryption. On a bus every node is a link to a hub, and memory is at the hub: a line from node to
+//! node crosses two links. On a ring or mesh the links between neighbours are protected, and every node that a message passes
+//! decrypts it and encrypts it again.
 //!
-//! A line from node to node crosses two links. Everything on a link is covered, also lines from memory and commands.
+//! Everything on a link is covered, also lines from memory and commands.
 //! Counter mode on an ordered link never waits for AES. Lines that share a MAC form an epoch; a line waits until its epoch is
 //! complete and the MAC has been checked (containment), or for nothing (skid). An epoch is complete when it is full, or
 //! when the link, idle or not, has run for the epoch's length.
 
-use std::{collections::VecDeque, fmt};
-
-use sealwright::{
-    Aead, Isa, Suite,
-    raw::{self, Raw},
-};
+use std::fmt;
 
 use super::{
     commands::Commands,
-    exchange::derive,
-    unit::{Platform, Scheme, SchemeCounters},
+    stream::{Ciphers, Rules, Size, Stream},
+    unit::{Crossing, PerLink, Platform, Scheme, SchemeCounters},
 };
 use crate::{
     engine::{Cycle, Engine, Pool, Units},
@@ -26,72 +23,33 @@ use crate::{
 const LATENCY: u64 = 320;
 const AHEAD: usize = 5;
 
-/// Bytes of a MAC.
-pub(super) const MAC: u64 = 12;
+/// Places where a line passes and keystream is needed: its sender, the hub's end of the sender's link, the hub's end of the
+/// receiver's link, the receiver. The two ends of a link between neighbours are the last two.
+const PLACES: usize = 4;
+const SENDING_END: usize = 2;
+const RECEIVING_END: usize = 3;
 
-/// What tells one kind of link from another.
-#[derive(Clone, Debug)]
-pub(super) struct Rules {
-    /// Slots or packets of a line, and those of an epoch.
-    pub(super) line_parts: u64,
-    pub(super) epoch_parts: u64,
-    /// Cycles that a line, and an epoch, take on the link.
-    pub(super) line_cycles: u64,
-    pub(super) epoch_cycles: u64,
-    /// Cycles from the end of an epoch until its MAC is checked.
-    pub(super) check_cycles: u64,
-    /// Whether lines wait for their MAC.
-    pub(super) contained: bool,
-    /// Whether a sender ends the epoch after each line.
-    pub(super) early: bool,
-    /// Bytes that a MAC takes on the link, with what announces it.
-    pub(super) mac_bytes: u64,
-    /// Bits that a receiver holds back.
-    pub(super) held_bits: u64,
-}
-
-/// Links between nodes and a hub.
+/// Links with integrity and data encryption.
 pub(super) struct Ide {
     units: usize,
     xor: u64,
     rules: Rules,
-    /// Each node's link towards the hub, and from it.
-    up: Vec<Link>,
-    down: Vec<Link>,
-    /// Bytes of MACs that each link has yet to carry, in parts of an epoch.
+    /// Blocks of a line.
+    blocks: u64,
+    /// On a bus, each node's link towards the hub.
+    up: Vec<Stream>,
+    /// The links from the hub, one a node; or those between neighbours.
+    down: Vec<Stream>,
+    /// Bytes of MACs that each of these has yet to carry, in parts of an epoch.
     owed: Vec<u64>,
     /// The engines at both ends of each link and the keystream that they have made ahead, where they are not as fast as
     /// the link.
     keystream: Option<Keystream>,
     ciphers: Option<Ciphers>,
+    commands: Option<Commands>,
+    /// Links of a node between neighbours; 0 on a bus.
+    ports: u64,
     counters: SchemeCounters,
-}
-
-/// One direction of a link.
-#[derive(Clone, Debug, Default)]
-struct Link {
-    epoch: u64,
-    parts: u64,
-    closes: Cycle,
-}
-
-struct Ciphers {
-    cipher: Box<dyn Raw>,
-    mac: Box<dyn Aead>,
-    /// Both ends of each link from the hub.
-    hub: Vec<End>,
-    node: Vec<End>,
-    /// Epochs that were not verified yet: when each is checked, its link, its number.
-    unverified: VecDeque<(Cycle, usize, u64)>,
-    commands: Commands,
-}
-
-/// One end of a link.
-#[derive(Clone, Default)]
-struct End {
-    lines: u64,
-    /// What crossed in each epoch that was not verified yet.
-    epochs: VecDeque<(u64, Vec<u8>)>,
 }
 
 impl fmt::Debug for Ide {
@@ -100,191 +58,118 @@ impl fmt::Debug for Ide {
     }
 }
 
-/// Keystream made ahead at the four places where a line passes: its sender, the hub's end of the sender's link, the hub's
-/// end of the receiver's link, the receiver.
+/// Keystream made ahead.
 struct Keystream {
     nodes: Vec<Engine>,
     hub: Vec<Engine>,
-    pools: [Vec<Pool>; 4],
-    blocks: u64,
+    pools: [Vec<Pool>; PLACES],
 }
 
 impl Keystream {
-    fn new(platform: &Platform) -> Keystream {
-        let pools = [0; 4].map(|_| vec![Pool::new(AHEAD); platform.units]);
-        Keystream { nodes: platform.aes(LATENCY), hub: platform.aes(LATENCY), pools, blocks: platform.blocks() }
+    fn new(platform: &Platform, links: usize) -> Keystream {
+        let engines = || vec![platform.engines.aes(LATENCY, platform.blocks()); links];
+        let pools = [0; PLACES].map(|_| vec![Pool::new(AHEAD); links]);
+        Keystream { nodes: engines(), hub: engines(), pools }
     }
 
-    fn take(&mut self, place: usize, unit: usize, now: Cycle) -> Cycle {
-        let engine = if matches!(place, 0 | 3) { &mut self.nodes[unit] } else { &mut self.hub[unit] };
-        self.pools[place][unit].take(now, engine, self.blocks)
-    }
-}
-
-impl Link {
-    /// A line whose last byte crosses at `now`: when its epoch is complete.
-    fn cross(&mut self, now: Cycle, rules: &Rules) -> Cycle {
-        let begins = now.saturating_sub(rules.line_cycles);
-        if rules.early || begins >= self.closes {
-            self.epoch += 1;
-            self.parts = 0;
-            self.closes = if rules.early { now } else { begins + rules.epoch_cycles };
-        }
-        self.parts += rules.line_parts;
-        if !rules.early && (self.parts > rules.epoch_parts || now > self.closes) {
-            // Its last parts are in the next epoch, whose MAC it waits for
-            self.epoch += 1;
-            self.parts = self.parts.saturating_sub(rules.epoch_parts).clamp(1, rules.line_parts);
-            self.closes = self.closes.min(now) + rules.epoch_cycles;
-        }
-        if self.parts == rules.epoch_parts {
-            self.closes = self.closes.min(now);
-        }
-        self.closes
+    fn take(&mut self, place: usize, link: usize, now: Cycle, blocks: u64) -> Cycle {
+        let engine = if matches!(place, 0 | RECEIVING_END) { &mut self.nodes[link] } else { &mut self.hub[link] };
+        self.pools[place][link].take(now, engine, blocks)
     }
 }
 
 impl Ide {
     pub(super) fn new(platform: &Platform, rules: Rules) -> Ide {
         let Platform { units, seed, .. } = *platform;
-        let ciphers = platform.functional.then(|| {
-            let keys = [derive::<32>(seed, "link key", 0), derive::<32>(seed, "link MAC key", 0)];
-            Ciphers {
-                cipher: raw::aes(Isa::best(), keys[0].as_ref()).expect("32 bytes are a key of AES"),
-                mac: Suite::Aes256Gcm.aead(keys[1].as_ref()).expect("32 bytes are the suite's key length"),
-                hub: vec![End::default(); units],
-                node: vec![End::default(); units],
-                unverified: VecDeque::new(),
-                commands: Commands::new(units, seed),
-            }
-        });
+        let links = platform.links.map_or(units, |links| links.numbers);
+        let on_bus = if platform.links.is_some() { 0 } else { units };
         Ide {
             units,
             xor: platform.engines.xor,
             rules,
-            up: vec![Link::default(); units],
-            down: vec![Link::default(); units],
-            owed: vec![0; units],
-            keystream: (platform.engines.units == Units::Equal).then(|| Keystream::new(platform)),
-            ciphers,
+            blocks: platform.blocks(),
+            up: vec![Stream::default(); on_bus],
+            down: vec![Stream::default(); links],
+            owed: vec![0; links],
+            keystream: (platform.engines.units == Units::Equal).then(|| Keystream::new(platform, links)),
+            ciphers: platform.functional.then(|| Ciphers::new(seed, links)),
+            commands: platform.functional.then(|| Commands::new(units, seed)),
+            ports: platform.links.map_or(0, |links| links.ports),
             counters: SchemeCounters::default(),
         }
     }
-}
 
-impl Ciphers {
-    /// The MAC that ends an epoch, as one end computes it.
-    fn mac(&self, end: &End, unit: usize, epoch: u64) -> Vec<u8> {
-        let mut iv = [0; 12];
-        iv[0] = 0x80;
-        iv[3] = unit as u8;
-        iv[4..].copy_from_slice(&epoch.to_be_bytes());
-        let text = end.epochs.iter().find(|(number, _)| *number == epoch).map(|(_, text)| text.as_slice());
-        let tag = self.mac.seal_in_place(&iv, text.unwrap_or_default(), &mut []).expect("an epoch is a short text");
-        tag.as_ref()[..MAC as usize].to_vec()
-    }
-
-    /// Whether both ends of a link saw the same in an epoch, which then is done.
-    fn genuine(&mut self, unit: usize, epoch: u64) -> bool {
-        let genuine = self.mac(&self.hub[unit], unit, epoch) == self.mac(&self.node[unit], unit, epoch);
-        for end in [&mut self.hub[unit], &mut self.node[unit]] {
-            end.epochs.retain(|(number, _)| *number != epoch);
-        }
-        genuine
-    }
-
-    fn keystream(&self, lines: u64, unit: usize, text: &mut [u8]) {
-        let mut counter = [0; 16];
-        counter[0] = unit as u8;
-        // A line has fewer than 2^16 blocks
-        counter[4..12].copy_from_slice(&lines.to_be_bytes());
-        self.cipher.ctr(&counter, text);
-    }
-}
-
-impl End {
-    fn take_in(&mut self, message: &Message) {
-        if self.epochs.back().is_none_or(|(epoch, _)| *epoch != message.counter) {
-            self.epochs.push_back((message.counter, Vec::new()));
-        }
-        if let Some((_, text)) = self.epochs.back_mut() {
-            // Each end counts for itself: after a lost line they no longer agree
-            text.extend_from_slice(&self.lines.to_be_bytes());
-            text.extend_from_slice(&message.line.to_be_bytes());
-            text.extend_from_slice(message.text());
-        }
-        self.lines += 1;
-    }
-}
-
-impl Scheme for Ide {
-    fn protects(&self, _message: &Message) -> bool {
-        true
-    }
-
-    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
-        let ready = match (&mut self.keystream, message.from) {
-            (Some(keystream), Some(from)) => keystream.take(0, from, now),
-            _ => now,
-        };
-        self.counters.send.note(now, ready) + self.xor
-    }
-
-    fn authenticate(&mut self, message: &mut Message) -> u64 {
-        let Rules { line_parts, epoch_parts, mac_bytes, early, .. } = self.rules;
-        message.authenticated = true;
-        // An epoch's MAC is carried by its lines in turn: a byte is sent once it is owed whole
-        let (parts, epoch) = if early { (1, 1) } else { (line_parts, epoch_parts) };
-        let owed = &mut self.owed[message.to];
+    /// Bytes that a message of `parts` parts carries of MACs: those of an epoch are carried by its messages in turn, and a byte is
+    /// sent once it is owed whole.
+    fn owe(&mut self, link: usize, parts: u64) -> u64 {
+        let Rules { epoch, mac_bytes, early, .. } = self.rules;
+        let (parts, epoch) = if early { (1, 1) } else { (parts, epoch.parts) };
+        let owed = &mut self.owed[link];
         *owed += mac_bytes * parts;
         let bytes = *owed / epoch;
         *owed %= epoch;
         bytes
     }
 
+    /// What a message takes of a link, and the blocks of keystream that it needs.
+    fn size(&self, with_line: bool) -> (Size, u64) {
+        if with_line { (self.rules.line, self.blocks) } else { (self.rules.command, 1) }
+    }
+}
+
+impl Scheme for Ide {
+    fn protects(&self, _message: &Message) -> bool {
+        // Between neighbours, links are protected and not lines from end to end
+        self.ports == 0
+    }
+
+    fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
+        let ready = match (&mut self.keystream, message.from) {
+            (Some(keystream), Some(from)) => keystream.take(0, from, now, self.blocks),
+            _ => now,
+        };
+        self.counters.send.note(now, ready) + self.xor
+    }
+
+    fn authenticate(&mut self, message: &mut Message) -> u64 {
+        message.authenticated = true;
+        self.owe(message.to, self.rules.line.parts)
+    }
+
     fn transmit(&mut self, arrives: Cycle, message: &mut Message) -> Option<Cycle> {
-        let Rules { check_cycles: check, contained, .. } = self.rules;
+        let Rules { check_cycles: check, contained, line: size, early, .. } = self.rules;
         let mut usable = arrives + self.xor;
         let to = message.to;
         if let Some(from) = message.from {
             // Decrypted and encrypted again at the hub
             if let Some(keystream) = &mut self.keystream {
-                usable = keystream.take(1, from, usable);
+                usable = keystream.take(1, from, usable, self.blocks);
             }
             usable += 2 * self.xor;
-            let complete = self.up[from].cross(arrives, &self.rules);
+            let complete = self.up[from].cross(arrives, size, &self.rules);
             if contained {
                 usable += complete - arrives + check;
             }
         }
         if let Some(keystream) = &mut self.keystream {
-            usable = keystream.take(2, to, usable);
-            let ready = keystream.take(3, to, usable);
+            usable = keystream.take(SENDING_END, to, usable, self.blocks);
+            let ready = keystream.take(RECEIVING_END, to, usable, self.blocks);
             usable = self.counters.receive.note(usable, ready);
         }
         let link = &mut self.down[to];
-        let complete = link.cross(usable, &self.rules);
+        let complete = link.cross(usable, size, &self.rules);
         message.counter = link.epoch;
         message.usable = if contained { complete + check } else { usable };
         let ciphers = self.ciphers.as_mut()?;
-        let lines = ciphers.hub[to].lines;
-        ciphers.keystream(lines, to, message.text_mut());
-        ciphers.hub[to].take_in(message);
-        let due = complete + check;
+        ciphers.seal(to, message.counter, message.line, message.text_mut());
         // A line alone in its epoch is checked as it is observed
-        if self.rules.early || ciphers.unverified.iter().any(|(_, unit, epoch)| (*unit, *epoch) == (to, link.epoch)) {
-            return None;
-        }
-        ciphers.unverified.push_back((due, to, link.epoch));
-        Some(due)
+        if early { None } else { ciphers.watch(complete + check, to, message.counter) }
     }
 
     fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
         let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
         if unit == message.to {
-            let lines = ciphers.node[unit].lines;
-            ciphers.node[unit].take_in(message);
-            ciphers.keystream(lines, unit, message.text_mut());
+            ciphers.open(unit, message.counter, message.line, message.text_mut());
             if self.rules.early && !ciphers.genuine(unit, message.counter) {
                 return Err(Detector::Mac);
             }
@@ -293,14 +178,7 @@ impl Scheme for Ide {
     }
 
     fn verify(&mut self, now: Cycle) -> Result<(), (usize, Detector)> {
-        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
-        while let Some(place) = ciphers.unverified.iter().position(|(due, ..)| *due <= now) {
-            let Some((_, unit, epoch)) = ciphers.unverified.remove(place) else { break };
-            if !ciphers.genuine(unit, epoch) {
-                return Err((unit, Detector::Mac));
-            }
-        }
-        Ok(())
+        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.verify(now))
     }
 
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
@@ -311,19 +189,65 @@ impl Scheme for Ide {
     }
 
     fn seal(&self, command: &BusCommand) -> Option<CommandTag> {
-        Some(self.ciphers.as_ref()?.commands.seal(command))
+        Some(self.commands.as_ref()?.seal(command))
     }
 
     fn command(&mut self, unit: usize, command: &BusCommand) -> Result<(), Detector> {
-        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.commands.check(unit, command))
+        self.commands.as_mut().map_or(Ok(()), |commands| commands.check(unit, command))
     }
 
-    /// Two key schedules and the hash key, counters both ways, and what a receiver holds back.
+    fn links(&mut self) -> Option<&mut dyn PerLink> {
+        if self.ports == 0 { None } else { Some(self) }
+    }
+
+    /// For each link two key schedules and the hash key, counters both ways, and what a receiver holds back.
     fn storage_bits(&self) -> u64 {
-        15 * 128 + 128 + 4 * 64 + self.rules.held_bits
+        self.ports.max(1) * (15 * 128 + 128 + 4 * 64 + self.rules.held_bits)
     }
 
     fn counters(&self) -> SchemeCounters {
         self.counters.clone()
+    }
+}
+
+impl PerLink for Ide {
+    fn enter(&mut self, link: usize, with_line: bool, now: Cycle) -> (Cycle, u64) {
+        let (size, blocks) = self.size(with_line);
+        let ready = match &mut self.keystream {
+            Some(keystream) => keystream.take(SENDING_END, link, now, blocks),
+            None => now,
+        };
+        (self.counters.send.note(now, ready) + self.xor, self.owe(link, size.parts))
+    }
+
+    fn cross(&mut self, link: usize, with_line: bool, arrives: Cycle) -> Crossing {
+        let (size, blocks) = self.size(with_line);
+        let Rules { check_cycles, contained, .. } = self.rules;
+        let ready = match &mut self.keystream {
+            Some(keystream) => keystream.take(RECEIVING_END, link, arrives, blocks),
+            None => arrives,
+        };
+        let plain = self.counters.receive.note(arrives, ready) + self.xor;
+        let stream = &mut self.down[link];
+        let checked = stream.cross(arrives, size, &self.rules) + check_cycles;
+        let released = if contained { checked.max(plain) } else { plain };
+        self.counters.authentication_cycles += released - plain;
+        Crossing { link, epoch: stream.epoch, checked, released, contained }
+    }
+
+    fn seal(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle> {
+        let ciphers = self.ciphers.as_mut()?;
+        let Crossing { link, epoch, checked, .. } = *crossing;
+        ciphers.seal(link, epoch, number, text);
+        // A message alone in its epoch is checked as it is opened
+        if self.rules.early { None } else { ciphers.watch(checked, link, epoch) }
+    }
+
+    fn open(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle> {
+        let ciphers = self.ciphers.as_mut()?;
+        let Crossing { link, epoch, checked, .. } = *crossing;
+        ciphers.open(link, epoch, number, text);
+        let differs = self.rules.early && !ciphers.genuine(link, epoch);
+        differs.then(|| ciphers.fail(checked, link))
     }
 }

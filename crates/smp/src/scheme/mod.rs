@@ -10,6 +10,7 @@ mod exchange;
 mod ide;
 mod nonce;
 mod registration;
+mod stream;
 mod unit;
 
 use std::fmt;
@@ -19,8 +20,8 @@ pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
 pub use registration::{Parameter, Registration, Variant};
 use serde::{Deserialize, Serialize};
-pub(crate) use unit::Platform;
-pub use unit::{Scheme, SchemeCounters};
+pub use unit::{Crossing, PerLink, Scheme, SchemeCounters};
+pub(crate) use unit::{Links, Platform};
 
 use crate::error::ConfigError;
 

@@ -5,8 +5,9 @@
 
 use super::{
     unit::Platform,
-    ide::{Ide, MAC, Rules},
+    ide::Ide,
     registration::{parameters, register},
+    stream::{MAC, Rules, Size},
 };
 
 /// Bytes of the prefix that every protected packet has.
@@ -27,10 +28,10 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
     let packet_cycles = packet.div_ceil(platform.width);
     let aggregation = parameters.aggregation;
     Ide::new(platform, Rules {
-        line_parts: 1,
-        epoch_parts: aggregation,
-        line_cycles: packet_cycles,
-        epoch_cycles: aggregation * packet_cycles,
+        line: Size { parts: 1, cycles: packet_cycles },
+        // A packet without a payload
+        command: Size { parts: 1, cycles: (HEADER + PREFIX).div_ceil(platform.width) },
+        epoch: Size { parts: aggregation, cycles: aggregation * packet_cycles },
         // The prefix and the MAC travel, then the header is hashed beside the line
         check_cycles: (PREFIX + MAC).div_ceil(platform.width) + platform.engines.ghash + 1,
         contained: true,

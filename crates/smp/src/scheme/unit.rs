@@ -70,11 +70,55 @@ pub trait Scheme: fmt::Debug + Send {
         Ok(())
     }
 
+    /// What protects each link of a ring or mesh, where the scheme does that and not from end to end.
+    fn links(&mut self) -> Option<&mut dyn PerLink> {
+        None
+    }
+
+    /// Why the scheme works on a bus alone, if it does.
+    fn needs_bus(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Bits of storage in one unit.
     fn storage_bits(&self) -> u64;
 
     /// What was counted.
     fn counters(&self) -> SchemeCounters;
+}
+
+/// What protects messages on each link of a ring or mesh: every link, each way, has a stream of its own, and a message is decrypted
+/// and encrypted again in each node that it passes.
+pub trait PerLink: fmt::Debug {
+    /// A message, with a line or without, is at the sending end of `link` at `now`: when it may enter the link, and the bytes
+    /// that are added to it.
+    fn enter(&mut self, link: usize, with_line: bool, now: Cycle) -> (Cycle, u64);
+
+    /// Its last byte arrives at the receiving end at `arrives`.
+    fn cross(&mut self, link: usize, with_line: bool, arrives: Cycle) -> Crossing;
+
+    /// The sending end encrypts `text`, which belongs to line `number`. The cycle at which [`Scheme::verify`] is due, if it is.
+    /// Does nothing where lines are not really encrypted, as [`open`](Self::open).
+    fn seal(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle>;
+
+    /// The receiving end decrypts it. A message that is not what was sent is reported by [`Scheme::verify`], in the cycle that this
+    /// returns.
+    fn open(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle>;
+}
+
+/// A message's way over one link.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// The link.
+    pub link: usize,
+    /// The epoch of the link's stream that it is in.
+    pub epoch: u64,
+    /// When the MAC of that epoch has been checked.
+    pub checked: Cycle,
+    /// When the receiving end lets the message go on.
+    pub released: Cycle,
+    /// Whether it waits there for the MAC, and so as a whole.
+    pub contained: bool,
 }
 
 /// What a scheme counted in a run.
@@ -107,6 +151,15 @@ impl SchemeCounters {
     }
 }
 
+/// The links of a ring or mesh.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Links {
+    /// Numbers that links, each way, may have.
+    pub(crate) numbers: usize,
+    /// Links that leave a node, at most.
+    pub(crate) ports: u64,
+}
+
 /// The machine that a scheme is built for.
 #[derive(Clone, Debug)]
 pub(crate) struct Platform {
@@ -118,7 +171,9 @@ pub(crate) struct Platform {
     pub(crate) process: u8,
     /// Processes that share the machine.
     pub(crate) processes: usize,
-    /// Bytes that the bus carries a cycle.
+    /// The links, where nodes are not connected by a bus.
+    pub(crate) links: Option<Links>,
+    /// Bytes that the bus, or a link, carries a cycle.
     pub(crate) width: u64,
     pub(crate) seed: u64,
     /// Whether lines are really encrypted, beside their timing.

@@ -43,6 +43,21 @@ pub const MEANINGS: &[Meaning] = &[
     of("bus.data_busy", "share", "of the time that the data bus was held"),
     of("bus.tag_bytes", "bytes", "of tags and MACs, which take time on the bus only with bus.tags=true"),
     of("bus.timeouts", "timeouts", "of requests that waited longer than bus.timeout"),
+    of("directory.commands", "commands", "that homes ordered, in place of a bus"),
+    of("directory.reads", "commands", "that ask for a line to read"),
+    of("directory.writes", "commands", "that ask for a line to write"),
+    of("directory.write_backs", "commands", "that carry a line to memory"),
+    of("directory.forwards", "commands", "that homes sent on to a line's owner"),
+    of("directory.invalidations", "commands", "to nodes that had a copy, or may have had one, and acknowledged"),
+    of("directory.timeouts", "timeouts", "of requests that waited longer than bus.timeout"),
+    of("links.count", "links", "between neighbours, each way"),
+    of("links.messages", "messages", "with or without a line, that crossed a link or several"),
+    of("links.mean_hops", "links", "that a message crossed, on average"),
+    of("links.busy_cycles", "cycles", "that links were held, together"),
+    of("links.mean_busy", "share", "of the time that a link was held, on average"),
+    of("links.most_busy", "share", "of the time that the busiest link was held"),
+    of("links.waited", "cycles", "that messages waited for links that were held, together"),
+    of("links.tag_bytes", "bytes", "of tags and MACs, which take time on links only with bus.tags=true"),
     of("memory.fills", "lines", "that memory sent to a node"),
     of("memory.row_hits", "requests", "whose row was open in its bank; of the whole run"),
     of("memory.row_misses", "requests", "whose row was not open in its bank; of the whole run"),
@@ -113,7 +128,7 @@ mod tests {
     fn every_statistic_of_every_scheme_has_a_meaning_and_no_meaning_is_left_over() {
         let mut left: Vec<&str> = MEANINGS.iter().map(|meaning| meaning.name).collect();
         let names = crate::scheme::SchemeName::all().map(|name| format!("scheme.name={name}"));
-        for setting in names.chain(["scheme.gcm.iv=faithful-sender".to_owned()]) {
+        for setting in names.chain(["scheme.gcm.iv=faithful-sender", "interconnect.kind=mesh"].map(str::to_owned)) {
             let mut config = crate::Config::default()
                 .merge("[memory]\nprotect = \"tree\"\nbanks = 8\n")
                 .unwrap()
@@ -133,7 +148,11 @@ mod tests {
                 left.retain(|name| *name != known.name);
             }
             let text = stats.explained();
-            assert!(text.lines().any(|line| line.starts_with("bus.commands") && line.ends_with("on the address bus")));
+            let (name, says) = match setting.as_str() {
+                "interconnect.kind=mesh" => ("directory.commands", "in place of a bus"),
+                _ => ("bus.commands", "on the address bus"),
+            };
+            assert!(text.lines().any(|line| line.starts_with(name) && line.ends_with(says)), "{text}");
         }
         assert_eq!(left, [""; 0], "meanings of what is not counted");
     }

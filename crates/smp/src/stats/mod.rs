@@ -47,6 +47,44 @@ pub(crate) struct Counters {
     pub(crate) switches: u64,
     pub(crate) timeouts: u64,
     pub(crate) unexpected: u64,
+    /// Of a ring or mesh.
+    pub(crate) links: LinkCounters,
+}
+
+/// What the links of a ring or mesh carried, and what homes sent over them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinkCounters {
+    /// Messages, and the links that they crossed.
+    pub(crate) messages: u64,
+    pub(crate) hops: u64,
+    /// Cycles that messages waited for their links.
+    pub(crate) waited: u64,
+    /// Cycles that each link was held.
+    pub(crate) busy: Vec<u64>,
+    /// Requests that homes sent on to owners, and invalidations.
+    pub(crate) forwards: u64,
+    pub(crate) invalidations: u64,
+}
+
+impl LinkCounters {
+    /// A message holds a link for `cycles`, after it has waited for it.
+    pub(crate) fn hop(&mut self, link: usize, cycles: u64, waited: u64) {
+        self.hops += 1;
+        self.waited += waited;
+        self.busy[link] += cycles;
+    }
+
+    /// What was counted since `before`.
+    fn since(&self, before: &LinkCounters) -> LinkCounters {
+        LinkCounters {
+            messages: self.messages - before.messages,
+            hops: self.hops - before.hops,
+            waited: self.waited - before.waited,
+            busy: self.busy.iter().zip(&before.busy).map(|(busy, before)| busy - before).collect(),
+            forwards: self.forwards - before.forwards,
+            invalidations: self.invalidations - before.invalidations,
+        }
+    }
 }
 
 impl NodeCounters {
@@ -89,11 +127,13 @@ impl Counters {
             switches: self.switches - before.switches,
             timeouts: self.timeouts - before.timeouts,
             unexpected: self.unexpected - before.unexpected,
+            links: self.links.since(&before.links),
         }
     }
 
-    pub(crate) fn new(nodes: usize) -> Counters {
-        Counters { nodes: vec![NodeCounters::default(); nodes], ..Counters::default() }
+    pub(crate) fn new(nodes: usize, links: usize) -> Counters {
+        let links = LinkCounters { busy: vec![0; links], ..LinkCounters::default() };
+        Counters { nodes: vec![NodeCounters::default(); nodes], links, ..Counters::default() }
     }
 
     pub(crate) fn accesses(&self) -> u64 {

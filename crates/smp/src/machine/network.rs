@@ -1,0 +1,104 @@
+//! A ring or mesh at work: requests go to their line's home, which orders them, and from there to the nodes that have to know.
+//!
+//! An order takes effect in all nodes at once, as on a bus without skew; what follows from it takes the time of its messages' ways.
+//! So the protocol's tables are those of the bus.
+
+use super::{
+    Machine,
+    directory::Directory,
+    links::{Links, Parcel},
+    request::Request,
+    schedule::Event,
+    set::Set,
+};
+use crate::{
+    config::{Config, MOST_PROCESSORS},
+    engine::Cycle,
+    message::LONGEST_LINE,
+};
+
+/// The links and the directories of a ring or mesh.
+#[derive(Debug)]
+pub(super) struct Network {
+    pub(super) links: Links,
+    pub(super) directory: Directory,
+}
+
+/// When nodes hear of a command that its home has ordered.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// By node.
+    pub(super) at: [Cycle; MOST_PROCESSORS],
+    /// When all invalidations have been acknowledged to the node that asked; the end of time if one never is.
+    pub(super) acknowledged: Cycle,
+}
+
+impl Network {
+    /// A ring or mesh at rest; `None` for a bus.
+    pub(super) fn new(config: &Config) -> Option<Network> {
+        Links::new(config).map(|links| Network { links, directory: Directory::default() })
+    }
+}
+
+impl Machine {
+    /// A request leaves its node for its line's home. A write-back carries its line.
+    pub(super) fn depart(&mut self, index: usize) {
+        let (Some(network), Some(request)) = (&mut self.network, self.bus.get(index)) else { return };
+        let (line, now) = (request.line, self.context.schedule.now());
+        let links = &mut network.links;
+        let ends = (self.config.unit(request.node), links.home(line));
+        let (scheme, context) = (self.transfers.scheme.as_mut(), &mut self.context);
+        let arrives = match self.coherence.write_back(request.node, line) {
+            Some(mut text) if request.command == Command::PutX => {
+                let mut parcel = Parcel::line(line, &mut text[..self.config.machine.line]);
+                let arrives = links.carry(ends, now, &mut parcel, scheme, context);
+                self.bus.carry(index, text);
+                arrives
+            }
+            _ => links.command(ends, line, now, scheme, context),
+        };
+        self.context.schedule.at(arrives + links.look_up(), Event::Order(index));
+    }
+
+    /// A home has ordered a command, and tells the nodes of `reached`: the owner, who sends the line, or those whose copies are
+    /// invalid now and who acknowledge that. `None` on a bus.
+    pub(super) fn announce(&mut self, request: &Request, reached: Set, owner: Option<usize>) -> Option<Heard> {
+        let links = &mut self.network.as_mut()?.links;
+        let (line, now) = (request.line, self.context.schedule.now());
+        let (home, asks) = (links.home(line), self.config.unit(request.node));
+        let (scheme, context) = (self.transfers.scheme.as_mut(), &mut self.context);
+        let mut heard = Heard { at: [now; MOST_PROCESSORS], acknowledged: now };
+        for node in reached.without(request.node).iter() {
+            let unit = self.config.unit(node);
+            if request.blocked == Some(node) {
+                links.lose_command((home, unit), line, now, scheme, context);
+                heard.acknowledged = Cycle::MAX;
+                continue;
+            }
+            let at = links.command((home, unit), line, now, scheme, context);
+            heard.at[node] = at;
+            if owner == Some(node) {
+                context.counters.links.forwards += 1;
+            } else {
+                context.counters.links.invalidations += 1;
+                let acknowledged = links.command((unit, asks), line, at, scheme, context);
+                heard.acknowledged = heard.acknowledged.max(acknowledged);
+            }
+        }
+        // No line follows that would tell
+        if owner == Some(request.node) || request.command == Command::PutX {
+            heard.at[request.node] = links.command((home, asks), line, now, scheme, context);
+        }
+        Some(heard)
+    }
+
+    /// Memory takes a line that a node sends to a reader at `at`: off the bus, or as a message of its own.
+    pub(super) fn give_back(&mut self, node: usize, line: u64, mut text: [u8; LONGEST_LINE], at: Cycle) {
+        if let Some(Network { links, .. }) = &mut self.network {
+            let ends = (self.config.unit(node), links.home(line));
+            let mut parcel = Parcel::line(line, &mut text[..self.config.machine.line]);
+            links.carry(ends, at, &mut parcel, self.transfers.scheme.as_mut(), &mut self.context);
+        }
+        self.memory.take(node, line, &text, &mut self.context);
+    }
+}

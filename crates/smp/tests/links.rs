@@ -1,0 +1,209 @@
+//! A ring or mesh of links with a directory: values and invariants, the time of each hop, protection of each link, and what an
+//! attacker on a link can do.
+#![allow(clippy::unwrap_used)]
+
+use sealwright_smp::{
+    Config, Image, Machine, Outcome, Stats,
+    access::{Access, Kind, Source, Steps},
+    attack::{Attack, Attacker},
+    message::Detector,
+    run::{Report, Simulation, Workload},
+};
+
+const KINDS: [&str; 2] = ["interconnect.kind=ring", "interconnect.kind=mesh"];
+const SCHEMES: [&str; 3] = ["scheme.name=clear", "scheme.name=pcie-ide", "scheme.name=cxl-ide"];
+
+fn config(settings: &[&str]) -> Config {
+    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    config.check().unwrap();
+    config
+}
+
+fn run((kernel, size): (&str, u32), settings: &[&str], attacker: Option<Attacker>) -> Report {
+    let mut simulation = Simulation::new(config(settings), Workload::kernel(kernel, size, false).unwrap());
+    simulation.check = true;
+    simulation.attackers = attacker.into_iter().collect();
+    simulation.run(&mut |_| {}).unwrap()
+}
+
+/// What processor 0 alone does on a mesh of 4.
+fn alone(steps: &[(Kind, u64)], settings: &[&str]) -> Stats {
+    let access = |(kind, address): &(Kind, u64)| Access { address: *address, value: 7, gap: 0, kind: *kind, size: 8 };
+    let mut sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(steps.iter().map(access).collect()))];
+    sources.resize_with(4, || Box::new(Steps(Vec::new())));
+    let settings = [&["interconnect.kind=mesh"], settings].concat();
+    let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+    machine.check_values();
+    assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+    machine.check_all().unwrap();
+    machine.stats()
+}
+
+#[test]
+fn kernels_give_the_right_results_with_every_number_of_nodes() {
+    let all = ["bus.protocol=mosi", "bus.protocol=mesi", "bus.protocol=moesi"];
+    // All nodes read the result: with many of them, fewer machines for time
+    for (processors, work, schemes, protocols) in [
+        (2, ("radix", 9), &SCHEMES[..], &all[..]),
+        (4, ("lunc", 32), &SCHEMES[..], &all[..]),
+        (16, ("fft", 8), &SCHEMES[..], &all[..]),
+        (16, ("radix", 9), &SCHEMES[..2], &all[1..2]),
+        (64, ("fft", 12), &SCHEMES[..2], &all[2..]),
+    ] {
+        let processors = format!("machine.processors={processors}");
+        for (kind, scheme) in KINDS.into_iter().flat_map(|kind| schemes.iter().map(move |scheme| (kind, scheme))) {
+            for protocol in protocols {
+                let report = run(work, &[&processors, kind, scheme, protocol, "l2.bytes=65536"], None);
+                let right = matches!(report.result, Some(Ok(_))) && report.wrong_reads == Some(0);
+                assert!(right, "{work:?} {processors} {kind} {scheme} {protocol}: {report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_from_memory_takes_the_time_of_its_hops() {
+    // Issue 2; the request's byte cycle and two hops of 4 (10); look-up 6; memory 160; 72 bytes at 16 a cycle and two hops (13); hit 4
+    let far = [(Kind::Load, 3 * 64)];
+    let clear = alone(&far, &[]);
+    assert_eq!(clear.number("cycles"), f64::from(2 + 9 + 6 + 160 + 13 + 4));
+    assert_eq!((clear.number("links.messages"), clear.number("links.mean_hops")), (2.0, 2.0));
+    assert_eq!(clear.number("links.busy_cycles"), f64::from(2 * 1 + 2 * 5));
+    assert_eq!(clear.number("links.count"), 8.0);
+    // Within the home only its own work is left
+    let near = alone(&[(Kind::Load, 4 * 64)], &[]);
+    assert_eq!(near.number("cycles"), f64::from(2 + 6 + 160 + 5 + 4));
+    assert_eq!(near.number("links.messages"), 0.0);
+    // A packet is held at each hop until its MAC, a cycle behind it, is checked: GHASH 4 and 1; encryption takes a cycle
+    let ide = alone(&far, &["scheme.name=pcie-ide"]);
+    let hop = |cycles: u32| 1 + cycles + 4 + (1 + 4 + 1);
+    assert_eq!(ide.number("cycles"), f64::from(2 + 2 * hop(1) + 6 + 160 + 2 * hop(5) + 4));
+    assert_eq!(ide.number("links.tag_bytes"), 4.0 * 16.0);
+    // In skid mode nothing waits for a MAC
+    let skid = alone(&far, &["scheme.name=cxl-ide", "scheme.cxl-ide.release=skid"]);
+    assert!(clear.number("cycles") < skid.number("cycles") && skid.number("cycles") < ide.number("cycles"));
+}
+
+#[test]
+fn a_request_goes_to_its_home_the_owner_and_the_sharers_alone() {
+    let stats = |settings: &[&str]| run(("fft", 8), &[&["machine.processors=16"], settings].concat(), None).stats;
+    let mesh = stats(&["interconnect.kind=mesh"]);
+    let (reads, writes) = (mesh.number("directory.reads"), mesh.number("directory.writes"));
+    assert_eq!(mesh.number("directory.commands"), reads + writes + mesh.number("directory.write_backs"));
+    assert!(mesh.number("directory.forwards") > 0.0 && mesh.number("directory.forwards") <= reads + writes);
+    assert!(mesh.number("directory.invalidations") > 0.0);
+    // Request, forwarded request or invalidation and its answer, line: far fewer than sixteen nodes a command
+    assert!(mesh.number("links.messages") < 6.0 * mesh.number("directory.commands"));
+    assert!(mesh.at("bus.commands").is_none() && stats(&[]).at("links.count").is_none());
+    let ring = stats(&["interconnect.kind=ring"]);
+    assert!(ring.number("links.mean_hops") > mesh.number("links.mean_hops"), "four rows of four are nearer");
+    // A narrow link is held for longer, and messages wait
+    let narrow = stats(&["interconnect.kind=mesh", "interconnect.width=1"]);
+    assert!(narrow.number("links.waited") > 10.0 * mesh.number("links.waited"));
+    assert!(narrow.number("cycles") > mesh.number("cycles"));
+}
+
+#[test]
+fn encryption_takes_the_time_that_was_counted_without() {
+    for scheme in ["clear", "gcm", "i2sems", "pcie-ide", "cxl-ide"] {
+        for units in ["thesis", "equal"] {
+            let cycles = ["true", "false"].map(|functional| {
+                let settings = [
+                    "interconnect.kind=mesh".to_owned(),
+                    format!("scheme.name={scheme}"),
+                    format!("scheme.functional={functional}"),
+                    format!("engines.units={units}"),
+                    "scheme.pcie-ide.aggregation=4".to_owned(),
+                ];
+                let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+                run(("fft", 8), &settings, None).stats.number("cycles")
+            });
+            assert_eq!(cycles[0], cycles[1], "{scheme} {units}");
+        }
+    }
+}
+
+#[test]
+fn a_changed_bit_is_found_where_it_leaves_its_link() {
+    for (kind, scheme) in KINDS.into_iter().flat_map(|kind| SCHEMES[1..].iter().map(move |scheme| (kind, *scheme))) {
+        for early in ["scheme.cxl-ide.early=true", "scheme.cxl-ide.early=false"] {
+            let settings = ["machine.processors=16", kind, scheme, early];
+            for at in (10..100).step_by(15) {
+                for attack in [Attack::Flip, Attack::Spoof, Attack::Replay] {
+                    let report = run(("fft", 8), &settings, Some(Attacker::new(attack, at)));
+                    let said = format!("{settings:?} {attack} at {at}: {:?}", report.outcome);
+                    let Outcome::Detected(detection) = &report.outcome else { panic!("{said}") };
+                    assert_eq!((detection.detector, report.wrong_reads), (Detector::Mac, Some(0)), "{said}");
+                    assert!(report.strikes[0].struck.is_some(), "{said}");
+                }
+            }
+        }
+    }
+    // Without protection it is read
+    let report = run(("fft", 8), &[KINDS[1]], Some(Attacker::new(Attack::Flip, 30)));
+    assert!(report.outcome == Outcome::Completed && report.wrong_reads.unwrap() > 0);
+    // From end to end, the receiver finds it
+    let report = run(("fft", 8), &[KINDS[1], "scheme.name=gcm"], Some(Attacker::new(Attack::Flip, 30)));
+    assert!(matches!(report.outcome, Outcome::Detected(found) if found.detector == Detector::Tag));
+}
+
+#[test]
+fn lines_and_invalidations_that_never_come_leave_a_gap_in_their_link() {
+    for attack in [Attack::Drop, Attack::DropInvalidation, Attack::ReorderPair, Attack::ReorderOther] {
+        for scheme in &SCHEMES[1..] {
+            let settings = ["machine.processors=16", "interconnect.kind=mesh", scheme, "bus.timeout=20000"];
+            let report = run(("fft", 8), &settings, Some(Attacker::new(attack, 50)));
+            let detected = matches!(report.outcome, Outcome::Detected(_));
+            // A line that is let pass with no other on its link between is in its order
+            let passed = attack == Attack::ReorderOther && report.outcome == Outcome::Completed;
+            assert!((detected || passed) && report.wrong_reads == Some(0), "{attack} {scheme}: {:?}", report.outcome);
+        }
+    }
+    // In the clear, the writer waits for ever for the acknowledgement
+    let settings = ["machine.processors=16", "interconnect.kind=mesh"];
+    let report = run(("fft", 8), &settings, Some(Attacker::new(Attack::DropInvalidation, 50)));
+    assert!(matches!(report.outcome, Outcome::Deadlock(_)), "{:?}", report.outcome);
+}
+
+#[test]
+fn the_same_run_takes_the_same_cycles_and_a_region_counts_what_is_in_it() {
+    let settings = ["machine.processors=16", "interconnect.kind=mesh", "memory.jitter=9", "bus.protocol=moesi"];
+    let (one, two) = (run(("radix", 10), &settings, None), run(("radix", 10), &settings, None));
+    assert_eq!(one.stats, two.stats);
+    let warm = run(("radix", 10), &[&settings[..], &["machine.warm_up=3000"]].concat(), None);
+    assert_eq!(one.stats.number("cycles"), warm.stats.number("cycles_of_run"));
+    assert!(warm.stats.number("links.messages") < one.stats.number("links.messages"));
+}
+
+#[test]
+fn processes_chips_and_protected_memory_work_over_links_too() {
+    for settings in [
+        ["machine.processors=8", "machine.chips=4", "bus.tags=true"],
+        ["machine.processors=4", "processes.count=3", "processes.quantum=5000"],
+        ["machine.processors=4", "memory.protect=tree", "memory.banks=4"],
+    ] {
+        for kind in KINDS {
+            for scheme in ["scheme.name=gcm", "scheme.name=pcie-ide"] {
+                let report = run(("fft", 8), &[&settings[..], &[kind, scheme, "l2.bytes=65536"]].concat(), None);
+                let right = matches!(report.result, Some(Ok(_))) && report.wrong_reads == Some(0);
+                assert!(right, "{settings:?} {kind} {scheme}: {report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn schemes_that_need_a_bus_say_so() {
+    let mesh = Config::default().set("interconnect.kind=mesh").unwrap();
+    for (settings, why) in [
+        (["scheme.name=senss", "machine.sync=20"], "all units follow each chain"),
+        (["scheme.name=gcm", "scheme.gcm.commands=true"], "scheme gcm needs interconnect.kind=bus, not mesh"),
+    ] {
+        let config = settings.iter().fold(mesh.clone(), |config, setting| config.set(setting).unwrap());
+        let error = config.check().unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let pair = ["scheme.name=cbc", "scheme.cbc.scope=pair"];
+    let report = run(("fft", 8), &[&pair[..], &["interconnect.kind=mesh"]].concat(), None);
+    assert!(matches!(report.result, Some(Ok(_))), "{:?}", report.outcome);
+}
