@@ -68,7 +68,7 @@ fn a_line_from_memory_takes_the_time_of_its_hops() {
     let clear = alone(&far, &[]);
     assert_eq!(clear.number("cycles"), f64::from(2 + 9 + 6 + 160 + 13 + 4));
     assert_eq!((clear.number("links.messages"), clear.number("links.mean_hops")), (2.0, 2.0));
-    assert_eq!(clear.number("links.busy_cycles"), f64::from(2 * 1 + 2 * 5));
+    assert_eq!(clear.number("links.busy_cycles"), f64::from(2 + 2 * 5));
     assert_eq!(clear.number("links.count"), 8.0);
     // Within the home only its own work is left
     let near = alone(&[(Kind::Load, 4 * 64)], &[]);
