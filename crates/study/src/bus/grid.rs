@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use sealwright_measure::Interval;
 use sealwright_smp::{
-    Config, Outcome,
+    Outcome,
     engine::Units,
-    kernel::Kernel,
     matrix,
     run::{RunError, Simulation},
 };
@@ -19,16 +18,13 @@ use super::{
     programs::{PROCESSORS, PROGRAMS, Suite, workload},
     published::{Beside, beside},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+    strikes,
 };
 use crate::progress::Progress;
 
 /// Sizes of the pool of pads, and numbers of masks, that are swept.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
-/// Strikes of each attack on each victim, in runs of their own.
-pub(super) const STRIKES: u64 = 8;
-/// Programs that run while the bus is attacked.
-const VICTIMS: [Kernel; 2] = [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }];
 /// The engines that recorded programs are run with: the thesis's, where they matter most.
 pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
 
@@ -89,7 +85,7 @@ pub(super) struct Grid {
     pub(super) beside: Beside,
     pub(super) shared: Vec<Shared>,
     pub(super) protected: Vec<Protected>,
-    /// Attacks on memory.
+    /// Strikes of each attack on memory against each protection, with all victims.
     pub(super) attacked: Vec<matrix::Cell>,
     pub(super) references: f64,
     pub(super) seconds: f64,
@@ -252,15 +248,9 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     let beside = beside(quick)?;
     progress.step("processes and memory");
     let (shared, protected) = (share(quick)?, protect(quick)?);
-    let attacked = matrix::memory(&Config::default(), VICTIMS[0], 50, STRIKES)?;
     progress.step("attacks");
-    let mut matrix = matrix::run(&Config::default(), VICTIMS[0], 50, STRIKES)?;
-    for victim in &VICTIMS[1..] {
-        for (cell, more) in matrix.iter_mut().zip(matrix::run(&Config::default(), *victim, 50, STRIKES)?) {
-            cell.strikes.extend(more.strikes);
-        }
-    }
-    let alarms = matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)?;
+    let (matrix, attacked) = (strikes::on_bus()?, strikes::on_memory()?);
+    let alarms = strikes::without_attacker()?;
     let seconds = start.elapsed().as_secs_f64();
     Ok(Grid { quick, found, matrix, alarms, quiet, beside, shared, protected, attacked, references, seconds })
 }

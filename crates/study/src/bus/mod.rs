@@ -11,6 +11,7 @@ mod programs;
 mod published;
 mod quantities;
 mod schemes;
+mod strikes;
 mod tables;
 
 use printed::PAPER;

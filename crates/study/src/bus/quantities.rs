@@ -152,6 +152,7 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         add.exact(format!("false alarms a run/{name}"), alarms.alarms as f64 / alarms.runs.max(1) as f64);
     }
     detected(&grid.matrix, &mut Quantities::new(&mut all, "attacks, simulated", Kind::Simulated));
+    detected(&grid.attacked, &mut Quantities::new(&mut all, "attacks on memory, simulated", Kind::Simulated));
     all
 }
 

@@ -244,7 +244,7 @@ pub(super) fn storage() -> Table {
 fn attacks(grid: &Grid) -> Table {
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
     let note = "Run, not argued: FFT and RADIX, 4 processors, each attack struck 8 times on each, in runs of their own, from transfer 50 on and \
-        every 13 transfers. So many transfers (for an invalidation, commands) later, and by what.";
+        every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what.";
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
     for (scheme, words) in matrix::rows(&grid.matrix) {
         table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));
