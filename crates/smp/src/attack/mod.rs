@@ -31,7 +31,7 @@ pub enum Attack {
     Drop,
     /// Keeps a request to write from one node that holds a copy.
     DropInvalidation,
-    /// Puts a request to write on the bus that no node sent: the line's owner gives it up, and nobody takes it.
+    /// Puts a request to write on the bus that no node sent: the line's owner gives it up, and nobody takes it. On a bus alone.
     ForgeCommand,
     /// Changes one bit in every eight bytes of a line in memory before it is read.
     MemoryFlip,

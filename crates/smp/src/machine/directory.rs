@@ -2,7 +2,7 @@
 //! is in the table of the memory that the home has too.
 
 use super::{request::Request, set::Set};
-use crate::memory::Numbered;
+use crate::{memory::Numbered, message::Command};
 
 /// The directories of all homes. A line has one home, so they are one table.
 #[derive(Debug, Default)]
@@ -53,8 +53,9 @@ mod tests {
     fn commands_go_to_the_owner_or_to_all_that_may_have_a_copy() {
         let mut directory = Directory::default();
         let mut order = |node, command, owner| {
+            let (tag, blocked, forged, alone) = (None, None, false, false);
             let request =
-                Request { node, command, line: 5, number: 1, order: 1, blocked: None, alone: false, unseen: 0, at: 0 };
+                Request { node, command, line: 5, number: 1, order: 1, tag, blocked, forged, alone, unseen: 0, at: 0 };
             directory.order(&request, owner).iter().collect::<Vec<_>>()
         };
         assert_eq!(order(3, Command::GetS, None), [3]);

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     config::{Config, MOST_PROCESSORS},
     engine::Cycle,
-    message::LONGEST_LINE,
+    message::{Command, LONGEST_LINE},
 };
 
 /// The links and the directories of a ring or mesh.
