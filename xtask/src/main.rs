@@ -1,6 +1,7 @@
 //! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
 
 mod aarch64;
+mod beside;
 mod capi;
 mod circles;
 mod constant_time;
@@ -37,6 +38,7 @@ mod venv;
 
 use std::{env, path::PathBuf, process::ExitCode};
 
+use beside::Beside;
 use steps::Steps;
 
 const HELP: &str = "\
@@ -125,6 +127,7 @@ fn main() -> ExitCode {
     };
     let mut steps = Steps::new(root());
     let rest = if wanted.len() == 1 { &words[1..] } else { &[] };
+    let (several, mut beside) = (wanted.len() > 1, None);
     for step in wanted {
         match step {
             "fmt" => {
@@ -143,6 +146,8 @@ fn main() -> ExitCode {
             }
             "fuzz" => fuzz::run(&mut steps, rest),
             "unit" => {
+                // Where sizes come later, their builds may begin now.
+                beside = several.then(Beside::begin);
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
@@ -163,7 +168,10 @@ fn main() -> ExitCode {
                     steps.check(&format!("intrinsic symbols of {program}"), |steps| symbols::check(steps, program));
                 }
             }
-            "sizes" => steps.check("sizes", sizes::check),
+            "sizes" => steps.check("sizes", |steps| {
+                beside.iter_mut().for_each(Beside::end);
+                sizes::check(steps)
+            }),
             "growth" => steps.check("growth", growth::check),
             "packages" => steps.check("packages", packages::check),
             "vectors" => vectors(&mut steps),

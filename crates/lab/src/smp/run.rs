@@ -16,7 +16,6 @@ use super::machine::{MachineArgs, WorkArgs, failed, unusable};
 const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp run --workload radix --size 12 --processors 8 --scheme senss --json
-    sealwright-lab smp run --workload fft --size 10 --scheme gcm --attack drop@50 --attack flip@100
     sealwright-lab smp run --workload fft --size 12 --processors 16 --set interconnect.kind=mesh --scheme pcie-ide";
 
 /// Run one simulation
