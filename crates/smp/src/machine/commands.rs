@@ -68,7 +68,8 @@ impl Machine {
         if let Some(dump) = &mut self.context.dump {
             dump.command(self.context.schedule.now(), request);
         }
-        let owner = self.memory.owner(request.line);
+        // On a bus, every node sees the command, and the owner answers by itself
+        let owner = if self.network.is_some() { self.memory.owner(request.line) } else { None };
         let reached = match &mut self.network {
             Some(network) => network.directory.order(&request, owner),
             None => Set::all(self.config.machine.processors),
