@@ -1,23 +1,19 @@
 //! What an architect may rely on: regions of interest, detection without an oracle, containment, checks under skew.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::config;
 use sealwright_smp::{
-    Config, Image, Machine, Outcome,
+    Image, Machine, Outcome,
     access::{Access, Kind, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
-    run::{Report, Simulation, Workload},
+    run::Report,
 };
 
-fn config(settings: &[&str]) -> Config {
-    settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap())
-}
-
 fn run(settings: &[&str], attacker: Option<Attacker>) -> Report {
-    let mut simulation = Simulation::new(config(settings), Workload::kernel("fft", 8, false).unwrap());
-    simulation.check = true;
-    simulation.attackers.extend(attacker);
-    simulation.run(&mut |_| {}).unwrap()
+    common::run(("fft", 8), settings, attacker)
 }
 
 fn access(kind: Kind, address: u64, gap: u32) -> Access {

@@ -2,29 +2,18 @@
 //! attacker on a link can do.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::{config, run};
 use sealwright_smp::{
     Config, Image, Machine, Outcome, Stats,
     access::{Access, Kind, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
-    run::{Report, Simulation, Workload},
 };
 
 const KINDS: [&str; 2] = ["interconnect.kind=ring", "interconnect.kind=mesh"];
 const SCHEMES: [&str; 3] = ["scheme.name=clear", "scheme.name=pcie-ide", "scheme.name=cxl-ide"];
-
-fn config(settings: &[&str]) -> Config {
-    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    config.check().unwrap();
-    config
-}
-
-fn run((kernel, size): (&str, u32), settings: &[&str], attacker: Option<Attacker>) -> Report {
-    let mut simulation = Simulation::new(config(settings), Workload::kernel(kernel, size, false).unwrap());
-    simulation.check = true;
-    simulation.attackers = attacker.into_iter().collect();
-    simulation.run(&mut |_| {}).unwrap()
-}
 
 /// What processor 0 alone does on a mesh of 4.
 fn alone(steps: &[(Kind, u64)], settings: &[&str]) -> Stats {

@@ -1,23 +1,19 @@
 //! Several attackers in one run, and commands that no node sent.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::config;
 use sealwright_smp::{
-    Config, Image, Machine, Outcome,
+    Image, Machine, Outcome,
     access::{Access, Kind, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
-    run::{Report, Simulation, Workload},
+    run::Report,
 };
 
-fn config(settings: &[&str]) -> Config {
-    settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap())
-}
-
 fn run(settings: &[&str], attacks: &[(Attack, u64)]) -> Report {
-    let mut simulation = Simulation::new(config(settings), Workload::kernel("fft", 8, false).unwrap());
-    simulation.check = true;
-    simulation.attackers.extend(attacks.iter().map(|(attack, at)| Attacker::new(*attack, *at)));
-    simulation.run(&mut |_| {}).unwrap()
+    common::run(("fft", 8), settings, attacks.iter().map(|(attack, at)| Attacker::new(*attack, *at)))
 }
 
 fn struck(report: &Report) -> Vec<Option<u64>> {
