@@ -99,10 +99,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             walk.hash.open(ad_blocks + to_hash);
             walk.hash.bytes(self.ad);
         } else {
-            walk.hash.all(self.ad);
             if const { Self::staggers::<S, W>() } && self.nonce.len() == 12 && self.text.len() >= 512 {
                 return self.staggered(walk.hash, &first, &lengths);
             }
+            walk.hash.all(self.ad);
             self.long::<S, W>(&mut walk, &mut to_hash);
             self.rest(&mut walk, to_hash);
         }

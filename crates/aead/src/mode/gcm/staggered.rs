@@ -15,6 +15,8 @@ use crate::{
 const HALF: usize = 8;
 /// Blocks of a batch, which is a group of the hash.
 const BATCH: usize = 64;
+/// So many blocks of associated data are hashed with the first group.
+const FEW: usize = 3;
 
 /// Counter block `i` of a message has the number `i` + 2: its last byte, and the carry out of it is added by [`Counters::carry`].
 #[repr(C, align(64))]
@@ -37,6 +39,9 @@ struct Counters<R> {
     at: usize,
     /// The higher bytes.
     high: u32,
+    /// The first counter block, the first round key added, and the halves that come before the one that it goes along with.
+    first: R,
+    left: usize,
 }
 
 impl<R: Reg> Counters<R> {
@@ -51,6 +56,10 @@ impl<R: Reg> Counters<R> {
         if self.at == NUMBERS.0.len() {
             self.carry(simd, &mut blocks[HALF - 1]);
         }
+        if self.left == 0 {
+            blocks[HALF - 1] = blocks[HALF - 1].replace_last(self.first);
+        }
+        self.left = self.left.wrapping_sub(1);
         blocks
     }
 
@@ -74,6 +83,8 @@ struct Pipeline<'a, C, G: Ghash + 'a, S: Simd> {
     cipher: &'a C,
     key: G::Key<'a>,
     sum: G::Sum<S::Reg>,
+    /// Whether there is text behind the last whole half.
+    more: bool,
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
@@ -94,13 +105,13 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         }
     }
 
-    /// The last rounds of one half, whose text is `now`, the first rounds of another if there is one, and the hash of
+    /// The last rounds of one half, whose text is `now`, the first rounds of another if there is `more`, and the hash of
     /// a third, `known`, if there is one.
     #[inline(always)]
-    fn step<const MORE: bool, const HASH: bool>(
+    fn step<const HASH: bool>(
         &mut self,
         lasts: &mut [S::Reg; HALF],
-        firsts: &mut [S::Reg; HALF],
+        (firsts, more): (&mut [S::Reg; HALF], bool),
         now: &mut [u8],
         known: &[u8],
         second: bool,
@@ -127,7 +138,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
             if round < C::AES_ROUNDS {
                 self.barrier(lasts);
             }
-            if MORE {
+            if more {
                 self.first_round(firsts, s);
                 self.barrier(firsts);
             }
@@ -166,50 +177,54 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// A text of half a batch at least, under a nonce of 96 bits; returns the tag, 16 bytes of it.
     #[inline(always)]
     pub(super) fn staggered<S: Simd>(self, mut hash: Hash<'_, G, S>, first: &Block, lengths: &Block) -> Block {
-        let (simd, cipher, half) = (hash.simd, self.cipher, const { HALF * S::Reg::BYTES });
-        let nonce = u128::from_le_bytes(*first) & ((1 << 96) - 1);
-        let base = simd.splat(&nonce.to_le_bytes()) ^ cipher.round_key(simd, 0);
-        let mut counters = Counters { base, at: 0, high: 0 };
-        let mut halves = Halves { a: counters.half(simd), b: [base; HALF], at: 0 };
-        // The first counter block goes along with the first half, two of its rounds for each of theirs.
-        let mut mask = simd.first(first) ^ cipher.round_key(simd, 0);
-        let key = hash.ghash.window(BATCH, BATCH);
-        let mut line = Pipeline::<C, G, S> { simd, cipher, key, sum: hash.sum };
-        rounds!(s < C::AES_ROUNDS / 2 + 1 => {
-            line.first_round(&mut halves.a, s);
-            mask = mask.aesenc(cipher.round_key(simd, 2 * s - 1));
-            let key = cipher.round_key(simd, 2 * s);
-            mask = if 2 * s < C::AES_ROUNDS { mask.aesenc(key) } else { mask.aesenclast(key) };
-        });
-        halves.b = counters.half(simd);
+        let (simd, ghash, cipher, half) = (hash.simd, hash.ghash, self.cipher, const { HALF * S::Reg::BYTES });
         let count = self.text.len() / half;
         let (whole, rest) = self.text.split_at_mut(half * count);
-        // What is behind the last half, with the lengths; and with that half, where it is the first of a group.
         let blocks = rest.len().div_ceil(16);
+        // What is behind the last whole half, with the lengths; and with that half, where it is the first of a group.
         let last_group = if count % 2 == 1 { HALF * S::Reg::BLOCKS + blocks + 1 } else { blocks + 1 };
-        let (ghash, start) = (hash.ghash, if count == 1 { last_group } else { BATCH });
-        if count == 1 {
-            line.key = ghash.window(last_group, HALF * S::Reg::BLOCKS);
+        let start = if count == 1 { last_group } else { BATCH };
+        if self.ad.len() <= FEW * 16 {
+            if !self.ad.is_empty() {
+                let key = ghash.window(self.ad.len().div_ceil(16) + start, S::Reg::BLOCKS);
+                G::single(simd, key, &mut hash.sum, 0, simd.load_partial(self.ad), S::Reg::BLOCKS);
+            }
+        } else {
+            hash.all(self.ad);
+            ghash.enter(simd, &mut hash.sum, start);
         }
-        ghash.enter(simd, &mut line.sum, start);
-        let ciphertext = if SEAL {
+        let nonce = u128::from_le_bytes(*first) & ((1 << 96) - 1);
+        let base = simd.splat(&nonce.to_le_bytes()) ^ cipher.round_key(simd, 0);
+        let first = simd.splat(first) ^ cipher.round_key(simd, 0);
+        // The first counter block is in the last lane of the last half, if there is a lane free.
+        let free = (1..HALF * S::Reg::BLOCKS).contains(&blocks);
+        let mut counters = Counters { base, at: 0, high: 0, first, left: if free { count } else { usize::MAX } };
+        let mut halves = Halves { a: counters.half(simd), b: [base; HALF], at: 0 };
+        let key = if count == 1 { ghash.window(last_group, HALF * S::Reg::BLOCKS) } else { ghash.window(BATCH, BATCH) };
+        let mut line = Pipeline::<C, G, S> { simd, cipher, key, sum: hash.sum, more: !rest.is_empty() };
+        rounds!(s < C::AES_ROUNDS / 2 + 1 => { line.first_round(&mut halves.a, s) });
+        halves.b = counters.half(simd);
+        let (ciphertext, mut mask) = if SEAL {
             line.seal(&mut halves, &mut counters, ghash, whole, last_group);
             let known = &whole[half * (count - 1)..];
             let left = if count % 2 == 1 { last_group } else { HALF * S::Reg::BLOCKS };
             line.key = ghash.window(left, HALF * S::Reg::BLOCKS);
-            let ciphertext = line.last::<true, SEAL>(&mut halves.a, rest, known);
+            let last = line.last::<true, SEAL>(&mut halves.a, rest, known);
             if count.is_multiple_of(2) {
-                G::settle(simd, &mut line.sum);
-                ghash.enter(simd, &mut line.sum, last_group);
+                G::turn(simd, ghash.window(last_group, 1), &mut line.sum);
             }
-            ciphertext
+            last
         } else {
             line.open(&mut halves, &mut counters, ghash, whole, last_group);
             line.last::<false, SEAL>(&mut halves.a, rest, &[])
         };
+        if !free {
+            mask = first;
+            rounds!(round < C::AES_ROUNDS => { mask = mask.aesenc(cipher.round_key(simd, round)) });
+            mask = mask.aesenclast(cipher.round_key(simd, C::AES_ROUNDS));
+        }
         hash.sum = line.sum;
-        let hash = line_end::<G, S>(hash, ciphertext, blocks, lengths);
-        (hash ^ mask).first_block()
+        (line_end::<G, S>(hash, ciphertext, blocks, lengths) ^ mask.last_lane()).first_block()
     }
 }
 
@@ -255,7 +270,7 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         let (simd, half) = (self.simd, const { HALF * S::Reg::BYTES });
         let Halves { a, b, at } = halves;
         let count = text.len() / half;
-        self.step::<true, false>(a, b, text, &[], false);
+        self.step::<false>(a, (b, count > 1 || self.more), text, &[], false);
         *a = counters.half(simd);
         *at = 1;
         loop {
@@ -264,14 +279,16 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
                 return;
             }
             let (before, now) = text.split_at_mut(half * *at);
-            self.step::<true, true>(b, a, now, &before[half * (*at - 1)..], false);
+            let more = *at + 1 < count || self.more;
+            self.step::<true>(b, (a, more), now, &before[half * (*at - 1)..], false);
             *b = counters.half(simd);
             *at += 1;
             if *at == count {
                 return;
             }
             let (before, now) = text.split_at_mut(half * *at);
-            self.step::<true, true>(a, b, now, &before[half * (*at - 1)..], true);
+            let more = *at + 1 < count || self.more;
+            self.step::<true>(a, (b, more), now, &before[half * (*at - 1)..], true);
             *a = counters.half(simd);
             *at += 1;
             self.turn(ghash, *at == count, last_group);
@@ -281,12 +298,8 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
     /// Closes a group of 64 blocks. The next one may be the last.
     #[inline(always)]
     fn turn(&mut self, ghash: &'a G, last: bool, last_group: usize) {
-        if last {
-            G::settle(self.simd, &mut self.sum);
-            ghash.enter(self.simd, &mut self.sum, last_group);
-        } else {
-            G::turn(self.simd, self.key, &mut self.sum);
-        }
+        let key = if last { ghash.window(last_group, 1) } else { self.key };
+        G::turn(self.simd, key, &mut self.sum);
     }
 
     /// Decrypts whole halves and hashes them before. Leaves the next half, in the middle of its rounds, in `a`.
@@ -307,39 +320,45 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
             let (now, next) = text[half * *at..].split_at_mut(half);
             *at += 1;
             if *at == count {
-                self.step::<true, false>(a, b, now, &[], false);
+                self.step::<false>(a, (b, self.more), now, &[], false);
                 core::mem::swap(a, b);
                 return;
             }
-            self.step::<true, true>(a, b, now, next, true);
+            self.step::<true>(a, (b, true), now, next, true);
             *a = counters.half(simd);
             let (now, next) = text[half * *at..].split_at_mut(half);
             *at += 1;
             self.turn(ghash, *at + 1 >= count, last_group);
             if *at == count {
-                self.step::<true, false>(b, a, now, &[], false);
+                self.step::<false>(b, (a, self.more), now, &[], false);
                 return;
             }
             if *at + 1 == count {
                 self.key = ghash.window(last_group, HALF * S::Reg::BLOCKS);
             }
-            self.step::<true, true>(b, a, now, next, false);
+            self.step::<true>(b, (a, true), now, next, false);
             *b = counters.half(simd);
         }
     }
 
     /// The last rounds of the last half, whose text `now` is shorter than it, and the hash of the one before. Returns the
-    /// ciphertext.
+    /// ciphertext, and what the last lane was encrypted to where it has no text.
     #[inline(always)]
     fn last<const HASH: bool, const SEAL: bool>(
         &mut self,
         lasts: &mut [S::Reg; HALF],
         now: &mut [u8],
         known: &[u8],
-    ) -> [S::Reg; HALF] {
+    ) -> ([S::Reg; HALF], S::Reg) {
         let (simd, row) = (self.simd, S::Reg::BYTES);
-        let mut ciphertext = [simd.zero(); HALF];
+        let (mut ciphertext, mut mask) = ([simd.zero(); HALF], simd.zero());
         let known = if HASH { &known[..HALF * row] } else { known };
+        if now.is_empty() {
+            if HASH {
+                self.hash_all(known, false);
+            }
+            return (ciphertext, mask);
+        }
         let mut pairs = 0;
         rounds!(s < C::AES_ROUNDS / 2 + 1 => {
             let round = C::AES_ROUNDS / 2 + s;
@@ -354,6 +373,7 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
                 }
                 self.barrier(lasts);
             } else {
+                mask = lasts[HALF - 1].aesenclast(key);
                 for i in 0..HALF {
                     if let Some(text) = now.get_mut(i * row..(i + 1) * row) {
                         let old = simd.load(text);
@@ -369,6 +389,6 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
                 }
             }
         });
-        ciphertext
+        (ciphertext, mask)
     }
 }
