@@ -39,8 +39,11 @@ struct Counters<R> {
     at: usize,
     /// The higher bytes.
     high: u32,
-    /// The first counter block, the first round key added, and the halves that come before the one that it goes along with.
+    /// The first counter block, the first round key added, goes along with the last half, behind the text: in the last lane
+    /// of so many registers.
     first: R,
+    last: usize,
+    /// Halves before that one.
     left: usize,
 }
 
@@ -57,7 +60,13 @@ impl<R: Reg> Counters<R> {
             self.carry(simd, &mut blocks[HALF - 1]);
         }
         if self.left == 0 {
-            blocks[HALF - 1] = blocks[HALF - 1].replace_last(self.first);
+            match self.last {
+                2 => blocks[1] = blocks[1].replace_last(self.first),
+                4 => blocks[3] = blocks[3].replace_last(self.first),
+                6 => blocks[5] = blocks[5].replace_last(self.first),
+                8 => blocks[7] = blocks[7].replace_last(self.first),
+                _ => {}
+            }
         }
         self.left = self.left.wrapping_sub(1);
         blocks
@@ -83,8 +92,6 @@ struct Pipeline<'a, C, G: Ghash + 'a, S: Simd> {
     cipher: &'a C,
     key: G::Key<'a>,
     sum: G::Sum<S::Reg>,
-    /// Whether there is text behind the last whole half.
-    more: bool,
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
@@ -105,44 +112,103 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         }
     }
 
-    /// The last rounds of one half, whose text is `now`, the first rounds of another if there is `more`, and the hash of
-    /// a third, `known`, if there is one.
+    /// The last rounds of one half, whose text is `now`, the first rounds of another, and the hash of a third, `known`, if
+    /// there is one.
     #[inline(always)]
     fn step<const HASH: bool>(
         &mut self,
         lasts: &mut [S::Reg; HALF],
-        (firsts, more): (&mut [S::Reg; HALF], bool),
+        firsts: &mut [S::Reg; HALF],
         now: &mut [u8],
         known: &[u8],
         second: bool,
     ) {
-        let (simd, row) = (self.simd, S::Reg::BYTES);
-        let now = &mut now[..HALF * row];
-        let known = if HASH { &known[..HALF * row] } else { known };
+        let now = &mut now[..HALF * S::Reg::BYTES];
+        let known = if HASH { &known[..HALF * S::Reg::BYTES] } else { known };
         let mut pairs = 0;
         rounds!(s < C::AES_ROUNDS / 2 + 1 => {
-            let round = C::AES_ROUNDS / 2 + s;
-            let key = self.cipher.round_key(simd, round);
-            for (i, x) in lasts.iter_mut().enumerate() {
-                if round < C::AES_ROUNDS {
-                    *x = x.aesenc(key);
-                } else {
-                    let text = &mut now[i * row..];
-                    x.aesenclast(key ^ simd.load(text)).store(text);
-                }
+            self.last_round(lasts, now, s);
+            if HASH {
+                self.between(known, second, &mut pairs, s);
             }
-            while HASH && pairs < HALF / 2 && pairs * C::AES_ROUNDS < HALF * s {
-                self.hash(known, second, pairs);
-                pairs += 1;
-            }
-            if round < C::AES_ROUNDS {
+            if C::AES_ROUNDS / 2 + s < C::AES_ROUNDS {
                 self.barrier(lasts);
             }
-            if more {
-                self.first_round(firsts, s);
-                self.barrier(firsts);
-            }
+            self.first_round(firsts, s);
+            self.barrier(firsts);
         });
+    }
+
+    /// The same where of the other half only so many registers are needed.
+    #[inline(always)]
+    fn last_step(
+        &mut self,
+        lasts: &mut [S::Reg; HALF],
+        firsts: (&mut [S::Reg; HALF], usize),
+        now: &mut [u8],
+        known: Option<&[u8]>,
+        second: bool,
+    ) {
+        let now = &mut now[..HALF * S::Reg::BYTES];
+        let mut pairs = 0;
+        rounds!(s < C::AES_ROUNDS / 2 + 1 => {
+            self.last_round(lasts, now, s);
+            if let Some(known) = known {
+                self.between(known, second, &mut pairs, s);
+            }
+            if C::AES_ROUNDS / 2 + s < C::AES_ROUNDS {
+                self.barrier(lasts);
+            }
+            let key = self.cipher.round_key(self.simd, s);
+            self.some(firsts.0, firsts.1, key);
+        });
+    }
+
+    /// Round `s` of the second half of the rounds.
+    #[inline(always)]
+    fn last_round(&self, lasts: &mut [S::Reg; HALF], now: &mut [u8], s: usize) {
+        let (round, row) = (C::AES_ROUNDS / 2 + s, S::Reg::BYTES);
+        let key = self.cipher.round_key(self.simd, round);
+        for (i, x) in lasts.iter_mut().enumerate() {
+            if round < C::AES_ROUNDS {
+                *x = x.aesenc(key);
+            } else {
+                let text = &mut now[i * row..];
+                x.aesenclast(key ^ self.simd.load(text)).store(text);
+            }
+        }
+    }
+
+    /// A round of the first `count` registers of half a batch, an even number.
+    #[inline(always)]
+    fn some(&mut self, half: &mut [S::Reg; HALF], count: usize, key: S::Reg) {
+        let [a, b, c, d, e, f, g, h] = half;
+        self.two(a, b, key);
+        if count > 2 {
+            self.two(c, d, key);
+            if count > 4 {
+                self.two(e, f, key);
+                if count > 6 {
+                    self.two(g, h, key);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn two(&mut self, x: &mut S::Reg, y: &mut S::Reg, key: S::Reg) {
+        (*x, *y) = (x.aesenc(key), y.aesenc(key));
+        G::order_barrier(self.simd, &mut self.sum, [x, y]);
+    }
+
+    /// The part of the hash that goes with round `s` of the second half of the rounds; `pairs` are done.
+    #[inline(always)]
+    fn between(&mut self, known: &[u8], second: bool, pairs: &mut usize, s: usize) {
+        let known = &known[..HALF * S::Reg::BYTES];
+        while *pairs < HALF / 2 && *pairs * C::AES_ROUNDS < HALF * s {
+            self.hash(known, second, *pairs);
+            *pairs += 1;
+        }
     }
 
     #[inline(always)]
@@ -161,11 +227,12 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
     }
 }
 
-/// The halves of a text in the rounds, and how many were decrypted.
+/// The halves of a text in the rounds.
 struct Halves<R> {
     a: [R; HALF],
     b: [R; HALF],
-    at: usize,
+    /// Registers of the last half that are needed, an even number.
+    last: usize,
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
@@ -196,12 +263,13 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let nonce = u128::from_le_bytes(*first) & ((1 << 96) - 1);
         let base = simd.splat(&nonce.to_le_bytes()) ^ cipher.round_key(simd, 0);
         let first = simd.splat(first) ^ cipher.round_key(simd, 0);
-        // The first counter block is in the last lane of the last half, if there is a lane free.
-        let free = (1..HALF * S::Reg::BLOCKS).contains(&blocks);
-        let mut counters = Counters { base, at: 0, high: 0, first, left: if free { count } else { usize::MAX } };
-        let mut halves = Halves { a: counters.half(simd), b: [base; HALF], at: 0 };
+        // The last half, with the first counter block behind the text if there is a lane free.
+        let free = blocks < HALF * S::Reg::BLOCKS;
+        let last = if free { (blocks + 1).div_ceil(S::Reg::BLOCKS).next_multiple_of(2) } else { HALF };
+        let mut counters = Counters { base, at: 0, high: 0, first, last: if free { last } else { 0 }, left: count };
+        let mut halves = Halves { a: counters.half(simd), b: [base; HALF], last };
         let key = if count == 1 { ghash.window(last_group, HALF * S::Reg::BLOCKS) } else { ghash.window(BATCH, BATCH) };
-        let mut line = Pipeline::<C, G, S> { simd, cipher, key, sum: hash.sum, more: !rest.is_empty() };
+        let mut line = Pipeline::<C, G, S> { simd, cipher, key, sum: hash.sum };
         rounds!(s < C::AES_ROUNDS / 2 + 1 => { line.first_round(&mut halves.a, s) });
         halves.b = counters.half(simd);
         let (ciphertext, mut mask) = if SEAL {
@@ -209,14 +277,14 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let known = &whole[half * (count - 1)..];
             let left = if count % 2 == 1 { last_group } else { HALF * S::Reg::BLOCKS };
             line.key = ghash.window(left, HALF * S::Reg::BLOCKS);
-            let last = line.last::<true, SEAL>(&mut halves.a, rest, known);
+            let last = line.last::<true, SEAL>(&mut halves, rest, known);
             if count.is_multiple_of(2) {
                 G::turn(simd, ghash.window(last_group, 1), &mut line.sum);
             }
             last
         } else {
             line.open(&mut halves, &mut counters, ghash, whole, last_group);
-            line.last::<false, SEAL>(&mut halves.a, rest, &[])
+            line.last::<false, SEAL>(&mut halves, rest, &[])
         };
         if !free {
             mask = first;
@@ -257,7 +325,7 @@ fn line_end<G: Ghash, S: Simd>(
 }
 
 impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
-    /// Encrypts whole halves; all but the last are hashed. Leaves the next half, in the middle of its rounds, in `a`.
+    /// Encrypts whole halves; all but the last are hashed. Leaves the half behind them, in the middle of its rounds, in `b`.
     #[inline(always)]
     fn seal(
         &mut self,
@@ -268,41 +336,42 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         last_group: usize,
     ) {
         let (simd, half) = (self.simd, const { HALF * S::Reg::BYTES });
-        let Halves { a, b, at } = halves;
+        let Halves { a, b, last } = halves;
         let count = text.len() / half;
-        self.step::<false>(a, (b, count > 1 || self.more), text, &[], false);
-        *a = counters.half(simd);
-        *at = 1;
-        loop {
-            if *at == count {
-                core::mem::swap(a, b);
-                return;
-            }
-            let (before, now) = text.split_at_mut(half * *at);
-            let more = *at + 1 < count || self.more;
-            self.step::<true>(b, (a, more), now, &before[half * (*at - 1)..], false);
-            *b = counters.half(simd);
-            *at += 1;
-            if *at == count {
-                return;
-            }
-            let (before, now) = text.split_at_mut(half * *at);
-            let more = *at + 1 < count || self.more;
-            self.step::<true>(a, (b, more), now, &before[half * (*at - 1)..], true);
+        let mut at = 0;
+        if count > 1 {
+            self.step::<false>(a, b, text, &[], false);
             *a = counters.half(simd);
-            *at += 1;
-            self.turn(ghash, *at == count, last_group);
+            at = 1;
+            loop {
+                if at + 1 == count {
+                    core::mem::swap(a, b);
+                    break;
+                }
+                let (before, now) = text.split_at_mut(half * at);
+                self.step::<true>(b, a, now, &before[half * (at - 1)..], false);
+                *b = counters.half(simd);
+                at += 1;
+                if at + 1 == count {
+                    break;
+                }
+                let (before, now) = text.split_at_mut(half * at);
+                self.step::<true>(a, b, now, &before[half * (at - 1)..], true);
+                *a = counters.half(simd);
+                at += 1;
+                G::turn(simd, self.key, &mut self.sum);
+            }
+        }
+        let (before, now) = text.split_at_mut(half * at);
+        let known = before.len().checked_sub(half).map(|at| &before[at..]);
+        let second = count % 2 == 1;
+        self.last_step(a, (b, *last), now, known, second);
+        if second && count > 1 {
+            G::turn(simd, ghash.window(last_group, 1), &mut self.sum);
         }
     }
 
-    /// Closes a group of 64 blocks. The next one may be the last.
-    #[inline(always)]
-    fn turn(&mut self, ghash: &'a G, last: bool, last_group: usize) {
-        let key = if last { ghash.window(last_group, 1) } else { self.key };
-        G::turn(self.simd, key, &mut self.sum);
-    }
-
-    /// Decrypts whole halves and hashes them before. Leaves the next half, in the middle of its rounds, in `a`.
+    /// Decrypts whole halves and hashes them before. Leaves the half behind them, in the middle of its rounds, in `b`.
     #[inline(always)]
     fn open(
         &mut self,
@@ -313,82 +382,80 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         last_group: usize,
     ) {
         let (simd, half) = (self.simd, const { HALF * S::Reg::BYTES });
-        let Halves { a, b, at } = halves;
+        let Halves { a, b, last } = halves;
         let count = text.len() / half;
+        let mut at = 0;
         self.hash_all(text, false);
         loop {
-            let (now, next) = text[half * *at..].split_at_mut(half);
-            *at += 1;
-            if *at == count {
-                self.step::<false>(a, (b, self.more), now, &[], false);
-                core::mem::swap(a, b);
-                return;
+            if at + 1 == count {
+                break;
             }
-            self.step::<true>(a, (b, true), now, next, true);
+            let (now, next) = text[half * at..].split_at_mut(half);
+            self.step::<true>(a, b, now, next, true);
             *a = counters.half(simd);
-            let (now, next) = text[half * *at..].split_at_mut(half);
-            *at += 1;
-            self.turn(ghash, *at + 1 >= count, last_group);
-            if *at == count {
-                self.step::<false>(b, (a, self.more), now, &[], false);
-                return;
+            at += 1;
+            // A group of 64 blocks is complete, and the next may be the last.
+            let key = if at + 2 >= count { ghash.window(last_group, 1) } else { self.key };
+            G::turn(simd, key, &mut self.sum);
+            if at + 1 == count {
+                core::mem::swap(a, b);
+                break;
             }
-            if *at + 1 == count {
+            if at + 2 == count {
                 self.key = ghash.window(last_group, HALF * S::Reg::BLOCKS);
             }
-            self.step::<true>(b, (a, true), now, next, false);
+            let (now, next) = text[half * at..].split_at_mut(half);
+            self.step::<true>(b, a, now, next, false);
             *b = counters.half(simd);
+            at += 1;
         }
+        self.last_step(a, (b, *last), &mut text[half * at..], None, false);
     }
 
     /// The last rounds of the last half, whose text `now` is shorter than it, and the hash of the one before. Returns the
-    /// ciphertext, and what the last lane was encrypted to where it has no text.
+    /// ciphertext, and the first counter block encrypted, in the last lane, if it went along.
     #[inline(always)]
     fn last<const HASH: bool, const SEAL: bool>(
         &mut self,
-        lasts: &mut [S::Reg; HALF],
+        halves: &mut Halves<S::Reg>,
         now: &mut [u8],
         known: &[u8],
     ) -> ([S::Reg; HALF], S::Reg) {
         let (simd, row) = (self.simd, S::Reg::BYTES);
         let (mut ciphertext, mut mask) = ([simd.zero(); HALF], simd.zero());
-        let known = if HASH { &known[..HALF * row] } else { known };
-        if now.is_empty() {
-            if HASH {
-                self.hash_all(known, false);
-            }
-            return (ciphertext, mask);
-        }
+        let (lasts, count) = (&mut halves.b, halves.last);
         let mut pairs = 0;
         rounds!(s < C::AES_ROUNDS / 2 + 1 => {
             let round = C::AES_ROUNDS / 2 + s;
             let key = self.cipher.round_key(simd, round);
-            while HASH && pairs < HALF / 2 && pairs * C::AES_ROUNDS < HALF * s {
-                self.hash(known, false, pairs);
-                pairs += 1;
+            if HASH {
+                self.between(known, false, &mut pairs, s);
             }
             if round < C::AES_ROUNDS {
-                for x in lasts.iter_mut() {
-                    *x = x.aesenc(key);
-                }
-                self.barrier(lasts);
-            } else {
-                mask = lasts[HALF - 1].aesenclast(key);
-                for i in 0..HALF {
-                    if let Some(text) = now.get_mut(i * row..(i + 1) * row) {
-                        let old = simd.load(text);
-                        let new = lasts[i].aesenclast(key ^ old);
-                        new.store(text);
-                        ciphertext[i] = if SEAL { new } else { old };
-                    } else if let Some(text) = now.get_mut(i * row..) {
-                        let old = simd.load_partial(text);
-                        let new = lasts[i].aesenclast(key ^ old).keep(text.len());
-                        new.store_partial(text);
-                        ciphertext[i] = if SEAL { new } else { old };
-                    }
-                }
+                self.some(lasts, count, key);
             }
         });
+        let key = self.cipher.round_key(simd, C::AES_ROUNDS);
+        match count {
+            2 => mask = lasts[1].aesenclast(key),
+            4 => mask = lasts[3].aesenclast(key),
+            6 => mask = lasts[5].aesenclast(key),
+            _ => mask = lasts[7].aesenclast(key),
+        }
+        for i in 0..HALF {
+            if let Some(text) = now.get_mut(i * row..(i + 1) * row) {
+                let old = simd.load(text);
+                let new = lasts[i].aesenclast(key ^ old);
+                new.store(text);
+                ciphertext[i] = if SEAL { new } else { old };
+            } else if i * row < now.len() {
+                let text = &mut now[i * row..];
+                let old = simd.load_partial(text);
+                let new = lasts[i].aesenclast(key ^ old).keep(text.len());
+                new.store_partial(text);
+                ciphertext[i] = if SEAL { new } else { old };
+            }
+        }
         (ciphertext, mask)
     }
 }
