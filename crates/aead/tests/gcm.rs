@@ -86,6 +86,24 @@ fn long_texts_are_the_same_at_every_level() {
     }
 }
 
+/// Every length of the last half of a batch behind none, one, two and three whole halves, and associated data around what joins the
+/// first group of the hash.
+#[test]
+fn every_length_of_a_few_halves_is_the_same_at_every_level() {
+    let (portable, text) = (Isa::available()[0], bytes(2700, 4));
+    for n in 560..text.len() {
+        let (nonce, ad) = (bytes(12, n as u64), bytes([0, 13, 16, 47, 48, 49, 64, 65, 1100][n % 9], 5));
+        let key = if n % 2 == 0 { key::<16>().to_vec() } else { key::<32>().to_vec() };
+        let mut sealed = text[..n].to_vec();
+        let tag = gcm::by_key(portable, &key, TagLen::T16).unwrap().seal_in_place(&nonce, &ad, &mut sealed).unwrap();
+        let theirs = (sealed, tag.as_ref().to_vec());
+        for isa in Isa::available() {
+            let aead = gcm::by_key(isa, &key, TagLen::T16).unwrap();
+            agree(&*aead, &nonce, &ad, &text[..n], &theirs, n % 61, &format!("{isa}, {n} bytes"));
+        }
+    }
+}
+
 #[test]
 fn what_is_secret_takes_constant_time_unless_its_name_says_otherwise() {
     fn constant<G: Ghash>() -> bool {

@@ -116,11 +116,11 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Across<'_, C, G, SEA
     type Output = Block;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(mut self, simd: S) -> Block {
         if !S::AES {
             // A copy costs nothing beside AES in bit slices.
             self.fused.text.copy_from_slice(self.source);
-            return self.fused.run::<S, W>(simd);
+            return (&mut self.fused).run::<S, W>(simd);
         }
         if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.bulk::<S, W>(simd) } else { self.bulk::<S, 8>(simd) }
     }

@@ -24,21 +24,23 @@ pub(super) struct Fused<'a, C, G, const SEAL: bool> {
     pub(super) text: &'a mut [u8],
 }
 
-impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Fused<'_, C, G, SEAL> {
+/// By reference: so nothing is copied where a part is a function of its own. A wide read of a copy would wait for the words just
+/// written.
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for &mut Fused<'_, C, G, SEAL> {
     type Output = Block;
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-        if const { Self::has_short::<S>() } {
+        if const { Fused::<C, G, SEAL>::has_short::<S>() } {
             return if self.is_short() { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) };
         }
         if S::AES {
-            return self.sized::<S, W>(simd);
+            return self.reborrow().sized::<S, W>(simd);
         }
         // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
         // of key took most of the time.
         let cipher = self.cipher.sliced(simd);
-        let Fused { ghash, nonce, ad, text, .. } = self;
+        let Fused { ghash, nonce, ad, text, .. } = self.reborrow();
         simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text }))
     }
 }
@@ -56,18 +58,25 @@ impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for Sliced
 }
 
 /// The kernel for messages that are not short, as a function of its own.
-struct Longer<'a, C, G, const SEAL: bool, const W: usize>(Fused<'a, C, G, SEAL>);
+struct Longer<'a, 'b, C, G, const SEAL: bool, const W: usize>(&'b mut Fused<'a, C, G, SEAL>);
 
-impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const W: usize> Outlined<S> for Longer<'_, C, G, SEAL, W> {
+impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const W: usize> Outlined<S>
+    for Longer<'_, '_, C, G, SEAL, W>
+{
     type Output = Block;
 
     #[inline(always)]
     fn run(self, simd: S) -> Block {
-        self.0.sized::<S, W>(simd)
+        self.0.reborrow().sized::<S, W>(simd)
     }
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
+    #[inline(always)]
+    pub(super) fn reborrow(&mut self) -> Fused<'_, C, G, SEAL> {
+        Fused { cipher: self.cipher, ghash: self.ghash, nonce: self.nonce, ad: self.ad, text: &mut *self.text }
+    }
+
     /// The whole text, in batches of `W` registers or fewer.
     #[inline(always)]
     fn sized<S: Simd, const W: usize>(self, simd: S) -> Block {

@@ -20,6 +20,7 @@
 //! ```
 
 mod across;
+mod counters;
 pub(in crate::mode) mod hash;
 mod kernel;
 mod short;
@@ -153,7 +154,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
         let Gcm { cipher, ghash, .. } = self;
-        let tag = self.isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
+        let tag = self.isa.run(&mut Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
         Ok(Tag::of_block(&tag, self.tag_len))
     }
 }
@@ -234,7 +235,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     text: &mut [u8],
 ) -> Result<Block, SealError> {
     limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
-    Ok(isa.run(Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
+    Ok(isa.run(&mut Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
 }
 
 /// The GHASH key that belongs to a cipher: its encryption of the zero block.

@@ -5,13 +5,13 @@
 
 use super::kernel::{Fused, lengths};
 use crate::{
-    block::BlockCipher,
+    block::{BlockCipher, aes::rounds},
     ghash::Ghash,
-    simd::{Block, Logic, Reg, Simd, counter_zero},
+    simd::{Block, Logic, Outlined, Reg, Simd, counter_zero},
 };
 
 /// Registers of the longest text, with the first counter block.
-const WIDEST: usize = 10;
+const WIDEST: usize = 14;
 /// Blocks of a register.
 const LANES: usize = 4;
 
@@ -46,18 +46,19 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
 
     /// A short message; returns the tag, 16 bytes of it.
     #[inline(always)]
-    pub(super) fn short<S: Simd>(self, simd: S) -> Block {
+    pub(super) fn short<S: Simd>(&mut self, simd: S) -> Block {
         match self.text.len().div_ceil(16) / LANES {
-            0 => self.few::<S, 1>(simd),
-            1 => self.few::<S, 2>(simd),
-            2 => self.few::<S, 3>(simd),
-            3 => self.few::<S, 4>(simd),
-            4 => self.few::<S, 5>(simd),
-            5 => self.few::<S, 6>(simd),
-            6 => self.few::<S, 7>(simd),
-            7 => self.few::<S, 8>(simd),
-            8 => self.few::<S, 9>(simd),
-            _ => self.few::<S, WIDEST>(simd),
+            0 => self.reborrow().few::<S, 1>(simd),
+            1 => self.reborrow().few::<S, 2>(simd),
+            2 => self.reborrow().few::<S, 3>(simd),
+            3 => self.reborrow().few::<S, 4>(simd),
+            4 => self.reborrow().few::<S, 5>(simd),
+            5 => self.reborrow().few::<S, 6>(simd),
+            6 => self.reborrow().few::<S, 7>(simd),
+            7 => self.reborrow().few::<S, 8>(simd),
+            8 => self.reborrow().few::<S, 9>(simd),
+            9 => self.reborrow().few::<S, 10>(simd),
+            _ => simd.outlined(More(self)),
         }
     }
 
@@ -116,6 +117,72 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                 [] => {}
             }
         }
+        (G::finish_open(simd, &sum) ^ keystream[W - 1].last_lane()).first_block()
+    }
+}
+
+/// The longer ones of the short messages, in a function with a frame of its own.
+struct More<'a, 'b, C, G, const SEAL: bool>(&'b mut Fused<'a, C, G, SEAL>);
+
+impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for More<'_, '_, C, G, SEAL> {
+    type Output = Block;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> Block {
+        let fused = self.0.reborrow();
+        if fused.text.len() < 12 * LANES * 16 - 15 { fused.more::<S, 12>(simd) } else { fused.more::<S, WIDEST>(simd) }
+    }
+}
+
+impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
+    /// The same, of one or two registers less; each is read, written and hashed in its turn.
+    #[inline(always)]
+    fn more<S: Simd, const W: usize>(self, simd: S) -> Block {
+        let Fused { cipher, ghash, nonce, ad, text } = self;
+        let (row, blocks) = (S::Reg::BYTES, text.len().div_ceil(16));
+        let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
+        for (counter, number) in keystream.iter_mut().zip(&const { &Numbers::<W>::NEW }.0) {
+            *counter = *counter ^ simd.load(number.as_flattened());
+        }
+        cipher.encrypt(simd, &mut keystream);
+        let mut sum = ghash.start(simd);
+        if !ad.is_empty() {
+            let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, LANES);
+            G::single(simd, key, &mut sum, 0, simd.load_partial(ad), LANES);
+        }
+        let lengths = simd.splat(&lengths(ad.len(), text.len()));
+        let key = ghash.window(blocks + 1, blocks + 9);
+        let (mut at, mut tail) = (0, [simd.zero(); 4]);
+        rounds!(n < W / 2 + 1 => {
+            let i = n - 1;
+            let (a, b) = (keystream[2 * i], keystream[2 * i + 1]);
+            if i + 2 < W / 2 {
+                let (first, second) = text[at..at + 2 * row].split_at_mut(row);
+                let old = [simd.load(first), simd.load(second)];
+                let new = [old[0] ^ a, old[1] ^ b];
+                new[0].store(first);
+                new[1].store(second);
+                G::pair(simd, key, &mut sum, 2 * i * LANES, if SEAL { new } else { old }, 2 * LANES);
+            } else {
+                if i + 2 == W / 2 {
+                    // All of it is read before it is written, as above.
+                    for (j, old) in tail.iter_mut().enumerate() {
+                        *old = simd.load_partial(behind(text, at + j * row));
+                    }
+                }
+                let mut pair = if i + 2 == W / 2 { [tail[0], tail[1]] } else { [tail[2], tail[3]] };
+                for (j, (x, k)) in pair.iter_mut().zip([a, b]).enumerate() {
+                    let now = behind(text, at + j * row);
+                    let new = (*x ^ k).keep(now.len());
+                    new.store_partial(now);
+                    *x = (if SEAL { new } else { *x }).replace_lane(blocks.wrapping_sub((2 * i + j) * LANES), lengths);
+                }
+                if 2 * i * LANES <= blocks {
+                    G::pair(simd, key, &mut sum, 2 * i * LANES, pair, 2 * LANES);
+                }
+            }
+            at += 2 * row;
+        });
         (G::finish_open(simd, &sum) ^ keystream[W - 1].last_lane()).first_block()
     }
 }
