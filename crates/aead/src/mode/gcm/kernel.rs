@@ -310,8 +310,11 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
     pub(super) fn tag(self) -> Block {
         let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
         // Neighbours differ by two at most. Conditions that are constants keep other levels' from being compiled.
-        if const { !G::LANES || Fused::<C, G, SEAL>::has_short::<S>() } {
-            // Strategies that are slow, or for small keys; and where short messages do not come here.
+        if const { Fused::<C, G, SEAL>::has_short::<S>() } {
+            // Only what has more associated data, or another nonce, than most comes here.
+            widths!(self, registers: 4 10)
+        } else if const { !G::LANES } {
+            // Strategies that are slow, or for small keys.
             widths!(self, registers: 2 4 6 8 10)
         } else if const { S::AES } {
             widths!(self, registers: 1 2 3 4 5 7 9)
