@@ -9,13 +9,18 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-pub(crate) fn run(steps: &mut Steps) {
+pub(crate) fn run(steps: &mut Steps, words: &[String]) {
+    if let Some(word) = words.first() {
+        return steps.fail("constant time", &format!("{word}: it takes no words\n   hint: cargo xtask constant-time"));
+    }
     let words = ["build", "--release", "--package", "sealwright-probes"];
     if steps.cargo("the kernels, released", &words, &[]) {
         steps.check("constant time", check);
         steps.check("generated code of the kernels", |steps| search(steps, "constant-time"));
         if steps.release("sealwright").exists() {
             steps.check("generated code of the release program", |steps| search(steps, "sealwright"));
+        } else {
+            steps.skip("generated code of the release program", "it is not built; hint: cargo xtask release");
         }
     }
 }

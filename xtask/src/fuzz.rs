@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    fuzz_keep::keep,
     fuzz_log::{self, Done},
     instrument::Instrument,
     steps::{Checked, Steps},
@@ -20,9 +21,7 @@ use crate::{
 /// The target whose fault must be found; it runs before all others, and by itself.
 const PLANTED: &str = "planted";
 
-/// Inputs that stay in the repository: so many of a target, of so many bytes each.
-const KEPT: usize = 20;
-const KEPT_BYTES: u64 = 2048;
+const HINT: &str = "hint: cargo xtask fuzz open --seconds 60, or cargo xtask fuzz all --seconds 60 --keep";
 
 /// The arguments of the command.
 struct Wanted {
@@ -41,15 +40,15 @@ impl Wanted {
             match word.as_str() {
                 "--seconds" => {
                     let number = words.next().and_then(|number| number.parse().ok());
-                    wanted.seconds = number.filter(|&number| number > 0).ok_or("--seconds takes a number from 1")?;
+                    wanted.seconds = number.filter(|&number| number > 0).ok_or_else(|| format!("--seconds takes a number from 1\n   {HINT}"))?;
                 }
                 "--keep" => wanted.keep = true,
-                option if option.starts_with('-') => return Err(format!("no option {option}: --seconds N, --keep")),
+                option if option.starts_with('-') => return Err(format!("no option {option}: --seconds N, --keep\n   {HINT}")),
                 name if !named => {
                     named = true;
                     wanted.target = Some(name.to_owned()).filter(|name| name != "all");
                 }
-                more => return Err(format!("{more}: one target at a time, or all")),
+                more => return Err(format!("{more}: one target at a time, or all\n   {HINT}")),
             }
         }
         Ok(wanted)
@@ -80,7 +79,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
             [PLANTED].into_iter().map(str::to_owned).chain(all.into_iter().filter(|name| name != PLANTED)).collect()
         }
         Some(name) if all.contains(name) => vec![name.clone()],
-        Some(name) => return Err(format!("no target {name}: {}, or all", all.join(", "))),
+        Some(name) => return Err(format!("no target {name}: {}, or all\n   {HINT}", all.join(", "))),
     };
     build(steps, &run)?;
     let (mut findings, mut executions) = (Vec::new(), 0);
@@ -96,7 +95,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
         }
         fuzz_log::add(steps, target, &done)?;
         if wanted.keep && done.finding.is_none() {
-            keep(&place)?;
+            keep(&place.program, &place.grown, &place.seeds)?;
         }
         executions += done.executions;
         findings.extend(done.finding);
@@ -258,47 +257,6 @@ impl Said {
             self.covered = words.next().and_then(|number| number.parse().ok()).unwrap_or(self.covered);
         }
     }
-}
-
-/// Replaces the inputs of the repository by the fewest small ones that reach what all of them reach. Inputs with a name that
-/// somebody gave stay: they taught something.
-fn keep(place: &Place) -> Result<(), String> {
-    let Place { program, grown, seeds, .. } = place;
-    let chosen = grown.with_extension("chosen");
-    let _ = fs::remove_dir_all(&chosen);
-    fs::create_dir_all(&chosen).map_err(|error| error.to_string())?;
-    let merged = Command::new(program)
-        .args(["-set_cover_merge=1", "-timeout=30", "-rss_limit_mb=4096"])
-        .arg(format!("-max_len={KEPT_BYTES}"))
-        .args([&chosen, grown, seeds])
-        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
-        .stderr(Stdio::null())
-        .status();
-    if !merged.is_ok_and(|status| status.success()) {
-        return Err(format!("{}: the inputs cannot be merged", program.display()));
-    }
-    let named_by_hash = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    for old in fs::read_dir(seeds).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if named_by_hash(&old) {
-            fs::remove_file(&old).map_err(|error| error.to_string())?;
-        }
-    }
-    let mut files: Vec<(u64, PathBuf)> = fs::read_dir(&chosen)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| Some((entry.metadata().ok()?.len(), entry.path())))
-        .filter(|(len, path)| *len <= KEPT_BYTES && named_by_hash(path))
-        .collect();
-    files.sort();
-    for (_, path) in files.iter().take(KEPT) {
-        let to = seeds.join(path.file_name().unwrap_or_default());
-        fs::copy(path, to).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

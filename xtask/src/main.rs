@@ -10,6 +10,7 @@ mod disassembly;
 mod examples;
 mod files;
 mod fuzz;
+mod fuzz_keep;
 mod fuzz_log;
 mod generated;
 mod growth;
@@ -80,8 +81,10 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              is searched for tables indexed by secrets, and for what leaves the vector registers
   crash      kills file jobs at every system call and, with `--times N`, N times each at random moments; lets calls fail and disks
              be full. `test` runs it with few kills
-  mutants    `mutants CRATE [FILE]` changes the code in small ways and looks whether a test notices; needs cargo-mutants
-  reproducible  builds the program for distribution in two folders; both must be the same, byte for byte
+  mutants    `mutants CRATE [FILE] [-- WORDS OF CARGO TEST]` changes the code in small ways and looks whether a test notices, or
+             docs/MUTANTS.md says why none can; `mutants all` does so for each row of that document; needs cargo-mutants
+  reproducible  builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those
+             named; both must be the same, byte for byte. Words from the first option on go to cargo build
   sanitize   the tests of the crates that read foreign bytes (or of those named) under the address sanitizer, which has to
              see a planted fault first
   sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
@@ -120,8 +123,12 @@ fn main() -> ExitCode {
             print!("{HELP}");
             return ExitCode::SUCCESS;
         }
-        _ => {
+        None => {
             eprint!("{HELP}");
+            return ExitCode::from(2);
+        }
+        Some(other) => {
+            eprintln!("cargo xtask {other}: there is no such command\nhint: cargo xtask help");
             return ExitCode::from(2);
         }
     };
@@ -151,11 +158,11 @@ fn main() -> ExitCode {
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => levels::run(&mut steps),
-            "upstream" => steps.check("upstream tests", upstream::check),
+            "upstream" => steps.check("upstream tests", |steps| upstream::check(steps, rest)),
             "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
             "sanitize" => steps.check("tests under the address sanitizer", |steps| sanitize::check(steps, rest)),
             "sbom" => steps.check("bill of materials", |steps| supply::sbom(steps, rest)),
-            "constant-time" => constant_time::run(&mut steps),
+            "constant-time" => constant_time::run(&mut steps, rest),
             "crash" => crash::run(&mut steps, rest),
             "mutants" => steps.check("mutants", |steps| mutants::check(steps, rest)),
             "reproducible" => steps.check("reproducible build", |steps| reproducible::check(steps, rest)),

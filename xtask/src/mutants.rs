@@ -1,43 +1,288 @@
-//! `cargo xtask mutants CRATE [FILE]`: changes the code in small ways, one at a time, and runs the tests of its crate. A change
-//! that no test notices shows what is not tested. The tool is cargo-mutants, from crates.io.
+//! `cargo xtask mutants CRATE [FILE] [-- WORDS OF CARGO TEST]`: changes the code in small ways, one at a time, and runs the tests of
+//! its crate. A change that no test notices shows what is not tested, unless `docs/MUTANTS.md` says why no test can. The tool is
+//! cargo-mutants, from crates.io.
 
-use std::{env, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use crate::steps::{Checked, Steps};
 
-pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
-    let (name, file) = match words {
-        [name] => (name, None),
-        [name, file] => (name, Some(file)),
-        _ => {
-            return Checked::Wrong(vec![
-                "usage: cargo xtask mutants CRATE [FILE], for example: session src/replay.rs".into(),
-            ]);
+/// What was run, and what no test can notice.
+const DOCUMENT: &str = "docs/MUTANTS.md";
+const USAGE: &str = "hint: cargo xtask mutants session src/replay.rs -- --lib, or all for each row of docs/MUTANTS.md";
+
+/// Code to be changed, and the tests to run.
+struct Wanted {
+    name: String,
+    /// Below the folder of the crate; none for all of it.
+    file: Option<String>,
+    /// Words for `cargo test`.
+    tests: Vec<String>,
+}
+
+impl Wanted {
+    fn of(root: &Path, words: &[String]) -> Result<Wanted, String> {
+        let (what, tests) = match words.iter().position(|word| word == "--") {
+            Some(at) => (&words[..at], words[at + 1..].to_vec()),
+            // Not those of the documentation, which take long to link.
+            None => (words, vec!["--tests".to_owned()]),
+        };
+        let (name, file) = match what {
+            [name] => (name.clone(), None),
+            [name, file] => (name.clone(), Some(file.clone())),
+            _ => return Err(format!("a crate and at most one of its files are needed\n   {USAGE}")),
+        };
+        let folder = root.join("crates").join(&name);
+        if !folder.join("Cargo.toml").exists() {
+            return Err(format!("crates/{name}: there is no such crate\n   {USAGE}"));
         }
-    };
-    let folder = steps.root().join("crates").join(name);
-    if !folder.join("Cargo.toml").exists() {
-        return Checked::Wrong(vec![format!("crates/{name}: there is no such crate")]);
+        if let Some(file) = file.as_ref().filter(|file| !folder.join(file).is_file()) {
+            return Err(format!("crates/{name}/{file}: there is no such file\n   {USAGE}"));
+        }
+        Ok(Wanted { name, file, tests })
     }
+
+    /// What the names of its changes begin with.
+    fn place(&self) -> String {
+        format!("crates/{}/{}", self.name, self.file.as_deref().unwrap_or_default())
+    }
+}
+
+pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    let document = fs::read_to_string(steps.root().join(DOCUMENT)).unwrap_or_default();
+    let all: Vec<Vec<String>> = match words {
+        [all] if all == "all" => rows(&document),
+        words => vec![words.to_vec()],
+    };
+    let wanted: Result<Vec<Wanted>, String> = all.iter().map(|words| Wanted::of(steps.root(), words)).collect();
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(why) => return Checked::Wrong(vec![why]),
+    };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let known = Command::new(&cargo).args(["mutants", "--version"]).output();
     if !known.is_ok_and(|known| known.status.success()) {
-        return Checked::Cannot("there is no cargo-mutants: cargo install cargo-mutants".into());
+        return Checked::Cannot(
+            "there is no cargo-mutants\n   hint: cargo install --locked cargo-mutants --target-dir /tmp/cargo-mutants".into(),
+        );
     }
-    let output = steps.target().join("mutants").join(name);
-    if let Err(error) = std::fs::create_dir_all(&output) {
-        return Checked::Wrong(vec![format!("{}: {error}", output.display())]);
+    let (mut wrong, mut sum) = (Vec::new(), Score::default());
+    for wanted in &wanted {
+        match score(steps, wanted) {
+            Ok(score) => {
+                let place = wanted.place();
+                wrong.extend(compare(&place, &score.missed, &explained(&document)));
+                println!("   {place}: {score}");
+                sum.add(score);
+            }
+            Err(why) => wrong.push(why),
+        }
     }
-    let mut command = Command::new(cargo);
-    command.args(["mutants", "--all-features", "--no-shuffle", "--package"]);
-    command.arg(format!("sealwright-{name}").replace("-aead", "")).arg("--output").arg(&output);
-    if let Some(file) = file {
-        command.arg("--file").arg(format!("crates/{name}/{file}"));
+    Checked::of(wrong, sum.to_string())
+}
+
+/// What became of the changes.
+#[derive(Default)]
+struct Score {
+    noticed: usize,
+    /// The tests did not end; a machine that runs them notices that.
+    hung: usize,
+    /// It does not compile.
+    impossible: usize,
+    /// What no test noticed, and how often a change of this name.
+    missed: BTreeMap<String, usize>,
+}
+
+impl Score {
+    fn add(&mut self, other: Score) {
+        self.noticed += other.noticed;
+        self.hung += other.hung;
+        self.impossible += other.impossible;
+        for (name, times) in other.missed {
+            *self.missed.entry(name).or_default() += times;
+        }
     }
-    match command.current_dir(steps.root()).status() {
-        Ok(status) if status.success() => Checked::Right("every change was noticed".into()),
-        // 2: some were not noticed, 3: some tests hung
-        Ok(status) => Checked::Wrong(vec![format!("{status}; the lists are in {}", output.display())]),
-        Err(error) => Checked::Wrong(vec![error.to_string()]),
+}
+
+impl std::fmt::Display for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Score { noticed, hung, impossible, missed } = self;
+        let missed: usize = missed.values().sum();
+        write!(f, "{} changes that compile: {} noticed", noticed + hung + missed, noticed + hung)?;
+        write!(f, " ({hung} of them because the tests hang), {missed} not; {impossible} do not compile")
+    }
+}
+
+/// Runs the tool on a copy of the sources, which stands in the same place each time: what was built there is of use again, and
+/// what is interrupted leaves the sources as they are.
+fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
+    let home = steps.target().join("mutants");
+    let tree = home.join("tree");
+    copy(steps.root(), &tree)?;
+    let output = home.join(wanted.place().trim_end_matches('/').replace('/', "-"));
+    fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+    let package = match wanted.name.as_str() {
+        "aead" => "sealwright".to_owned(),
+        name => format!("sealwright-{name}"),
+    };
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["mutants", "--in-place", "--all-features", "--no-shuffle", "--colors", "never", "--package", &package]);
+    // What `Debug` says is for people.
+    command.args(["--exclude-re", "impl (fmt::|std::fmt::)?Debug", "--output"]).arg(&output);
+    if wanted.file.is_some() {
+        command.args(["--file", &wanted.place()]);
+    }
+    command.arg("--").args(&wanted.tests).current_dir(&tree).env("CARGO_TARGET_DIR", home.join("build"));
+    // One crate is built again and again.
+    command.env("CARGO_INCREMENTAL", "1");
+    // 0: every change was noticed; 2: some were not; 3: with some the tests hung
+    let status = command.status().map_err(|error| format!("cargo mutants: {error}"))?;
+    if !status.code().is_some_and(|code| [0, 2, 3].contains(&code)) {
+        return Err(format!("{}: cargo mutants: {status}\n   hint: see {}", wanted.place(), output.display()));
+    }
+    let list = |name: &str| {
+        let path = output.join("mutants.out").join(name).with_extension("txt");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok::<_, String>(text.lines().map(name_of).collect::<Vec<_>>())
+    };
+    let mut missed = BTreeMap::new();
+    for name in list("missed")? {
+        *missed.entry(name).or_default() += 1;
+    }
+    let (noticed, hung, impossible) = (list("caught")?.len(), list("timeout")?.len(), list("unviable")?.len());
+    if noticed + hung + missed.len() == 0 {
+        return Err(format!("{}: nothing in it was changed", wanted.place()));
+    }
+    Ok(Score { noticed, hung, impossible, missed })
+}
+
+/// The files of the repository, as they are in the worktree. A file that is the same stays, and so does what was built of it.
+fn copy(root: &Path, tree: &Path) -> Result<(), String> {
+    let list = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("git: {error}"))?;
+    let mut names = BTreeSet::new();
+    for name in list.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
+        let (from, to) = (root.join(&name), tree.join(&name));
+        let failed = |error: std::io::Error| format!("{}: {error}", to.display());
+        // A link, or a file that was removed
+        if !from.symlink_metadata().is_ok_and(|of| of.is_file()) {
+            continue;
+        }
+        names.insert(to.clone());
+        let bytes = fs::read(&from).map_err(failed)?;
+        if fs::read(&to).is_ok_and(|there| there == bytes) {
+            continue;
+        }
+        fs::create_dir_all(to.parent().unwrap_or(tree)).map_err(failed)?;
+        fs::write(&to, bytes).map_err(failed)?;
+    }
+    if names.is_empty() { Err("git ls-files names no file".into()) } else { remove_others(tree, &names) }
+}
+
+/// Removes what the repository no longer has.
+fn remove_others(folder: &Path, names: &BTreeSet<PathBuf>) -> Result<(), String> {
+    for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            remove_others(&path, names)?;
+        } else if !names.contains(&path) {
+            fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of a change without its line and column, which move when something above it is written: of
+/// `src/x.rs:3:14: replace > with == in f` it is `src/x.rs: replace > with == in f`.
+fn name_of(line: &str) -> String {
+    let (place, what) = line.split_once(": ").unwrap_or((line, ""));
+    let file = place.split(':').next().unwrap_or(place);
+    format!("{file}: {what}")
+}
+
+/// The commands in the table of scores: rows that begin with `` | `cargo xtask mutants WORDS` ``.
+fn rows(document: &str) -> Vec<Vec<String>> {
+    let words = |line: &str| {
+        let command = line.strip_prefix("| `cargo xtask mutants ")?.split('`').next()?;
+        Some(command.split_whitespace().map(str::to_owned).collect())
+    };
+    document.lines().filter_map(words).collect()
+}
+
+/// The changes that the document explains, and how many of a name: lines that begin with `` * `NAME` `` or `` * 2 `NAME` ``.
+fn explained(document: &str) -> BTreeMap<String, usize> {
+    let mut explained = BTreeMap::new();
+    for line in document.lines().filter_map(|line| line.strip_prefix("* ")) {
+        let Some((times, rest)) = line.split_once('`') else { continue };
+        let Some((name, why)) = rest.split_once("`: ") else { continue };
+        let times = if times.is_empty() { Some(1) } else { times.trim().parse::<usize>().ok() };
+        if let Some(times) = times.filter(|_| !why.is_empty()) {
+            *explained.entry(name.to_owned()).or_default() += times;
+        }
+    }
+    explained
+}
+
+/// Changes that no test noticed and nobody explained, and explanations of what is noticed.
+fn compare(place: &str, missed: &BTreeMap<String, usize>, explained: &BTreeMap<String, usize>) -> Vec<String> {
+    let (mut wrong, none) = (Vec::new(), 0);
+    for (name, times) in missed {
+        let known = *explained.get(name).unwrap_or(&none);
+        if *times > known {
+            wrong.push(format!("{name}: no test notices it ({times} times, {known} explained)"));
+        }
+    }
+    for (name, times) in explained.iter().filter(|(name, _)| name.starts_with(place)) {
+        let now = *missed.get(name).unwrap_or(&none);
+        if now < *times {
+            wrong.push(format!("{name}: {DOCUMENT} explains {times}, but only {now} are not noticed: correct it"));
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Wanted, compare, explained, name_of, rows};
+
+    const DOCUMENT: &str = "| file | changes |\n|---|---|\n| `cargo xtask mutants session src/replay.rs -- --lib` | 7 |\n\n\
+         * `crates/a/src/x.rs: replace && with || in f`: the second is never true alone\n\
+         * 2 `crates/a/src/x.rs: replace < with <= in g`: the\n  numbers are even\n* a line of text\n";
+
+    #[test]
+    fn a_survivor_must_be_explained_and_an_explanation_must_be_needed() {
+        let [f, g] = ["crates/a/src/x.rs: replace && with || in f", "crates/a/src/x.rs: replace < with <= in g"];
+        let explained = explained(DOCUMENT);
+        assert_eq!(explained.iter().map(|(name, times)| (name.as_str(), *times)).collect::<Vec<_>>(), [(f, 1), (g, 2)]);
+        let missed = |list: &[(&str, usize)]| list.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect();
+        let place = "crates/a/src/x.rs";
+        assert!(compare(place, &missed(&[(f, 1), (g, 2)]), &explained).is_empty());
+        assert_eq!(compare(place, &missed(&[(f, 2), (g, 2)]), &explained).len(), 1, "one more than is explained");
+        assert_eq!(compare(place, &missed(&[(f, 1), (g, 1)]), &explained).len(), 1, "one less");
+        assert_eq!(compare("crates/b/", &missed(&[("crates/b/src/y.rs: -> 0", 1)]), &explained).len(), 1);
+    }
+
+    #[test]
+    fn lines_move_and_names_do_not() {
+        let line = "crates/a/src/x.rs:35:14: replace > with == in <impl Ring for [u8; N]>::is_new";
+        assert_eq!(name_of(line), "crates/a/src/x.rs: replace > with == in <impl Ring for [u8; N]>::is_new");
+    }
+
+    #[test]
+    fn rows_are_commands() {
+        assert_eq!(rows(DOCUMENT), [["session", "src/replay.rs", "--", "--lib"].map(str::to_owned)]);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for words in rows(&std::fs::read_to_string(root.join("docs/MUTANTS.md")).expect("it is there")) {
+            assert!(Wanted::of(&root, &words).is_ok(), "{words:?}");
+        }
     }
 }

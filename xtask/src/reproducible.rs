@@ -1,5 +1,5 @@
-//! `cargo xtask reproducible [OPTIONS OF CARGO BUILD]`: builds the program as it is distributed, twice, in two folders of different
-//! names. Both must be the same, byte for byte: then whoever builds a release can tell whether a binary is made of its source.
+//! `cargo xtask reproducible [program] [lab] [wheel] [OPTIONS]`: builds what is distributed, twice, in two folders of different
+//! names. Both must be the same, byte for byte: then whoever builds a release can tell whether a file is made of its source.
 
 use std::{
     env, fs,
@@ -9,53 +9,145 @@ use std::{
 
 use crate::steps::{Checked, Steps};
 
+/// What can be built: the word for it, its package, and the program.
+const PROGRAMS: [(&str, &str, &str); 2] =
+    [("program", "sealwright-cli", "sealwright"), ("lab", "sealwright-lab", "sealwright-lab")];
+const WHEEL: &str = "wheel";
+const FOLDERS: [&str; 2] = ["one", "another-folder"];
+/// 1980, the first year that an archive, which a wheel is, can name.
+const EPOCH: &str = "315532800";
+
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
-    let folder = steps.target().join("reproducible");
-    let _ = fs::remove_dir_all(&folder);
-    let mut programs = Vec::new();
-    for name in ["one", "another-folder"] {
-        match built(steps, &folder.join(name), words) {
-            Ok(program) => programs.push(program),
-            Err(why) => return Checked::Wrong(vec![format!("{name}: {why}")]),
+    let (names, options) = words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()));
+    let all: Vec<&str> = PROGRAMS.iter().map(|(word, ..)| *word).chain([WHEEL]).collect();
+    if let Some(unknown) = names.iter().find(|name| !all.contains(&name.as_str())) {
+        let hint = "hint: cargo xtask reproducible program --no-default-features";
+        return Checked::Wrong(vec![format!("{unknown}: it builds {}\n   {hint}", all.join(", "))]);
+    }
+    let home = steps.target().join("reproducible");
+    let _ = fs::remove_dir_all(&home);
+    let folders = FOLDERS.map(|name| home.join(name));
+    if let Err(why) = folders.iter().try_for_each(|folder| unpack(steps, folder)) {
+        return Checked::Wrong(vec![why]);
+    }
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
+    for name in all.into_iter().filter(|name| names.is_empty() || names.iter().any(|wanted| wanted == name)) {
+        let built = folders.each_ref().map(|folder| build(steps, name, folder, options));
+        let same = match built {
+            [Ok(one), Ok(other)] => compare(&one, &other),
+            [Err(why), _] | [_, Err(why)] => Err(why),
+        };
+        match same {
+            Ok(what) => {
+                println!("   {name}: {what}");
+                right.push(format!("{name}: {what}"));
+            }
+            Err(why) => wrong.push(format!("{name}: {why}")),
         }
     }
-    let wrong = if programs[0] == programs[1] {
-        vec![]
-    } else {
-        let differing = programs[0].iter().zip(&programs[1]).filter(|(a, b)| a != b).count();
-        vec![format!("the programs differ in {differing} bytes: {} and {} bytes", programs[0].len(), programs[1].len())]
-    };
-    let hash = Command::new("sha256sum").arg(program_in(&folder.join("one"))).output();
-    let hash: String =
-        hash.map(|said| String::from_utf8_lossy(&said.stdout).chars().take(64).collect()).unwrap_or_default();
-    let right = format!("{} bytes, SHA-256 {hash}", programs[0].len());
     if wrong.is_empty() {
-        let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_dir_all(&home);
     }
-    Checked::of(wrong, right)
+    Checked::of(wrong, right.join("; "))
 }
 
-fn program_in(folder: &Path) -> PathBuf {
-    folder.join("target/dist/sealwright")
-}
-
-/// The program, built from the last commit in `folder`.
-fn built(steps: &Steps, folder: &Path, words: &[String]) -> Result<Vec<u8>, String> {
-    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+/// The last commit, in `folder`.
+fn unpack(steps: &Steps, folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let archive = folder.with_extension("tar");
-    let run = |command: &mut Command| match command.status() {
+    run(Command::new("git").args(["archive", "--output"]).arg(&archive).arg("HEAD").current_dir(steps.root()))?;
+    run(Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(folder))
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{:?}: {status}", command.get_program())),
         Err(error) => Err(format!("{:?}: {error}", command.get_program())),
+    }
+}
+
+/// Builds what `name` says; returns the file.
+fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result<PathBuf, String> {
+    let target = folder.join("target");
+    let program = PROGRAMS.iter().find(|(word, ..)| *word == name);
+    let (mut command, file) = match program {
+        Some((_, package, program)) => {
+            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["build", "--profile", "dist", "--locked", "--package", package]);
+            cargo.current_dir(folder);
+            (cargo, Some(target.join("dist").join(program)))
+        }
+        None => {
+            let mut maturin = Command::new(maturin(steps)?);
+            maturin.args(["build", "--profile", "dist", "--locked", "--interpreter", "python3", "--out"]);
+            maturin.arg(target.join("wheels")).current_dir(folder.join("python"));
+            (maturin, None)
+        }
     };
-    run(Command::new("git").args(["archive", "--output"]).arg(&archive).arg("HEAD").current_dir(steps.root()))?;
-    run(Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(folder))?;
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--profile", "dist", "--locked", "--package", "sealwright-cli"]).args(words);
     // The name of the folder is in no message then.
-    build.env("RUSTFLAGS", format!("--remap-path-prefix={}=/sealwright", folder.display()));
-    build.env("CARGO_TARGET_DIR", folder.join("target")).env("SOURCE_DATE_EPOCH", "0").current_dir(folder);
-    run(&mut build)?;
-    fs::read(program_in(folder)).map_err(|error| error.to_string())
+    command.env("RUSTFLAGS", format!("--remap-path-prefix={}=/sealwright", folder.display()));
+    command.args(options).env("CARGO_TARGET_DIR", &target).env("SOURCE_DATE_EPOCH", EPOCH);
+    run(&mut command)?;
+    match file {
+        Some(file) => Ok(file),
+        None => {
+            let entries = fs::read_dir(target.join("wheels")).map_err(|error| error.to_string())?;
+            let mut wheels = entries.flatten().map(|entry| entry.path());
+            wheels.find(|path| path.extension().is_some_and(|ending| ending == "whl")).ok_or("no wheel was built".into())
+        }
+    }
+}
+
+/// The tool that builds wheels, of the version that the tests of the Python package use; installed once.
+fn maturin(steps: &Steps) -> Result<PathBuf, String> {
+    let requirements = steps.root().join("python/tests/requirements.txt");
+    let text = fs::read_to_string(&requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let wanted = text.lines().find(|line| line.starts_with("maturin==")).ok_or("the requirements name no maturin")?;
+    let home = steps.target().join(wanted.replace("==", "-"));
+    let program = home.join("bin/maturin");
+    if !program.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted];
+        run(Command::new(home.join("bin/python")).args(install))?;
+    }
+    Ok(program)
+}
+
+/// The size and hash of two files, if they are the same.
+fn compare(one: &Path, other: &Path) -> Result<String, String> {
+    let [first, second] =
+        [one, other].map(|path| fs::read(path).map_err(|error| format!("{}: {error}", path.display())));
+    let (first, second) = (first?, second?);
+    if first != second {
+        let differing = first.iter().zip(&second).filter(|(a, b)| a != b).count();
+        let sizes = format!("{} and {} bytes", first.len(), second.len());
+        let hint = format!("hint: compare {} with {}", one.display(), other.display());
+        return Err(format!("the two differ in {differing} bytes of {sizes}\n   {hint}"));
+    }
+    let hash = Command::new("sha256sum").arg(one).output().map_err(|error| format!("sha256sum: {error}"))?;
+    let hash: String = String::from_utf8_lossy(&hash.stdout).chars().take(64).collect();
+    Ok(format!("{} bytes, SHA-256 {hash}", first.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::compare;
+
+    #[test]
+    fn a_byte_that_differs_is_told() {
+        let folder = std::env::temp_dir().join(format!("sealwright-reproducible-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let [one, same, other] = [("one", "abc"), ("same", "abc"), ("other", "abd")].map(|(name, text)| {
+            let path = folder.join(name);
+            fs::write(&path, text).expect("a file");
+            path
+        });
+        let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(compare(&one, &same), Ok(format!("3 bytes, SHA-256 {hash}")));
+        assert!(compare(&one, &other).is_err_and(|why| why.contains("differ in 1 bytes of 3 and 3 bytes")));
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
 }

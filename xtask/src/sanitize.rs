@@ -1,6 +1,6 @@
 //! The tests of the crates that read foreign bytes under the address sanitizer, after a planted fault that it must see.
 
-use std::{env, process::Command};
+use std::{env, fs, process::Command};
 
 use crate::{
     instrument::Instrument,
@@ -29,25 +29,39 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
 fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
     let wanted: Vec<&str> = if words.is_empty() { CRATES.to_vec() } else { words.iter().map(String::as_str).collect() };
     if let Some(unknown) = wanted.iter().find(|name| !CRATES.contains(name)) {
-        return Err(format!("{unknown}: the crates are {}", CRATES.join(", ")));
+        let hint = "hint: cargo xtask sanitize sealwright-session sealwright-stream";
+        return Err(format!("{unknown}: the crates are {}\n   {hint}", CRATES.join(", ")));
     }
     planted(steps)?;
-    let mut wrong = Vec::new();
+    // Together, so that the crates they share are built once. Documentation tests are linked by another program, which knows
+    // nothing of the sanitizer.
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["test", "--all-features", "--no-fail-fast", "--lib", "--tests"]);
     for name in &wanted {
-        // Documentation tests are linked by another program, which knows nothing of the sanitizer.
-        let status =
-            cargo(steps, &["test", "-p", name, "--all-features", "--no-fail-fast", "--lib", "--tests"])?.status();
-        if !status.is_ok_and(|status| status.success()) {
-            wrong.push(format!("{name}: its tests fail under the address sanitizer"));
-        }
+        cargo.args(["--package", name]);
     }
+    // A folder of its own: what is built with the sanitizer is of no use to others.
+    cargo.arg("--target-dir").arg(steps.target().join("sanitize")).current_dir(steps.root());
+    Instrument::Tests.wrap(&mut cargo)?;
+    let passed = quiet(&mut cargo).status().map_err(|error| format!("cargo: {error}"))?.success();
+    let wrong = if passed { vec![] } else { vec!["tests fail under the address sanitizer: see above".to_owned()] };
     Ok(Checked::of(wrong, format!("{} crates, and the planted fault was seen", wanted.len())))
 }
 
-/// A program that reads behind the end of its memory must be ended.
+/// A program that reads behind the end of its memory must be ended. It is compiled the way in which cargo has crates compiled.
 fn planted(steps: &Steps) -> Result<(), String> {
-    let words = ["run", "-p", "sealwright-probes", "--bin", "behind-the-end"];
-    let output = cargo(steps, &words)?.output().map_err(|error| error.to_string())?;
+    let folder = steps.target().join("sanitize");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let program = folder.join("behind-the-end");
+    let mut compiler = Command::new(env::current_exe().map_err(|error| error.to_string())?);
+    compiler.args(["rustc", "--edition", "2024", "-o"]).arg(&program);
+    compiler.arg(steps.root().join("crates/probes/src/bin/behind_the_end.rs"));
+    Instrument::Tests.wrap(&mut compiler)?;
+    let compiled = compiler.env("CARGO_PKG_NAME", "sealwright-probes").status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        return Err("the planted fault does not compile".into());
+    }
+    let output = quiet(&mut Command::new(&program)).output().map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() || !said.contains("heap-buffer-overflow") {
         return Err(format!("the sanitizer did not see the planted fault: {}\n{said}", output.status));
@@ -55,12 +69,7 @@ fn planted(steps: &Steps) -> Result<(), String> {
     Ok(())
 }
 
-/// Cargo, with a folder of its own: what is built with the sanitizer is of no use to others.
-fn cargo(steps: &Steps, words: &[&str]) -> Result<Command, String> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(words).arg("--target-dir").arg(steps.target().join("sanitize")).current_dir(steps.root());
-    // What ends with the process is not lost; `detect_leaks` would count it.
-    cargo.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1");
-    Instrument::Tests.wrap(&mut cargo)?;
-    Ok(cargo)
+/// What ends with the process is not lost; `detect_leaks` would count it.
+fn quiet(command: &mut Command) -> &mut Command {
+    command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
 }

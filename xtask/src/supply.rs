@@ -174,9 +174,13 @@ fn reasons(manifest: &str) -> Reasons {
 
 /// Writes the bill of materials of the program, or of another package, to `target/sbom`.
 pub(crate) fn sbom(steps: &Steps, words: &[String]) -> Checked {
+    const HINT: &str = "hint: cargo xtask sbom, or cargo xtask sbom sealwright-capi";
+    if let [_, more, ..] = words {
+        return Checked::Wrong(vec![format!("{more}: one package at a time\n   {HINT}")]);
+    }
     let name = words.first().map_or("sealwright-cli", String::as_str);
     let bill = Graph::of(steps).and_then(|graph| {
-        let id = graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace"))?;
+        let id = graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace\n   {HINT}"))?;
         let lock = fs::read_to_string(steps.root().join("Cargo.lock")).map_err(|error| error.to_string())?;
         Ok(bill(&graph, id, &hashes(&lock)))
     });

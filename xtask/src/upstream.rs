@@ -73,7 +73,10 @@ const SUITES: &[Suite] = &[
 ];
 
 /// Runs the tests of every suite, and prints what came of each.
-pub(crate) fn check(steps: &Steps) -> Checked {
+pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    if let Some(word) = words.first() {
+        return Checked::Wrong(vec![format!("{word}: it takes no words\n   hint: cargo xtask upstream")]);
+    }
     let home = steps.target().join("upstream");
     let packages = match fetch(steps, &home) {
         Ok(packages) => packages,

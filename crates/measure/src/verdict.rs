@@ -100,6 +100,12 @@ mod tests {
         assert_eq!(Verdict::between(interval(1.9, 2.2), 2.0, 3.0), CannotBeTold);
         assert_eq!(Verdict::between(interval(3.1, 3.2), 2.0, 3.0), DoesNotHold);
         assert_eq!(Verdict::between(interval(1.0, 4.0), 2.0, 3.0), CannotBeTold, "wider than the range");
+        assert_eq!(Verdict::between(interval(1.0, 1.9), 2.0, 3.0), DoesNotHold, "all below the range");
+        assert_eq!(Verdict::between(interval(2.0, 3.0), 2.0, 3.0), Holds, "the ends belong to the range");
+        assert_eq!(Verdict::between(interval(1.0, 2.0), 2.0, 3.0), CannotBeTold, "one end is in the range");
+        assert_eq!(Verdict::between(interval(3.0, 4.0), 2.0, 3.0), CannotBeTold, "one end is in the range");
+        assert_eq!([true, false].map(Verdict::known), [Holds, DoesNotHold]);
+        assert_eq!([Holds, DoesNotHold, CannotBeTold].map(Verdict::opposite), [DoesNotHold, Holds, CannotBeTold]);
     }
 
     #[test]

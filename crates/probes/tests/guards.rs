@@ -1,7 +1,8 @@
 //! Every kernel between guard pages: texts of every length to 1100 bytes that end where the upper guard begins, texts that begin
 //! where the lower one ends, and texts at every alignment. A kernel that reads or writes a byte too far ends the process.
 //!
-//! `SEALWRIGHT_GUARDS=all` runs every length in every place; else each length is at the upper guard and in one place of the others in turn.
+//! `SEALWRIGHT_GUARDS=all` runs every length in every place, and `SEALWRIGHT_GUARDS=2/8` the second of eight parts of that; else each
+//! length is at the upper guard and in one place of the others in turn.
 #![allow(clippy::unwrap_used)]
 
 use std::{env, os::unix::process::ExitStatusExt, process::Command};
@@ -20,13 +21,45 @@ const LONGEST: usize = 1100;
 /// Places of a text: at the end, at the start, and so many bytes behind the start.
 const PLACES: usize = 66;
 
-fn everything() -> bool {
-    env::var("SEALWRIGHT_GUARDS").is_ok_and(|value| value == "all")
+/// How much is run.
+#[derive(Clone, Copy)]
+enum Run {
+    Short,
+    /// A part of everything, and how many parts there are.
+    Part(usize, usize),
+}
+
+fn wanted() -> Run {
+    let Ok(words) = env::var("SEALWRIGHT_GUARDS") else { return Run::Short };
+    part_of(&words).unwrap_or_else(|| panic!("SEALWRIGHT_GUARDS is {words:?}: it must be all, or as 2/8 from 1/8 to 8/8"))
+}
+
+fn part_of(words: &str) -> Option<Run> {
+    if words == "all" {
+        return Some(Run::Part(0, 1));
+    }
+    let (part, of) = words.split_once('/')?;
+    let (part, of): (usize, usize) = (part.parse().ok()?, of.parse().ok()?);
+    (1..=of).contains(&part).then(|| Run::Part(part - 1, of))
 }
 
 /// The places in which a text of this length is tried.
 fn places(len: usize) -> Vec<usize> {
-    if everything() { (0..PLACES).collect() } else { vec![0, 1 + len % (PLACES - 1)] }
+    match wanted() {
+        Run::Short => vec![0, 1 + len % (PLACES - 1)],
+        // Each part has every length, and over the lengths every place.
+        Run::Part(part, of) => (0..PLACES).filter(|place| (place + len) % of == part).collect(),
+    }
+}
+
+/// Lengths for cases without places: every one to `longest`, those of the part, or as the short run has them.
+fn lengths(longest: usize, short: impl Fn(usize) -> bool) -> Vec<usize> {
+    let run = wanted();
+    let runs = |len: &usize| match run {
+        Run::Short => short(*len),
+        Run::Part(part, of) => len % of == part,
+    };
+    (0..=longest).filter(runs).collect()
 }
 
 /// The memory of a text in one of the places.
@@ -109,7 +142,7 @@ fn every_authenticated_mode_at_every_length() {
 fn every_raw_mode_at_every_length() {
     let mut memory = Memory::new();
     for isa in Isa::available() {
-        for key_len in if everything() { vec![16, 24, 32] } else { vec![32] } {
+        for key_len in if matches!(wanted(), Run::Short) { vec![32] } else { vec![16, 24, 32] } {
             let key = memory.key.at_end(key_len);
             fill(key, 1);
             for cipher in [raw::aes(isa, key).unwrap(), raw::serpent(isa, key).unwrap()] {
@@ -147,7 +180,7 @@ fn messages_side_by_side() {
     let room = memory.room();
     for isa in Isa::available() {
         let mut batch = Batch::new(isa);
-        for len in 0..=if everything() { 600 } else { 300 } {
+        for len in lengths(600, |len| len <= 300) {
             let all = memory.at_end(room);
             fill(all, len);
             let plain = all.to_vec();
@@ -187,7 +220,7 @@ fn frames_of_sessions() {
                 }
                 table
             });
-            for len in (0..=LONGEST).step_by(if everything() { 1 } else { 13 }) {
+            for len in lengths(LONGEST, |len| len.is_multiple_of(13)) {
                 let frames: Vec<Vec<u8>> = (0..6).map(|i| frame::unsealed(i, &vec![i as u8; len + 3])).collect();
                 let each = frames[0].len();
                 let mut memory = Guarded::new(6 * each).unwrap();
@@ -206,6 +239,17 @@ fn frames_of_sessions() {
                 }
             }
         }
+    }
+}
+
+/// The parts of a run have nothing in common, and are the whole together.
+#[test]
+fn parts_make_up_the_whole() {
+    for (words, wanted) in [("all", Some((0, 1))), ("1/8", Some((0, 8))), ("8/8", Some((7, 8)))] {
+        assert!(matches!(part_of(words), Some(Run::Part(part, of)) if Some((part, of)) == wanted), "{words}");
+    }
+    for wrong in ["", "0/8", "9/8", "every", "1/", "/8", "-1/8", "0/0"] {
+        assert!(part_of(wrong).is_none(), "{wrong}");
     }
 }
 

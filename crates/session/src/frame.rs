@@ -226,3 +226,69 @@ pub(crate) fn parts(frame: &mut [u8]) -> Result<Parts<'_>, SessionError> {
     let (text, tag) = rest.split_last_chunk_mut().ok_or(SessionError::Short)?;
     Ok((header, text, tag))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: Header =
+        Header { kind: FrameKind::Data, phase: 0xb, len: 0x1234, session: 0x89ab_cdef, seq: 0x0102_0304_0506_0708 };
+
+    #[test]
+    fn a_header_s_bytes_are_where_the_format_says() {
+        let bytes = [0x11, 0x0b, 0x12, 0x34, 0x89, 0xab, 0xcd, 0xef, 1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(HEAD.write(), bytes);
+        assert_eq!(Header::read(&bytes), Ok(HEAD));
+        assert_eq!(HEAD.frame_len(), 0x1234 + 32);
+        assert_eq!(Header { phase: 0xfb, ..HEAD }.write(), bytes, "of a phase four bits are written");
+        let ends = [0, u64::MAX].map(|seq| Header { phase: 15, len: 0, session: u32::MAX, seq, ..HEAD });
+        assert_eq!(ends.map(|header| Header::read(&header.write())), ends.map(Ok));
+    }
+
+    #[test]
+    fn other_versions_kinds_and_flags_are_refused() {
+        for (first, second) in (0..=255).flat_map(|first| [0, 0x0f, 0x10, 0x80, 0xff].map(|second| (first, second))) {
+            let mut bytes = HEAD.write();
+            bytes[..2].copy_from_slice(&[first, second]);
+            let wanted = match (first >> 4, first & 15, second >> 4) {
+                (1, 1, 0) => Ok(Header { phase: second, ..HEAD }),
+                (1, 1, _) => Err(HeaderError::Flags),
+                (1, ..) => Err(HeaderError::Kind),
+                _ => Err(HeaderError::Version),
+            };
+            assert_eq!(Header::read(&bytes), wanted, "{first:x} {second:x}");
+        }
+    }
+
+    #[test]
+    fn a_frame_has_at_most_its_most_bytes() {
+        for len in [0, 1, 0x7fff, 0xfffe, 0xffff].into_iter().chain(MAX_PAYLOAD as u16 - 1..=MAX_PAYLOAD as u16 + 1) {
+            let header = Header { len, ..HEAD };
+            let fits = usize::from(len) + 32 <= 65_535;
+            assert_eq!(Header::read(&header.write()), if fits { Ok(header) } else { Err(HeaderError::Oversize) }, "{len}");
+        }
+        assert!(parts(&mut [0; MAX_FRAME]).is_ok_and(|(_, text, _)| text.len() == MAX_PAYLOAD));
+        assert!(matches!(parts(&mut [0; MAX_FRAME + 1]), Err(SessionError::Oversize)));
+        assert!(parts(&mut [0; 32]).is_ok_and(|(_, text, _)| text.is_empty()));
+        assert!(matches!(parts(&mut [0; 31]), Err(SessionError::Short)));
+        assert_eq!(unsealed(0, &[1; MAX_PAYLOAD - ADDRESS]).len(), MAX_FRAME);
+    }
+
+    #[test]
+    #[should_panic(expected = "a frame takes 65499 bytes of data")]
+    fn data_that_no_frame_takes() {
+        unsealed(0, &[1; MAX_PAYLOAD - ADDRESS + 1]);
+    }
+
+    #[test]
+    fn addresses_and_payloads() {
+        let frame = unsealed(0x0102_0304, b"data");
+        assert_eq!((payload(&frame), frame.len()), (&b"\x01\x02\x03\x04data"[..], 40));
+        assert_eq!(address(payload(&frame)), Some((0x0102_0304, &b"data"[..])));
+        assert_eq!((payload(&frame[..31]), address(&[0; 3])), (&[][..], None));
+        assert_eq!(address(&[0; 4]), Some((0, &[][..])));
+        assert_eq!(first(&HEAD.write()[..15]), Ok(None));
+        assert_eq!(first(&[HEAD.write(), [9; 16]].concat()), Ok(Some(HEAD)));
+        assert_eq!(first(&[0; 16]), Err(HeaderError::Version));
+    }
+}

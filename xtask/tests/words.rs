@@ -1,0 +1,53 @@
+//! Commands that are not part of `cargo xtask test`, and fuzzing, refuse words that they do not know before they do anything, and
+//! say what to write instead.
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+
+/// What the command printed, and whether it was content.
+fn said(words: &[&str]) -> (String, bool) {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(words).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&text).into_owned(), output.status.success())
+}
+
+#[test]
+fn wrong_words_get_a_hint() {
+    let wrong: &[(&[&str], &str)] = &[
+        (&["constant-time", "now"], "now: it takes no words"),
+        (&["crash", "--times", "0"], "a number from 1"),
+        (&["crash", "10"], "a number from 1"),
+        (&["mutants"], "a crate and at most one of its files"),
+        (&["mutants", "sesion"], "crates/sesion: there is no such crate"),
+        (&["mutants", "session", "src/nothing.rs"], "crates/session/src/nothing.rs: there is no such file"),
+        (&["reproducible", "weel"], "weel: it builds program, lab, wheel"),
+        (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
+        (&["sbom", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
+        (&["sbom", "sealwright-cli", "sealwright-capi"], "sealwright-capi: one package at a time"),
+        (&["upstream", "aes"], "aes: it takes no words"),
+        (&["fuzz", "opn"], "no target opn: armor"),
+        (&["fuzz", "open", "--seconds"], "--seconds takes a number from 1"),
+        (&["fuzz", "open", "enc"], "enc: one target at a time"),
+        (&["fuz"], "cargo xtask fuz: there is no such command"),
+    ];
+    for (words, why) in wrong {
+        let (text, content) = said(words);
+        assert!(!content && text.contains(why), "{words:?}: {text}");
+        assert!(text.contains("hint: cargo xtask "), "{words:?}: {text}");
+    }
+}
+
+/// Each command that the help lists by itself is one of those above.
+#[test]
+fn the_help_names_them() {
+    let (text, content) = said(&["help"]);
+    assert!(content);
+    let (_, by_themselves) = text.split_once("Not part of `test`").unwrap();
+    let commands: Vec<&str> = by_themselves
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(commands, ["constant-time", "crash", "mutants", "reproducible", "sanitize", "sbom", "upstream"]);
+}
