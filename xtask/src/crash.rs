@@ -10,7 +10,8 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
         _ => None,
     };
     let Some(times) = times else {
-        return steps.fail("crash", "--times and a number from 1 are all it takes\n   hint: cargo xtask crash --times 1000");
+        return steps
+            .fail("crash", "--times and a number from 1 are all it takes\n   hint: cargo xtask crash --times 1000");
     };
     let words = ["test", "--package", "sealwright-cli", "--all-features", "--test", "faults", "--", "--nocapture"];
     steps.cargo("killed and failing file jobs", &words, &[("SEALWRIGHT_KILLS", &times.to_string())]);

@@ -40,10 +40,14 @@ impl Wanted {
             match word.as_str() {
                 "--seconds" => {
                     let number = words.next().and_then(|number| number.parse().ok());
-                    wanted.seconds = number.filter(|&number| number > 0).ok_or_else(|| format!("--seconds takes a number from 1\n   {HINT}"))?;
+                    wanted.seconds = number
+                        .filter(|&number| number > 0)
+                        .ok_or_else(|| format!("--seconds takes a number from 1\n   {HINT}"))?;
                 }
                 "--keep" => wanted.keep = true,
-                option if option.starts_with('-') => return Err(format!("no option {option}: --seconds N, --keep\n   {HINT}")),
+                option if option.starts_with('-') => {
+                    return Err(format!("no option {option}: --seconds N, --keep\n   {HINT}"));
+                }
                 name if !named => {
                     named = true;
                     wanted.target = Some(name.to_owned()).filter(|name| name != "all");

@@ -67,7 +67,8 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     let known = Command::new(&cargo).args(["mutants", "--version"]).output();
     if !known.is_ok_and(|known| known.status.success()) {
         return Checked::Cannot(
-            "there is no cargo-mutants\n   hint: cargo install --locked cargo-mutants --target-dir /tmp/cargo-mutants".into(),
+            "there is no cargo-mutants\n   hint: cargo install --locked cargo-mutants --target-dir /tmp/cargo-mutants"
+                .into(),
         );
     }
     let (mut wrong, mut sum) = (Vec::new(), Score::default());
@@ -130,7 +131,16 @@ fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
         name => format!("sealwright-{name}"),
     };
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["mutants", "--in-place", "--all-features", "--no-shuffle", "--colors", "never", "--package", &package]);
+    command.args([
+        "mutants",
+        "--in-place",
+        "--all-features",
+        "--no-shuffle",
+        "--colors",
+        "never",
+        "--package",
+        &package,
+    ]);
     // What `Debug` says is for people.
     command.args(["--exclude-re", "impl (fmt::|std::fmt::)?Debug", "--output"]).arg(&output);
     if wanted.file.is_some() {
@@ -250,7 +260,7 @@ fn compare(place: &str, missed: &BTreeMap<String, usize>, explained: &BTreeMap<S
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{collections::BTreeMap, path::Path};
 
     use super::{Wanted, compare, explained, name_of, rows};
 
@@ -263,7 +273,9 @@ mod tests {
         let [f, g] = ["crates/a/src/x.rs: replace && with || in f", "crates/a/src/x.rs: replace < with <= in g"];
         let explained = explained(DOCUMENT);
         assert_eq!(explained.iter().map(|(name, times)| (name.as_str(), *times)).collect::<Vec<_>>(), [(f, 1), (g, 2)]);
-        let missed = |list: &[(&str, usize)]| list.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect();
+        let missed = |list: &[(&str, usize)]| -> BTreeMap<String, usize> {
+            list.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect()
+        };
         let place = "crates/a/src/x.rs";
         assert!(compare(place, &missed(&[(f, 1), (g, 2)]), &explained).is_empty());
         assert_eq!(compare(place, &missed(&[(f, 2), (g, 2)]), &explained).len(), 1, "one more than is explained");

@@ -94,7 +94,9 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
         None => {
             let entries = fs::read_dir(target.join("wheels")).map_err(|error| error.to_string())?;
             let mut wheels = entries.flatten().map(|entry| entry.path());
-            wheels.find(|path| path.extension().is_some_and(|ending| ending == "whl")).ok_or("no wheel was built".into())
+            wheels
+                .find(|path| path.extension().is_some_and(|ending| ending == "whl"))
+                .ok_or("no wheel was built".into())
         }
     }
 }

@@ -31,7 +31,8 @@ enum Run {
 
 fn wanted() -> Run {
     let Ok(words) = env::var("SEALWRIGHT_GUARDS") else { return Run::Short };
-    part_of(&words).unwrap_or_else(|| panic!("SEALWRIGHT_GUARDS is {words:?}: it must be all, or as 2/8 from 1/8 to 8/8"))
+    part_of(&words)
+        .unwrap_or_else(|| panic!("SEALWRIGHT_GUARDS is {words:?}: it must be all, or as 2/8 from 1/8 to 8/8"))
 }
 
 fn part_of(words: &str) -> Option<Run> {

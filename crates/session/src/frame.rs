@@ -265,7 +265,11 @@ mod tests {
         for len in [0, 1, 0x7fff, 0xfffe, 0xffff].into_iter().chain(MAX_PAYLOAD as u16 - 1..=MAX_PAYLOAD as u16 + 1) {
             let header = Header { len, ..HEAD };
             let fits = usize::from(len) + 32 <= 65_535;
-            assert_eq!(Header::read(&header.write()), if fits { Ok(header) } else { Err(HeaderError::Oversize) }, "{len}");
+            assert_eq!(
+                Header::read(&header.write()),
+                if fits { Ok(header) } else { Err(HeaderError::Oversize) },
+                "{len}"
+            );
         }
         assert!(parts(&mut [0; MAX_FRAME]).is_ok_and(|(_, text, _)| text.len() == MAX_PAYLOAD));
         assert!(matches!(parts(&mut [0; MAX_FRAME + 1]), Err(SessionError::Oversize)));
