@@ -315,12 +315,6 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     }
 
     #[inline(always)]
-    fn settle<S: Simd>(simd: S, sum: &mut Products<S::Reg>) {
-        let hash = reduce(simd, sum.low, sum.middle ^ sum.low ^ sum.high, sum.high, S::Reg::BLOCKS).fold();
-        *sum = Products { hash, low: simd.zero(), middle: simd.zero(), high: simd.zero() };
-    }
-
-    #[inline(always)]
     fn finish_open<S: Simd>(simd: S, sum: &Products<S::Reg>) -> S::Reg {
         if S::AES {
             // Lane by lane: one fold at the end instead of three before.

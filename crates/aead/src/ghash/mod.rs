@@ -102,9 +102,6 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
     /// Closes a group of 64 blocks, each lane by itself, and lets what it leaves enter the next at its start, of which `key` is.
     #[inline(always)]
     fn turn<S: Simd>(_: S, _: Self::Key<'_>, _: &mut Self::Sum<S::Reg>) {}
-    /// Closes a group into which the hash so far has entered.
-    #[inline(always)]
-    fn settle<S: Simd>(_: S, _: &mut Self::Sum<S::Reg>) {}
     /// The hash of the open group and of what entered it, in the first lane.
     fn finish_open<S: Simd>(simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
     /// Closes a group of `blocks` blocks.
