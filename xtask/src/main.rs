@@ -73,7 +73,7 @@ cargo xtask COMMAND
   python     installs the Python package and tests it, with pyca/cryptography and OpenSSL as referees (in python/.venv)
   capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
-  packages   each crate of the product builds from its package alone
+  packages   each crate of the product compiles from its package alone
 
 Not part of `test`, because they take long or build many other crates (docs/ASSURANCE.md has their last figures):
   constant-time  the kernels of the release build under valgrind, which reports branches and addresses that depend on secrets;

@@ -1,6 +1,6 @@
-//! The product's crates as a registry would hand them out: each is packaged, and built from its package alone.
+//! The product's crates as a registry would hand them out: each is packaged, unpacked, and compiled from its package alone.
 
-use std::{fs, process::Command};
+use std::{fs, io, path::Path, process::Command};
 
 use serde_json::Value;
 
@@ -20,20 +20,64 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     let packages: Vec<&Value> =
         metadata["packages"].as_array().into_iter().flatten().filter(|it| is_product(it)).collect();
     let mut wrong: Vec<String> = packages.iter().flat_map(|package| missing(package)).collect();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.args(["package", "--quiet", "--allow-dirty"]).current_dir(steps.root());
-    // Dependencies are built once for all packages.
-    command.env("CARGO_TARGET_DIR", steps.target().join("packages"));
-    // Nothing of it is run or built again.
-    command.envs([("CARGO_PROFILE_DEV_DEBUG", "0"), ("CARGO_INCREMENTAL", "0")]);
-    for package in &packages {
-        command.args(["--package", package["name"].as_str().unwrap_or_default()]);
+    let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
+    let folder = steps.target().join("packages");
+    // Compiled below, with the dependencies that other steps have checked; cargo would build them all again.
+    let mut pack = cargo();
+    pack.args(["package", "--quiet", "--allow-dirty", "--no-verify"]).current_dir(steps.root());
+    pack.env("CARGO_TARGET_DIR", &folder).args(names.iter().flat_map(|name| ["--package", name]));
+    if !pack.status().is_ok_and(|status| status.success()) {
+        wrong.push("the crates cannot be packaged".into());
+        return Checked::Wrong(wrong);
     }
-    if !command.status().is_ok_and(|status| status.success()) {
-        wrong.push("a package does not build by itself".into());
+    match unpacked(steps, &folder, &packages) {
+        Ok(()) => wrong.extend(names.iter().filter_map(|name| alone(steps, &folder.join("unpacked"), name))),
+        Err(error) => wrong.push(format!("{}: {error}", folder.display())),
     }
     Checked::of(wrong, format!("{} packages", packages.len()))
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Unpacks what was packaged into a workspace of its own. The packages stand for those of the same name on the registry; versions and
+/// profiles are this workspace's.
+fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()> {
+    let to = folder.join("unpacked");
+    if to.exists() {
+        fs::remove_dir_all(&to)?;
+    }
+    fs::create_dir_all(&to)?;
+    let mut manifest = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n\n[patch.crates-io]\n");
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let version = package["version"].as_str().unwrap_or_default();
+        let archive = folder.join("package").join(format!("{name}-{version}.crate"));
+        let status = Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&to).status()?;
+        if !status.success() {
+            return Err(io::Error::other(format!("{} cannot be unpacked", archive.display())));
+        }
+        manifest += &format!("{name} = {{ path = \"{name}-{version}\" }}\n");
+        // A package brings the versions that it was made with, which only a workspace may say.
+        fs::remove_file(to.join(format!("{name}-{version}/Cargo.lock"))).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })?;
+    }
+    let ours = fs::read_to_string(steps.root().join("Cargo.toml"))?;
+    manifest += ours.find("\n[profile.").map_or("", |at| &ours[at..]);
+    fs::write(to.join("Cargo.toml"), manifest)?;
+    fs::copy(steps.root().join("Cargo.lock"), to.join("Cargo.lock")).map(drop)
+}
+
+/// Compiles one package; what is wrong with it, if anything is.
+fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
+    let mut command = cargo();
+    command.args(["check", "--quiet", "--package", name]).current_dir(workspace);
+    command.env("CARGO_TARGET_DIR", steps.target()).env("CARGO_INCREMENTAL", "0");
+    let right = command.status().is_ok_and(|status| status.success());
+    (!right).then(|| format!("{name} does not compile from its package"))
 }
 
 /// Handed out as a wheel, not as a crate.

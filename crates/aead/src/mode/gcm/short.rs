@@ -152,9 +152,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         }
         let lengths = simd.splat(&lengths(ad.len(), text.len()));
         let key = ghash.window(blocks + 1, blocks + 9);
-        let (mut at, mut tail) = (0, [simd.zero(); 4]);
+        let mut tail = [simd.zero(); 4];
         rounds!(n < W / 2 + 1 => {
             let i = n - 1;
+            let at = 2 * i * row;
             let (a, b) = (keystream[2 * i], keystream[2 * i + 1]);
             if i + 2 < W / 2 {
                 let (first, second) = text[at..at + 2 * row].split_at_mut(row);
@@ -181,7 +182,6 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                     G::pair(simd, key, &mut sum, 2 * i * LANES, pair, 2 * LANES);
                 }
             }
-            at += 2 * row;
         });
         (G::finish_open(simd, &sum) ^ keystream[W - 1].last_lane()).first_block()
     }

@@ -354,7 +354,7 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         known: &[u8],
     ) -> ([S::Reg; HALF], S::Reg) {
         let (simd, row) = (self.simd, S::Reg::BYTES);
-        let (mut ciphertext, mut mask) = ([simd.zero(); HALF], simd.zero());
+        let mut ciphertext = [simd.zero(); HALF];
         let (lasts, count) = (&mut halves.b, halves.last);
         let mut pairs = 0;
         rounds!(s < C::AES_ROUNDS / 2 + 1 => {
@@ -368,12 +368,12 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
             }
         });
         let key = self.cipher.round_key(simd, C::AES_ROUNDS);
-        match count {
-            2 => mask = lasts[1].aesenclast(key),
-            4 => mask = lasts[3].aesenclast(key),
-            6 => mask = lasts[5].aesenclast(key),
-            _ => mask = lasts[7].aesenclast(key),
-        }
+        let mask = match count {
+            2 => lasts[1].aesenclast(key),
+            4 => lasts[3].aesenclast(key),
+            6 => lasts[5].aesenclast(key),
+            _ => lasts[7].aesenclast(key),
+        };
         for i in 0..HALF {
             if let Some(text) = now.get_mut(i * row..(i + 1) * row) {
                 let old = simd.load(text);
