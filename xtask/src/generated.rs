@@ -1,7 +1,8 @@
 //! The code that the compiler made of the kernels, searched for two ways in which a secret could decide what is done next.
 //!
 //! 1. Kernels with vector registers hold keys and texts there, and nothing can branch on these or read memory at a place that
-//!    they say before they were moved to a general register or to flags, or gathered. Each such instruction is looked at.
+//!    they say before they were moved to a general register or to flags, or gathered. Each such instruction is looked at, and
+//!    words that were moved are followed to where they are used ([`taint`]).
 //! 2. In all functions of the library, an address whose index was read from memory as a byte or two, or came from a vector
 //!    register, in the same run of instructions: what a table indexed by a secret looks like.
 //!
@@ -9,7 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::disassembly;
+use crate::{disassembly, taint};
 
 /// What is in order, and why: a part of a function's name, a part of the instruction.
 const KNOWN: &[(&str, &str, &str)] = &[
@@ -23,7 +24,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 const VARTIME: &str = "_vartime";
 
 /// One instruction: its address, its name, its operands.
-type Line<'a> = (u64, &'a str, Vec<&'a str>);
+pub(crate) type Line<'a> = (u64, &'a str, Vec<&'a str>);
 
 /// What was found.
 #[derive(Default)]
@@ -48,7 +49,7 @@ pub(crate) fn search(code: &str) -> Found {
     found
 }
 
-fn parts(address: u64, instruction: &str) -> Line<'_> {
+pub(crate) fn parts(address: u64, instruction: &str) -> Line<'_> {
     let (name, operands) = instruction.trim_end().split_once(' ').unwrap_or((instruction, ""));
     let operands = operands.split(" <").next().unwrap_or_default().split(" #").next().unwrap_or_default();
     (address, name, split(operands.trim()))
@@ -83,13 +84,22 @@ fn of_function(function: &str, body: &[Line<'_>], found: &mut Found) {
         ["sse", "avx2", "avx512"].iter().find(|level| function.starts_with(&format!("sealwright::simd::{level}::")));
     if let Some(level) = level {
         let kinds = found.leaving.entry((*level).to_owned()).or_default();
+        let mut moves = HashSet::new();
         for at in 0..body.len() {
             match leaves(body, at) {
                 Leaves::Not => {}
                 Leaves::Known(why) => *kinds.entry(why).or_default() += 1,
+                Leaves::Words => {
+                    *kinds.entry("words that are only combined and stored").or_default() += 1;
+                    moves.insert(at);
+                }
                 Leaves::Unknown => found.wrong.push(format!("{function}: {}", written(&body[at]))),
             }
         }
+        let decide = taint::wrong(body, &moves);
+        found.wrong.extend(
+            decide.iter().map(|&at| format!("{function}: decides by a word of a text: {}", written(&body[at]))),
+        );
     }
     for (from, to) in indexed(body) {
         let what = format!("{function}: {to}, after {from}");
@@ -110,6 +120,8 @@ enum Leaves {
     Not,
     /// It does, and this is why it may.
     Known(&'static str),
+    /// It moves a word, which is followed to where it is used.
+    Words,
     Unknown,
 }
 
@@ -129,19 +141,21 @@ fn leaves(body: &[Line<'_>], at: usize) -> Leaves {
             .iter()
             .take(3)
             .any(|(_, name, operands)| *name == "bswap" && operands.last().and_then(|last| general(last)) == register);
-        return if turned { Leaves::Known("words of OCB's stretched nonce") } else { Leaves::Unknown };
+        return if turned { Leaves::Known("words of OCB's stretched nonce") } else { Leaves::Words };
     }
     let moves = matches!(plain, "movd" | "movq") || plain.starts_with("pextr") || plain.starts_with("cvt");
     let masks = plain.contains("movmsk") || (plain.starts_with("kmov") && operands[0].contains("%k"));
     let flags = ["ptest", "comis", "ucomis", "kortest", "ktest", "testp", "pcmpestr", "pcmpistr"];
     let compares = flags.iter().any(|flag| plain.starts_with(flag));
     let gathers = plain.contains("gather") || plain.contains("scatter");
-    let out = (moves && from_vector && to_general) || (masks && to_general) || compares || gathers;
-    if out { Leaves::Unknown } else { Leaves::Not }
+    if moves && from_vector && to_general {
+        return Leaves::Words;
+    }
+    if (masks && to_general) || compares || gathers { Leaves::Unknown } else { Leaves::Not }
 }
 
 /// The general register of a word, whatever part of it is named.
-fn general(word: &str) -> Option<String> {
+pub(crate) fn general(word: &str) -> Option<String> {
     let name = word.strip_prefix('%')?;
     if let Some(number) = name.strip_prefix('r').map(|name| name.trim_end_matches(['d', 'w', 'b']))
         && number.parse::<u8>().is_ok()
@@ -161,7 +175,7 @@ fn general(word: &str) -> Option<String> {
 }
 
 /// Registers of an address.
-fn address(word: &str) -> Vec<String> {
+pub(crate) fn address(word: &str) -> Vec<String> {
     let inside = word.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
     inside.split(',').filter_map(general).collect()
 }
@@ -235,10 +249,9 @@ mod tests {
         let kernel =
             |line: &str| format!("0000000000000010 <sealwright::simd::avx2::run>:\n  10:\t{line}\n  16:\tret\n");
         for planted in [
-            "vmovq  %xmm0,%rdi",
-            "vmovd  %xmm3,%ecx",
-            "vpextrb $0x3,%xmm0,%eax",
-            "vpextrq $0x1,%xmm0,%rax",
+            "vmovq  %xmm0,%rdi\n  14:\ttest   %rdi,%rdi\n  15:\tje     10",
+            "vmovd  %xmm3,%ecx\n  14:\tcmp    $0x1,%ecx\n  15:\tsete   %al",
+            "vpextrb $0x3,%xmm0,%eax\n  14:\tshr    $0x1,%eax\n  15:\tjb     10",
             "vpmovmskb %ymm0,%eax",
             "vptest %ymm0,%ymm0",
             "kmovd  %k1,%eax",
@@ -248,6 +261,7 @@ mod tests {
         }
         for right in [
             "vmovq  %rdi,%xmm0",
+            "vpextrq $0x1,%xmm0,%rax\n  14:\tmov    %rax,(%rdi)",
             "vpextrb $0xf,%xmm14,%ecx",
             "vmovq  %xmm0,0x8(%rsp)",
             "kmovd  %eax,%k1",

@@ -34,6 +34,7 @@ mod sizes;
 mod steps;
 mod supply;
 mod symbols;
+mod taint;
 mod upstream;
 mod venv;
 

@@ -1,0 +1,155 @@
+//! Where values go that kernels move from vector registers to general ones: through all paths of a function, instruction by
+//! instruction. They may be shifted, combined and stored. No branch and no address may depend on them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::generated::{Line, address, general};
+
+/// General registers, by the numbers of [`number`], as bits.
+type Registers = u32;
+
+/// The registers that hold such a value before an instruction, and whether the flags say something of one.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct State {
+    registers: Registers,
+    flags: bool,
+}
+
+/// Numbers of instructions after which a value is known to be in a general register, and what is wrong: instructions that decide
+/// something by one.
+pub(crate) fn wrong(body: &[Line<'_>], moves: &HashSet<usize>) -> Vec<usize> {
+    if moves.is_empty() {
+        return Vec::new();
+    }
+    let places: HashMap<u64, usize> = body.iter().enumerate().map(|(at, line)| (line.0, at)).collect();
+    let mut before = vec![State::default(); body.len()];
+    let mut wrong = HashSet::new();
+    let mut work: Vec<usize> = moves.iter().copied().collect();
+    while let Some(at) = work.pop() {
+        let (after, decides) = step(&body[at], before[at], moves.contains(&at));
+        if decides {
+            wrong.insert(at);
+        }
+        let name = body[at].1;
+        let ends = name.starts_with("ret") || name.starts_with("jmp") || name == "ud2";
+        let target = name.starts_with('j').then(|| u64::from_str_radix(body[at].2[0], 16).ok()).flatten();
+        let next = (!ends && at + 1 < body.len()).then_some(at + 1);
+        for to in next.into_iter().chain(target.and_then(|target| places.get(&target).copied())) {
+            let joined =
+                State { registers: before[to].registers | after.registers, flags: before[to].flags | after.flags };
+            if joined != before[to] {
+                before[to] = joined;
+                work.push(to);
+            }
+        }
+    }
+    let mut wrong: Vec<usize> = wrong.into_iter().collect();
+    wrong.sort_unstable();
+    wrong
+}
+
+/// What an instruction makes of a state, and whether it decides something by a value.
+fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bool) {
+    let holds = |word: &str| number(word).is_some_and(|register| state.registers & register != 0);
+    let mut after = state;
+    let mut decides = operands.iter().flat_map(|word| address(word)).any(|register| holds(&format!("%{register}")));
+    if *name == "lea" || name.starts_with("nop") {
+        // Not an address in use: it counts where the result does.
+        decides = false;
+    }
+    let conditional = (name.starts_with('j') && !name.starts_with("jmp")) || name.starts_with("set");
+    let takes = conditional || ["cmov", "adc", "sbb", "loop"].iter().any(|other| name.starts_with(other));
+    decides |= state.flags && takes;
+    // A jump to where a register says.
+    decides |= (name.starts_with("jmp") || name.starts_with("call"))
+        && operands.iter().any(|word| word.strip_prefix('*').is_some_and(&holds));
+    let sources = operands.iter().any(|word| holds(word));
+    if name.starts_with("call") {
+        // The registers of arguments and results are another's then.
+        let scratch = ["%ax", "%cx", "%dx", "%si", "%di", "%8", "%9", "%10", "%11"];
+        after.registers &= !scratch.iter().filter_map(|word| number(word)).sum::<u32>();
+        after.flags = false;
+        return (after, decides);
+    }
+    if ["cmp", "test", "bt", "comis", "ucomis"].iter().any(|other| name.starts_with(other)) {
+        after.flags = sources;
+        return (after, decides);
+    }
+    let keeps_flags =
+        ["mov", "lea", "push", "pop", "bswap", "not", "nop", "cmov", "set", "shlx", "shrx", "sarx", "rorx", "v", "j"]
+            .iter()
+            .any(|other| name.starts_with(other));
+    if !keeps_flags {
+        after.flags = sources;
+    }
+    let Some((to, rest)) = operands.split_last() else { return (after, decides) };
+    let Some(register) = number(to) else { return (after, decides) };
+    if moves {
+        after.registers |= register;
+        return (after, decides);
+    }
+    let from = rest.iter().any(|word| holds(word))
+        || (*name == "lea" && operands.iter().flat_map(|word| address(word)).any(|it| holds(&format!("%{it}"))));
+    let cleared = name.starts_with("xor") && rest.first().is_some_and(|word| number(word) == Some(register));
+    let replaces = ["mov", "lea", "shlx", "shrx", "sarx", "rorx", "andn", "bzhi", "pop", "v"]
+        .iter()
+        .any(|other| name.starts_with(other))
+        || cleared
+        || operands.len() == 3;
+    if from && !cleared {
+        after.registers |= register;
+    } else if replaces {
+        after.registers &= !register;
+    }
+    (after, decides)
+}
+
+/// A general register as a bit, by any of its names or its short one.
+fn number(word: &str) -> Option<Registers> {
+    const NAMES: [&str; 16] =
+        ["ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "8", "9", "10", "11", "12", "13", "14", "15"];
+    let short = general(word).or_else(|| word.strip_prefix('%').map(str::to_owned))?;
+    NAMES.iter().position(|name| *name == short).map(|at| 1 << at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::parts;
+
+    /// What is wrong after the first instruction, which moves a value into %rax.
+    fn after(lines: &[&str]) -> usize {
+        let all = [&["vmovq  %xmm0,%rax"], lines, &["ret"]].concat();
+        let body: Vec<Line<'_>> = all.iter().enumerate().map(|(at, line)| parts(0x10 + at as u64, line)).collect();
+        wrong(&body, &HashSet::from([0])).len()
+    }
+
+    #[test]
+    fn a_value_may_be_combined_and_stored() {
+        for right in [
+            &["shr    $0x20,%rax", "or     %rax,%rdx", "mov    %edx,0x4(%rdi)"][..],
+            &["mov    %rax,(%rsp)", "mov    (%rdi),%rax", "test   %rax,%rax", "je     12"],
+            &["xor    %eax,%eax", "mov    (%rcx,%rax,8),%rdx"],
+            &["bswap  %rax", "shld   $0x8,%rax,%rcx", "cmp    $0x3,%rsi", "ja     11", "mov    %cx,(%rdi)"],
+            &["cmp    $0x3,%rsi", "cmovae %rax,%rcx", "mov    %rcx,(%rdi)"],
+        ] {
+            assert_eq!(after(right), 0, "{right:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_may_decide_nothing() {
+        for planted in [
+            &["mov    (%rcx,%rax,8),%rdx"][..],
+            &["shr    $0x8,%rax", "movzbl %al,%edx", "mov    (%rcx,%rdx,8),%rdx"],
+            &["test   %rax,%rax", "je     12"],
+            &["shr    $0x1,%rax", "jb     12"],
+            &["mov    %rax,%rcx", "cmp    %rcx,%rdx", "sete   %dl"],
+            &["lea    0x8(%rax),%rcx", "jmp    *%rcx"],
+            // By a jump: the value comes to where another path goes on.
+            &["je     13", "xor    %eax,%eax", "mov    (%rcx,%rax,8),%rdx"],
+        ] {
+            assert_eq!(after(planted), 1, "{planted:?}");
+        }
+    }
+}
