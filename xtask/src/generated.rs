@@ -96,7 +96,7 @@ fn of_function(function: &str, body: &[Line<'_>], found: &mut Found) {
                 Leaves::Unknown => found.wrong.push(format!("{function}: {}", written(&body[at]))),
             }
         }
-        let decide = taint::wrong(body, &moves);
+        let decide = taint::wrong(body, &moves, &joins(body));
         found.wrong.extend(
             decide.iter().map(|&at| format!("{function}: decides by a word of a text: {}", written(&body[at]))),
         );
@@ -180,10 +180,15 @@ pub(crate) fn address(word: &str) -> Vec<String> {
     inside.split(',').filter_map(general).collect()
 }
 
+/// Addresses to which a jump leads.
+fn joins(body: &[Line<'_>]) -> HashSet<u64> {
+    let jumps = |line: &Line<'_>| line.1.starts_with('j').then(|| u64::from_str_radix(line.2[0], 16).ok()).flatten();
+    body.iter().filter_map(jumps).collect()
+}
+
 /// Addresses made of what was read as bytes or came from a vector register: whence, and where it is used.
 fn indexed(body: &[Line<'_>]) -> Vec<(String, String)> {
-    let jumps = |line: &Line<'_>| line.1.starts_with('j').then(|| u64::from_str_radix(line.2[0], 16).ok()).flatten();
-    let targets: HashSet<u64> = body.iter().filter_map(jumps).collect();
+    let targets = joins(body);
     let (mut found, mut from) = (Vec::new(), HashMap::<String, String>::new());
     for line in body {
         let (at, name, operands) = line;

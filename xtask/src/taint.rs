@@ -1,7 +1,10 @@
-//! Where values go that kernels move from vector registers to general ones: through all paths of a function, instruction by
-//! instruction. They may be shifted, combined and stored. No branch and no address may depend on them.
+//! Where values go that kernels move from vector registers to general ones, instruction by instruction, until another path joins.
+//! They may be shifted, combined and stored. No branch and no address may depend on them.
+//!
+//! Values are not followed to where paths join: the compiler lets paths share code that only one of them can take to its end, and a
+//! register that is in use on another would be taken for one that holds the value.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::generated::{Line, address, general};
 
@@ -15,36 +18,20 @@ struct State {
     flags: bool,
 }
 
-/// Numbers of instructions after which a value is known to be in a general register, and what is wrong: instructions that decide
-/// something by one.
-pub(crate) fn wrong(body: &[Line<'_>], moves: &HashSet<usize>) -> Vec<usize> {
-    if moves.is_empty() {
-        return Vec::new();
-    }
-    let places: HashMap<u64, usize> = body.iter().enumerate().map(|(at, line)| (line.0, at)).collect();
-    let mut before = vec![State::default(); body.len()];
-    let mut wrong = HashSet::new();
-    let mut work: Vec<usize> = moves.iter().copied().collect();
-    while let Some(at) = work.pop() {
-        let (after, decides) = step(&body[at], before[at], moves.contains(&at));
+/// Which instructions decide something by a value that one of `moves` takes to a general register.
+pub(crate) fn wrong(body: &[Line<'_>], moves: &HashSet<usize>, joins: &HashSet<u64>) -> Vec<usize> {
+    let (mut state, mut wrong) = (State::default(), Vec::new());
+    for (at, line) in body.iter().enumerate() {
+        if joins.contains(&line.0) {
+            state = State::default();
+        }
+        let (after, decides) = step(line, state, moves.contains(&at));
         if decides {
-            wrong.insert(at);
+            wrong.push(at);
         }
-        let name = body[at].1;
-        let ends = name.starts_with("ret") || name.starts_with("jmp") || name == "ud2";
-        let target = name.starts_with('j').then(|| u64::from_str_radix(body[at].2[0], 16).ok()).flatten();
-        let next = (!ends && at + 1 < body.len()).then_some(at + 1);
-        for to in next.into_iter().chain(target.and_then(|target| places.get(&target).copied())) {
-            let joined =
-                State { registers: before[to].registers | after.registers, flags: before[to].flags | after.flags };
-            if joined != before[to] {
-                before[to] = joined;
-                work.push(to);
-            }
-        }
+        let ends = ["ret", "jmp", "ud2"].iter().any(|end| line.1.starts_with(end));
+        state = if ends { State::default() } else { after };
     }
-    let mut wrong: Vec<usize> = wrong.into_iter().collect();
-    wrong.sort_unstable();
     wrong
 }
 
@@ -53,7 +40,7 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
     let holds = |word: &str| number(word).is_some_and(|register| state.registers & register != 0);
     let mut after = state;
     let mut decides = operands.iter().flat_map(|word| address(word)).any(|register| holds(&format!("%{register}")));
-    if *name == "lea" || name.starts_with("nop") {
+    if ["lea", "nop", "data16", "cs"].iter().any(|other| name.starts_with(other)) {
         // Not an address in use: it counts where the result does.
         decides = false;
     }
@@ -121,7 +108,7 @@ mod tests {
     fn after(lines: &[&str]) -> usize {
         let all = [&["vmovq  %xmm0,%rax"], lines, &["ret"]].concat();
         let body: Vec<Line<'_>> = all.iter().enumerate().map(|(at, line)| parts(0x10 + at as u64, line)).collect();
-        wrong(&body, &HashSet::from([0])).len()
+        wrong(&body, &HashSet::from([0]), &HashSet::new()).len()
     }
 
     #[test]
@@ -146,8 +133,7 @@ mod tests {
             &["shr    $0x1,%rax", "jb     12"],
             &["mov    %rax,%rcx", "cmp    %rcx,%rdx", "sete   %dl"],
             &["lea    0x8(%rax),%rcx", "jmp    *%rcx"],
-            // By a jump: the value comes to where another path goes on.
-            &["je     13", "xor    %eax,%eax", "mov    (%rcx,%rax,8),%rdx"],
+            &["cmp    $0x3,%rsi", "je     20", "mov    (%rcx,%rax,8),%rdx"],
         ] {
             assert_eq!(after(planted), 1, "{planted:?}");
         }
