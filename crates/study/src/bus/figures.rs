@@ -1,16 +1,20 @@
 //! The figures: mean losses by processors beside the thesis's bars.
 
+use std::collections::BTreeMap;
+
 use sealwright_measure::Interval;
-use sealwright_smp::engine::Units;
+use sealwright_smp::{attack::Attack, engine::Units, topology::Kind};
 
 use super::{
-    grid::{Grid, POOL, RECORDED_WITH, over_seeds},
+    grid::{Grid, POOL, RECORDED_WITH},
+    interconnects,
     printed::PAPER,
     programs::{PROCESSORS, Suite},
     schemes::{Scheme, VARIANTS},
+    seeds::over_seeds,
     tables::rows,
 };
-use crate::figure::{Axis, Figure, PlotKind, Series, X, colour};
+use crate::figure::{Axis, Figure, PlotKind, Point, Series, X, colour};
 
 pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     vec![
@@ -19,7 +23,98 @@ pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
         losses(grid, "figure-5-3", "Figure 5.3 repeated: mean loss, CBC with a MAC in ten lines", 64, 10, None),
         recorded(grid),
         pool(grid),
+        soon(grid),
+        memory(grid),
     ]
+    .into_iter()
+    .chain(interconnects::machines(&grid.connected).into_iter().map(|processors| connected(grid, processors)))
+    .collect()
+}
+
+/// How soon each scheme detects changed lines, over all strikes.
+fn soon(grid: &Grid) -> Figure {
+    let flips = grid.matrix.iter().filter(|cell| cell.attack == Attack::Flip);
+    let seen = flips.filter(|cell| cell.strikes.iter().any(|strike| strike.later.is_some()));
+    let series = seen.enumerate().map(|(number, cell)| {
+        let mut later: Vec<u64> = cell.strikes.iter().filter_map(|strike| strike.later).collect();
+        later.sort_unstable();
+        let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some()).count().max(1) as f64;
+        let steps = later.iter().enumerate().map(|(before, at)| (*at, (before + 1) as f64 / struck * 100.0));
+        // Of several strikes that were detected equally late, the last one counts
+        let points: BTreeMap<u64, f64> = steps.collect();
+        let points = points.into_iter().map(|(at, share)| (X::Number(at as f64), Interval::exact(share)));
+        let colour = match cell.scheme.split(',').next() {
+            Some("gcm") => colour::GCM,
+            Some("cbc") => colour::CBC,
+            _ => colour::CIRCUMSTANCES[number % colour::CIRCUMSTANCES.len()],
+        };
+        Series::here(&cell.scheme, colour, points)
+    });
+    Figure {
+        id: "detection".to_owned(),
+        title: "How soon a changed line is detected".to_owned(),
+        alt: "Per cent of the strikes that were detected so many transfers later, by scheme. In the clear none is.".to_owned(),
+        kind: PlotKind::Lines,
+        x: Axis::new("transfers after the strike", None),
+        y: Axis::new("strikes detected", Some("%")),
+        repeats: false,
+        level: None,
+        series: series.collect(),
+    }
+}
+
+/// What each protection of memory detects.
+fn memory(grid: &Grid) -> Figure {
+    let mut series: Vec<Series> = Vec::new();
+    for cell in &grid.attacked {
+        let struck: Vec<_> = cell.strikes.iter().filter(|strike| strike.struck.is_some()).collect();
+        let seen = struck.iter().filter(|strike| strike.detector.is_some()).count();
+        let share = Interval::exact(seen as f64 / struck.len().max(1) as f64 * 100.0);
+        let point = Point { x: X::Word(cell.attack.name().to_owned()), y: share };
+        match series.iter_mut().find(|one| one.name == cell.scheme) {
+            Some(one) => one.points.push(point),
+            None => {
+                let colours = [colour::NONE, 7, 8, 9, colour::GCM];
+                let colour = colours[series.len() % colours.len()];
+                series.push(Series::here(&cell.scheme, colour, [(point.x, point.y)]));
+            }
+        }
+    }
+    Figure {
+        id: "memory".to_owned(),
+        title: "Attacks on memory: strikes detected, by what protects it".to_owned(),
+        alt: "Per cent of the strikes on two programs that were detected, by attack and protection.".to_owned(),
+        kind: PlotKind::Bars,
+        x: Axis::new("attack", None),
+        y: Axis::new("strikes detected", Some("%")),
+        repeats: false,
+        level: None,
+        series,
+    }
+}
+
+/// Bus, ring and mesh side by side: the mean over the kernels on so many processors.
+fn connected(grid: &Grid, processors: usize) -> Figure {
+    let name = |scheme: usize| interconnects::SCHEMES[scheme].0;
+    let colours = [colour::NONE, colour::GCM, colour::CBC, colour::RKC, colour::GSCM, 7, 8, 9];
+    let series = (1..interconnects::SCHEMES.len()).map(|scheme| {
+        let points = Kind::ALL.into_iter().filter_map(|kind| {
+            let mean = interconnects::mean(&grid.connected, processors, kind, scheme)?;
+            Some((X::Word(kind.name().to_owned()), mean))
+        });
+        Series::here(name(scheme), colours[scheme], points)
+    });
+    Figure {
+        id: format!("interconnects-{processors}"),
+        title: format!("Bus, ring and mesh with {processors} processors: mean loss of FFT, LU and RADIX"),
+        alt: "Per cent of the time without a scheme on the same interconnect, by interconnect and scheme.".to_owned(),
+        kind: PlotKind::Bars,
+        x: Axis::new("interconnect", None),
+        y: Axis::new("loss", Some("%")),
+        repeats: false,
+        level: None,
+        series: series.collect(),
+    }
 }
 
 /// Kernels and recorded programs side by side.

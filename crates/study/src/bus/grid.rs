@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use sealwright_measure::Interval;
 use sealwright_smp::{
     Outcome,
     engine::Units,
@@ -13,11 +12,13 @@ use sealwright_smp::{
 
 use super::{
     error::GridError,
+    interconnects::{Connected, connect},
     memory::{Protected, protect},
     processes::{Shared, share},
     programs::{PROCESSORS, PROGRAMS, Suite, workload},
     published::{Beside, beside},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+    seeds::{of_attacks, seeds},
     strikes,
 };
 use crate::progress::Progress;
@@ -27,11 +28,6 @@ pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
 /// The engines that recorded programs are run with: the thesis's, where they matter most.
 pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
-
-/// Seeds of what claims are about: keys, inputs and the time that memory takes follow from them.
-pub(super) fn seeds(quick: bool) -> u64 {
-    if quick { 3 } else { 5 }
-}
 
 /// A cell of the grid: runs that differ by their seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +73,8 @@ pub(super) struct Grid {
     found: BTreeMap<Run, Vec<RunResult>>,
     /// Strikes of each attack against each scheme, with all victims.
     pub(super) matrix: Vec<matrix::Cell>,
+    /// The same where nodes ask again for lines that do not come.
+    pub(super) again: Vec<matrix::Cell>,
     /// What the same detectors said without an attacker.
     pub(super) alarms: Vec<matrix::Alarms>,
     /// What they said of the grid's own runs, by the scheme's name.
@@ -85,18 +83,11 @@ pub(super) struct Grid {
     pub(super) beside: Beside,
     pub(super) shared: Vec<Shared>,
     pub(super) protected: Vec<Protected>,
+    pub(super) connected: Vec<Connected>,
     /// Strikes of each attack on memory against each protection, with all victims.
     pub(super) attacked: Vec<matrix::Cell>,
     pub(super) references: f64,
     pub(super) seconds: f64,
-}
-
-/// The mean of runs with several seeds and its 95 % interval; of one run, its figure.
-pub(super) fn over_seeds(samples: &[f64]) -> Option<Interval> {
-    match samples {
-        [one] => Some(Interval::exact(*one)),
-        _ => Interval::of_starts(samples, &vec![1; samples.len()], 1),
-    }
 }
 
 impl Grid {
@@ -145,11 +136,13 @@ impl Grid {
             quick: true,
             found,
             matrix: Vec::new(),
+            again: Vec::new(),
             alarms: Vec::new(),
             quiet: BTreeMap::new(),
             beside: Beside::default(),
             shared: Vec::new(),
             protected: Vec::new(),
+            connected: Vec::new(),
             attacked: Vec::new(),
             references: 1e6,
             seconds: 1.0,
@@ -223,7 +216,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     let all: Vec<(Run, u64)> =
         runs().into_iter().flat_map(|run| (1..=run.seeds(quick)).map(move |seed| (run, seed))).collect();
     let stretches: Vec<&[(Run, u64)]> = all.chunks(48).collect();
-    progress.expect(stretches.len() + 3);
+    progress.expect(stretches.len() + 4);
     let (mut found, mut references) = (BTreeMap::<Run, Vec<RunResult>>::new(), 0.0);
     let (mut quiet, mut alarmed) = (BTreeMap::<&'static str, matrix::Alarms>::new(), Vec::new());
     for (number, stretch) in stretches.iter().enumerate() {
@@ -248,11 +241,28 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
     let beside = beside(quick)?;
     progress.step("processes and memory");
     let (shared, protected) = (share(quick)?, protect(quick)?);
+    progress.step("bus, ring and mesh");
+    let connected = connect(quick)?;
     progress.step("attacks");
-    let (matrix, attacked) = (strikes::on_bus()?, strikes::on_memory()?);
+    let seeds = of_attacks(quick);
+    let (matrix, again, attacked) = (strikes::on_bus(seeds)?, strikes::asked_again(seeds)?, strikes::on_memory(seeds)?);
     let alarms = strikes::without_attacker()?;
     let seconds = start.elapsed().as_secs_f64();
-    Ok(Grid { quick, found, matrix, alarms, quiet, beside, shared, protected, attacked, references, seconds })
+    Ok(Grid {
+        quick,
+        found,
+        matrix,
+        again,
+        alarms,
+        quiet,
+        beside,
+        shared,
+        protected,
+        connected,
+        attacked,
+        references,
+        seconds,
+    })
 }
 
 fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
@@ -278,6 +288,7 @@ fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::bus::seeds::over_seeds;
 
     fn cell(program: usize, scheme: Scheme) -> Run {
         Run { program, processors: 2, line: 64, align: false, scheme }
@@ -313,7 +324,7 @@ mod tests {
         assert!(cycles[0] != cycles[1] && cycles[1] != cycles[2], "{cycles:?}");
         let found = over_seeds(&cycles).unwrap();
         assert!(found.low < found.median && found.median < found.high, "{found:?}");
-        assert_eq!(over_seeds(&cycles[..1]).unwrap(), Interval::exact(cycles[0]));
+        assert_eq!(over_seeds(&cycles[..1]).unwrap(), sealwright_measure::Interval::exact(cycles[0]));
     }
 
     #[test]

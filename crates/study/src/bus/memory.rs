@@ -81,13 +81,15 @@ pub(super) fn table(runs: &[Protected]) -> Table {
 }
 
 /// What became of attacks on memory.
-pub(super) fn attacks(cells: &[matrix::Cell]) -> Table {
+pub(super) fn attacks(cells: &[matrix::Cell], strikes: u64) -> Table {
     let attacks = Attack::ON_MEMORY.map(|attack| Column::text(attack.name()));
     let heads = std::iter::once(Column::text("memory.protect")).chain(attacks);
-    let note = "Run, not argued: FFT and RADIX, 4 processors, a second level of 4 KB. Each attack struck 8 times on each, in runs of their own, \
-        from the 50th line read from memory on and every 13 lines: it changed a line in memory, put another line in its place, or put \
-        back what lay there before. So many lines read from memory later, and by what. Where memory is protected, nothing protects the \
-        bus; the thesis's scheme protects the bus alone.";
+    let note = format!(
+        "Run, not argued: FFT and RADIX, 4 processors, a second level of 4 KB. Each attack struck {strikes} times on each, in runs of \
+         their own, from the 50th line read from memory on and every 13 lines: it changed a line in memory, put another line in its \
+         place, or put back what lay there before. So many lines read from memory later, and by what. Where memory is protected, \
+         nothing protects the bus; the thesis's scheme protects the bus alone."
+    );
     let mut table = Table::new("Attacks on memory: what was seen, and when", heads).with_note(note);
     for (protection, words) in matrix::rows(cells) {
         table.row(std::iter::once(Cell::text(protection)).chain(words.map(Cell::text)));

@@ -3,6 +3,7 @@
 mod error;
 mod figures;
 mod grid;
+mod interconnects;
 mod memory;
 mod notes;
 mod printed;
@@ -11,6 +12,7 @@ mod programs;
 mod published;
 mod quantities;
 mod schemes;
+mod seeds;
 mod strikes;
 mod tables;
 
@@ -73,6 +75,32 @@ mod tests {
         let table = PAPER.table("figure 5.1").unwrap();
         let sum: f64 = table.rows.iter().flat_map(|row| &row.values).sum();
         assert_eq!((table.rows.len(), (sum * 100.0).round()), (3, 14759.0));
+    }
+
+    /// `docs/PAPERS.md` has a claim about attacks in the paragraph that its verdicts call for: right where it holds in every
+    /// circumstance, not right where it holds in none.
+    #[test]
+    fn the_page_says_of_attacks_what_the_strikes_say() {
+        let mut grid = Grid::made_up(|_| 0.0);
+        grid.matrix = strikes::against(&["gcm", "senss"], &[], 1).unwrap();
+        (grid.again, grid.attacked) = (strikes::asked_again(1).unwrap(), strikes::on_memory(1).unwrap());
+        let judged = judge(&PAPER.claims, &quantities::quantities(&grid)).unwrap();
+        let page = include_str!("../../../../docs/PAPERS.md");
+        let mut wrong = Vec::new();
+        for id in ["blocked", "reordered", "spoofed", "same-security", "modchips"] {
+            let claim = judged.iter().find(|claim| claim.id == id).unwrap();
+            let holds = |scoped: &crate::judgement::Scoped| scoped.direction.as_ref().unwrap().verdict == Verdict::Holds;
+            let heading = match claim.verdicts.iter().filter(|scoped| holds(scoped)).count() {
+                0 => "**Not right",
+                held if held == claim.verdicts.len() => "**Right",
+                _ => "**Depends",
+            };
+            let paragraph = page.split("\n\n").find(|paragraph| paragraph.contains(&format!("[`bus/{id}`]"))).unwrap();
+            if claim.verdicts.is_empty() || !paragraph.starts_with(heading) {
+                wrong.push(format!("{id} belongs under {heading}**: {:?}", claim.verdicts));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     /// Verdicts of a claim on a grid that nobody measured, without the thesis's own figures.

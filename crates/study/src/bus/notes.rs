@@ -3,10 +3,11 @@
 use sealwright_measure::Verdict;
 
 use super::{
-    grid::{Grid, Run, seeds},
+    grid::{Grid, Run},
     programs::PROCESSORS,
     quantities::RECORDED,
     schemes::{Scheme, VARIANTS},
+    seeds::seeds,
 };
 use crate::{judgement::Judged, study::Note};
 

@@ -1,13 +1,21 @@
 //! The figures that the thesis's claims are about, by name. Runs differ by their seed (inputs, and the time that memory
 //! takes), so a figure is the mean over the seeds with its interval.
 
-use sealwright_smp::{Config, matrix::Cell, scheme::SchemeName};
+use sealwright_measure::Interval;
+use sealwright_smp::{
+    Config,
+    matrix::{Cell, Strike},
+    scheme::SchemeName,
+    topology,
+};
 
 use super::{
-    grid::{Grid, RECORDED_WITH, over_seeds},
+    grid::{Grid, RECORDED_WITH},
+    interconnects,
     printed::PAPER,
     programs::{PROCESSORS, Suite},
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+    seeds::over_seeds,
 };
 use crate::quantity::{Kind, Quantities, Quantity};
 
@@ -151,8 +159,23 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     for (alarms, name) in grid.alarms.iter().map(|found| (found, &found.scheme)) {
         add.exact(format!("false alarms a run/{name}"), alarms.alarms as f64 / alarms.runs.max(1) as f64);
     }
-    detected(&grid.matrix, &mut Quantities::new(&mut all, "attacks, simulated", Kind::Simulated));
-    detected(&grid.attacked, &mut Quantities::new(&mut all, "attacks on memory, simulated", Kind::Simulated));
+    for processors in interconnects::machines(&grid.connected) {
+        for kind in topology::Kind::ALL {
+            let scope = format!("{} of {processors} processors", kind.name());
+            let mut add = Quantities::new(&mut all, scope, Kind::Simulated);
+            for (scheme, (name, _)) in interconnects::SCHEMES.iter().enumerate().skip(1) {
+                let mean = interconnects::mean(&grid.connected, processors, kind, scheme);
+                add.add(format!("per cent of time added/{name}"), mean);
+            }
+        }
+    }
+    for (scope, cells) in [
+        ("attacks, simulated", &grid.matrix),
+        ("attacks, simulated, lost lines asked for again", &grid.again),
+        ("attacks on memory, simulated", &grid.attacked),
+    ] {
+        detected(cells, &mut Quantities::new(&mut all, scope, Kind::Simulated));
+    }
     all
 }
 
@@ -185,7 +208,15 @@ fn storage(name: &str) -> f64 {
     (config.storage_bits() / 8) as f64
 }
 
-/// Shares of the strikes that were detected.
+/// The median over the strikes, with the least and the most.
+fn spread(cell: &Cell, of: impl Fn(&Strike) -> Option<u64>) -> Option<Interval> {
+    let mut all: Vec<u64> = cell.strikes.iter().filter_map(of).collect();
+    all.sort_unstable();
+    let (low, high) = (*all.first()? as f64, *all.last()? as f64);
+    Some(Interval { median: all[all.len() / 2] as f64, low, high })
+}
+
+/// What came of the strikes: the share that was detected, how much later, and the harm until then.
 fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
     let share = |cell: &Cell| {
         let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some());
@@ -193,9 +224,13 @@ fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
         (all > 0).then(|| seen as f64 / f64::from(all))
     };
     for cell in matrix {
-        if let Some(share) = share(cell) {
-            add.exact(format!("share of strikes detected/{}/{}", cell.scheme, cell.attack), share);
-        }
+        let Some(share) = share(cell) else { continue };
+        let of = format!("{}/{}", cell.scheme, cell.attack);
+        add.exact(format!("share of strikes detected/{of}"), share);
+        let counted = cell.attack.target();
+        add.add(format!("{counted}s from a strike to its alarm, least to most/{of}"), spread(cell, |strike| strike.later));
+        let harm = spread(cell, |strike| strike.struck.map(|_| strike.wrong_reads));
+        add.add(format!("loads of a wrong value after a strike, least to most/{of}"), harm);
     }
     let of = |scheme: &str, cell: &Cell| (cell.scheme == scheme).then(|| share(cell)).flatten();
     for gcm in matrix.iter().filter(|cell| cell.scheme == "gcm") {

@@ -9,7 +9,7 @@ use sealwright_smp::{
     run::RunError,
 };
 
-/// Strikes of each attack on each victim.
+/// Strikes of each attack on each victim and seed.
 const STRIKES: u64 = 8;
 /// The transfer, command or answer from which on the first one comes.
 const FROM: u64 = 50;
@@ -17,22 +17,55 @@ const FROM: u64 = 50;
 const VICTIMS: [Kernel; 2] = [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }];
 /// The thesis's scheme on the bus, and nothing that protects memory.
 const GCM_ALONE: &str = "GCM on the bus alone";
+/// Cycles after which a node asks again for a line that does not come. In the thesis no node does.
+const TIMEOUT: &str = "bus.timeout=20000";
+
+/// Strikes of each attack on each victim, all seeds together.
+pub(super) fn on_each(seeds: u64) -> u64 {
+    seeds * STRIKES
+}
 
 /// Every attack on the bus against every scheme.
-pub(super) fn on_bus() -> Result<Vec<Cell>, RunError> {
-    of_victims(|victim| matrix::run(&Config::default(), victim, FROM, STRIKES))
+pub(super) fn on_bus(seeds: u64) -> Result<Vec<Cell>, RunError> {
+    of_victims(seeds, &|config, victim| matrix::run(config, victim, FROM, STRIKES))
+}
+
+/// The same against the thesis's scheme and against SENSS, on a machine whose nodes ask again for a line that does not come.
+pub(super) fn asked_again(seeds: u64) -> Result<Vec<Cell>, RunError> {
+    let mut cells = against(&["gcm", "senss"], &[TIMEOUT], seeds)?;
+    cells.retain(|cell| ["gcm", "senss"].contains(&cell.scheme.as_str()));
+    Ok(cells)
+}
+
+/// Every attack on the bus against the columns of these schemes, with settings over the usual ones.
+pub(super) fn against(schemes: &[&str], settings: &[&str], seeds: u64) -> Result<Vec<Cell>, RunError> {
+    let mut cells = Vec::new();
+    for scheme in schemes {
+        cells.extend(of_victims(seeds, &|config, victim| {
+            let named = config.set(&format!("scheme.name={scheme}"))?;
+            let config = settings.iter().try_fold(named, |config, setting| config.set(setting))?;
+            matrix::run(&config, victim, FROM, STRIKES)
+        })?);
+    }
+    in_order(&mut cells, &Attack::ALL);
+    Ok(cells)
 }
 
 /// Every attack on memory against every protection of memory, and against the thesis's scheme, which protects the bus.
-pub(super) fn on_memory() -> Result<Vec<Cell>, RunError> {
-    let struck = |config: &Config| of_victims(|victim| matrix::memory(config, victim, FROM, STRIKES));
-    let mut cells = struck(&Config::default())?;
-    let with_gcm = struck(&Config::default().set("scheme.name=gcm")?)?;
+pub(super) fn on_memory(seeds: u64) -> Result<Vec<Cell>, RunError> {
+    let mut cells = of_victims(seeds, &|config, victim| matrix::memory(config, victim, FROM, STRIKES))?;
+    let with_gcm = of_victims(seeds, &|config, victim| {
+        matrix::memory(&config.set("scheme.name=gcm")?, victim, FROM, STRIKES)
+    })?;
     let alone = with_gcm.into_iter().filter(|cell| cell.scheme == Protect::None.name());
     cells.extend(alone.map(|cell| Cell { scheme: GCM_ALONE.to_owned(), ..cell }));
-    // Cells of one attack stand together
-    cells.sort_by_key(|cell| Attack::ON_MEMORY.iter().position(|attack| *attack == cell.attack));
+    in_order(&mut cells, &Attack::ON_MEMORY);
     Ok(cells)
+}
+
+/// Cells of one attack stand together.
+fn in_order(cells: &mut [Cell], attacks: &[Attack]) {
+    cells.sort_by_key(|cell| attacks.iter().position(|attack| *attack == cell.attack));
 }
 
 /// What the detectors say of a victim that nobody attacks.
@@ -40,12 +73,20 @@ pub(super) fn without_attacker() -> Result<Vec<Alarms>, RunError> {
     matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)
 }
 
-/// The strikes on all victims together.
-fn of_victims(run: impl Fn(Kernel) -> Result<Vec<Cell>, RunError>) -> Result<Vec<Cell>, RunError> {
-    let mut cells = run(VICTIMS[0])?;
-    for victim in &VICTIMS[1..] {
-        for (cell, more) in cells.iter_mut().zip(run(*victim)?) {
-            cell.strikes.extend(more.strikes);
+/// The strikes on all victims with all seeds together: a seed decides keys and inputs.
+fn of_victims(
+    seeds: u64,
+    run: &dyn Fn(&Config, Kernel) -> Result<Vec<Cell>, RunError>,
+) -> Result<Vec<Cell>, RunError> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for (victim, seed) in VICTIMS.into_iter().flat_map(|victim| (1..=seeds).map(move |seed| (victim, seed))) {
+        let mut config = Config::default();
+        config.machine.seed = seed;
+        let more = run(&config, victim)?;
+        if cells.is_empty() {
+            cells = more;
+        } else {
+            cells.iter_mut().zip(more).for_each(|(cell, more)| cell.strikes.extend(more.strikes));
         }
     }
     Ok(cells)
@@ -59,7 +100,7 @@ mod tests {
     /// What each protection of memory finds of strikes on several programs: all or none, as its construction says.
     #[test]
     fn strikes_on_memory_are_found_by_what_authenticates_memory() {
-        let cells = on_memory().unwrap();
+        let cells = on_memory(1).unwrap();
         assert_eq!(matrix::rows(&cells).count(), Protect::ALL.len() + 1);
         for cell in cells {
             let came = cell.strikes.iter().filter(|strike| strike.struck.is_some());

@@ -4,13 +4,15 @@ use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::{attack::Attack, engine::Units, matrix};
 
 use super::{
-    grid::{Grid, MASKS, POOL, RECORDED_WITH, Run, over_seeds},
-    memory,
+    grid::{Grid, MASKS, POOL, RECORDED_WITH, Run},
+    interconnects, memory,
     printed::PAPER,
     processes,
     programs::{PROCESSORS, PROGRAMS, Suite},
     published,
     schemes::{LATENCIES, Scheme, VARIANTS},
+    seeds::{of_attacks, over_seeds},
+    strikes,
 };
 
 pub(super) fn tables(grid: &Grid) -> Vec<Table> {
@@ -43,8 +45,10 @@ pub(super) fn tables(grid: &Grid) -> Vec<Table> {
         masks(grid),
         storage(),
         processes::table(&grid.shared),
+        interconnects::clear(&grid.connected),
+        interconnects::table(&grid.connected),
         memory::table(&grid.protected),
-        memory::attacks(&grid.attacked),
+        memory::attacks(&grid.attacked, strikes::on_each(of_attacks(grid.quick))),
         attacks(grid),
         alarms(grid),
     ]
@@ -243,11 +247,18 @@ pub(super) fn storage() -> Table {
 
 fn attacks(grid: &Grid) -> Table {
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
-    let note = "Run, not argued: FFT and RADIX, 4 processors, each attack struck 8 times on each, in runs of their own, from transfer 50 on and \
-        every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what.";
+    let note = format!(
+        "Run, not argued: FFT and RADIX, 4 processors, each attack struck {} times on each, in runs of their own, from transfer 50 on and \
+         every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what. In the last \
+         rows nodes ask again after 20000 cycles for a line that has not come; the thesis names nobody who does.",
+        strikes::on_each(of_attacks(grid.quick))
+    );
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
     for (scheme, words) in matrix::rows(&grid.matrix) {
         table.row(std::iter::once(Cell::text(scheme)).chain(words.map(Cell::text)));
+    }
+    for (scheme, words) in matrix::rows(&grid.again) {
+        table.row(std::iter::once(Cell::text(format!("{scheme}, asks again"))).chain(words.map(Cell::text)));
     }
     table
 }

@@ -1,0 +1,246 @@
+//! Bus, ring and mesh side by side: the same programs on each, with every scheme that can run there.
+
+use rayon::prelude::*;
+use sealwright_measure::{Cell, Column, Interval, Table};
+use sealwright_smp::{
+    Config, ConfigError, Outcome,
+    kernel::Kernel,
+    run::{RunError, Simulation, Workload},
+    topology::Kind,
+};
+
+use super::{
+    error::GridError,
+    programs::{PROGRAMS, Suite, workload},
+    seeds::{over_seeds, seeds},
+};
+
+/// A scheme, its settings, and its colour's place in figures. Losses are relative to the first one.
+pub(super) const SCHEMES: [(&str, &[&str]); 8] = [
+    ("none", &["scheme.name=clear"]),
+    ("GCM, end to end", &["scheme.name=gcm"]),
+    ("CBC, a chain for each pair, end to end", &["scheme.name=cbc", "scheme.cbc.scope=pair"]),
+    ("I2SEMS, end to end", &["scheme.name=i2sems"]),
+    ("SENSS, one chain for all", &["scheme.name=senss"]),
+    ("CXL IDE on each link, containment", &["scheme.name=cxl-ide"]),
+    ("CXL IDE on each link, skid", &["scheme.name=cxl-ide", "scheme.cxl-ide.release=skid"]),
+    ("PCIe IDE on each link", &["scheme.name=pcie-ide"]),
+];
+
+/// A program on so many processors.
+struct Case {
+    program: &'static str,
+    processors: usize,
+    workload: Workload,
+}
+
+/// The kernels on more processors than a bus is made for, and a recorded program on as many as it has threads.
+fn cases(quick: bool) -> Vec<Case> {
+    let lu = if quick { 64 } else { 128 };
+    let kernels = [Kernel::Fft { m: 12 }, Kernel::Lu { n: lu, contiguous: false }, Kernel::Radix { m: 14 }];
+    let machines: &[usize] = if quick { &[16] } else { &[16, 64] };
+    let of = |processors: usize| {
+        kernels.map(|kernel| Case { program: kernel.name(), processors, workload: Workload::Kernel(kernel, false) })
+    };
+    let mut cases: Vec<Case> = machines.iter().flat_map(|processors| of(*processors)).collect();
+    let (recorded, threads) = (Suite::Recorded.programs().start, 8);
+    let workload = workload(recorded, threads, false, quick);
+    cases.push(Case { program: PROGRAMS[recorded], processors: threads, workload });
+    cases
+}
+
+/// A program under a scheme on an interconnect.
+#[derive(Clone, Debug)]
+pub(super) struct Connected {
+    program: &'static str,
+    processors: usize,
+    kind: Kind,
+    /// Place in [`SCHEMES`].
+    scheme: usize,
+    /// By seed.
+    cycles: Vec<f64>,
+    /// Of the first seed: links that a message crossed on average, and the part of the time that the bus, or the busiest link,
+    /// was held.
+    hops: f64,
+    busiest: f64,
+}
+
+fn config(kind: Kind, scheme: usize, processors: usize, seed: u64) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    (config.machine.processors, config.machine.seed) = (processors, seed);
+    (config.memory.latency, config.memory.jitter) = (158, 4);
+    config.interconnect.kind = kind;
+    // Lines that are not really encrypted take the same cycles
+    config.scheme.functional = false;
+    SCHEMES[scheme].1.iter().try_fold(config, |config, setting| config.set(setting))
+}
+
+/// Whether a scheme can run on an interconnect.
+fn possible(kind: Kind, scheme: usize) -> bool {
+    config(kind, scheme, 8, 1).is_ok_and(|config| config.check().is_ok())
+}
+
+/// Runs every program on every interconnect with every scheme that can run there, with every seed.
+pub(super) fn connect(quick: bool) -> Result<Vec<Connected>, GridError> {
+    let cases = cases(quick);
+    let places = Kind::ALL.into_iter().flat_map(|kind| (0..SCHEMES.len()).map(move |scheme| (kind, scheme)));
+    let places: Vec<(Kind, usize)> = places.filter(|(kind, scheme)| possible(*kind, *scheme)).collect();
+    let runs: Vec<(&Case, Kind, usize)> =
+        cases.iter().flat_map(|case| places.iter().map(move |(kind, scheme)| (case, *kind, *scheme))).collect();
+    runs.into_par_iter().map(|(case, kind, scheme)| run(case, kind, scheme, seeds(quick))).collect()
+}
+
+fn run(case: &Case, kind: Kind, scheme: usize, seeds: u64) -> Result<Connected, GridError> {
+    let Case { program, processors, workload } = case;
+    let one = |seed| {
+        let config = config(kind, scheme, *processors, seed).map_err(RunError::from)?;
+        let report = Simulation::new(config, workload.clone()).run(&mut |_| {})?;
+        // A recorded program has no result
+        match (&report.outcome, &report.result) {
+            (Outcome::Completed, None | Some(Ok(_))) => Ok(report.stats),
+            (outcome, result) => {
+                let what = format!("{program}, {}, {}: {outcome:?}, {result:?}", kind.name(), SCHEMES[scheme].0);
+                Err(GridError::Wrong(what))
+            }
+        }
+    };
+    let all = (1..=seeds).map(one).collect::<Result<Vec<_>, GridError>>()?;
+    let first = |name| all.first().map_or(0.0, |stats| stats.number(name));
+    let busiest = match kind {
+        Kind::Bus => first("bus.data_busy").max(first("bus.address_busy")),
+        _ => first("links.most_busy"),
+    };
+    let cycles = all.iter().map(|stats| stats.number("cycles")).collect();
+    let (program, processors) = (*program, *processors);
+    Ok(Connected { program, processors, kind, scheme, cycles, hops: first("links.mean_hops"), busiest })
+}
+
+/// Programs and numbers of processors, in their order.
+fn rows(runs: &[Connected]) -> Vec<(&'static str, usize)> {
+    let mut rows = Vec::new();
+    for run in runs {
+        if !rows.contains(&(run.program, run.processors)) {
+            rows.push((run.program, run.processors));
+        }
+    }
+    rows
+}
+
+fn find<'a>(
+    runs: &'a [Connected],
+    (program, processors): (&str, usize),
+    kind: Kind,
+    scheme: usize,
+) -> Option<&'a Connected> {
+    let wanted = |run: &&Connected| (run.kind, run.scheme) == (kind, scheme);
+    runs.iter().filter(wanted).find(|run| run.program == program && run.processors == processors)
+}
+
+/// Per cent of the time in the clear on the same interconnect that a scheme adds to a program, by seed.
+fn losses(runs: &[Connected], row: (&str, usize), kind: Kind, scheme: usize) -> Option<Vec<f64>> {
+    let (clear, with) = (find(runs, row, kind, 0)?, find(runs, row, kind, scheme)?);
+    Some(with.cycles.iter().zip(&clear.cycles).map(|(with, clear)| (with / clear - 1.0) * 100.0).collect())
+}
+
+/// The mean of that over the kernels on so many processors, with its interval over the seeds.
+pub(super) fn mean(runs: &[Connected], processors: usize, kind: Kind, scheme: usize) -> Option<Interval> {
+    let of = rows(runs).into_iter().filter(|row| row.1 == processors);
+    let all: Vec<Vec<f64>> = of.map(|row| losses(runs, row, kind, scheme)).collect::<Option<_>>()?;
+    let seeds = all.iter().map(Vec::len).min()?;
+    let means = (0..seeds).map(|seed| all.iter().map(|of| of[seed]).sum::<f64>() / all.len() as f64);
+    over_seeds(&means.collect::<Vec<_>>())
+}
+
+/// Numbers of processors that kernels were run on.
+pub(super) fn machines(runs: &[Connected]) -> Vec<usize> {
+    let mut all: Vec<usize> = runs.iter().map(|run| run.processors).filter(|processors| *processors > 8).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn interval(found: Option<Interval>, decimals: u8) -> Cell {
+    match found {
+        None => Cell::empty("not run"),
+        Some(found) if found.low == found.high => Cell::number(found.median, decimals),
+        Some(found) => Cell::interval(found, decimals),
+    }
+}
+
+/// The programs in the clear: how long they take on each interconnect, and how busy it is.
+pub(super) fn clear(runs: &[Connected]) -> Table {
+    let heads = [Column::text("program"), Column::number("processors")];
+    let cycles = Kind::ALL.map(|kind| Column::number(format!("{}: cycles", kind.name())));
+    let hops = [Kind::Ring, Kind::Mesh].map(|kind| Column::number(format!("{}: hops", kind.name())));
+    let busy = Kind::ALL.map(|kind| Column::number(format!("{}: busiest", kind.name())).unit("%"));
+    let heads = heads.into_iter().chain(cycles).chain(hops).chain(busy);
+    let note = "Without a scheme; the nodes are those of the thesis. Cycles have their 95 % interval over the seeds. Hops are the links that \
+        a message crosses on average; busiest is the part of the time that the bus, or the busiest link, is held, both of the first seed.";
+    let mut table = Table::new("Bus, ring and mesh: programs in the clear", heads).with_note(note);
+    for row in rows(runs) {
+        let at = |kind| find(runs, row, kind, 0);
+        let number = |value: Option<f64>| value.map_or_else(|| Cell::empty("not run"), |value| Cell::number(value, 2));
+        let mut cells = vec![Cell::text(row.0), Cell::count(row.1 as u64)];
+        cells.extend(Kind::ALL.map(|kind| interval(at(kind).and_then(|run| over_seeds(&run.cycles)), 0)));
+        cells.extend([Kind::Ring, Kind::Mesh].map(|kind| number(at(kind).map(|run| run.hops))));
+        cells.extend(Kind::ALL.map(|kind| number(at(kind).map(|run| run.busiest * 100.0))));
+        table.row(cells);
+    }
+    table
+}
+
+/// What schemes cost on each interconnect.
+pub(super) fn table(runs: &[Connected]) -> Table {
+    let heads = [Column::text("program"), Column::number("processors"), Column::text("scheme")];
+    let heads = heads.into_iter().chain(Kind::ALL.map(|kind| Column::number(kind.name()).unit("%")));
+    let note = "Per cent of the same program's time on the same interconnect without a scheme, with its 95 % interval over the seeds: other \
+        inputs, and memory that takes 158 to 162 cycles. Units thesis. End to end, nodes on the way pass a line on as it is; on each link, \
+        every node on the way decrypts a message, checks it and encrypts it anew, commands too. On a bus every node is a link to a hub. A \
+        chain for all needs a bus, since every node must see every line.";
+    let mut table = Table::new("Bus, ring and mesh: what schemes cost", heads).with_note(note);
+    for row in rows(runs) {
+        for (scheme, (name, _)) in SCHEMES.iter().enumerate().skip(1) {
+            let cell = |kind| match losses(runs, row, kind, scheme) {
+                None if !possible(kind, scheme) => Cell::empty("needs a bus"),
+                losses => interval(losses.and_then(|losses| over_seeds(&losses)), 2),
+            };
+            let cells = [Cell::text(row.0), Cell::count(row.1 as u64), Cell::text(*name)];
+            table.row(cells.into_iter().chain(Kind::ALL.map(cell)));
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_for_all_needs_a_bus_and_everything_else_runs_everywhere() {
+        for kind in Kind::ALL {
+            let refused: Vec<&str> = (0..SCHEMES.len()).filter(|at| !possible(kind, *at)).map(|at| SCHEMES[at].0).collect();
+            let expected: &[&str] = if kind == Kind::Bus { &[] } else { &["SENSS, one chain for all"] };
+            assert_eq!(refused, expected, "{}", kind.name());
+        }
+    }
+
+    /// Small runs: IDE on each link costs what it has to check at each hop, GCM from end to end costs less, and seeds vary it.
+    #[test]
+    fn ide_pays_at_each_hop_what_pads_made_ahead_do_not() {
+        let kernel = Kernel::Fft { m: 10 };
+        let case = Case { program: "fft", processors: 16, workload: Workload::Kernel(kernel, false) };
+        let schemes = [0, 1, 5];
+        let runs = Kind::ALL.into_iter().flat_map(|kind| schemes.map(|scheme| run(&case, kind, scheme, 2).unwrap()));
+        let runs: Vec<Connected> = runs.collect();
+        assert_eq!((rows(&runs), machines(&runs)), (vec![("fft", 16)], vec![16]));
+        let of = |kind, scheme| mean(&runs, 16, kind, scheme).unwrap();
+        assert!(of(Kind::Mesh, 5).low > of(Kind::Mesh, 1).high, "{:?} {:?}", of(Kind::Mesh, 5), of(Kind::Mesh, 1));
+        assert!(of(Kind::Mesh, 5).median > of(Kind::Bus, 5).median);
+        assert!(runs.iter().all(|run| run.cycles[0] != run.cycles[1]), "{runs:?}");
+        let (clear, costs) = (clear(&runs).to_text(), table(&runs).to_text());
+        assert!(clear.contains("fft") && !clear.contains("not run"), "{clear}");
+        let senss = costs.lines().find(|line| line.contains("SENSS")).unwrap();
+        assert_eq!(senss.matches("needs a bus").count(), 2, "{costs}");
+    }
+}
