@@ -15,7 +15,7 @@ pub(crate) fn smp_trace(bytes: &[u8]) {
     let input = || Box::new(Cursor::new(bytes.to_vec()));
     let mut source: Box<dyn Source> = match choice % 4 {
         0 => Box::new(Smpt::new(input(), "fuzz", line, 0)),
-        1 => Box::new(Drmemtrace::new(input(), "fuzz", line, 1)),
+        1 => Box::new(Drmemtrace::new(input(), "fuzz", line, 1).region("1..2".parse().ok())),
         2 => Box::new(SynchroTrace::new(input(), "fuzz", line, 2)),
         _ => Box::new(ChampSim::new(input(), "fuzz", line, 3)),
     };

@@ -48,6 +48,17 @@ impl Kind {
     }
 }
 
+/// A part of a program that was recorded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Window {
+    /// Its number.
+    pub window: u64,
+    /// Loads, stores and fetches; those that cross a line count twice.
+    pub references: u64,
+    /// Instructions.
+    pub instructions: u64,
+}
+
 /// Why a source cannot say what comes next: the file, the place, and what is wrong.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -61,6 +72,11 @@ pub trait Source {
     /// # Errors
     /// When a trace cannot be read.
     fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError>;
+
+    /// The windows that were read so far, in the order of their numbers, where a trace is divided into some.
+    fn windows(&self) -> Vec<Window> {
+        Vec::new()
+    }
 }
 
 /// Accesses from a list.

@@ -9,7 +9,7 @@ use crate::{
     error::ConfigError,
     kernel::Kernel,
     run::{Report, RunError, Simulation, Workload},
-    trace::{Trace, TraceError},
+    trace::{Trace, TraceError, Windows},
 };
 
 /// What is run.
@@ -27,6 +27,9 @@ pub struct WorkloadSettings {
     /// Or a trace: its files' names up to the thread's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
+    /// The windows of the trace that are its region of interest: 3, or "2..4".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
 }
 
 /// A whole simulation as settings: the tables of [`Config`], `[workload]`, and `preset` for the machine to start from.
@@ -121,6 +124,9 @@ impl Settings {
         let wrong = |why: String| SettingsError::Config(ConfigError(why));
         match (&self.workload.kernel, &self.workload.trace) {
             (Some(_), Some(_)) => Err(wrong("workload has a kernel and a trace".into())),
+            (_, None) if self.workload.windows.is_some() => {
+                Err(wrong("workload.windows are windows of a trace, and there is none".into()))
+            }
             (None, None) => Err(wrong("workload names neither a kernel nor a trace".into())),
             (Some(name), None) => {
                 let known = Kernel::NAMES.join(", ");
@@ -129,7 +135,7 @@ impl Settings {
                 Ok((Workload::Kernel(kernel, self.workload.align), None))
             }
             (None, Some(prefix)) => {
-                let trace = Trace::find(prefix)?;
+                let trace = Trace::find(prefix)?.region(self.workload.windows);
                 let threads = trace.threads();
                 Ok((Workload::Trace(trace), Some(threads)))
             }
@@ -197,6 +203,8 @@ mod tests {
             ("[workload]\nkernal = \"fft\"\n", "workload: unknown field `kernal`"),
             ("[workload]\nkernel = \"fff\"\n", "there is no kernel \"fff\": fft, luc, lunc, radix"),
             ("[workload]\nkernel = \"fft\"\ntrace = \"a\"\n", "a kernel and a trace"),
+            ("[workload]\nkernel = \"fft\"\nwindows = 1\n", "workload.windows are windows of a trace"),
+            ("[workload]\ntrace = \"a\"\nwindows = \"3..1\"\n", "3..1: windows have the form 3 or 2..4"),
             ("[bus]\nwidth = 4\n", "neither a kernel nor a trace"),
             ("[workload]\nkernel = \"fft\"\n[bus]\nwidth = 0\n", "bus.width"),
         ] {

@@ -11,7 +11,7 @@ use sealwright_smp::{
     run::RunError,
     scheme::SchemeName,
     settings::{Settings, SettingsError, WorkloadSettings},
-    trace::TraceError,
+    trace::{TraceError, Windows},
 };
 use sealwright_terminal::{CommandError, shown};
 
@@ -65,6 +65,9 @@ pub(crate) struct WorkArgs {
     /// Trace to run: the files PREFIX.0.smpt.zst, PREFIX.1.smpt.zst, ...
     #[arg(long, value_name = "PREFIX", conflicts_with = "workload", help_heading = "Workload")]
     trace: Option<PathBuf>,
+    /// Windows of a drmemtrace that statistics are of: 3, or 2..4 with both ends [default: the whole run]
+    #[arg(long, value_name = "A..B", requires = "trace", help_heading = "Workload")]
+    windows: Option<Windows>,
 }
 
 impl WorkArgs {
@@ -74,7 +77,7 @@ impl WorkArgs {
         if kernel.is_none() && trace.is_none() {
             return file;
         }
-        WorkloadSettings { kernel, size: self.size, align: self.align, trace }
+        WorkloadSettings { kernel, size: self.size, align: self.align, trace, windows: self.windows }
     }
 }
 
@@ -134,9 +137,14 @@ pub(super) fn unusable(error: SettingsError) -> CommandError {
         SettingsError::Config(error) => CommandError::usage(error),
         SettingsError::Trace(why) => {
             let nothing = matches!(why, TraceError::Missing(_));
+            let no_window = matches!(&why, TraceError::Unplayable(what) if what.contains(": no window "));
             let failure = CommandError::failed(why);
             let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
-            if nothing { failure.hint(hint) } else { failure }
+            match () {
+                () if nothing => failure.hint(hint),
+                () if no_window => failure.hint("smp trace PREFIX lists the windows"),
+                () => failure,
+            }
         }
         SettingsError::Run(error) => failed(error),
     }

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_smp::trace::{Summary, Trace};
+use sealwright_measure::{Cell, Column, Table};
+use sealwright_smp::{
+    access::Window,
+    trace::{Summary, Trace},
+};
 use sealwright_terminal::{CommandError, Exit, print};
 
 use super::machine::unusable;
@@ -12,7 +16,8 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp trace sort
 
-smp run looks through a trace in the same way before it runs it.";
+smp run looks through a trace in the same way before it runs it. Windows are the parts that DynamoRIO recorded with
+-retrace_every_instrs -no_split_windows; smp run --windows says which ones statistics are of.";
 
 /// Check the files of a trace, and print what they hold
 #[derive(Args, Debug)]
@@ -35,12 +40,25 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, CommandError> {
     print(&if args.json {
         serde_json::to_string(&summary).map_err(CommandError::failed)? + "\n"
     } else {
-        let Summary { threads, references, instructions, synchronisations, region, .. } = summary;
+        let Summary { threads, references, instructions, synchronisations, region, windows } = summary;
         let region = if region { "bounded" } else { "not bounded" };
         format!(
             "{threads} threads, {references} references, {instructions} instructions, {synchronisations} synchronisations; \
-             the region of interest is {region}\n"
+             the region of interest is {region}\n{}",
+            listed(&windows)
         )
     })?;
     Ok(Exit::Done)
+}
+
+/// The windows as a table, or nothing if there are none.
+fn listed(windows: &[Window]) -> String {
+    if windows.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new("Windows", ["window", "references", "instructions"].map(Column::number));
+    for Window { window, references, instructions } in windows {
+        table.row([*window, *references, *instructions].map(Cell::count));
+    }
+    format!("\n{}", table.to_text())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Trace, TraceError};
-use crate::access::{Access, Kind};
+use crate::access::{Access, Kind, Window};
 
 /// What a trace holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -18,11 +18,14 @@ pub struct Summary {
     pub synchronisations: u64,
     /// Whether a region of interest is bounded.
     pub region: bool,
+    /// The windows that a trace is divided into, all threads together; none if it is not.
+    pub windows: Vec<Window>,
 }
 
-/// What the threads do to the objects that they share.
+/// What the threads have together: windows, and the objects that they share.
 #[derive(Default)]
 struct Objects {
+    windows: BTreeMap<u64, Window>,
     /// Arrivals at barriers, by object and count.
     barriers: BTreeMap<(u64, u64), u64>,
     /// Posts and waits of each semaphore.
@@ -42,6 +45,8 @@ impl Trace {
             self.look_through(thread, line, &mut summary, &mut objects)?;
         }
         self.judge(&objects)?;
+        self.chosen(&objects)?;
+        summary.windows = objects.windows.into_values().collect();
         Ok(summary)
     }
 
@@ -86,7 +91,27 @@ impl Trace {
                 }
             }
         }
+        for Window { window, references, instructions } in source.windows() {
+            let all = objects.windows.entry(window).or_insert(Window { window, references: 0, instructions: 0 });
+            (all.references, all.instructions) = (all.references + references, all.instructions + instructions);
+        }
         if any { Ok(()) } else { wrong("holds no record".to_owned()) }
+    }
+
+    /// Chosen windows must be there: a region of interest that nothing bounds would be the whole run.
+    fn chosen(&self, objects: &Objects) -> Result<(), TraceError> {
+        let Some(chosen) = self.windows else { return Ok(()) };
+        if objects.windows.keys().any(|window| chosen.contains(*window)) {
+            return Ok(());
+        }
+        let mut all = objects.windows.keys();
+        let has = match (all.next(), all.next_back()) {
+            (None, _) => "only drmemtrace has windows, and only if DynamoRIO recorded some".to_owned(),
+            (Some(one), None) => format!("the only one is {one}"),
+            (Some(first), Some(last)) => format!("there are {first} to {last}"),
+        };
+        let name = self.name(0);
+        Err(TraceError::Unplayable(format!("{name} and the other threads: no window {chosen}: {has}")))
     }
 
     fn judge(&self, objects: &Objects) -> Result<(), TraceError> {

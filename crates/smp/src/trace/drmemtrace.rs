@@ -3,12 +3,16 @@
 //! Types are those of `trace_entry.h` of DynamoRIO, version 7 of the format. Read are loads, stores, instructions of every
 //! kind, and the markers of traced functions: with `-record_function` of
 //! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks
-//! and barriers are played. Everything else (encodings, prefetches, other markers) is passed over.
+//! and barriers are played. Markers of windows divide a trace, and may bound its region of interest. Everything else (encodings,
+//! prefetches, other markers) is passed over.
 
-use std::io::{self, Read};
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+};
 
-use super::{BATCH, Stepper};
-use crate::access::{Access, Kind, Source, SourceError};
+use super::{BATCH, Stepper, Windows};
+use crate::access::{Access, Kind, Source, SourceError, Window};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -28,6 +32,10 @@ fn instruction(kind: u16) -> bool {
 
 const FUNCTION: u16 = 4;
 const ARGUMENT: u16 = 6;
+/// The number of the window that begins here, or goes on.
+const WINDOW: u16 = 14;
+/// The most windows that a trace may have.
+const MOST_WINDOWS: usize = 1 << 16;
 
 /// What the identifiers of traced functions mean, from 0.
 const FUNCTIONS: [Kind; 3] = [Kind::Lock, Kind::Unlock, Kind::Barrier];
@@ -41,6 +49,11 @@ pub struct Drmemtrace {
     entries: u64,
     line: u64,
     fetched: Option<u64>,
+    /// The windows that are the region of interest, and whether the one that is read is one of them.
+    chosen: Option<Windows>,
+    inside: bool,
+    window: Option<u64>,
+    windows: BTreeMap<u64, Window>,
 }
 
 impl std::fmt::Debug for Drmemtrace {
@@ -60,6 +73,44 @@ impl Drmemtrace {
             entries: 0,
             line: line as u64,
             fetched: None,
+            chosen: None,
+            inside: false,
+            window: None,
+            windows: BTreeMap::new(),
+        }
+    }
+
+    /// The same trace with these windows, if any, as its region of interest.
+    #[must_use]
+    pub fn region(self, chosen: Option<Windows>) -> Drmemtrace {
+        Drmemtrace { chosen, ..self }
+    }
+
+    /// A marker of window `id`: each buffer of the recording has one, so most of them begin nothing.
+    fn window(&mut self, id: u64, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        if self.window.replace(id) != Some(id) {
+            if self.windows.len() == MOST_WINDOWS {
+                return Err(self.wrong(format_args!("more than {MOST_WINDOWS} windows")));
+            }
+            self.windows.entry(id).or_insert(Window { window: id, references: 0, instructions: 0 });
+            self.bound(self.chosen.is_some_and(|chosen| chosen.contains(id)), steps);
+        }
+        Ok(())
+    }
+
+    /// The region of interest begins or ends here, or neither.
+    fn bound(&mut self, inside: bool, steps: &mut Vec<Access>) {
+        if std::mem::replace(&mut self.inside, inside) != inside {
+            let kind = if inside { Kind::RegionBegin } else { Kind::RegionEnd };
+            self.stepper.synchronise(steps, kind, 0, 0);
+        }
+    }
+
+    /// Counts an entry for the window that is read.
+    fn count(&mut self, kind: u16, references: usize) {
+        if let Some(window) = self.window.and_then(|id| self.windows.get_mut(&id)) {
+            window.references += references as u64;
+            window.instructions += u64::from(instruction(kind) || kind == NO_FETCH);
         }
     }
 
@@ -74,6 +125,7 @@ impl Drmemtrace {
         if self.entries == 1 && kind != HEADER {
             return Err(self.wrong("not a final drmemtrace: it does not begin with a header"));
         }
+        let before = steps.len();
         match kind {
             READ | WRITE => {
                 if size > 4096 {
@@ -91,16 +143,21 @@ impl Drmemtrace {
                 }
             }
             NO_FETCH => self.stepper.work(1),
+            MARKER if size == WINDOW => {
+                return self.window(address, steps);
+            }
             MARKER if size == FUNCTION => self.function = Some(address),
             MARKER if size == ARGUMENT => {
                 let function = self.function.take().and_then(|id| FUNCTIONS.get(usize::try_from(id).ok()?));
                 if let Some(kind) = function {
                     self.stepper.synchronise(steps, *kind, address, 0);
                 }
+                return Ok(());
             }
             kind if kind <= LAST => {}
             kind => return Err(self.wrong(format_args!("entries of type {kind} do not exist"))),
         }
+        self.count(kind, steps.len() - before);
         Ok(())
     }
 }
@@ -111,18 +168,26 @@ impl Source for Drmemtrace {
         let mut bytes = [0; 12];
         while steps.len() < BATCH {
             match self.input.read(&mut bytes[..1]) {
-                Ok(0) => break,
+                Ok(0) => {
+                    self.bound(false, steps);
+                    break;
+                }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.wrong(error)),
             }
             self.input.read_exact(&mut bytes[1..]).map_err(|_| self.wrong("the trace ends within an entry"))?;
             if u16::from_le_bytes([bytes[0], bytes[1]]) == FOOTER {
+                self.bound(false, steps);
                 break;
             }
             self.entry(bytes, steps)?;
         }
         Ok(())
+    }
+
+    fn windows(&self) -> Vec<Window> {
+        self.windows.values().copied().collect()
     }
 }
 
@@ -169,6 +234,53 @@ mod tests {
                 (Kind::Store, 0x1040, 16, 0),
             ]
         );
+    }
+
+    #[test]
+    fn windows_are_counted_and_some_of_them_are_the_region_of_interest() {
+        let marker = |id| entry(MARKER, WINDOW, id);
+        let load = |address| [entry(10, 4, 0x40_0000), entry(READ, 8, address)].concat();
+        let bytes = [
+            entry(HEADER, 0, 5),
+            marker(0),
+            load(0x1000),
+            // A buffer ended; the window goes on
+            marker(0),
+            load(0x2000),
+            marker(1),
+            load(0x3038 + 4),
+            marker(2),
+            load(0x4000),
+            marker(3),
+            load(0x5000),
+            entry(FOOTER, 0, 0),
+        ]
+        .concat();
+        let read = |windows: Option<&str>| {
+            let chosen = windows.map(|words| words.parse().unwrap());
+            let source = Drmemtrace::new(Box::new(io::Cursor::new(bytes.clone())), "test", 64, 0);
+            let (mut source, mut steps) = (source.region(chosen), Vec::new());
+            source.fill(&mut steps).unwrap();
+            let counts = source.windows().into_iter().map(|it| (it.window, it.references, it.instructions));
+            (steps.iter().map(|step| (step.kind, step.address)).collect::<Vec<_>>(), counts.collect::<Vec<_>>())
+        };
+        // The first one has the only fetch of a new line; the load of window 1 crosses a line
+        let counts = [(0, 3, 2), (1, 2, 1), (2, 1, 1), (3, 1, 1)];
+        let (begin, end) = ((Kind::RegionBegin, 0), (Kind::RegionEnd, 0));
+        let load = |address| (Kind::Load, address);
+        let all = [(Kind::Fetch, 0x40_0000), load(0x1000), load(0x2000), load(0x303c), load(0x3040), load(0x4000)];
+        let whole: Vec<_> = all.into_iter().chain([load(0x5000)]).collect();
+        assert_eq!(read(None), (whole.clone(), counts.to_vec()), "nobody chose");
+        let with = |begins: usize, ends: usize| {
+            let mut steps = whole.clone();
+            steps.insert(ends, end);
+            steps.insert(begins, begin);
+            (steps, counts.to_vec())
+        };
+        assert_eq!(read(Some("1..2")), with(3, 6));
+        assert_eq!(read(Some("0")), with(0, 3));
+        assert_eq!(read(Some("3")), with(6, 7), "the end of the trace ends it");
+        assert_eq!(read(Some("4..9")), (whole.clone(), counts.to_vec()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod drmemtrace;
 mod open;
 mod smpt;
 mod synchro;
+mod windows;
 
 pub use champsim::ChampSim;
 pub use check::Summary;
@@ -17,6 +18,7 @@ pub use drmemtrace::Drmemtrace;
 pub use open::{Format, Part, Trace, TraceError};
 pub use smpt::{Smpt, Writer};
 pub use synchro::SynchroTrace;
+pub use windows::{Windows, WindowsError};
 
 use crate::access::{Access, Kind};
 #[cfg(test)]

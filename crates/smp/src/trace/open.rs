@@ -9,7 +9,9 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
-use super::{champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
+use super::{
+    Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace,
+};
 use crate::{
     access::{Source, SourceError},
     config::MOST_PROCESSORS,
@@ -98,17 +100,25 @@ pub struct Trace {
     pub format: Format,
     /// Its threads' records, thread 0 first.
     pub parts: Vec<Part>,
+    /// The windows that are its region of interest, if some were chosen.
+    pub windows: Option<Windows>,
 }
 
 impl Trace {
     fn of_files(format: Format, files: Vec<PathBuf>) -> Trace {
-        Trace { format, parts: files.into_iter().map(Part::File).collect() }
+        Trace { format, parts: files.into_iter().map(Part::File).collect(), windows: None }
     }
 
     /// A recorded program that is compiled in: `.smpt.zst` of each thread.
     pub fn of_bytes(name: &str, threads: &[&'static [u8]]) -> Trace {
         let part = |(thread, bytes): (usize, &&'static [u8])| Part::Bytes(format!("{name}.{thread}.smpt.zst"), bytes);
-        Trace { format: Format::Smpt, parts: threads.iter().enumerate().map(part).collect() }
+        Trace { format: Format::Smpt, parts: threads.iter().enumerate().map(part).collect(), windows: None }
+    }
+
+    /// The same trace with these windows as its region of interest. [`check`](Self::check) refuses those that it does not have.
+    #[must_use]
+    pub fn region(self, windows: Option<Windows>) -> Trace {
+        Trace { windows, ..self }
     }
 
     /// How many threads it has.
@@ -199,7 +209,8 @@ impl Trace {
         Ok(match self.format {
             Format::Smpt => Box::new(Smpt::new(plain, &name, line, thread)),
             Format::Drmemtrace => {
-                Box::new(Drmemtrace::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
+                let plain = Box::new(BufReader::with_capacity(1 << 16, plain));
+                Box::new(Drmemtrace::new(plain, &name, line, thread).region(self.windows))
             }
             Format::ChampSim => {
                 Box::new(ChampSim::new(Box::new(BufReader::with_capacity(1 << 16, plain)), &name, line, thread))
