@@ -3,6 +3,7 @@
 //! * [`Study`] runs a paper's grid anew and ends in an [`Outcome`]: tables, [`Figure`]s, claims with verdicts, notes;
 //! * [`STUDIES`] are those that exist; [`run_one`] and [`run_all`] run them, keep [`Results`] and write the page;
 //! * [`report`] makes that page from the results directory alone, [`compare`] sets two such directories side by side;
+//! * [`plot`] draws tables of simulated runs as the report's figures are drawn;
 //! * [`advise`](advise::advise) says which suite to take, from what [`bench`] measured.
 //!
 //! ```no_run
@@ -33,6 +34,7 @@ pub mod paper;
 #[cfg(test)]
 mod papers;
 mod plain_rkc;
+pub mod plot;
 pub mod progress;
 pub mod provenance;
 pub mod quantity;

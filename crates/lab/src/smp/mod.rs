@@ -3,6 +3,8 @@
 mod attack;
 mod check;
 mod machine;
+mod output;
+mod plot;
 mod record;
 mod run;
 mod settings;
@@ -31,6 +33,7 @@ enum Verb {
     Run(run::RunArgs),
     Attack(attack::AttackArgs),
     Sweep(sweep::SweepArgs),
+    Plot(plot::PlotArgs),
     Record(record::RecordArgs),
     Trace(trace::TraceArgs),
     Settings(settings::SettingsArgs),
@@ -43,6 +46,7 @@ pub(crate) fn run(args: &SmpArgs) -> Result<Exit, CommandError> {
         Verb::Run(args) => run::run(args),
         Verb::Attack(args) => attack::run(args),
         Verb::Sweep(args) => sweep::run(args),
+        Verb::Plot(args) => plot::run(args),
         Verb::Record(args) => record::run(args),
         Verb::Trace(args) => trace::run(args),
         Verb::Settings(args) => settings::run(args),

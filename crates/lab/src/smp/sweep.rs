@@ -1,7 +1,6 @@
 //! `sealwright-lab smp sweep`: simulates every combination of settings on all cores.
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -15,7 +14,10 @@ use sealwright_smp::{
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print, shown};
 use serde_json::{Value, json};
 
-use super::machine::{MachineArgs, WorkArgs, unusable};
+use super::{
+    machine::{MachineArgs, WorkArgs, unusable},
+    output::whole,
+};
 
 const EXAMPLES: &str = "\
 Example:
@@ -36,7 +38,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "A.B=C,D", required_unless_present = "grid")]
     vary: Vec<String>,
     /// The sweep as a TOML file; only progress and output are then given in words
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "workload", "trace", "config", "preset", "set", "scheme",
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "workload", "trace", "windows", "config", "preset", "set", "scheme",
         "processors", "line", "engine", "units", "faithful_iv", "timing_only"])]
     grid: Option<PathBuf>,
     /// Write the table to FILE once it is whole
@@ -74,7 +76,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     let text = if args.json { lines(&rows) } else { sweep::table(&rows) };
     match (&args.output, &journal) {
         (Some(output), Some((path, _))) => {
-            whole(output, &text)?;
+            whole(output, &text, true)?;
             std::fs::remove_file(path).map_err(|error| CommandError::io(path, &error))?;
         }
         _ => print(&text)?,
@@ -100,15 +102,6 @@ fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandErro
     }
     let journal = Journal::open(&path).map_err(|error| CommandError::io(&path, &error))?;
     Ok((path, journal))
-}
-
-/// Writes a file that appears whole or not at all.
-fn whole(path: &Path, text: &str) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| CommandError::io(path, &error);
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
 }
 
 fn points(args: &SweepArgs) -> Result<Vec<Point>, CommandError> {

@@ -282,10 +282,12 @@ fn series_of(
         }
         if figure.kind == PlotKind::Bars {
             let (from, wide) = (at - 0.45 * bar, 0.9 * bar);
-            let high = (bottom - middle).max(0.5);
+            // From zero, up or down; equal factors have no zero
+            let foot = if figure.y.log { bottom } else { y.at(0.0).min(bottom) };
+            let (top, high) = (middle.min(foot), (foot - middle).abs().max(0.5));
             let _ = write!(
                 out,
-                "<rect class=\"bar\" x=\"{from:.1}\" y=\"{middle:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"{}/>",
+                "<rect class=\"bar\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"{}/>",
                 opacity(series)
             );
         } else if !small || figure.kind == PlotKind::Dots {

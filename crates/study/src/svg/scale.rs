@@ -26,7 +26,12 @@ impl Scale {
         }
         let (low, high) = match log {
             true => (low / 1.15, high * 1.15),
-            false => (low.min(0.0), if high > 0.0 { high * 1.06 } else { 1.0 }),
+            false => match (low < 0.0, high > 0.0) {
+                (true, true) => (low * 1.06, high * 1.06),
+                (true, false) => (low * 1.06, 0.0),
+                (false, true) => (0.0, high * 1.06),
+                (false, false) => (0.0, 1.0),
+            },
         };
         Some(Scale { log, low, high, start, end })
     }

@@ -40,6 +40,26 @@ fn every_point_has_its_words_and_intervals_their_ends() {
     }
 }
 
+/// A bar of a loss stands on zero, one of a gain hangs from it.
+#[test]
+fn bars_of_gains_hang_from_zero() {
+    let mut figure = Figure { level: None, ..figure(PlotKind::Bars) };
+    figure.y.log = false;
+    figure.series = vec![Series::here(
+        "here",
+        1,
+        [("up", 4.0), ("down", -2.0)].map(|(name, y)| (X::Word(name.into()), Interval::exact(y))),
+    )];
+    let drawn = draw(&figure, &PANEL);
+    let number = |bar: &str, name: &str| -> f64 {
+        bar.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    let bars: Vec<(f64, f64)> = drawn.split("class=\"bar\"").skip(1).map(|bar| (number(bar, " y"), number(bar, "height"))).collect();
+    let [(up, up_high), (down, down_high)] = bars[..] else { panic!("{drawn}") };
+    assert!((up + up_high - down).abs() < 0.11, "one foot: {bars:?}");
+    assert!((up_high / down_high - 2.0).abs() < 0.01, "{bars:?}");
+}
+
 #[test]
 fn the_papers_axes_come_first() {
     let both = panels(&figure(PlotKind::Lines));

@@ -1,0 +1,86 @@
+//! Why nothing can be drawn.
+
+/// Why nothing can be drawn.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlotError {
+    /// A file is neither a table nor what a run printed.
+    #[error("{file}: {why}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        why: String,
+    },
+    /// A file without a row.
+    #[error("{0}: a table without rows")]
+    Empty(String),
+    /// No column has the name.
+    #[error("there is no column {wanted}")]
+    Column {
+        /// The name.
+        wanted: String,
+        /// Columns whose names are like it; all if none is.
+        near: Vec<String>,
+    },
+    /// Several columns have the name as a part of theirs.
+    #[error("{wanted} is part of the names of several columns: {}", .columns.join(", "))]
+    Ambiguous {
+        /// The name.
+        wanted: String,
+        /// The columns.
+        columns: Vec<String>,
+    },
+    /// A word where a number should be.
+    #[error("column {column}: {value:?} is no number")]
+    NotNumber {
+        /// The column.
+        column: String,
+        /// The word.
+        value: String,
+    },
+    /// The columns hold nothing in the rows that are left.
+    #[error("column {0} is empty in every row")]
+    Nothing(String),
+    /// No row has a value that was asked for.
+    #[error("no row has {column}={value}: there are {}", .known.join(", "))]
+    NoRow {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// The values that it has.
+        known: Vec<String>,
+    },
+    /// Runs of one place differ in a setting that is not shown.
+    #[error("runs at one place of the plot differ in {column} also: {}", .values.join(", "))]
+    Mixed {
+        /// The setting.
+        column: String,
+        /// Its values.
+        values: Vec<String>,
+    },
+    /// There is no run to compare another one with.
+    #[error("no run with {over} has otherwise the settings of the run with {of}")]
+    NoBase {
+        /// What it should have.
+        over: String,
+        /// What the other one has.
+        of: String,
+    },
+    /// Words where lines need numbers.
+    #[error("column {column} has words, as {value:?}: lines need numbers")]
+    Words {
+        /// The column.
+        column: String,
+        /// One of them.
+        value: String,
+    },
+    /// A number that a logarithmic axis cannot show.
+    #[error("{column} has {value}, and a logarithmic axis shows numbers above zero alone")]
+    Log {
+        /// The column.
+        column: String,
+        /// The number.
+        value: f64,
+    },
+}

@@ -1,0 +1,137 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+/// What a sweep writes, in short: settings, then statistics, the scheme's name among both.
+const SWEEP: &str = "\
+bus.width,scheme.name,machine.seed,bus.commands,cycles,scheme.name
+8,clear,1,10,1000,clear
+8,clear,2,10,2000,clear
+8,gcm,1,10,1100,gcm
+8,gcm,2,10,2400,gcm
+16,clear,1,10,500,clear
+16,clear,2,10,500,clear
+16,gcm,1,10,510,gcm
+16,gcm,2,10,520,gcm
+";
+
+fn rows(text: &str) -> Rows {
+    let mut rows = Rows::default();
+    rows.add("dir/table.csv", text).unwrap();
+    rows
+}
+
+fn ask(x: &str, y: &str, by: Option<&str>) -> Question {
+    Question { x: x.into(), y: y.into(), by: by.map(str::to_owned), ..Question::default() }
+}
+
+/// Series with their points: x in words, mean, low and high.
+fn drawn(figure: &Figure) -> Vec<(String, Vec<(String, [f64; 3])>)> {
+    let point = |point: &Point| (figure.x.reading(&point.x), [point.y.median, point.y.low, point.y.high]);
+    figure.series.iter().map(|one| (one.name.clone(), one.points.iter().map(point).collect())).collect()
+}
+
+#[test]
+fn a_swept_setting_makes_lines_with_intervals_over_seeds() {
+    let figure = figure(&rows(SWEEP), &ask("width", "slowdown", Some("scheme"))).unwrap();
+    assert_eq!((figure.kind, figure.x.title().as_str()), (PlotKind::Lines, "bus.width"));
+    assert_eq!(figure.y.title(), "slowdown over scheme.name=clear (%)");
+    // Seed by seed: 10 and 20 per cent, then 2 and 4
+    let [(name, points)] = &drawn(&figure)[..] else { panic!("the base is no series") };
+    let [(_, eight), (_, sixteen)] = &points[..] else { panic!("{points:?}") };
+    assert_eq!((name.as_str(), figure.series[0].colour), ("gcm", colour::GCM));
+    assert!((eight[0] - 15.0).abs() < 1.0 && eight[1] < eight[0] && eight[0] < eight[2], "{eight:?}");
+    assert!((sixteen[0] - 3.0).abs() < 0.5, "{sixteen:?}");
+    let svg = drawing(&figure);
+    assert_eq!(svg.matches("class=\"ends\"").count(), 2);
+    assert!(svg.starts_with("<svg xmlns") && svg.contains("class=\"line\"") && svg.contains(">gcm</text>"), "{svg}");
+}
+
+#[test]
+fn words_make_bars_and_rows_can_be_chosen() {
+    let only = vec![("machine.seed".to_owned(), "1".to_owned()), ("bus.width".to_owned(), "8".to_owned())];
+    let question = Question { only, ..ask("scheme.name", "cycles", None) };
+    let figure = figure(&rows(SWEEP), &question).unwrap();
+    assert_eq!((figure.kind, figure.y.title().as_str()), (PlotKind::Bars, "cycles"));
+    let expected = [("clear", 1000.0), ("gcm", 1100.0)].map(|(x, y)| (x.to_owned(), [y; 3]));
+    assert_eq!(drawn(&figure), [("cycles".to_owned(), expected.to_vec())]);
+    assert_eq!(drawing(&figure).matches("<rect class=\"bar\"").count(), 3, "two bars and the legend's");
+}
+
+#[test]
+fn what_runs_print_is_read_too() {
+    let run = |scheme: &str, cycles: u64| {
+        format!(r#"{{"workload":"fft","config":{{"scheme":{{"name":"{scheme}"}},"bus":{{"width":8}}}},"stats":{{"cycles":{cycles}}}}}"#)
+    };
+    let mut rows = Rows::default();
+    rows.add("a/plain.json", &run("clear", 200)).unwrap();
+    rows.add("sealed.json", &run("gcm", 300)).unwrap();
+    let found = drawn(&figure(&rows, &ask("file", "cycles", None)).unwrap());
+    assert_eq!(found[0].1, [("plain".to_owned(), [200.0; 3]), ("sealed".to_owned(), [300.0; 3])]);
+    let found = drawn(&figure(&rows, &ask("workload", "slowdown", Some("scheme.name"))).unwrap());
+    assert_eq!(found, [("gcm".to_owned(), vec![("fft".to_owned(), [50.0; 3])])]);
+    let lines = "{\"settings\":{\"bus.width\":\"8\"},\"stats\":{\"cycles\":5}}\n{\"settings\":{\"bus.width\":\"9\"},\"stats\":{\"cycles\":6}}\n";
+    let mut rows = Rows::default();
+    rows.add("sweep", lines).unwrap();
+    assert_eq!(figure(&rows, &ask("bus.width", "cycles", None)).unwrap().kind, PlotKind::Lines);
+}
+
+#[test]
+fn points_are_drawn_where_they_belong() {
+    let table = "x,y\n0,0\n10,50\n20,100\n";
+    let svg = drawing(&figure(&rows(table), &ask("x", "y", None)).unwrap());
+    let places: Vec<[f64; 2]> = svg
+        .split("<circle class=\"mark\"")
+        .skip(1)
+        .take(3)
+        .map(|mark| [" cx=\"", " cy=\""].map(|name| mark.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()))
+        .collect();
+    let [a, b, c] = places[..] else { panic!("{svg}") };
+    // Equal steps: the middle is in the middle; up is up, and right is right
+    assert!((a[0] + c[0] - 2.0 * b[0]).abs() < 0.2 && (a[1] + c[1] - 2.0 * b[1]).abs() < 0.2, "{places:?}");
+    assert!(a[0] < c[0] && a[1] > c[1], "{places:?}");
+    assert!(places.iter().all(|[x, y]| (0.0..520.0).contains(x) && (0.0..330.0).contains(y)), "{places:?}");
+}
+
+#[test]
+fn what_cannot_be_drawn_says_why() {
+    let why = |text: &str, question: &Question| figure(&rows(text), question).unwrap_err().to_string();
+    let over = |value: &str| Some(("scheme.name".to_owned(), value.to_owned()));
+    let lines = |kind| Question { kind: Some(kind), ..ask("scheme.name", "cycles", Some("bus.width")) };
+    let one = "bus.width,machine.seed,cycles,scheme.name\n8,1,0,clear\n8,2,7,clear\n";
+    let cases = [
+        (SWEEP, ask("bus.wide", "cycles", None), "there is no column bus.wide"),
+        (SWEEP, ask("bus", "cycles", None), ""),
+        (SWEEP, ask("bus.width", "cycles", None), "differ in scheme.name also: clear, gcm"),
+        (SWEEP, ask("bus.width", "scheme.name", None), "column scheme.name: \"clear\" is no number"),
+        (SWEEP, lines(PlotKind::Lines), "column scheme.name has words, as \"clear\""),
+        (SWEEP, Question { over: over("cbc"), ..ask("bus.width", "cycles", None) }, "no row has scheme.name=cbc: there are clear, gcm"),
+        (one, Question { log_y: true, ..ask("machine.seed", "cycles", None) }, "cycles has 0, and a logarithmic axis"),
+        ("a,b\n1,\n", ask("a", "b", None), "column b is empty in every row"),
+    ];
+    for (text, question, expected) in cases {
+        if expected.is_empty() {
+            assert_eq!(figure(&rows(text), &question).unwrap().x.name, "bus.width", "the one setting of the bus");
+        } else {
+            let found = why(text, &question);
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+    let near = figure(&rows(SWEEP), &ask("bus.wide", "cycles", None)).unwrap_err();
+    assert!(matches!(near, PlotError::Column { near, .. } if near == ["bus.width", "bus.commands"]));
+    // One run in the clear has another width
+    let lone = "bus.width,scheme.name,cycles,scheme.name\n8,clear,7,clear\n9,gcm,8,gcm\n";
+    let found = why(lone, &ask("bus.width", "slowdown", None));
+    assert!(found.contains("no run with scheme.name=clear has otherwise the settings of the run with scheme.name=gcm"), "{found}");
+    let parts = "bus.width,bus.issue,cycles\n8,1,7\n9,2,8\n";
+    assert!(why(parts, &ask("bus", "cycles", None)).contains("several columns: bus.width, bus.issue"));
+    for (text, expected) in [
+        ("", "table.csv: a table without rows"),
+        ("a,b\n", "table.csv: a table without rows"),
+        ("a,b\n1,2,3\n", "table.csv: CSV error: record 1"),
+        ("{\"a\": 1}\n", "object 1 has no stats"),
+        ("{\"a\": \n", "table.csv: EOF while parsing"),
+    ] {
+        let found = Rows::default().add("table.csv", text).unwrap_err().to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+}
