@@ -99,8 +99,9 @@ pub(super) fn run(args: &PlotArgs) -> Result<Exit, CommandError> {
 
 /// `COLUMN=VALUE`.
 fn pair(text: &str) -> Result<(String, String), CommandError> {
-    let (column, value) =
-        text.split_once('=').ok_or_else(|| CommandError::usage(format_args!("{text}: not of the form COLUMN=VALUE")))?;
+    let (column, value) = text
+        .split_once('=')
+        .ok_or_else(|| CommandError::usage(format_args!("{text}: not of the form COLUMN=VALUE")))?;
     Ok((column.to_owned(), value.to_owned()))
 }
 
@@ -125,7 +126,9 @@ fn told(error: PlotError) -> CommandError {
         PlotError::Mixed { column, values } => {
             format!("--by {column}, or --where {column}={}", values.first().map_or("VALUE", String::as_str))
         }
-        PlotError::NoBase { .. } => "a sweep that varies this setting has such runs; --over names another one".to_owned(),
+        PlotError::NoBase { .. } => {
+            "a sweep that varies this setting has such runs; --over names another one".to_owned()
+        }
         PlotError::Words { .. } => "--bars".to_owned(),
         PlotError::Log { .. } => "leave --log-x or --log-y out".to_owned(),
     };

@@ -9,9 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 
-use super::{
-    Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace,
-};
+use super::{Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
 use crate::{
     access::{Source, SourceError},
     config::MOST_PROCESSORS,

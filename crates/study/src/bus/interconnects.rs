@@ -219,7 +219,8 @@ mod tests {
     #[test]
     fn a_chain_for_all_needs_a_bus_and_everything_else_runs_everywhere() {
         for kind in Kind::ALL {
-            let refused: Vec<&str> = (0..SCHEMES.len()).filter(|at| !possible(kind, *at)).map(|at| SCHEMES[at].0).collect();
+            let refused: Vec<&str> =
+                (0..SCHEMES.len()).filter(|at| !possible(kind, *at)).map(|at| SCHEMES[at].0).collect();
             let expected: &[&str] = if kind == Kind::Bus { &[] } else { &["SENSS, one chain for all"] };
             assert_eq!(refused, expected, "{}", kind.name());
         }

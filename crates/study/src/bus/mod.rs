@@ -89,7 +89,8 @@ mod tests {
         let mut wrong = Vec::new();
         for id in ["blocked", "reordered", "spoofed", "same-security", "modchips"] {
             let claim = judged.iter().find(|claim| claim.id == id).unwrap();
-            let holds = |scoped: &crate::judgement::Scoped| scoped.direction.as_ref().unwrap().verdict == Verdict::Holds;
+            let holds =
+                |scoped: &crate::judgement::Scoped| scoped.direction.as_ref().unwrap().verdict == Verdict::Holds;
             let heading = match claim.verdicts.iter().filter(|scoped| holds(scoped)).count() {
                 0 => "**Not right",
                 held if held == claim.verdicts.len() => "**Right",

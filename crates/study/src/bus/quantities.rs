@@ -228,7 +228,10 @@ fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
         let of = format!("{}/{}", cell.scheme, cell.attack);
         add.exact(format!("share of strikes detected/{of}"), share);
         let counted = cell.attack.target();
-        add.add(format!("{counted}s from a strike to its alarm, least to most/{of}"), spread(cell, |strike| strike.later));
+        add.add(
+            format!("{counted}s from a strike to its alarm, least to most/{of}"),
+            spread(cell, |strike| strike.later),
+        );
         let harm = spread(cell, |strike| strike.struck.map(|_| strike.wrong_reads));
         add.add(format!("loads of a wrong value after a strike, least to most/{of}"), harm);
     }

@@ -54,9 +54,8 @@ pub(super) fn against(schemes: &[&str], settings: &[&str], seeds: u64) -> Result
 /// Every attack on memory against every protection of memory, and against the thesis's scheme, which protects the bus.
 pub(super) fn on_memory(seeds: u64) -> Result<Vec<Cell>, RunError> {
     let mut cells = of_victims(seeds, &|config, victim| matrix::memory(config, victim, FROM, STRIKES))?;
-    let with_gcm = of_victims(seeds, &|config, victim| {
-        matrix::memory(&config.set("scheme.name=gcm")?, victim, FROM, STRIKES)
-    })?;
+    let with_gcm =
+        of_victims(seeds, &|config, victim| matrix::memory(&config.set("scheme.name=gcm")?, victim, FROM, STRIKES))?;
     let alone = with_gcm.into_iter().filter(|cell| cell.scheme == Protect::None.name());
     cells.extend(alone.map(|cell| Cell { scheme: GCM_ALONE.to_owned(), ..cell }));
     in_order(&mut cells, &Attack::ON_MEMORY);
@@ -74,10 +73,7 @@ pub(super) fn without_attacker() -> Result<Vec<Alarms>, RunError> {
 }
 
 /// The strikes on all victims with all seeds together: a seed decides keys and inputs.
-fn of_victims(
-    seeds: u64,
-    run: &dyn Fn(&Config, Kernel) -> Result<Vec<Cell>, RunError>,
-) -> Result<Vec<Cell>, RunError> {
+fn of_victims(seeds: u64, run: &dyn Fn(&Config, Kernel) -> Result<Vec<Cell>, RunError>) -> Result<Vec<Cell>, RunError> {
     let mut cells: Vec<Cell> = Vec::new();
     for (victim, seed) in VICTIMS.into_iter().flat_map(|victim| (1..=seeds).map(move |seed| (victim, seed))) {
         let mut config = Config::default();

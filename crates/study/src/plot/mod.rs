@@ -39,7 +39,8 @@ pub fn figure(rows: &Rows, question: &Question) -> Result<Figure, PlotError> {
         (Some(over), false) => (format!("{} over {over}", found.y), Some("%")),
         (None, _) => (found.y.clone(), meaning(&found.y).map(|known| known.unit).filter(|unit| *unit != found.y)),
     };
-    let axis = |name: &str, unit: Option<&str>, log| Axis { log, ..Axis::new(name, unit.filter(|unit| !unit.is_empty())) };
+    let axis =
+        |name: &str, unit: Option<&str>, log| Axis { log, ..Axis::new(name, unit.filter(|unit| !unit.is_empty())) };
     let series = series(&found.groups, kind, &y);
     positive(&series, &question, &found.x, &y)?;
     let by = found.by.as_ref().map(|by| format!(", by {by}")).unwrap_or_default();

@@ -93,12 +93,7 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
 }
 
 /// The rows with this value.
-fn having<'a>(
-    rows: &Rows,
-    of: &[&'a [String]],
-    column: usize,
-    value: &str,
-) -> Result<Vec<&'a [String]>, PlotError> {
+fn having<'a>(rows: &Rows, of: &[&'a [String]], column: usize, value: &str) -> Result<Vec<&'a [String]>, PlotError> {
     let found: Vec<&[String]> = of.iter().filter(|row| rows.cell(row, column) == value).copied().collect();
     if !found.is_empty() {
         return Ok(found);

@@ -109,7 +109,8 @@ impl Rows {
             let of_kind = self.columns.iter().enumerate().filter(|(_, column)| column.setting == setting);
             let parts: Vec<usize> = of_kind.filter(|(_, column)| part(&column.name)).map(|(at, _)| at).collect();
             // Of several settings, those that differ between rows are meant
-            let differs = |at: &&usize| self.rows.iter().any(|row| self.cell(row, **at) != self.cell(&self.rows[0], **at));
+            let differs =
+                |at: &&usize| self.rows.iter().any(|row| self.cell(row, **at) != self.cell(&self.rows[0], **at));
             let differing: Vec<usize> = parts.iter().filter(differs).copied().collect();
             match (&parts[..], &differing[..]) {
                 ([], _) => {}

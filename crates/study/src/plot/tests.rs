@@ -60,7 +60,9 @@ fn words_make_bars_and_rows_can_be_chosen() {
 #[test]
 fn what_runs_print_is_read_too() {
     let run = |scheme: &str, cycles: u64| {
-        format!(r#"{{"workload":"fft","config":{{"scheme":{{"name":"{scheme}"}},"bus":{{"width":8}}}},"stats":{{"cycles":{cycles}}}}}"#)
+        format!(
+            r#"{{"workload":"fft","config":{{"scheme":{{"name":"{scheme}"}},"bus":{{"width":8}}}},"stats":{{"cycles":{cycles}}}}}"#
+        )
     };
     let mut rows = Rows::default();
     rows.add("a/plain.json", &run("clear", 200)).unwrap();
@@ -83,7 +85,10 @@ fn points_are_drawn_where_they_belong() {
         .split("<circle class=\"mark\"")
         .skip(1)
         .take(3)
-        .map(|mark| [" cx=\"", " cy=\""].map(|name| mark.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()))
+        .map(|mark| {
+            [" cx=\"", " cy=\""]
+                .map(|name| mark.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+        })
         .collect();
     let [a, b, c] = places[..] else { panic!("{svg}") };
     // Equal steps: the middle is in the middle; up is up, and right is right
@@ -104,7 +109,11 @@ fn what_cannot_be_drawn_says_why() {
         (SWEEP, ask("bus.width", "cycles", None), "differ in scheme.name also: clear, gcm"),
         (SWEEP, ask("bus.width", "scheme.name", None), "column scheme.name: \"clear\" is no number"),
         (SWEEP, lines(PlotKind::Lines), "column scheme.name has words, as \"clear\""),
-        (SWEEP, Question { over: over("cbc"), ..ask("bus.width", "cycles", None) }, "no row has scheme.name=cbc: there are clear, gcm"),
+        (
+            SWEEP,
+            Question { over: over("cbc"), ..ask("bus.width", "cycles", None) },
+            "no row has scheme.name=cbc: there are clear, gcm",
+        ),
         (one, Question { log_y: true, ..ask("machine.seed", "cycles", None) }, "cycles has 0, and a logarithmic axis"),
         ("a,b\n1,\n", ask("a", "b", None), "column b is empty in every row"),
     ];
@@ -121,7 +130,10 @@ fn what_cannot_be_drawn_says_why() {
     // One run in the clear has another width
     let lone = "bus.width,scheme.name,cycles,scheme.name\n8,clear,7,clear\n9,gcm,8,gcm\n";
     let found = why(lone, &ask("bus.width", "slowdown", None));
-    assert!(found.contains("no run with scheme.name=clear has otherwise the settings of the run with scheme.name=gcm"), "{found}");
+    assert!(
+        found.contains("no run with scheme.name=clear has otherwise the settings of the run with scheme.name=gcm"),
+        "{found}"
+    );
     let parts = "bus.width,bus.issue,cycles\n8,1,7\n9,2,8\n";
     assert!(why(parts, &ask("bus", "cycles", None)).contains("several columns: bus.width, bus.issue"));
     for (text, expected) in [

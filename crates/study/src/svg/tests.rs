@@ -54,7 +54,8 @@ fn bars_of_gains_hang_from_zero() {
     let number = |bar: &str, name: &str| -> f64 {
         bar.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
     };
-    let bars: Vec<(f64, f64)> = drawn.split("class=\"bar\"").skip(1).map(|bar| (number(bar, " y"), number(bar, "height"))).collect();
+    let bars: Vec<(f64, f64)> =
+        drawn.split("class=\"bar\"").skip(1).map(|bar| (number(bar, " y"), number(bar, "height"))).collect();
     let [(up, up_high), (down, down_high)] = bars[..] else { panic!("{drawn}") };
     assert!((up + up_high - down).abs() < 0.11, "one foot: {bars:?}");
     assert!((up_high / down_high - 2.0).abs() < 0.01, "{bars:?}");
