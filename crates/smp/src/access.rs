@@ -8,7 +8,7 @@ pub struct Access {
     /// What a store writes: its low bytes, repeated beyond eight. For a barrier, how many processors it waits for; 0 is
     /// all that still run.
     pub value: u64,
-    /// Instructions since the one before.
+    /// Instructions since the one before that refer to nothing.
     pub gap: u32,
     /// What it is.
     pub kind: Kind,
@@ -39,6 +39,15 @@ pub enum Kind {
     RegionBegin,
     /// The region of interest ends here.
     RegionEnd,
+}
+
+impl Access {
+    /// Instructions that it stands for, with those of its gap. A fetch is no instruction of its own, nor is a bound of the
+    /// region of interest.
+    pub(crate) fn instructions(&self) -> u64 {
+        let own = !matches!(self.kind, Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd);
+        u64::from(self.gap) + u64::from(own)
+    }
 }
 
 impl Kind {

@@ -6,7 +6,7 @@ use super::{
     schedule::Event,
     threads::Parked,
 };
-use crate::engine::Cycle;
+use crate::{access::Access, engine::Cycle};
 
 /// A change of process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +69,9 @@ impl Processors {
             let counters = &mut context.counters.nodes[node];
             counters.accesses += 1;
             parked.at += 1;
-            let gap = parked.accesses.get(parked.at).map(|next| u64::from(next.gap));
-            counters.instructions += gap.map_or(0, |gap| gap + 1);
-            parked.ready = Some(at + gap.unwrap_or(0));
+            let next = parked.accesses.get(parked.at);
+            counters.instructions += next.map_or(0, Access::instructions);
+            parked.ready = Some(at + next.map_or(0, |next| u64::from(next.gap)));
         }
         false
     }

@@ -272,7 +272,7 @@ impl Processors {
             time += hit;
             if let Some(next) = core.accesses.get(at) {
                 time += u64::from(next.gap);
-                instructions += u64::from(next.gap) + 1;
+                instructions += next.instructions();
             }
         }
         core.at = at;
@@ -301,7 +301,7 @@ impl Processors {
         };
         core.activity = Activity::Running;
         core.time += u64::from(first.gap);
-        counters.instructions += u64::from(first.gap) + 1;
+        counters.instructions += first.instructions();
         core.look_anew();
         Ok(false)
     }
@@ -317,13 +317,14 @@ impl Processors {
             Kind::Fetch => counters.fetches += 1,
             _ => {}
         }
-        counters.accesses += 1;
+        let bound = matches!(core.accesses[core.at].kind, Kind::RegionBegin | Kind::RegionEnd);
+        counters.accesses += u64::from(!bound);
         core.at += 1;
         core.time = time;
         core.activity = Activity::Running;
         let Some(next) = core.accesses.get(core.at) else { return self.refill(node, context) };
         core.time += u64::from(next.gap);
-        counters.instructions += u64::from(next.gap) + 1;
+        counters.instructions += next.instructions();
         core.look_anew();
         Ok(false)
     }

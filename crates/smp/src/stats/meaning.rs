@@ -20,7 +20,7 @@ pub const MEANINGS: &[Meaning] = &[
     of("cycles", "cycles", "of the region of interest, or of the whole run; the last processor decides"),
     of("cycles_of_run", "cycles", "of the whole run"),
     of("references", "accesses", "loads, stores and fetches of all processors"),
-    of("instructions", "instructions", "of all processors"),
+    of("instructions", "instructions", "of all processors; those with several references count once for each"),
     of("loads", "accesses", "that read data"),
     of("stores", "accesses", "that write"),
     of("fetches", "accesses", "that read instructions"),

@@ -80,7 +80,7 @@ impl ChampSim {
         }
         let own = |address: u64| address & ((1 << SPACE) - 1) | self.space;
         let instruction = own(word(&record[..8]));
-        self.stepper.work(1);
+        self.stepper.instruction();
         if self.fetched.replace(instruction / self.line) != Some(instruction / self.line) {
             self.stepper.reference(steps, Kind::Fetch, instruction, 1);
         }
@@ -146,7 +146,7 @@ mod tests {
         let steps = read(bytes.clone(), 0).unwrap();
         let short: Vec<_> = steps.iter().map(|step| (step.kind, step.address, step.gap)).collect();
         let expected =
-            [(Kind::Fetch, 0x40_1000, 1), (Kind::Load, 0x6000, 1), (Kind::Load, 0x6100, 0), (Kind::Store, 0x7000, 0)];
+            [(Kind::Fetch, 0x40_1000, 0), (Kind::Load, 0x6000, 1), (Kind::Load, 0x6100, 0), (Kind::Store, 0x7000, 0)];
         assert_eq!(short, expected);
         // Another program has nothing in common with it
         assert!(read(bytes, 1).unwrap().iter().all(|step| step.address >> SPACE == 1));

@@ -12,7 +12,7 @@ pub struct Summary {
     pub threads: usize,
     /// Loads, stores and fetches; those that cross a line count twice.
     pub references: u64,
-    /// Instructions.
+    /// Instructions; those with several references count once for each.
     pub instructions: u64,
     /// Barriers, locks, unlocks, posts and waits.
     pub synchronisations: u64,
@@ -70,7 +70,9 @@ impl Trace {
                 summary.instructions += u64::from(gap);
                 summary.synchronisations += u64::from(kind.synchronises());
                 match kind {
-                    Kind::Load | Kind::Store | Kind::Fetch => {
+                    // A fetch is no instruction of its own
+                    Kind::Fetch => summary.references += 1,
+                    Kind::Load | Kind::Store => {
                         summary.references += 1;
                         summary.instructions += 1;
                     }

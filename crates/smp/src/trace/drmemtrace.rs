@@ -49,6 +49,8 @@ pub struct Drmemtrace {
     entries: u64,
     line: u64,
     fetched: Option<u64>,
+    /// Whether the trace has ended: what stands behind a footer is none of it.
+    ended: bool,
     /// The windows that are the region of interest, and whether the one that is read is one of them.
     chosen: Option<Windows>,
     inside: bool,
@@ -73,6 +75,7 @@ impl Drmemtrace {
             entries: 0,
             line: line as u64,
             fetched: None,
+            ended: false,
             chosen: None,
             inside: false,
             window: None,
@@ -106,6 +109,11 @@ impl Drmemtrace {
         }
     }
 
+    fn end(&mut self, steps: &mut Vec<Access>) {
+        self.bound(false, steps);
+        self.ended = true;
+    }
+
     /// Counts an entry for the window that is read.
     fn count(&mut self, kind: u16, references: usize) {
         if let Some(window) = self.window.and_then(|id| self.windows.get_mut(&id)) {
@@ -135,14 +143,14 @@ impl Drmemtrace {
                 self.stepper.reference(steps, kind, address, u64::from(size));
             }
             kind if instruction(kind) => {
-                self.stepper.work(1);
+                self.stepper.instruction();
                 // A fetch for each new line of instructions
                 let line = address / self.line;
                 if self.fetched.replace(line) != Some(line) {
                     self.stepper.reference(steps, Kind::Fetch, address, 1);
                 }
             }
-            NO_FETCH => self.stepper.work(1),
+            NO_FETCH => self.stepper.instruction(),
             MARKER if size == WINDOW => {
                 return self.window(address, steps);
             }
@@ -166,10 +174,10 @@ impl Source for Drmemtrace {
     fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         steps.clear();
         let mut bytes = [0; 12];
-        while steps.len() < BATCH {
+        while !self.ended && steps.len() < BATCH {
             match self.input.read(&mut bytes[..1]) {
                 Ok(0) => {
-                    self.bound(false, steps);
+                    self.end(steps);
                     break;
                 }
                 Ok(_) => {}
@@ -177,11 +185,10 @@ impl Source for Drmemtrace {
                 Err(error) => return Err(self.wrong(error)),
             }
             self.input.read_exact(&mut bytes[1..]).map_err(|_| self.wrong("the trace ends within an entry"))?;
-            if u16::from_le_bytes([bytes[0], bytes[1]]) == FOOTER {
-                self.bound(false, steps);
-                break;
+            match u16::from_le_bytes([bytes[0], bytes[1]]) {
+                FOOTER => self.end(steps),
+                _ => self.entry(bytes, steps)?,
             }
-            self.entry(bytes, steps)?;
         }
         Ok(())
     }
@@ -227,13 +234,49 @@ mod tests {
         assert_eq!(
             steps,
             [
-                (Kind::Fetch, 0x40_0000, 1, 1),
+                (Kind::Fetch, 0x40_0000, 1, 0),
                 (Kind::Load, 0x1000, 8, 2),
                 (Kind::Barrier, 0x6000, 0, 0),
                 (Kind::Store, 0x1030, 16, 0),
                 (Kind::Store, 0x1040, 16, 0),
             ]
         );
+    }
+
+    /// An instruction is counted by its reference, or in the gap of the next one: 3 that refer to memory, 3 that do not.
+    #[test]
+    fn an_instruction_is_counted_once() {
+        let bytes = [
+            entry(HEADER, 0, 5),
+            entry(10, 4, 0x40_0000),
+            entry(READ, 8, 0x1000),
+            entry(10, 4, 0x40_0004),
+            entry(10, 4, 0x40_0008),
+            entry(MARKER, FUNCTION, 0),
+            entry(MARKER, ARGUMENT, 0x6000),
+            entry(10, 4, 0x40_0040),
+            entry(WRITE, 8, 0x1008),
+            entry(10, 4, 0x40_0044),
+            entry(10, 4, 0x40_0048),
+            entry(READ, 8, 0x1000),
+            entry(FOOTER, 0, 0),
+        ];
+        let steps = read(bytes.concat()).unwrap();
+        let short: Vec<_> = steps.iter().map(|step| (step.kind, step.gap)).collect();
+        let expected =
+            [(Kind::Fetch, 0), (Kind::Load, 0), (Kind::Lock, 2), (Kind::Fetch, 0), (Kind::Store, 0), (Kind::Load, 1)];
+        assert_eq!(short, expected);
+    }
+
+    #[test]
+    fn nothing_is_read_behind_a_footer() {
+        let bytes = [entry(HEADER, 0, 5), entry(READ, 8, 0x1000), entry(FOOTER, 0, 0), entry(READ, 8, 0x2000)];
+        let mut source = Drmemtrace::new(Box::new(io::Cursor::new(bytes.concat())), "test", 64, 0);
+        let mut steps = Vec::new();
+        for expected in [1, 0, 0] {
+            source.fill(&mut steps).unwrap();
+            assert_eq!(steps.len(), expected);
+        }
     }
 
     #[test]

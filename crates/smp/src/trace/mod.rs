@@ -36,17 +36,30 @@ pub(crate) struct Stepper {
     line: u64,
     seed: u64,
     gap: u64,
+    /// Whether the last instruction has referred to nothing yet.
+    idle: bool,
 }
 
 impl Stepper {
     /// For processor number `thread` and lines of `line` bytes.
     pub(crate) fn new(line: usize, thread: usize) -> Stepper {
-        Stepper { line: line as u64, seed: (thread as u64 + 1) << 56, gap: 0 }
+        Stepper { line: line as u64, seed: (thread as u64 + 1) << 56, gap: 0, idle: false }
     }
 
     /// Instructions that refer to nothing.
     pub(crate) fn work(&mut self, instructions: u64) {
         self.gap = self.gap.saturating_add(instructions);
+    }
+
+    /// An instruction, whose references follow. It is counted by them, or in the gap if there are none.
+    pub(crate) fn instruction(&mut self) {
+        self.settle();
+        self.idle = true;
+    }
+
+    fn settle(&mut self) {
+        let idle = std::mem::take(&mut self.idle);
+        self.work(u64::from(idle));
     }
 
     fn gap(&mut self) -> u32 {
@@ -55,6 +68,7 @@ impl Stepper {
 
     /// A reference of `size` bytes.
     pub(crate) fn reference(&mut self, steps: &mut Vec<Access>, kind: Kind, address: u64, size: u64) {
+        self.idle &= kind == Kind::Fetch;
         let (mut at, mut left) = (address & ADDRESSES, size.max(1));
         while left > 0 {
             let n = left.min(self.line - at % self.line);
@@ -68,6 +82,7 @@ impl Stepper {
 
     /// A synchronisation; a barrier may wait for `count` processors.
     pub(crate) fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
+        self.settle();
         let gap = self.gap();
         steps.push(Access { address: object, value: count, gap, kind, size: 0 });
     }

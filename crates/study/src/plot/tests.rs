@@ -105,7 +105,7 @@ fn what_cannot_be_drawn_says_why() {
     let one = "bus.width,machine.seed,cycles,scheme.name\n8,1,0,clear\n8,2,7,clear\n";
     let cases = [
         (SWEEP, ask("bus.wide", "cycles", None), "there is no column bus.wide"),
-        (SWEEP, ask("bus", "cycles", None), ""),
+        (SWEEP, ask("bus", "cycles", Some("scheme")), ""),
         (SWEEP, ask("bus.width", "cycles", None), "differ in scheme.name also: clear, gcm"),
         (SWEEP, ask("bus.width", "scheme.name", None), "column scheme.name: \"clear\" is no number"),
         (SWEEP, lines(PlotKind::Lines), "column scheme.name has words, as \"clear\""),
