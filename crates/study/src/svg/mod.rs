@@ -227,10 +227,14 @@ fn frame(
             escaped(&figure.x.title())
         );
         let across = f64::midpoint(top, bottom);
-        let title = figure.y.title();
+        let (title, room) = (figure.y.title(), 2.0 * across - 8.0);
+        // A letter takes about so much; a longer title is drawn closer
+        let closer = title.chars().count() as f64 * 7.2 > room;
+        let closer =
+            if closer { format!(" textLength=\"{room}\" lengthAdjust=\"spacingAndGlyphs\"") } else { String::new() };
         let _ = write!(
             out,
-            "<text class=\"name\" transform=\"translate(12 {across}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            "<text class=\"name\" transform=\"translate(12 {across}) rotate(-90)\" text-anchor=\"middle\"{closer}>{}</text>",
             escaped(&title)
         );
     }

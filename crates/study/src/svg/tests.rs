@@ -62,6 +62,14 @@ fn bars_of_gains_hang_from_zero() {
 }
 
 #[test]
+fn a_long_title_is_drawn_closer() {
+    let mut figure = figure(PlotKind::Lines);
+    assert!(!draw(&figure, &PANEL).contains("textLength"));
+    figure.y = Axis::new("transfers.per_thousand_cycles over scheme.name=clear", Some("%"));
+    assert_eq!(draw(&figure, &PANEL).matches("textLength").count(), 1);
+}
+
+#[test]
 fn the_papers_axes_come_first() {
     let both = panels(&figure(PlotKind::Lines));
     let titles: Vec<&str> = both.iter().map(|panel| panel.title).collect();
