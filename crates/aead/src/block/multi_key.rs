@@ -5,7 +5,7 @@ use super::{
     aes::{pack, rounds, unpack},
     round_keys::{RCON, prefix_xor, sub_last_word},
 };
-use crate::simd::{Reg, Simd};
+use crate::simd::{Reg, Simd, bitslice::Slices};
 
 /// Rounds of AES-256.
 const ROUNDS: usize = 14;
@@ -90,34 +90,61 @@ pub(crate) fn expand<S: Simd, const W: usize, const KEYS: usize>(
     keys[KEYS - 1] = pair[ROUNDS % 2];
 }
 
-/// Encrypts rows of blocks, each lane of them with that lane's round keys.
-#[inline(always)]
-pub(crate) fn encrypt_rows<S: Simd, const W: usize, const KEYS: usize, const ROWS: usize>(
-    simd: S,
-    keys: &[[S::Reg; W]; KEYS],
-    rows: &mut [[S::Reg; W]; ROWS],
-) {
-    if !S::AES {
-        for row in rows {
-            encrypt_row_sliced(simd, keys, row);
-        }
-        return;
+/// All round keys of every lane, as the level encrypts with them.
+pub(crate) struct LaneRounds<R, const W: usize, const KEYS: usize> {
+    keys: [[R; W]; KEYS],
+    /// The same in bit slices, at a level without instructions for rounds: sliced once for all rows.
+    sliced: [Option<Slices<W>>; KEYS],
+}
+
+impl<R: Reg, const W: usize, const KEYS: usize> LaneRounds<R, W, KEYS> {
+    /// No keys yet.
+    #[inline(always)]
+    pub(crate) fn empty<S: Simd<Reg = R>>(simd: S) -> Self {
+        LaneRounds { keys: [[simd.zero(); W]; KEYS], sliced: [None; KEYS] }
     }
-    for row in rows.iter_mut() {
-        for (x, key) in row.iter_mut().zip(keys[0]) {
-            *x = *x ^ key;
-        }
+
+    /// The round keys, to be set; then they must be [settled](Self::settle).
+    #[inline(always)]
+    pub(crate) fn keys_mut(&mut self) -> &mut [[R; W]; KEYS] {
+        &mut self.keys
     }
-    rounds!(round < KEYS - 1 => {
-        for row in rows.iter_mut() {
-            for (x, key) in row.iter_mut().zip(keys[round]) {
-                *x = x.aesenc(key);
+
+    /// Makes ready what rows are encrypted with, when all keys are there.
+    #[inline(always)]
+    pub(crate) fn settle<S: Simd<Reg = R>>(&mut self, _: S) {
+        if !S::AES {
+            for (sliced, key) in self.sliced.iter_mut().zip(&self.keys) {
+                *sliced = Some(pack(key));
             }
         }
-    });
-    for row in rows.iter_mut() {
-        for (x, key) in row.iter_mut().zip(keys[KEYS - 1]) {
-            *x = x.aesenclast(key);
+    }
+
+    /// Encrypts rows of blocks, each lane of them with that lane's round keys.
+    #[inline(always)]
+    pub(crate) fn encrypt<S: Simd<Reg = R>, const ROWS: usize>(&self, simd: S, rows: &mut [[R; W]; ROWS]) {
+        if !S::AES {
+            for row in rows {
+                encrypt_row_sliced(simd, &self.sliced, row);
+            }
+            return;
+        }
+        for row in rows.iter_mut() {
+            for (x, key) in row.iter_mut().zip(self.keys[0]) {
+                *x = *x ^ key;
+            }
+        }
+        rounds!(round < KEYS - 1 => {
+            for row in rows.iter_mut() {
+                for (x, key) in row.iter_mut().zip(self.keys[round]) {
+                    *x = x.aesenc(key);
+                }
+            }
+        });
+        for row in rows.iter_mut() {
+            for (x, key) in row.iter_mut().zip(self.keys[KEYS - 1]) {
+                *x = x.aesenclast(key);
+            }
         }
     }
 }
@@ -126,18 +153,19 @@ pub(crate) fn encrypt_rows<S: Simd, const W: usize, const KEYS: usize, const ROW
 #[inline(never)]
 fn encrypt_row_sliced<S: Simd, const W: usize, const KEYS: usize>(
     simd: S,
-    keys: &[[S::Reg; W]; KEYS],
+    keys: &[Option<Slices<W>>; KEYS],
     row: &mut [S::Reg; W],
 ) {
     let mut state = pack(row);
-    state.add(&pack(&keys[0]));
-    for (round, key) in keys.iter().enumerate().skip(1) {
-        state.sub_bytes();
-        state.shift_rows();
-        if round < KEYS - 1 {
-            state.mix_columns();
+    for (round, key) in keys.iter().flatten().enumerate() {
+        if round > 0 {
+            state.sub_bytes();
+            state.shift_rows();
+            if round < KEYS - 1 {
+                state.mix_columns();
+            }
         }
-        state.add(&pack(key));
+        state.add(key);
     }
     unpack(simd, &state, row);
 }

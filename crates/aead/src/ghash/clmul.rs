@@ -65,7 +65,7 @@ const FOLD: Block = [0, 0, 0, 0, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Reduces a product of 256 bits in each of the first `lanes` lanes.
 #[inline(always)]
-fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg, lanes: usize) -> S::Reg {
+pub(super) fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg, lanes: usize) -> S::Reg {
     let zero = simd.zero();
     let fold = simd.splat(&FOLD);
     let low = low ^ zero.unpack_low(middle);
@@ -76,56 +76,19 @@ fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg, lanes: us
 
 /// The product of two elements, lane by lane.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
+pub(super) fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
     let middle = x.clmul::<0x01>(y) ^ x.clmul::<0x10>(y);
     reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y), S::Reg::BLOCKS)
 }
 
 /// The polynomial of the field, bits reversed.
-const POLYNOMIAL: Block = 0xc200_0000_0000_0000_0000_0000_0000_0001u128.to_le_bytes();
+pub(super) const POLYNOMIAL: Block = 0xc200_0000_0000_0000_0000_0000_0000_0001u128.to_le_bytes();
 
 /// An element in the kept form: bytes reversed, times x.
 fn reversed(h: &Block) -> Block {
     let h = u128::from_be_bytes(*h);
     let carry = 0u128.wrapping_sub(h >> 127);
     ((h << 1) ^ (carry & u128::from_le_bytes(POLYNOMIAL))).to_le_bytes()
-}
-
-/// [`reversed`] in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
-/// polynomial.
-#[inline(always)]
-fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
-    let turned = h.rotate32::<1>();
-    let carries = turned & simd.splat_words(1);
-    let polynomial = simd.splat(&POLYNOMIAL);
-    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
-    let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
-    turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
-}
-
-/// Another key h in every lane, for hashing one block after the other.
-#[derive(Clone, Copy)]
-pub(crate) struct LaneKeys<R> {
-    h: R,
-    middle: R,
-}
-
-impl<R: Reg> LaneKeys<R> {
-    /// The keys whose blocks these are.
-    #[inline(always)]
-    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, h: R) -> Self {
-        let h = times_x(simd, h.reverse_bytes());
-        LaneKeys { h, middle: h ^ h.swap_halves() }
-    }
-
-    /// The hash `sum`, bytes reversed, with one block more in every lane.
-    #[inline(always)]
-    pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, block: R) -> R {
-        let x = sum ^ block.reverse_bytes();
-        let (low, high) = (x.clmul::<0x00>(self.h), x.clmul::<0x11>(self.h));
-        let middle = (x ^ x.swap_halves()).clmul::<0x00>(self.middle);
-        reduce(simd, low, middle ^ low ^ high, high, R::BLOCKS)
-    }
 }
 
 /// Adds two registers to a hash. Plain words take so many steps for it that it is a function of its own there.

@@ -20,6 +20,8 @@
 #[cfg(feature = "research")]
 mod bitwise;
 mod clmul;
+#[cfg(feature = "sessions")]
+mod lanes;
 #[cfg(feature = "research")]
 mod serial;
 #[cfg(feature = "research")]
@@ -29,7 +31,7 @@ mod table;
 pub use bitwise::Bitwise;
 pub use clmul::Clmul;
 #[cfg(feature = "sessions")]
-pub(crate) use clmul::LaneKeys;
+pub(crate) use lanes::{LaneKeys, LanePowers};
 #[cfg(feature = "research")]
 pub use serial::Serial;
 #[cfg(feature = "research")]

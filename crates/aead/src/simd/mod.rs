@@ -232,6 +232,15 @@ pub trait Simd: Sealed + Copy {
     fn splat(self, block: &Block) -> Self::Reg;
     /// Block `row` of as many frames as a register has lanes, one a lane.
     fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> Self::Reg;
+    /// Four rows from `row` on, as [`gather`](Self::gather) takes each.
+    #[inline(always)]
+    fn gather4<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> [Self::Reg; 4] {
+        let mut rows = [self.zero(); 4];
+        for (i, register) in rows.iter_mut().enumerate() {
+            *register = self.gather(frames, row + i);
+        }
+        rows
+    }
     /// One block in the first lane, zero in the others.
     fn first(self, block: &Block) -> Self::Reg;
     /// The 32-bit word `n` at the start of every lane, zero elsewhere.
@@ -276,6 +285,13 @@ pub trait Reg: Logic {
     fn keep(self, bytes: usize) -> Self;
     /// Writes each lane to block `row` of its frame.
     fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize);
+    /// Writes four rows from `row` on, as [`scatter`](Self::scatter) writes each.
+    #[inline(always)]
+    fn scatter4<const ROWS: usize>(rows: [Self; 4], frames: &mut [&mut [Block; ROWS]], row: usize) {
+        for (i, register) in rows.into_iter().enumerate() {
+            register.scatter(frames, row + i);
+        }
+    }
     /// The block in the first lane.
     fn first_block(self) -> Block;
     /// All lanes xored into the first; what the other lanes hold is not defined.

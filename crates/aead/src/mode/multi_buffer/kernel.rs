@@ -2,8 +2,8 @@
 
 use super::{Frame, HashKeys, MultiBuffer, PACKETS, row::WIDTH};
 use crate::{
-    block::multi_key::{encrypt_rows, expand},
-    ghash::LaneKeys,
+    block::multi_key::{LaneRounds, expand},
+    ghash::{LaneKeys, LanePowers},
     simd::{Block, Kernel, Reg, Simd},
 };
 
@@ -27,25 +27,34 @@ pub(super) struct Run<'a, 'b, const KEYS: usize> {
 /// A register of each packet's blocks, as many packets as [`WIDTH`] registers hold.
 type Across<S> = [<S as Simd>::Reg; WIDTH];
 
+/// Round keys of as many packets.
+type Rounds<S, const KEYS: usize> = LaneRounds<<S as Simd>::Reg, WIDTH, KEYS>;
+
 impl<const KEYS: usize> Kernel for Run<'_, '_, KEYS> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(mut self, simd: S) {
-        let mut keys = [[simd.zero(); WIDTH]; KEYS];
+        let mut keys = Rounds::<S, KEYS>::empty(simd);
         if let Source::Shared(shared, _) = self.source {
-            for (key, block) in keys.iter_mut().zip(shared) {
+            for (key, block) in keys.keys_mut().iter_mut().zip(shared) {
                 *key = [simd.splat(block); WIDTH];
             }
         }
+        // Zeroed once, before registers hold anything: the call would spill them all.
+        let mut spare = [[[0; 16]; SPARE]; MOST];
         let mut at = 0;
         while at < self.lanes.count {
-            self.schedule(simd, at, &mut keys);
-            self.group(simd, at, &keys);
+            self.schedule(simd, at, keys.keys_mut());
+            keys.settle(simd);
+            self.group(simd, at, &keys, &mut spare);
             at += WIDTH * S::Reg::BLOCKS;
         }
     }
 }
+
+/// Rows behind the head from which on powers of h are worth their time.
+const POWERS_FROM: usize = 12;
 
 impl<const KEYS: usize> Run<'_, '_, KEYS> {
     /// The round keys of the packets from `at` on.
@@ -70,7 +79,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
 
     /// The packets from `at` on.
     #[inline(always)]
-    fn group<S: Simd>(&mut self, simd: S, at: usize, keys: &[Across<S>; KEYS]) {
+    fn group<S: Simd>(&mut self, simd: S, at: usize, keys: &Rounds<S, KEYS>, spare: &mut Spare) {
         let mut counters = self.lanes.rows.counters.load(simd, at);
         for counter in &mut counters {
             *counter = counter.reverse_bytes();
@@ -81,12 +90,12 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
         }
         let h = if let HashKeys::Made = self.hash {
             let mut rows = [masks, [simd.zero(); WIDTH]];
-            encrypt_rows(simd, keys, &mut rows);
+            keys.encrypt(simd, &mut rows);
             masks = rows[0];
             rows[1]
         } else {
             let mut rows = [masks];
-            encrypt_rows(simd, keys, &mut rows);
+            keys.encrypt(simd, &mut rows);
             masks = rows[0];
             match self.hash {
                 HashKeys::Shared(h) => [simd.splat(h); WIDTH],
@@ -126,19 +135,23 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             seal: self.seal,
         };
         let mut row = match (self.even.is_some(), group.last) {
-            (true, 1) => group.head::<2, 1>(),
-            (true, 2) => group.head::<3, 2>(),
-            (true, 3..) => group.head::<4, 3>(),
-            _ => group.ad(),
+            (true, 1) => group.head::<2, 1>(spare),
+            (true, 2) => group.head::<3, 2>(spare),
+            (true, 3..) => group.head::<4, 3>(spare),
+            _ => group.ad(spare),
         };
+        // One after the other, as long as some packets have not started.
+        while row <= group.latest && row <= group.last {
+            row += group.rows::<1>(spare, row);
+        }
+        if group.last + 1 - row >= POWERS_FROM {
+            row = group.long(row);
+        }
         while row <= group.last {
             row += match group.last + 1 - row {
-                // One after the other, as long as some packets have not started.
-                _ if row <= group.latest => group.rows::<1>(row),
-                1 => group.rows::<1>(row),
-                2 => group.rows::<2>(row),
-                3 => group.rows::<3>(row),
-                _ => group.rows::<4>(row),
+                1 => group.rows::<1>(spare, row),
+                2 => group.rows::<2>(spare, row),
+                _ => group.rows::<3>(spare, row),
             }
         }
         let lengths = match &self.even {
@@ -157,7 +170,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
 /// Packets on their way through their rows.
 struct Group<'a, 'b, S: Simd, const KEYS: usize> {
     simd: S,
-    keys: &'a [Across<S>; KEYS],
+    keys: &'a Rounds<S, KEYS>,
     frames: &'a mut [Frame<'b>],
     first: &'a [usize],
     /// Counter blocks 0, bytes reversed.
@@ -178,15 +191,28 @@ const MOST: usize = 4 * WIDTH;
 /// `ROWS` blocks of each packet of a group.
 type Blocks<'a, const ROWS: usize> = [&'a mut [Block; ROWS]; MOST];
 
+/// Rows of [`Spare`].
+const SPARE: usize = 4;
+
+/// What lanes take where their packet has no block. Where it starts later this stays zero: no keystream is added to it.
+/// Lanes without a packet leave anything, which nobody reads: they are the last of the last group.
+type Spare = [[Block; SPARE]; MOST];
+
+/// `ROWS` of the spare blocks of each lane.
+#[inline(always)]
+fn first_rows<const ROWS: usize>(spare: &mut Spare) -> Blocks<'_, ROWS> {
+    const { assert!(ROWS <= SPARE) };
+    spare.each_mut().map(|rows| rows.first_chunk_mut().expect("fewer rows"))
+}
+
 /// The frames' blocks from `row` on; where a packet has none, of the spare ones.
 #[inline(always)]
 fn blocks<'a, const ROWS: usize>(
     frames: &'a mut [Frame<'_>],
     first: &[usize],
-    spare: &'a mut [[Block; ROWS]; MOST],
+    mut blocks: Blocks<'a, ROWS>,
     row: usize,
 ) -> Blocks<'a, ROWS> {
-    let mut blocks = spare.each_mut();
     for ((block, frame), first) in blocks.iter_mut().zip(frames).zip(first) {
         let at = row.wrapping_sub(*first);
         if let Some(there) = frame.get_mut(at..at.wrapping_add(ROWS))
@@ -198,14 +224,16 @@ fn blocks<'a, const ROWS: usize>(
     blocks
 }
 
+/// Rows of text for which the frames are looked up at once.
+const STRETCH: usize = 16;
+
 impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
     /// The first `ROWS` rows where all packets have them: associated data, and `TEXT` of text, one less.
     #[inline(always)]
-    fn head<const ROWS: usize, const TEXT: usize>(&mut self) -> usize {
+    fn head<const ROWS: usize, const TEXT: usize>(&mut self, spare: &mut Spare) -> usize {
         let simd = self.simd;
         let mut stream = self.stream::<TEXT>(1);
-        let mut spare = [[[0; 16]; ROWS]; MOST];
-        let mut blocks = spare.each_mut();
+        let mut blocks = first_rows::<ROWS>(spare);
         // The frames are borrowed separately from the rest of the group.
         let frames = core::mem::take(&mut self.frames);
         for (block, frame) in blocks.iter_mut().zip(frames.iter_mut()) {
@@ -225,9 +253,8 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
 
     /// Row 0, the associated data of the longest packets.
     #[inline(always)]
-    fn ad(&mut self) -> usize {
-        let mut spare = [[[0; 16]; 1]; MOST];
-        let blocks = blocks(self.frames, self.first, &mut spare, 0);
+    fn ad(&mut self, spare: &mut Spare) -> usize {
+        let blocks = blocks::<1>(self.frames, self.first, first_rows(spare), 0);
         let mut ad = [self.simd.zero(); WIDTH];
         for (i, ad) in ad.iter_mut().enumerate() {
             *ad = self.simd.gather(&blocks[i * S::Reg::BLOCKS..], 0);
@@ -247,7 +274,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
                 *key = key.add32(n).reverse_bytes();
             }
         }
-        encrypt_rows(simd, self.keys, &mut stream);
+        self.keys.encrypt(simd, &mut stream);
         stream
     }
 
@@ -267,14 +294,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
             }
         }
         for (i, keys) in stream.iter().enumerate() {
-            let mut known = [simd.zero(); WIDTH];
-            for (j, key) in keys.iter().enumerate() {
-                let frames = &mut blocks[j * S::Reg::BLOCKS..];
-                let old = simd.gather(frames, from + i);
-                let new = old ^ *key;
-                new.scatter(frames, from + i);
-                known[j] = if self.seal { new } else { old };
-            }
+            let mut known = self.exchange(keys, blocks, from + i);
             if is_last && i == ROWS - 1 {
                 for (known, keep) in known.iter_mut().zip(self.keep) {
                     *known = *known & keep;
@@ -284,17 +304,74 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         }
     }
 
+    /// Encrypts or decrypts block `at` of each packet; the ciphertext.
+    #[inline(always)]
+    fn exchange<const BLOCKS: usize>(
+        &self,
+        stream: &Across<S>,
+        blocks: &mut Blocks<'_, BLOCKS>,
+        at: usize,
+    ) -> Across<S> {
+        let mut known = [self.simd.zero(); WIDTH];
+        for (i, key) in stream.iter().enumerate() {
+            let frames = &mut blocks[i * S::Reg::BLOCKS..];
+            let old = self.simd.gather(frames, at);
+            let new = old ^ *key;
+            new.scatter(frames, at);
+            known[i] = if self.seal { new } else { old };
+        }
+        known
+    }
+
     /// `ROWS` rows of text from `row` on.
     #[inline(always)]
-    fn rows<const ROWS: usize>(&mut self, row: usize) -> usize {
+    fn rows<const ROWS: usize>(&mut self, spare: &mut Spare, row: usize) -> usize {
         let mut stream = self.stream::<ROWS>(row);
         if row <= self.latest {
             clip::<S>(self.simd, self.first, row, &mut stream[0]);
         }
+        let frames = core::mem::take(&mut self.frames);
+        let mut blocks = blocks::<ROWS>(frames, self.first, first_rows(spare), row);
+        self.texts(&mut stream, &mut blocks, 0, row + ROWS > self.last);
+        self.frames = frames;
+        ROWS
+    }
+
+    /// Whole rows of text from `row` on, four at a time, with one reduction of the hash for each four; the row behind them.
+    #[inline(always)]
+    fn long(&mut self, mut row: usize) -> usize {
+        let mut powers = [LanePowers::new(self.simd, &self.hashes[0]); WIDTH];
+        for (powers, keys) in powers.iter_mut().zip(&self.hashes).skip(1) {
+            *powers = LanePowers::new(self.simd, keys);
+        }
+        while row + STRETCH <= self.last {
+            row += self.stretch::<STRETCH>(row, &powers);
+        }
+        while row + 4 <= self.last {
+            row += self.stretch::<4>(row, &powers);
+        }
+        row
+    }
+
+    /// `ROWS` of them, a multiple of four.
+    #[inline(always)]
+    fn stretch<const ROWS: usize>(&mut self, row: usize, powers: &[LanePowers<S::Reg>; WIDTH]) -> usize {
         let mut spare = [[[0; 16]; ROWS]; MOST];
         let frames = core::mem::take(&mut self.frames);
-        let mut blocks = blocks(frames, self.first, &mut spare, row);
-        self.texts(&mut stream, &mut blocks, 0, row + ROWS > self.last);
+        let mut blocks = blocks(frames, self.first, spare.each_mut(), row);
+        for at in (0..ROWS).step_by(4) {
+            let stream = self.stream::<4>(row + at);
+            for (i, powers) in powers.iter().enumerate() {
+                let frames = &mut blocks[i * S::Reg::BLOCKS..];
+                let old = self.simd.gather4(frames, at);
+                let mut new = old;
+                for (text, keys) in new.iter_mut().zip(&stream) {
+                    *text = *text ^ keys[i];
+                }
+                S::Reg::scatter4(new, frames, at);
+                self.sums[i] = powers.absorb(self.simd, self.sums[i], if self.seal { new } else { old });
+            }
+        }
         self.frames = frames;
         ROWS
     }

@@ -1,0 +1,84 @@
+//! Another key h in every lane: for packets of many clients, one a lane.
+
+use super::clmul::{POLYNOMIAL, multiply, reduce};
+use crate::simd::{Reg, Simd};
+
+/// Another key h in every lane, for hashing one block after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneKeys<R> {
+    h: R,
+    middle: R,
+}
+
+impl<R: Reg> LaneKeys<R> {
+    /// The keys whose blocks these are.
+    #[inline(always)]
+    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, h: R) -> Self {
+        let h = times_x(simd, h.reverse_bytes());
+        LaneKeys { h, middle: h ^ h.swap_halves() }
+    }
+
+    /// The hash `sum`, bytes reversed, with one block more in every lane.
+    #[inline(always)]
+    pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, block: R) -> R {
+        let x = sum ^ block.reverse_bytes();
+        let (low, high) = (x.clmul::<0x00>(self.h), x.clmul::<0x11>(self.h));
+        let middle = (x ^ x.swap_halves()).clmul::<0x00>(self.middle);
+        reduce(simd, low, middle ^ low ^ high, high, R::BLOCKS)
+    }
+}
+
+/// Powers of h in every lane, for hashing four blocks with one reduction: for texts long enough to pay for the powers.
+#[derive(Clone, Copy)]
+pub(crate) struct LanePowers<R> {
+    /// h^4 down to h.
+    powers: [R; 4],
+    /// Low xor high half of h^4 and h^3, of h^2 and h.
+    middles: [R; 2],
+}
+
+impl<R: Reg> LanePowers<R> {
+    /// The powers of these keys.
+    #[inline(always)]
+    pub(crate) fn new<S: Simd<Reg = R>>(simd: S, keys: &LaneKeys<R>) -> Self {
+        let h = keys.h;
+        let square = multiply(simd, h, h);
+        let (third, fourth) = (multiply(simd, square, h), multiply(simd, square, square));
+        let middles = [both_halves(fourth, third), both_halves(square, h)];
+        LanePowers { powers: [fourth, third, square, h], middles }
+    }
+
+    /// The hash `sum`, bytes reversed, with four blocks more in every lane.
+    #[inline(always)]
+    pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, [a, b, c, d]: [R; 4]) -> R {
+        let [p, q, r, s] = self.powers;
+        let (a, b) = (sum ^ a.reverse_bytes(), b.reverse_bytes());
+        let (c, d) = (c.reverse_bytes(), d.reverse_bytes());
+        let (first, second) = (both_halves(a, b), both_halves(c, d));
+        let low = a.clmul::<0x00>(p) ^ b.clmul::<0x00>(q) ^ c.clmul::<0x00>(r) ^ d.clmul::<0x00>(s);
+        let high = a.clmul::<0x11>(p) ^ b.clmul::<0x11>(q) ^ c.clmul::<0x11>(r) ^ d.clmul::<0x11>(s);
+        let middle = first.clmul::<0x00>(self.middles[0])
+            ^ first.clmul::<0x11>(self.middles[0])
+            ^ second.clmul::<0x00>(self.middles[1])
+            ^ second.clmul::<0x11>(self.middles[1]);
+        reduce(simd, low, middle ^ low ^ high, high, R::BLOCKS)
+    }
+}
+
+/// Low xor high half of `x` in the low half of each lane, of `y` in the high one.
+#[inline(always)]
+fn both_halves<R: Reg>(x: R, y: R) -> R {
+    x.unpack_low(y) ^ x.unpack_high(y)
+}
+
+/// The kept form of `h`, times x, in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
+/// polynomial.
+#[inline(always)]
+fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
+    let turned = h.rotate32::<1>();
+    let carries = turned & simd.splat_words(1);
+    let polynomial = simd.splat(&POLYNOMIAL);
+    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
+    let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
+    turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
+}
