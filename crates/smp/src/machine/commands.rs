@@ -1,8 +1,8 @@
 //! Commands of the address bus, or over links to their line's home: their place in its order, what attackers do to them, and what nodes and memory make of them.
 
 use super::{
-    Machine, coherence::Completion, network::Heard, outcome::MachineError, request::Request, schedule::Event, set::Set,
-    transfers::Line,
+    Machine, coherence::Completion, network::Announcement, outcome::MachineError, request::Request, schedule::Event,
+    set::Set, transfers::Line,
 };
 use crate::{
     attack::Forged,
@@ -74,9 +74,9 @@ impl Machine {
             Some(network) => network.directory.order(&request, owner),
             None => Set::all(self.config.machine.processors),
         };
-        let heard = self.announce(&request, reached, owner);
+        let announced = self.announce(&request, reached, owner);
         // Over links, a write-back brought its line along
-        if heard.is_none()
+        if announced.is_none()
             && request.command == Command::PutX
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
@@ -88,16 +88,16 @@ impl Machine {
         }
         let mut back = None;
         for node in reached.iter() {
-            back = self.snoop(node, request, heard.as_ref())?.map(|text| (node, text)).or(back);
+            back = self.snoop(node, request, announced.as_ref())?.map(|text| (node, text)).or(back);
         }
         self.snoop_memory(index, request);
         if let Some((node, text)) = back {
             // It has seen the request as one that its owner answers
-            let at = heard.as_ref().map_or(self.context.schedule.now(), |heard| heard.at[node]);
+            let at = announced.as_ref().map_or(self.context.schedule.now(), |announced| announced.at[node]);
             self.give_back(node, request.line, text, at);
         }
-        if let Some(heard) = heard {
-            self.coherence.acknowledge(request, heard.acknowledged);
+        if let Some(announced) = announced {
+            self.coherence.acknowledge(request, announced.acknowledged);
         }
         self.bus.forget(index);
         // A forged command is no part of the transaction that holds the bus
@@ -119,29 +119,30 @@ impl Machine {
         Ok(())
     }
 
-    /// A node sees a command; the line that memory takes then too. Over links, what follows waits until the node has `heard` of it.
+    /// A node sees a command; the line that memory takes then too. Over links, what follows waits until the node has heard what its
+    /// home has `announced`.
     fn snoop(
         &mut self,
         node: usize,
         request: Request,
-        heard: Option<&Heard>,
+        announced: Option<&Announcement>,
     ) -> Result<Option<[u8; LONGEST_LINE]>, MachineError> {
         if request.blocked == Some(node) {
             return Ok(None);
         }
         let now = self.context.schedule.now();
-        match heard {
+        match announced {
             None => self.transfers.command(node, &request.on_bus(), &mut self.context),
             Some(_) => self.catch_up(node, now),
         }
-        let at = heard.map_or(now, |heard| heard.at[node]);
+        let at = announced.map_or(now, |announced| announced.at[node]);
         let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
         if let Some(text) = snooped.sends {
             let line = Line { number: request.line, text, at: at + self.config.bus.response };
             self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
         }
         if let Some(completion) = snooped.completion {
-            let done = heard.map_or(now, |heard| at.max(heard.acknowledged));
+            let done = announced.map_or(now, |announced| at.max(announced.acknowledged));
             // At the end of time: an acknowledgement never comes
             if done < Cycle::MAX {
                 self.context.counters.nodes[node].waited += done - now;

@@ -24,9 +24,9 @@ pub(super) struct Network {
     pub(super) directory: Directory,
 }
 
-/// When nodes hear of a command that its home has ordered.
+/// A command that its home has ordered and told: when it is known where.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct Announcement {
     /// By node.
     pub(super) at: [Cycle; MOST_PROCESSORS],
     /// When all invalidations have been acknowledged to the node that asked; the end of time if one never is.
@@ -62,34 +62,34 @@ impl Machine {
 
     /// A home has ordered a command, and tells the nodes of `reached`: the owner, who sends the line, or those whose copies are
     /// invalid now and who acknowledge that. `None` on a bus.
-    pub(super) fn announce(&mut self, request: &Request, reached: Set, owner: Option<usize>) -> Option<Heard> {
+    pub(super) fn announce(&mut self, request: &Request, reached: Set, owner: Option<usize>) -> Option<Announcement> {
         let links = &mut self.network.as_mut()?.links;
         let (line, now) = (request.line, self.context.schedule.now());
         let (home, asks) = (links.home(line), self.config.unit(request.node));
         let (scheme, context) = (self.transfers.scheme.as_mut(), &mut self.context);
-        let mut heard = Heard { at: [now; MOST_PROCESSORS], acknowledged: now };
+        let mut announced = Announcement { at: [now; MOST_PROCESSORS], acknowledged: now };
         for node in reached.without(request.node).iter() {
             let unit = self.config.unit(node);
             if request.blocked == Some(node) {
                 links.lose_command((home, unit), line, now, scheme, context);
-                heard.acknowledged = Cycle::MAX;
+                announced.acknowledged = Cycle::MAX;
                 continue;
             }
             let at = links.command((home, unit), line, now, scheme, context);
-            heard.at[node] = at;
+            announced.at[node] = at;
             if owner == Some(node) {
                 context.counters.links.forwards += 1;
             } else {
                 context.counters.links.invalidations += 1;
                 let acknowledged = links.command((unit, asks), line, at, scheme, context);
-                heard.acknowledged = heard.acknowledged.max(acknowledged);
+                announced.acknowledged = announced.acknowledged.max(acknowledged);
             }
         }
         // No line follows that would tell
         if owner == Some(request.node) || request.command == Command::PutX {
-            heard.at[request.node] = links.command((home, asks), line, now, scheme, context);
+            announced.at[request.node] = links.command((home, asks), line, now, scheme, context);
         }
-        Some(heard)
+        Some(announced)
     }
 
     /// Memory takes a line that a node sends to a reader at `at`: off the bus, or as a message of its own.
