@@ -5,7 +5,7 @@ use std::{f64::consts::TAU, ops::Range};
 
 use super::{
     cpu::{Cpu, Emitter, Shared, sources},
-    program::{Check, KernelError, Program, Reader, ResultError, numbers},
+    program::{KernelError, Program, ResultError, check},
 };
 use crate::random::Random;
 
@@ -54,9 +54,9 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let rows = side / processors;
     let sources = sources(processors, &shared, |cpu| work(cpu, layout, rows, processors));
-    let check: Check = Box::new(move |reader: &Reader<'_>| {
-        let found = numbers(reader, base + 8 * layout.other as u64, 2 * points);
-        let spectrum: Vec<(f64, f64)> = found.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    let check = check(base + 8 * layout.other as u64, 2 * points, move |found| {
+        let number = f64::from_bits;
+        let spectrum: Vec<(f64, f64)> = found.chunks_exact(2).map(|pair| (number(pair[0]), number(pair[1]))).collect();
         let back = inverse(&spectrum);
         let worst = back
             .iter()

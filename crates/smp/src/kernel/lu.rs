@@ -3,7 +3,7 @@
 
 use super::{
     cpu::{Cpu, Emitter, Shared, sources},
-    program::{Check, KernelError, Program, Reader, ResultError, numbers},
+    program::{KernelError, Program, ResultError, check},
 };
 use crate::random::Random;
 
@@ -67,9 +67,8 @@ pub(super) fn program(
     }
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
-    let check: Check = Box::new(move |reader: &Reader<'_>| {
-        let found = numbers(reader, base, n * n);
-        let worst = residual(&matrix, n, |i, j| found[layout.element(i, j)]);
+    let check = check(base, n * n, move |found| {
+        let worst = residual(&matrix, n, |i, j| f64::from_bits(found[layout.element(i, j)]));
         let text = format!("L times U is the matrix within {worst:.1e} of its size");
         if worst < 1e-10 { Ok(text) } else { Err(ResultError(text)) }
     });

@@ -3,7 +3,7 @@
 
 use super::{
     cpu::{Cpu, Shared, sources},
-    program::{Check, KernelError, Program, Reader, ResultError, words},
+    program::{KernelError, Program, ResultError, check},
 };
 use crate::random::Random;
 
@@ -60,7 +60,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
     input.sort_unstable();
     // An even number of passes ends where it began
-    let check: Check = Box::new(move |reader: &Reader<'_>| match words(reader, base, input.len()) == input {
+    let check = check(base, input.len(), move |found| match found == input {
         true => Ok(format!("{} keys are sorted", input.len())),
         false => Err(ResultError("the keys are not sorted".into())),
     });

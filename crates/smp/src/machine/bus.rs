@@ -21,7 +21,9 @@ pub(super) struct Bus {
     line: u64,
     /// Whether requests go to their lines' homes, over links.
     links: bool,
-    waiting: Vec<usize>,
+    waiting: Vec<Waiting>,
+    /// When the arbiter will decide.
+    decisions: Vec<Cycle>,
     requests: Vec<Option<Request>>,
     free: Vec<usize>,
     last: usize,
@@ -37,6 +39,15 @@ pub(super) struct Bus {
     last_seen: Vec<Cycle>,
 }
 
+/// A request that waits for the address lines.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    node: usize,
+    /// When it asked.
+    at: Cycle,
+    index: usize,
+}
+
 impl Bus {
     pub(super) fn new(config: &Config) -> Bus {
         let nodes = config.machine.processors;
@@ -46,6 +57,7 @@ impl Bus {
             line: config.machine.line as u64,
             links: config.interconnect.kind != Kind::Bus,
             waiting: Vec::new(),
+            decisions: Vec::new(),
             requests: Vec::new(),
             free: Vec::new(),
             last: nodes - 1,
@@ -69,13 +81,13 @@ impl Bus {
     ) {
         let at = time + self.config.issue;
         let (order, tag, blocked, forged, alone, unseen) = (0, None, None, false, false, 0);
-        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen, at };
+        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen };
         let index = self.keep(request);
         if self.links {
             return schedule.at(at, Event::Depart(index));
         }
-        self.waiting.push(index);
-        schedule.at(at, Event::Arbitrate);
+        self.waiting.push(Waiting { node, at, index });
+        self.decide(at, schedule);
     }
 
     fn keep(&mut self, request: Request) -> usize {
@@ -114,31 +126,40 @@ impl Bus {
         self.requests[index] = Some(request);
     }
 
+    /// The arbiter shall decide at `at`, once for all that ask.
+    fn decide(&mut self, at: Cycle, schedule: &mut Schedule) {
+        if !self.decisions.contains(&at) {
+            self.decisions.push(at);
+            schedule.at(at, Event::Arbitrate);
+        }
+    }
+
     /// Gives the bus to a request that waits, if the bus is free.
     pub(super) fn arbitrate(&mut self, context: &mut Context) {
         let schedule = &mut context.schedule;
         let now = schedule.now();
+        self.decisions.retain(|at| *at != now);
         if self.held {
             return;
         }
         if self.address_free > now {
-            // Requests that came meanwhile are served then; one event is enough for all of them
-            if self.waiting.iter().any(|index| self.requests[*index].is_some_and(|request| request.at <= now)) {
-                schedule.at(self.address_free, Event::Arbitrate);
+            // Requests that came meanwhile are served then
+            if self.waiting.iter().any(|waiting| waiting.at <= now) {
+                self.decide(self.address_free, schedule);
             }
             return;
         }
         let turn = |node: usize| match self.config.arbiter {
             Arbiter::Fixed => node,
-            Arbiter::RoundRobin => (node + self.nodes - self.last - 1) % self.nodes,
+            Arbiter::RoundRobin if node > self.last => node - self.last - 1,
+            Arbiter::RoundRobin => node + self.nodes - self.last - 1,
         };
-        let ready = self.waiting.iter().enumerate().filter_map(|(place, index)| {
-            let request = self.requests[*index].filter(|request| request.at <= now)?;
-            Some((turn(request.node), request.at, place))
-        });
-        let Some((_, _, place)) = ready.min() else { return };
+        let ready = self.waiting.iter().enumerate().filter(|(_, waiting)| waiting.at <= now);
+        let Some((_, _, place)) = ready.map(|(place, waiting)| (turn(waiting.node), waiting.at, place)).min() else {
+            return;
+        };
         // A node's own requests keep their order
-        let index = self.waiting.remove(place);
+        let Waiting { index, .. } = self.waiting.remove(place);
         let Some(request) = self.requests[index] else { return };
         self.last = request.node;
         let carries = if request.command == Command::PutX { self.data_cycles(0) } else { 0 };
@@ -148,7 +169,7 @@ impl Bus {
         context.counters.address_cycles += busy;
         schedule.at(now + self.config.arbitration, Event::Order(index));
         if !self.waiting.is_empty() {
-            schedule.at(self.address_free, Event::Arbitrate);
+            self.decide(self.address_free, schedule);
         }
     }
 
@@ -197,7 +218,7 @@ impl Bus {
     pub(super) fn release(&mut self, schedule: &mut Schedule) {
         if self.held {
             self.held = false;
-            schedule.at(schedule.now().max(self.address_free), Event::Arbitrate);
+            self.decide(schedule.now().max(self.address_free), schedule);
         }
     }
 

@@ -6,11 +6,13 @@ use super::{
     context::Context,
     node::{At, Mshr, Node, WriteBack},
     outcome::MachineError,
+    set::Set,
 };
 use crate::{
     access::{Access, Kind},
     config::Config,
     engine::Cycle,
+    memory::Numbered,
     message::{Command, LONGEST_LINE},
     mosi::{Action, EVENTS, Event, STATES, State, Transition, TransitionError},
     protocol::Protocol,
@@ -27,6 +29,8 @@ pub(super) struct Caches {
     /// Bytes of a line, and their binary logarithm.
     pub(super) line: usize,
     pub(super) shift: u32,
+    /// Nodes that may have a line, or have a transaction on it: those that do are among them.
+    present: Numbered<Set>,
 }
 
 impl Caches {
@@ -37,6 +41,25 @@ impl Caches {
             coverage: Box::new([[0; EVENTS]; STATES]),
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
+            present: Numbered::default(),
+        }
+    }
+
+    /// Nodes that may have `line` in another state than I.
+    pub(super) fn present(&self, line: u64) -> Set {
+        self.present.get(&line).copied().unwrap_or_default()
+    }
+
+    /// A node asks for a line.
+    pub(super) fn asks(&mut self, node: usize, line: u64) {
+        let present = self.present.entry(line).or_default();
+        *present = present.with(node);
+    }
+
+    /// A node has no more to do with a line.
+    pub(super) fn gone(&mut self, node: usize, line: u64) {
+        if let Some(present) = self.present.get_mut(&line) {
+            *present = present.without(node);
         }
     }
 

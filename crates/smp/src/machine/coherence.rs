@@ -53,6 +53,8 @@ pub(super) struct Snooped {
     /// Memory takes that line too.
     pub(super) back: bool,
     pub(super) completion: Option<Completion>,
+    /// The node has no more to do with the line.
+    pub(super) gone: bool,
 }
 
 /// What a line does at its requestor.
@@ -131,6 +133,7 @@ impl Coherence {
                     forwards,
                     acknowledged: 0,
                 });
+                self.caches.asks(node, line);
                 let command = if *action == Action::Gets { Command::GetS } else { Command::GetX };
                 bus.request(node, command, line, request, time, &mut context.schedule);
                 if self.timeout > 0 {
@@ -173,6 +176,7 @@ impl Coherence {
         };
         // Most nodes have no copy of most lines
         if state == State::I && request.node != node {
+            snooped.gone = true;
             return Ok(snooped);
         }
         let cell = self.caches.transition(state, event)?;
@@ -210,6 +214,7 @@ impl Coherence {
                 None => caches.set(line, cell.next),
             },
         }
+        snooped.gone = cell.next == State::I;
         Ok(snooped)
     }
 
@@ -289,8 +294,8 @@ impl Coherence {
 
     /// Whether no node but `node` has a copy of the line or will have one by what is ordered already.
     pub(super) fn alone(&self, node: usize, line: u64) -> bool {
-        let others = self.caches.nodes.iter().enumerate().filter(|(other, _)| *other != node);
-        others.map(|(_, other)| other.state(line)).all(|state| !has_copy(state))
+        let mut others = self.caches.present(line).without(node).iter();
+        others.all(|other| !has_copy(self.caches.nodes[other].state(line)))
     }
 
     /// The line of a node's write-back, which its command carries.

@@ -2,7 +2,7 @@
 
 use super::{
     Machine, coherence::Completion, network::Announcement, outcome::MachineError, request::Request, schedule::Event,
-    set::Set, transfers::Line,
+    transfers::Line,
 };
 use crate::{
     attack::Forged,
@@ -58,7 +58,7 @@ impl Machine {
         let (blocked, forged, alone) = (Some(node), true, false);
         // No request of a node has the number 0
         let (number, unseen) = (0, 0);
-        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen, at: now };
+        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen };
         let index = self.bus.inject(request, &mut self.context);
         self.show(index, request)
     }
@@ -72,7 +72,7 @@ impl Machine {
         let owner = if self.network.is_some() { self.memory.owner(request.line) } else { None };
         let reached = match &mut self.network {
             Some(network) => network.directory.order(&request, owner),
-            None => Set::all(self.config.machine.processors),
+            None => self.coherence.caches.present(request.line).with(request.node),
         };
         let announced = self.announce(&request, reached, owner);
         // Over links, a write-back brought its line along
@@ -85,6 +85,12 @@ impl Machine {
         if self.config.bus.skew > 0 {
             self.bus.spread(index, &mut self.context);
             return Ok(());
+        }
+        if announced.is_none() && tagged(&request) {
+            // Every unit on a bus sees every command, though few nodes have its line
+            for node in 0..self.config.machine.processors {
+                self.hear(node, &request);
+            }
         }
         let mut back = None;
         for node in reached.iter() {
@@ -111,6 +117,9 @@ impl Machine {
     pub(super) fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
         let Some(request) = self.bus.get(index) else { return Ok(()) };
         if node < self.config.machine.processors {
+            if tagged(&request) {
+                self.hear(node, &request);
+            }
             self.snoop(node, request, None)?;
         } else {
             self.snoop_memory(index, request);
@@ -131,12 +140,12 @@ impl Machine {
             return Ok(None);
         }
         let now = self.context.schedule.now();
-        match announced {
-            None => self.transfers.command(node, &request.on_bus(), &mut self.context),
-            Some(_) => self.catch_up(node, now),
-        }
+        self.catch_up(node, now);
         let at = announced.map_or(now, |announced| announced.at[node]);
         let snooped = self.coherence.snoop(node, request, &mut self.bus, &mut self.context)?;
+        if snooped.gone {
+            self.coherence.caches.gone(node, request.line);
+        }
         if let Some(text) = snooped.sends {
             let line = Line { number: request.line, text, at: at + self.config.bus.response };
             self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
@@ -152,6 +161,13 @@ impl Machine {
         Ok(snooped.sends.filter(|_| snooped.back))
     }
 
+    /// A node's unit sees a command on the bus.
+    fn hear(&mut self, node: usize, request: &Request) {
+        if request.blocked != Some(node) {
+            self.transfers.command(node, &request.on_bus(), &mut self.context);
+        }
+    }
+
     fn snoop_memory(&mut self, index: usize, request: Request) {
         let attackers = &mut self.transfers.attackers;
         if let Some(answer) = self.memory.snoop(index, request, &mut self.bus, attackers, &mut self.context) {
@@ -159,6 +175,11 @@ impl Machine {
             self.transfers.send(None, (request.node, request.number), line, &mut self.context);
         }
     }
+}
+
+/// Whether units look at a command: not where schemes give commands no tags.
+fn tagged(request: &Request) -> bool {
+    request.tag.is_some() || request.forged
 }
 
 /// Counts a command; its number among all of them.

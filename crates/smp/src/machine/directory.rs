@@ -55,7 +55,7 @@ mod tests {
         let mut order = |node, command, owner| {
             let (tag, blocked, forged, alone) = (None, None, false, false);
             let request =
-                Request { node, command, line: 5, number: 1, order: 1, tag, blocked, forged, alone, unseen: 0, at: 0 };
+                Request { node, command, line: 5, number: 1, order: 1, tag, blocked, forged, alone, unseen: 0 };
             directory.order(&request, owner).iter().collect::<Vec<_>>()
         };
         assert_eq!(order(3, Command::GetS, None), [3]);

@@ -116,7 +116,8 @@ pub(super) fn read(node: Option<usize>, address: u64, out: &mut [u8], caches: &C
         let n = (len - start).min(out.len() - done);
         let mut text = [0; LONGEST_LINE];
         let own = node.and_then(|node| caches.nodes[node].copy(line));
-        let owner = || caches.nodes.iter().find(|node| node.state(line).owns()).and_then(|node| node.copy(line));
+        let nodes = || caches.present(line).iter().map(|node| &caches.nodes[node]);
+        let owner = || nodes().find(|node| node.state(line).owns()).and_then(|node| node.copy(line));
         match own.or_else(owner) {
             Some(copy) => text = copy,
             None => memory.peek(line, &mut text[..len]),

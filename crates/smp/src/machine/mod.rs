@@ -1,11 +1,9 @@
 //! The machine: processors, caches, bus or links, memory and synchronisation, and the order in which they act.
 //!
 //! Each component owns its state; [`Machine`] takes events from the schedule and passes what one component says to the
-//! next. Whatever one node does to another on a bus goes over it and takes at least `issue + arbitration` cycles. And what hits
-//! a first level now hits it until that level changes. So every processor looks ahead to its first access that may not hit;
-//! until the earliest of these, and that many cycles longer, each may run on its own without seeing anything too early or
-//! too late. That is exact, and nearly as fast as running alone. Over links, a command reaches few nodes, and each processor runs at
-//! a pace of its own (`pace`).
+//! next. What hits a first level now hits it until that level changes, so processors run on their own as long as nothing can reach them:
+//! on a bus in windows of time (`windows`), over links each at a pace of its own (`pace`). That is exact, and nearly as fast as
+//! running alone.
 
 mod bus;
 mod cache;
@@ -33,8 +31,10 @@ mod schedule;
 mod set;
 mod sync;
 mod threads;
+mod times;
 mod transfers;
 mod turns;
+mod windows;
 
 use bus::Bus;
 use checker::Checker;
@@ -45,7 +45,7 @@ use dump::Dump;
 use memory::Memory;
 use network::Network;
 pub use outcome::{Detection, MachineError, Outcome, StrikeReport};
-use processor::{Processors, Stop};
+use processor::Processors;
 use schedule::Event;
 use sync::Sync;
 use transfers::{Line, Transfers};
@@ -162,17 +162,16 @@ impl Machine {
                 self.finish(node)?;
             }
         }
-        // Accesses are counted in each node: not to be added up all the time
-        let steps = if self.network.is_some() { 1024 } else { 1 };
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
-            for _ in 0..steps {
+            // Accesses are counted in each node: not to be added up all the time
+            for _ in 0..1024 {
                 self.step()?;
                 if self.context.outcome.is_some() {
-                    self.catch_up_all(self.context.schedule.now());
                     break;
                 }
             }
         }
+        self.catch_up_all(self.context.schedule.now());
         Ok(self.context.outcome.clone())
     }
 
@@ -183,7 +182,7 @@ impl Machine {
         if warm_up > 0 && !self.context.region.begun() && self.context.counters.accesses() >= warm_up {
             self.bound_region(true, self.context.schedule.now());
         }
-        let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_processors(event)? };
+        let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_window(event)? };
         if ran { Ok(()) } else { self.next_event() }
     }
 
@@ -191,28 +190,6 @@ impl Machine {
     fn bound_region(&mut self, begins: bool, now: Cycle) {
         self.catch_up_all(now);
         self.context.region.mark(begins, now, &self.context.counters, self.transfers.scheme.counters());
-    }
-
-    /// Runs each processor as far as nothing can reach it; whether any could run.
-    fn run_processors(&mut self, event: Cycle) -> Result<bool, MachineError> {
-        if self.processors.first_clock() >= event {
-            return Ok(false);
-        }
-        // Until then all processors hit their own first levels, and none affects another
-        let nodes = self.config.machine.processors;
-        let alone = (0..nodes).map(|node| self.processors.look_ahead(node, event, &mut self.coherence.caches)).min();
-        let reach = self.config.bus.issue + self.config.bus.arbitration;
-        let horizon = event.min(alone.unwrap_or(event).saturating_add(reach));
-        for node in 0..nodes {
-            if self.processors.clock(node) < horizon {
-                match self.processors.run(node, horizon, &mut self.coherence.caches, &mut self.context)? {
-                    Stop::None => {}
-                    Stop::Finished => self.finish(node)?,
-                    Stop::Access => self.access(node)?,
-                }
-            }
-        }
-        Ok(true)
     }
 
     fn next_event(&mut self) -> Result<(), MachineError> {
@@ -339,5 +316,15 @@ impl Machine {
     /// memory. For looking at results after a run.
     pub fn read(&self, node: usize, address: u64, out: &mut [u8]) {
         invariants::read(Some(node), address, out, &self.coherence.caches, &self.memory);
+    }
+
+    /// The bytes at `address` as a processor without a copy of them would load them.
+    pub(crate) fn read_shared(&self, address: u64, out: &mut [u8]) {
+        invariants::read(None, address, out, &self.coherence.caches, &self.memory);
+    }
+
+    /// Whether what a node has copies of, from `address` on, are these bytes.
+    pub(crate) fn copies_agree(&self, node: usize, address: u64, bytes: &[u8]) -> bool {
+        self.coherence.caches.nodes[node].agrees(address, bytes)
     }
 }

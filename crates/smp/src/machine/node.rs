@@ -157,6 +157,22 @@ impl Node {
         }
     }
 
+    /// Whether copies in the caches of what lies from `address` on are `bytes`.
+    pub(super) fn agrees(&self, address: u64, bytes: &[u8]) -> bool {
+        let (end, len) = (address + bytes.len() as u64, self.line as u64);
+        let agrees = |line: u64, text: &[u8]| {
+            let start = line * len;
+            let (from, to) = (start.max(address), end.min(start + len));
+            from >= to
+                || text[(from - start) as usize..(to - start) as usize]
+                    == bytes[(from - address) as usize..(to - address) as usize]
+        };
+        let levels = [At::Data, At::Second, At::Instructions].into_iter();
+        let mut copies = levels.flat_map(|at| self.level(at).lines().map(move |(slot, entry)| (at, slot, entry.line)));
+        copies.all(|(at, slot, line)| agrees(line, self.text(at, slot)))
+            && self.write_backs.iter().all(|entry| agrees(entry.line, &entry.text))
+    }
+
     /// A copy of what this node would send of `line`: from its caches, else from its write-back buffer.
     pub(super) fn copy(&self, line: u64) -> Option<[u8; LONGEST_LINE]> {
         let mut text = [0; LONGEST_LINE];

@@ -1,29 +1,27 @@
 //! Processors at their own pace, where a command reaches few nodes: a processor is brought up to a time only when something
 //! reaches its node then, or when it is the first to do anything but hit its own first level.
 
-use super::{
-    Machine,
-    caches::Caches,
-    context::Context,
-    outcome::MachineError,
-    processor::{Processors, Stop},
-};
+use super::{Machine, caches::Caches, context::Context, outcome::MachineError, processor::Processors};
 use crate::engine::Cycle;
 
 impl Processors {
     /// The processor that is the first to do anything but hit its first level, if it does so before `event`.
     fn first_to_stop(&mut self, event: Cycle, caches: &mut Caches) -> Option<usize> {
         for node in std::mem::take(&mut self.touched).iter() {
-            self.hits_until[node] = self.look_ahead(node, event, caches);
+            let until = self.look_ahead(node, event, caches);
+            self.hits_until.set(node, until);
         }
         loop {
-            let first = self.hits_until.iter().copied().min().filter(|first| *first < event)?;
-            let node = self.hits_until.iter().position(|until| *until == first)?;
+            let first = self.hits_until.first();
+            if first >= event {
+                return None;
+            }
+            let node = self.hits_until.who();
             let until = self.look_ahead(node, event, caches);
             if until == first && self.stops(node) {
                 return Some(node);
             }
-            self.hits_until[node] = until;
+            self.hits_until.set(node, until);
         }
     }
 
@@ -40,19 +38,16 @@ impl Machine {
     /// Runs the processor that is the first to do anything but hit, if that is before `event`; whether there was one.
     pub(super) fn run_first(&mut self, event: Cycle) -> Result<bool, MachineError> {
         let Some(node) = self.processors.first_to_stop(event, &mut self.coherence.caches) else { return Ok(false) };
-        match self.processors.run(node, event, &mut self.coherence.caches, &mut self.context)? {
-            Stop::None => {}
-            Stop::Finished => self.finish(node)?,
-            Stop::Access => self.access(node)?,
-        }
+        self.run_one(node, event)?;
         Ok(true)
     }
 
-    /// Something reaches a node at `now`; on a bus its processor has been brought up already.
+    /// Something reaches a node at `now`.
     pub(super) fn catch_up(&mut self, node: usize, now: Cycle) {
-        if self.network.is_some() {
-            self.processors.catch_up(node, now, &mut self.coherence.caches, &mut self.context);
+        if self.network.is_none() {
+            return self.settle(node);
         }
+        self.processors.catch_up(node, now, &mut self.coherence.caches, &mut self.context);
     }
 
     /// Something is looked at that all processors change.

@@ -11,6 +11,7 @@ use super::{
     schedule::Event,
     set::Set,
     threads::{Parked, Threads},
+    times::{Times, Windows},
 };
 use crate::{
     access::{Access, Kind, Source},
@@ -67,8 +68,13 @@ pub(super) struct Processors {
     pub(super) cores: Vec<Processor>,
     pub(super) processes: Processes,
     /// Of each processor, until when it is known to only hit; not of those that were touched since that was looked at.
-    pub(super) hits_until: Vec<Cycle>,
+    pub(super) hits_until: Times,
     pub(super) touched: Set,
+    /// Of each processor on a bus, when it does what is no hit, as far as that is known.
+    pub(super) stops_at: Times,
+    /// Processors on a bus that may hit further than is known.
+    pub(super) open: Set,
+    pub(super) windows: Windows,
     hit: u64,
     line: usize,
     shift: u32,
@@ -116,8 +122,11 @@ impl Processors {
         Processors {
             cores,
             processes: config.processes.clone(),
-            hits_until: vec![Cycle::MAX; nodes],
+            hits_until: Times::new(nodes),
             touched: Set::default(),
+            stops_at: Times::new(nodes),
+            open: Set::default(),
+            windows: Windows::default(),
             hit: config.l1.hit,
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
@@ -140,6 +149,20 @@ impl Processors {
     #[inline]
     pub(super) fn touch(&mut self, node: usize) {
         self.touched = self.touched.with(node);
+    }
+
+    /// All processors.
+    pub(super) fn all(&self) -> Set {
+        Set::all(self.cores.len())
+    }
+
+    /// When a processor that runs is at an access that does not hit, or has to ask its source for more; `None` if it hits further
+    /// than is known.
+    pub(super) fn stop(&self, node: usize) -> Option<Cycle> {
+        let Processor { accesses, ahead, .. } = &self.cores[node];
+        // A source is asked as soon as the last access begins
+        let asks = ahead.known == accesses.len();
+        ahead.stops.then(|| if asks { ahead.until - self.hit } else { ahead.until })
     }
 
     /// Whether the first access that is not known to hit does not, or has not been read from the source.

@@ -1,9 +1,6 @@
 //! What nodes ask of the bus.
 
-use crate::{
-    engine::Cycle,
-    message::{BusCommand, Command, CommandTag},
-};
+use crate::message::{BusCommand, Command, CommandTag};
 
 /// A request that waits for the bus or has been ordered.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +22,6 @@ pub(super) struct Request {
     pub(super) alone: bool,
     /// Nodes that have yet to see it, where they see it at different times.
     pub(super) unseen: usize,
-    /// When it asked for the bus.
-    pub(super) at: Cycle,
 }
 
 impl Request {

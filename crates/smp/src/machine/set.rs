@@ -27,6 +27,21 @@ impl Set {
         Set(self.0 & !(1 << node))
     }
 
+    /// Those that are not in `other`.
+    pub(super) fn less(self, other: Set) -> Set {
+        Set(self.0 & !other.0)
+    }
+
+    /// Those that are in both.
+    pub(super) fn both(self, other: Set) -> Set {
+        Set(self.0 & other.0)
+    }
+
+    /// Those that are in one of them.
+    pub(super) fn or(self, other: Set) -> Set {
+        Set(self.0 | other.0)
+    }
+
     pub(super) fn has(self, node: usize) -> bool {
         self.0 >> node & 1 == 1
     }

@@ -1,0 +1,109 @@
+//! Times of all processors, who is first, and until when all have run.
+
+use super::set::Set;
+use crate::engine::Cycle;
+
+/// A time for each processor, as a tree in which each inner node has the earlier of two times: with many processors, few of them change
+/// between two looks at the first.
+#[derive(Clone, Debug)]
+pub(super) struct Times {
+    /// The root is number 1, and what lies below number n are 2 n and 2 n + 1.
+    tree: Vec<Cycle>,
+    leaves: usize,
+}
+
+impl Times {
+    /// The end of time for each of `count` processors.
+    pub(super) fn new(count: usize) -> Times {
+        let leaves = count.next_power_of_two().max(2);
+        Times { tree: vec![Cycle::MAX; 2 * leaves], leaves }
+    }
+
+    pub(super) fn set(&mut self, node: usize, at: Cycle) {
+        let mut place = self.leaves + node;
+        self.tree[place] = at;
+        while place > 1 {
+            place /= 2;
+            let least = self.tree[2 * place].min(self.tree[2 * place + 1]);
+            if self.tree[place] == least {
+                return;
+            }
+            self.tree[place] = least;
+        }
+    }
+
+    /// The first time.
+    #[inline]
+    pub(super) fn first(&self) -> Cycle {
+        self.tree[1]
+    }
+
+    /// Whose it is; of several, the lowest number.
+    pub(super) fn who(&self) -> usize {
+        let mut place = 1;
+        while place < self.leaves {
+            place *= 2;
+            place += usize::from(self.tree[place] > self.tree[place + 1]);
+        }
+        place - self.leaves
+    }
+
+    /// Processors whose times are before `end`.
+    pub(super) fn before(&self, end: Cycle) -> Set {
+        let mut found = Set::default();
+        let mut place = 1;
+        loop {
+            if self.tree[place] < end {
+                if place < self.leaves {
+                    place *= 2;
+                    continue;
+                }
+                found = found.with(place - self.leaves);
+            }
+            // To the right of this subtree, or of the first one above it that is a left half
+            while place % 2 == 1 {
+                place /= 2;
+            }
+            if place == 0 {
+                return found;
+            }
+            place += 1;
+        }
+    }
+}
+
+/// The windows of time so far in which processors on a bus have run.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    /// Until when every processor has hit, or will have once somebody looks.
+    pub(super) end: Cycle,
+    /// The same before the last window.
+    pub(super) before: Cycle,
+    /// The processor whose turn it is in the last window: those after it have not had theirs.
+    pub(super) turn: Option<usize>,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn the_tree_says_what_a_list_says() {
+        for count in [2, 3, 4, 7, 33, 64] {
+            let (mut times, mut list, mut random) = (Times::new(count), vec![Cycle::MAX; count], Random::new(5));
+            for _ in 0..500 {
+                let node = random.up_to(count as u64 - 1) as usize;
+                list[node] = if random.up_to(9) == 0 { Cycle::MAX } else { random.up_to(40) };
+                times.set(node, list[node]);
+                let first = *list.iter().min().unwrap();
+                assert_eq!(times.first(), first);
+                assert_eq!(times.who(), list.iter().position(|at| *at == first).unwrap());
+                let end = random.up_to(45);
+                let before: Vec<_> = (0..count).filter(|node| list[*node] < end).collect();
+                assert_eq!(times.before(end).iter().collect::<Vec<_>>(), before);
+            }
+        }
+    }
+}
