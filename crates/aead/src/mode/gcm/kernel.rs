@@ -309,7 +309,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
     #[inline(always)]
     pub(super) fn tag(self) -> Block {
         let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
-        // Neighbours differ by two at most. Conditions that are constants keep other levels' from being compiled.
+        // Conditions that are constants keep other levels' from being compiled.
         if const { Fused::<C, G, SEAL>::has_short::<S>() } {
             // Only what has more associated data, or another nonce, than most comes here.
             widths!(self, registers: 4 10)
@@ -351,13 +351,18 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
             }
         }
         let lengths = simd.splat(self.lengths);
-        for (i, x) in ciphertext.iter_mut().enumerate().skip(W.saturating_sub(2)) {
+        // Where widths differ by two at most, the lengths are in one of the last two registers.
+        let far = const { Fused::<C, G, SEAL>::has_short::<S>() };
+        for (i, x) in ciphertext.iter_mut().enumerate().skip(if far { 0 } else { W.saturating_sub(2) }) {
             *x = x.replace_lane((left - 1).wrapping_sub(i * lanes), lengths);
         }
-        let key = hash.ghash.window(left, W * lanes);
+        let key = hash.ghash.window(left, if far { (W * lanes).min(left + 8) } else { W * lanes });
         let sum = &mut hash.sum;
         for (i, registers) in ciphertext.chunks(2).enumerate() {
             let count = left.min(registers.len() * lanes);
+            if far && count == 0 {
+                break;
+            }
             match registers {
                 [a, b] => G::pair(simd, key, sum, 2 * i * lanes, [*a, *b], count),
                 [a, ..] => G::single(simd, key, sum, 2 * i * lanes, *a, count),
