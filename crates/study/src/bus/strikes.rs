@@ -72,8 +72,11 @@ pub(super) fn without_attacker() -> Result<Vec<Alarms>, RunError> {
     matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)
 }
 
+/// What strikes on one victim come to.
+type Cells = Result<Vec<Cell>, RunError>;
+
 /// The strikes on all victims with all seeds together: a seed decides keys and inputs.
-fn of_victims(seeds: u64, run: &dyn Fn(&Config, Kernel) -> Result<Vec<Cell>, RunError>) -> Result<Vec<Cell>, RunError> {
+fn of_victims(seeds: u64, run: &dyn Fn(&Config, Kernel) -> Cells) -> Cells {
     let mut cells: Vec<Cell> = Vec::new();
     for (victim, seed) in VICTIMS.into_iter().flat_map(|victim| (1..=seeds).map(move |seed| (victim, seed))) {
         let mut config = Config::default();

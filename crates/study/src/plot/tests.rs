@@ -24,8 +24,10 @@ fn ask(x: &str, y: &str, by: Option<&str>) -> Question {
     Question { x: x.into(), y: y.into(), by: by.map(str::to_owned), ..Question::default() }
 }
 
-/// Series with their points: x in words, mean, low and high.
-fn drawn(figure: &Figure) -> Vec<(String, Vec<(String, [f64; 3])>)> {
+/// A series with its points: x in words, mean, low and high.
+type Series = (String, Vec<(String, [f64; 3])>);
+
+fn drawn(figure: &Figure) -> Vec<Series> {
     let point = |point: &Point| (figure.x.reading(&point.x), [point.y.median, point.y.low, point.y.high]);
     figure.series.iter().map(|one| (one.name.clone(), one.points.iter().map(point).collect())).collect()
 }
