@@ -10,7 +10,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::{disassembly, taint};
+use crate::{
+    disassembly::{self, Line, address, general, joins, parts},
+    taint,
+};
 
 /// What is in order, and why: a part of a function's name, a part of the instruction.
 const KNOWN: &[(&str, &str, &str)] = &[
@@ -22,9 +25,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
 
 /// Functions that read tables at secret places, as their names say; for research only.
 const VARTIME: &str = "_vartime";
-
-/// One instruction: its address, its name, its operands.
-pub(crate) type Line<'a> = (u64, &'a str, Vec<&'a str>);
 
 /// What was found.
 #[derive(Default)]
@@ -47,30 +47,6 @@ pub(crate) fn search(code: &str) -> Found {
         of_function(function.name, &body, &mut found);
     }
     found
-}
-
-pub(crate) fn parts(address: u64, instruction: &str) -> Line<'_> {
-    let (name, operands) = instruction.trim_end().split_once(' ').unwrap_or((instruction, ""));
-    let operands = operands.split(" <").next().unwrap_or_default().split(" #").next().unwrap_or_default();
-    (address, name, split(operands.trim()))
-}
-
-/// Operands, apart: commas within parentheses part nothing.
-fn split(operands: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
-    for (at, c) in operands.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(operands[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(operands[start..].trim());
-    parts
 }
 
 fn of_function(function: &str, body: &[Line<'_>], found: &mut Found) {
@@ -152,38 +128,6 @@ fn leaves(body: &[Line<'_>], at: usize) -> Leaves {
         return Leaves::Words;
     }
     if (masks && to_general) || compares || gathers { Leaves::Unknown } else { Leaves::Not }
-}
-
-/// The general register of a word, whatever part of it is named.
-pub(crate) fn general(word: &str) -> Option<String> {
-    let name = word.strip_prefix('%')?;
-    if let Some(number) = name.strip_prefix('r').map(|name| name.trim_end_matches(['d', 'w', 'b']))
-        && number.parse::<u8>().is_ok()
-    {
-        return Some(number.to_owned());
-    }
-    let name = name.strip_prefix(['r', 'e']).filter(|rest| rest.len() == 2).unwrap_or(name);
-    let short = match name {
-        "al" | "ah" => "ax",
-        "bl" | "bh" => "bx",
-        "cl" | "ch" => "cx",
-        "dl" | "dh" => "dx",
-        "sil" | "dil" | "bpl" | "spl" => &name[..2],
-        other => other,
-    };
-    ["ax", "bx", "cx", "dx", "si", "di", "bp", "sp"].contains(&short).then(|| short.to_owned())
-}
-
-/// Registers of an address.
-pub(crate) fn address(word: &str) -> Vec<String> {
-    let inside = word.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
-    inside.split(',').filter_map(general).collect()
-}
-
-/// Addresses to which a jump leads.
-fn joins(body: &[Line<'_>]) -> HashSet<u64> {
-    let jumps = |line: &Line<'_>| line.1.starts_with('j').then(|| u64::from_str_radix(line.2[0], 16).ok()).flatten();
-    body.iter().filter_map(jumps).collect()
 }
 
 /// Addresses made of what was read as bytes or came from a vector register: whence, and where it is used.
@@ -274,14 +218,5 @@ mod tests {
         ] {
             assert!(search(&kernel(right)).wrong.is_empty(), "{right}");
         }
-    }
-
-    #[test]
-    fn registers_by_any_name() {
-        for (word, wanted) in [("%eax", "ax"), ("%r14d", "14"), ("%r9", "9"), ("%sil", "si"), ("%rbp", "bp")] {
-            assert_eq!(general(word).as_deref(), Some(wanted));
-        }
-        assert_eq!(general("%xmm0").or(general("0x8(%rsp)")).or(general("%k1")), None);
-        assert_eq!(address("0x8(%rax,%r14,4)"), ["ax", "14"]);
     }
 }

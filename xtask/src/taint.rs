@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::generated::{Line, address, general};
+use crate::disassembly::{Line, address, general};
 
 /// General registers, by the numbers of [`number`], as bits.
 type Registers = u32;
@@ -102,7 +102,7 @@ fn number(word: &str) -> Option<Registers> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generated::parts;
+    use crate::disassembly::parts;
 
     /// What is wrong after the first instruction, which moves a value into %rax.
     fn after(lines: &[&str]) -> usize {

@@ -1,7 +1,9 @@
 //! Counter blocks of long texts: one xor with a table for four of them.
 
-use super::staggered::HALF;
 use crate::simd::{Block, Reg, Simd};
+
+/// Registers of half a batch.
+pub(super) const HALF: usize = 8;
 
 /// Counter block `i` of a message has the number `i` + 2: its last byte, and the carry out of it is added by [`Counters::carry`].
 #[repr(C, align(64))]

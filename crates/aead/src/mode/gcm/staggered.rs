@@ -4,15 +4,17 @@
 //! Everything that is no round is cut down, because it takes turns from the rounds: a counter block is one xor with a table,
 //! which whitens it too; the text is xored into the last round key; and GHASH is reduced in every lane by itself.
 
-use super::{counters::Counters, hash::Hash, kernel::Fused};
+use super::{
+    counters::{Counters, HALF},
+    hash::Hash,
+    kernel::Fused,
+};
 use crate::{
     block::{BlockCipher, aes::rounds},
     ghash::Ghash,
     simd::{Block, Reg, Simd},
 };
 
-/// Registers of half a batch.
-pub(super) const HALF: usize = 8;
 /// Blocks of a batch, which is a group of the hash.
 const BATCH: usize = 64;
 /// So many blocks of associated data are hashed with the first group.
