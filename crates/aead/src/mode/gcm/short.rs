@@ -72,16 +72,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             text = &mut nowhere[..0];
         }
         let (row, blocks) = (S::Reg::BYTES, text.len().div_ceil(16));
-        let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
-        for (counter, number) in keystream.iter_mut().zip(&const { &Numbers::<W>::NEW }.0) {
-            *counter = *counter ^ simd.load(number.as_flattened());
-        }
-        cipher.encrypt(simd, &mut keystream);
-        let mut sum = ghash.start(simd);
-        if !ad.is_empty() {
-            let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, LANES);
-            G::single(simd, key, &mut sum, 0, simd.load_partial(ad), LANES);
-        }
+        let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
         // All is read before anything is written: a read beside what was just written would wait for it. All but the last two
         // registers are full; the lengths are behind the text before the keystream is known.
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
@@ -121,6 +112,30 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
+/// The keystream of `W` registers, with the first counter block encrypted in its last lane, and the hash with the associated data of a
+/// text of so many blocks.
+#[inline(always)]
+fn begin<S: Simd, C: BlockCipher, G: Ghash, const W: usize>(
+    simd: S,
+    cipher: &C,
+    ghash: &G,
+    nonce: &[u8],
+    ad: &[u8],
+    blocks: usize,
+) -> ([S::Reg; W], G::Sum<S::Reg>) {
+    let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
+    for (counter, number) in keystream.iter_mut().zip(&const { &Numbers::<W>::NEW }.0) {
+        *counter = *counter ^ simd.load(number.as_flattened());
+    }
+    cipher.encrypt(simd, &mut keystream);
+    let mut sum = ghash.start(simd);
+    if !ad.is_empty() {
+        let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, LANES);
+        G::single(simd, key, &mut sum, 0, simd.load_partial(ad), LANES);
+    }
+    (keystream, sum)
+}
+
 /// The longer ones of the short messages, in a function with a frame of its own.
 struct More<'a, 'b, C, G, const SEAL: bool>(&'b mut Fused<'a, C, G, SEAL>);
 
@@ -140,16 +155,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     fn more<S: Simd, const W: usize>(self, simd: S) -> Block {
         let Fused { cipher, ghash, nonce, ad, text } = self;
         let (row, blocks) = (S::Reg::BYTES, text.len().div_ceil(16));
-        let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
-        for (counter, number) in keystream.iter_mut().zip(&const { &Numbers::<W>::NEW }.0) {
-            *counter = *counter ^ simd.load(number.as_flattened());
-        }
-        cipher.encrypt(simd, &mut keystream);
-        let mut sum = ghash.start(simd);
-        if !ad.is_empty() {
-            let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, LANES);
-            G::single(simd, key, &mut sum, 0, simd.load_partial(ad), LANES);
-        }
+        let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
         let lengths = simd.splat(&lengths(ad.len(), text.len()));
         let key = ghash.window(blocks + 1, blocks + 9);
         let mut tail = [simd.zero(); 4];
