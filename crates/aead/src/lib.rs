@@ -48,6 +48,8 @@ mod random_nonce;
 #[cfg(feature = "raw")]
 pub mod raw;
 mod sealed;
+#[cfg(feature = "drbg")]
+mod seed_number;
 #[allow(unsafe_code, reason = "the one module whose intrinsics need it; its documentation says why that is sound")]
 pub mod simd;
 #[cfg(any(feature = "gcm", feature = "ocb"))]

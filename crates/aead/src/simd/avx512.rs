@@ -41,6 +41,13 @@ fn first_bytes(bytes: usize) -> __mmask64 {
 }
 
 impl Avx512 {
+    /// # Safety
+    /// As of [`run`].
+    #[cfg(feature = "drbg")]
+    #[inline]
+    pub(super) unsafe fn new() -> Avx512 {
+        Avx512(())
+    }
     #[inline(always)]
     fn all(self, lane: __m128i) -> X4 {
         // SAFETY: the token proves the level.
@@ -50,7 +57,7 @@ impl Avx512 {
 
 /// Lane `i` of register `j` becomes lane `j` of register `i`.
 #[inline(always)]
-fn transpose([a, b, c, d]: [X4; 4]) -> [X4; 4] {
+pub(super) fn transpose_lanes([a, b, c, d]: [X4; 4]) -> [X4; 4] {
     // SAFETY: registers prove the level.
     unsafe {
         let (ab_even, ab_odd) = (_mm512_shuffle_i64x2::<0x88>(a.0, b.0), _mm512_shuffle_i64x2::<0xdd>(a.0, b.0));
@@ -111,7 +118,7 @@ impl Simd for Avx512 {
         for (register, frame) in registers.iter_mut().zip(&frames[..4]) {
             *register = self.load(frame[row..row + 4].as_flattened());
         }
-        transpose(registers)
+        transpose_lanes(registers)
     }
     #[inline(always)]
     fn first(self, block: &Block) -> X4 {
@@ -143,6 +150,16 @@ impl Logic for X4 {
     fn ternary<const TABLE: i32>(self, y: X4, z: X4) -> X4 {
         // SAFETY: a register proves the level.
         X4(unsafe { _mm512_ternarylogic_epi32::<TABLE>(self.0, y.0, z.0) })
+    }
+}
+
+#[cfg(feature = "drbg")]
+impl X4 {
+    /// Shifts each 32-bit word down by `N` bits.
+    #[inline(always)]
+    pub(super) fn shift_down32<const N: u32>(self) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_srli_epi32::<N>(self.0) })
     }
 }
 
@@ -200,7 +217,7 @@ impl Reg for X4 {
     }
     #[inline(always)]
     fn scatter4<const ROWS: usize>(rows: [X4; 4], frames: &mut [&mut [Block; ROWS]], row: usize) {
-        for (register, frame) in transpose(rows).into_iter().zip(&mut frames[..4]) {
+        for (register, frame) in transpose_lanes(rows).into_iter().zip(&mut frames[..4]) {
             register.store(frame[row..row + 4].as_flattened_mut());
         }
     }

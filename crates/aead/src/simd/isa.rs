@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
+#[cfg(feature = "drbg")]
+use super::sha_lanes::Lanes;
 use super::{Kernel, portable::Portable};
 #[cfg(feature = "research")]
 use super::{
@@ -171,6 +173,20 @@ impl Isa {
 #[inline(never)]
 fn portable<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 8>(Portable::new())
+}
+
+#[cfg(feature = "drbg")]
+impl Isa {
+    /// Sixteen hashes side by side, where the level has registers for them.
+    #[inline]
+    pub(crate) fn lanes(self) -> Option<Lanes> {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 >= Level::Avx512 {
+            // SAFETY: an `Isa` of this level comes only from `detected`, above.
+            return Some(Lanes(unsafe { super::avx512::Avx512::new() }));
+        }
+        None
+    }
 }
 
 #[cfg(feature = "research")]

@@ -56,6 +56,11 @@ mod neon;
 mod portable;
 #[cfg(feature = "research")]
 pub(crate) mod sha;
+#[cfg(feature = "drbg")]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only lanes and `research` compress"))]
+pub(crate) mod sha_constants;
+#[cfg(feature = "drbg")]
+pub(crate) mod sha_lanes;
 #[cfg(feature = "research")]
 mod sha_plain;
 #[cfg(target_arch = "x86_64")]

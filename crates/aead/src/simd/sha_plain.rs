@@ -1,6 +1,9 @@
 //! The compression function of SHA-256 in plain Rust: what a level without SHA instructions computes with.
 
-use super::sha::{Digest, Hashing, K, Message, START, Sha256};
+use super::{
+    sha::{Digest, Hashing, Message, Sha256},
+    sha_constants::{K, START},
+};
 
 /// Runs `kernel` in plain Rust.
 pub(super) fn run<H: Hashing>(kernel: H) -> H::Output {

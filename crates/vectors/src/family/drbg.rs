@@ -33,7 +33,7 @@ impl Family for Drbg {
         &["entropy", "nonce", "ops"]
     }
 
-    /// Levels make no difference here.
+    /// The generator takes the best level by itself.
     fn run(&self, case: &Case, _: Isa) -> Outcome {
         judge(match (case.expected, ops(case)) {
             (_, Err(Without::Unclear(what))) => Err(what),

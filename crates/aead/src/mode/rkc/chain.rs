@@ -10,16 +10,10 @@ use super::{
 };
 use crate::{
     drbg::MAX_REQUEST,
+    seed_number::{Number, number, output_message, sum, update_message, widened},
     simd::sha::{Digest, Message, Sha256},
 };
 
-/// A number of 440 bits, least significant word first.
-pub(super) type Number = [u64; 7];
-
-/// Bits of the highest word.
-const TOP: u64 = (1 << 56) - 1;
-/// The bit behind a message that ends with a word.
-const END: u64 = 1 << 63;
 /// What follows a message of 56 bytes: its length in bits.
 pub(super) const AFTER_UPDATE: Message = [0, 0, 0, 0, 0, 0, 0, 8 * 56];
 /// Outputs of 256 bits in the longest request.
@@ -41,54 +35,6 @@ pub(super) struct Chain {
     left: u64,
 }
 wipe_on_drop!(Chain { v: [0; 7], c: [0; 7], offset: [0; 4] });
-
-/// The seed as a number.
-pub(super) fn number(seed: &Seed) -> Number {
-    let mut padded = [0; 56];
-    padded[1..].copy_from_slice(seed);
-    let mut number = [0; 7];
-    for (word, bytes) in number.iter_mut().rev().zip(padded.as_chunks::<8>().0) {
-        *word = u64::from_be_bytes(*bytes);
-    }
-    number
-}
-
-/// `x + y` modulo 2^440.
-#[inline(always)]
-pub(super) fn sum(x: &Number, y: &Number) -> Number {
-    let (mut sum, mut carry) = ([0; 7], false);
-    for i in 0..7 {
-        let (word, over) = x[i].overflowing_add(y[i]);
-        let (word, over_again) = word.overflowing_add(u64::from(carry));
-        (sum[i], carry) = (word, over | over_again);
-    }
-    sum[6] &= TOP;
-    sum
-}
-
-/// A hash as a number.
-#[inline(always)]
-fn widened([a, b, c, d]: Digest) -> Number {
-    [d, c, b, a, 0, 0, 0]
-}
-
-/// The message 0x03 || V, which ends with a word.
-#[inline(always)]
-pub(super) fn update_message(v: &Number) -> Message {
-    [(3 << 56) | v[6], v[5], v[4], v[3], v[2], v[1], v[0], END]
-}
-
-/// The message V, of 55 bytes, with its end and length.
-#[inline(always)]
-pub(super) fn output_message(v: &Number) -> Message {
-    let mut message = [0; 8];
-    for i in 0..6 {
-        message[i] = (v[6 - i] << 8) | (v[5 - i] >> 56);
-    }
-    message[6] = (v[0] << 8) | (END >> 56);
-    message[7] = 8 * 55;
-    message
-}
 
 /// Hash_df(V, 440), or Hash_df(0x00 || V, 440) if `ZERO` (SP 800-90A, 10.3.1): both its hashes side by side.
 #[inline(always)]
