@@ -77,7 +77,7 @@ pub struct Batch {
     isa: Isa,
     lanes: Box<MultiBuffer>,
     frames: Box<Frames>,
-    _stack: CleanStack<{ 32 << 10 }>,
+    _stack: CleanStack<{ 48 << 10 }>,
 }
 
 /// Copies of the messages, in whole blocks. Wiped when dropped.
