@@ -22,6 +22,7 @@ use crate::{
 #[cfg(feature = "gcm")]
 use crate::{
     block::{BlockCipher, Expanded, OnTheFly, RoundKeys, aes::Aes},
+    ghash::Clmul,
     mode::gcm::{self, Gcm},
 };
 
@@ -264,7 +265,7 @@ where
 #[inline(always)]
 fn boxed_gcm<C: BlockCipher + 'static>(isa: Isa, empty: C, expand: impl FnOnce(&mut C)) -> Box<dyn Aead> {
     // Memory first: the key is made where it stays.
-    let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::unfilled(isa, empty, gcm::TagLen::T16)));
+    let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::<C, Clmul>::unfilled(isa, empty, gcm::TagLen::T16)));
     boxed.0.set_up(expand);
     boxed
 }

@@ -8,7 +8,7 @@ use sealwright::{
     Isa, SealError,
     block::{
         BlockCipher,
-        aes::{Aes128, Aes128OnTheFly, Aes256OnTheFly},
+        aes::{Aes128, Aes128OnTheFly, Aes192, Aes256, Aes256OnTheFly},
     },
     ghash::{Bitwise, Clmul, Ghash, Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime},
     mode::gcm::{self, Gcm, ShortTagLen, TagLen},
@@ -56,6 +56,31 @@ fn round_keys_on_the_fly() {
 }
 
 /// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out of the next.
+/// `$bytes` of key, as many powers as fit into `$slots`.
+macro_rules! rekeyed {
+    ($isa:ident: $($aes:ident $bytes:literal $slots:literal),*) => {
+        $(
+            let (old, new) = (bytes($bytes, 1), bytes($bytes, 2));
+            let [old, new]: [&[u8; $bytes]; 2] = [&old, &new].map(|key| key.as_slice().try_into().unwrap());
+            let mut gcm = Gcm::<_, Clmul<$slots>>::new($isa, $aes::new($isa, old), TagLen::T16);
+            gcm.rekey(new);
+            let slow = aes_block(new);
+            for n in [0, 40, 700, 3000] {
+                let (nonce, ad, text) = (bytes(12, n as u64), bytes(20, 3), bytes(n, 4));
+                let theirs = slow_gcm(&slow, slow([0; 16]), &nonce, &ad, &text);
+                agree(&gcm, &nonce, &ad, &text, &theirs, 7, &format!("{}, {} bytes of key, {} slots", $isa, $bytes, $slots));
+            }
+        )*
+    };
+}
+
+#[test]
+fn a_replaced_key_is_the_new_one() {
+    for isa in Isa::available() {
+        rekeyed!(isa: Aes128 16 76, Aes192 24 76, Aes256 32 76, Aes128 16 44, Aes192 24 48, Aes256 32 140);
+    }
+}
+
 #[test]
 fn long_texts_are_the_same_at_every_level() {
     let (portable, text) = (Isa::available()[0], bytes((1 << 20) + 5000, 2));

@@ -23,15 +23,21 @@ use std::{
 use hmac::{Hmac, KeyInit, Mac};
 use sealwright::{
     Aead, Batch, BatchMessage, Isa, Suite,
+    block::aes::Aes256,
     committing::Committing,
-    mode::{gcm_siv, multi_key::Schedule, xaes::Xaes256Gcm},
+    mode::{
+        gcm::{Aes256Gcm, TagLen},
+        gcm_siv,
+        multi_key::Schedule,
+        xaes::Xaes256Gcm,
+    },
     raw,
 };
 use sha2::Sha512;
 use support::slow_ghash;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 9] = [
+const CASES: [&str; 10] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -41,6 +47,7 @@ const CASES: [&str; 9] = [
     "a forgery",
     "into another buffer",
     "batch",
+    "a replaced key",
 ];
 
 /// Set in a child: its case.
@@ -129,6 +136,13 @@ fn child(case: &str) {
             key.fill(0);
             black_box(&key);
         }
+        "a replaced key" => {
+            let mut aead = replaceable();
+            aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+            stop("alive");
+            aead.rekey(&[7; 32]);
+            aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+        }
         _ => {
             let aead = aead(case);
             aead.seal_in_place(&vec![1; aead.nonce_len()], b"ad", &mut text).unwrap();
@@ -150,6 +164,17 @@ fn aead(case: &str) -> Box<dyn Aead> {
         "committing" => Box::new(Committing::new(Suite::Aes256Gcm, &key).unwrap()),
         _ => Suite::Aes256Gcm.aead(&key).unwrap(),
     };
+    key.fill(0);
+    black_box(&key);
+    aead
+}
+
+/// A key that can be replaced.
+#[inline(never)]
+fn replaceable() -> Box<Aes256Gcm> {
+    let mut key = key();
+    let isa = Isa::best();
+    let aead = Box::new(Aes256Gcm::new(isa, Aes256::new(isa, &key), TagLen::T16));
     key.fill(0);
     black_box(&key);
     aead

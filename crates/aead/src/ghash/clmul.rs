@@ -74,21 +74,25 @@ pub(super) fn reduce<S: Simd>(simd: S, low: S::Reg, middle: S::Reg, high: S::Reg
     high ^ low.swap_halves() ^ low.clmul_first::<0x00>(fold, lanes)
 }
 
-/// The product of two elements, lane by lane.
+/// The polynomial of the field, bits reversed.
+const POLYNOMIAL: Block = 0xc200_0000_0000_0000_0000_0000_0000_0001u128.to_le_bytes();
+
+/// Low xor high half of `x` in the low half of each lane, of `y` in the high one.
 #[inline(always)]
-pub(super) fn multiply<S: Simd>(simd: S, x: S::Reg, y: S::Reg) -> S::Reg {
-    let middle = x.clmul::<0x01>(y) ^ x.clmul::<0x10>(y);
-    reduce(simd, x.clmul::<0x00>(y), middle, x.clmul::<0x11>(y), S::Reg::BLOCKS)
+pub(super) fn both_halves<R: Reg>(x: R, y: R) -> R {
+    x.unpack_low(y) ^ x.unpack_high(y)
 }
 
-/// The polynomial of the field, bits reversed.
-pub(super) const POLYNOMIAL: Block = 0xc200_0000_0000_0000_0000_0000_0000_0001u128.to_le_bytes();
-
-/// An element in the kept form: bytes reversed, times x.
-fn reversed(h: &Block) -> Block {
-    let h = u128::from_be_bytes(*h);
-    let carry = 0u128.wrapping_sub(h >> 127);
-    ((h << 1) ^ (carry & u128::from_le_bytes(POLYNOMIAL))).to_le_bytes()
+/// The kept form of `h`, times x, in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
+/// polynomial.
+#[inline(always)]
+pub(super) fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
+    let turned = h.rotate32::<1>();
+    let carries = turned & simd.splat_words(1);
+    let polynomial = simd.splat(&POLYNOMIAL);
+    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
+    let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
+    turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
 }
 
 /// Adds two registers to a hash. Plain words take so many steps for it that it is a function of its own there.
@@ -110,7 +114,7 @@ impl<S: Simd> Outlined<S> for Pair<'_, S> {
         let here = simd.load(key.powers[at..].as_flattened());
         let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
         let middle = simd.load(key.middles[at..].as_flattened());
-        let operand = a.unpack_low(b) ^ a.unpack_high(b);
+        let operand = both_halves(a, b);
         sum.low = sum.low ^ a.clmul::<0x00>(here) ^ b.clmul::<0x00>(next);
         sum.high = sum.high ^ a.clmul::<0x11>(here) ^ b.clmul::<0x11>(next);
         sum.middle = sum.middle ^ operand.clmul::<0x00>(middle) ^ operand.clmul::<0x11>(middle);
@@ -141,18 +145,48 @@ impl<S: Simd> Outlined<S> for Single<'_, S> {
     }
 }
 
-/// Fills a table with the powers of `h`, twice as many each time, so that few products wait for each other.
-struct Fill<'a> {
-    h: Block,
+/// A factor of many products, in every lane.
+#[derive(Clone, Copy)]
+pub(super) struct Factor<R> {
+    /// The element.
+    whole: R,
+    /// The element times x^-64, so that both halves of the other factor need only one folding step.
+    shifted: R,
+}
+
+impl<R: Reg> Factor<R> {
+    #[inline(always)]
+    pub(super) fn new<S: Simd<Reg = R>>(simd: S, whole: R) -> Self {
+        Factor { whole, shifted: fold_once(simd, whole) }
+    }
+
+    /// `x` times this, lane by lane.
+    #[inline(always)]
+    pub(super) fn times<S: Simd<Reg = R>>(&self, simd: S, x: R) -> R {
+        let low = x.clmul::<0x01>(self.whole) ^ x.clmul::<0x00>(self.shifted);
+        let high = x.clmul::<0x11>(self.whole) ^ x.clmul::<0x10>(self.shifted);
+        high ^ fold_once(simd, low)
+    }
+}
+
+/// Each lane times x^-64.
+#[inline(always)]
+fn fold_once<S: Simd>(simd: S, x: S::Reg) -> S::Reg {
+    x.swap_halves() ^ x.clmul::<0x00>(simd.splat(&FOLD))
+}
+
+/// Fills a table with the powers of the `h` in every lane, twice as many each time up to sixteen, so that few products wait for each other.
+struct Fill<'a, R> {
+    h: R,
     powers: &'a mut [Block],
     middles: &'a mut [Block],
 }
 
-impl Kernel for Fill<'_> {
+impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) {
+    fn run(self, simd: S) {
         let Fill { h, powers, middles } = self;
         let (lanes, end) = (S::Reg::BLOCKS, powers.len() - PAD);
         const {
@@ -163,31 +197,33 @@ impl Kernel for Fill<'_> {
         };
         // The first register, the highest power first. Not by way of memory, where parts that are stored and then loaded at once
         // make the processor wait.
-        let h = simd.splat(&h);
-        let mut first = h;
+        let mut last = h;
         if const { S::Reg::BLOCKS > 1 } {
-            let square = multiply(simd, h, h);
-            first = square.replace_lane(1, h);
+            let square = Factor::new(simd, h).times(simd, h);
+            last = square.replace_lane(1, h);
             if const { S::Reg::BLOCKS > 2 } {
-                first = multiply(simd, first, square).replace_lane(2, square).replace_lane(3, h);
+                last = Factor::new(simd, square).times(simd, last).replace_lane(2, square).replace_lane(3, h);
             }
         }
-        first.store(powers[end - lanes..].as_flattened_mut());
-        let mut done = lanes;
+        last.store(powers[end - lanes..].as_flattened_mut());
+        both_halves(last, simd.zero()).store(middles[end - lanes..].as_flattened_mut());
+        let (mut done, mut ready) = (lanes, lanes);
         while done < end {
-            // h^1 to h^done, times h^done, are the next powers.
-            let stride = simd.splat(&powers[end - done]);
-            for i in (0..done.min(end - done)).step_by(lanes) {
-                let at = end - i - lanes;
-                let next = multiply(simd, simd.load(powers[at..].as_flattened()), stride);
-                next.store(powers[at - done..].as_flattened_mut());
+            // h^1 to h^ready, times h^ready, are the next powers.
+            let stride = Factor::new(simd, simd.splat(&powers[end - ready]));
+            for _ in 0..ready / lanes {
+                if done == end {
+                    break;
+                }
+                let at = end - done - lanes;
+                let next = stride.times(simd, simd.load(powers[at + ready..].as_flattened()));
+                next.store(powers[at..].as_flattened_mut());
+                both_halves(next, last).store(middles[at..].as_flattened_mut());
+                (last, done) = (next, done + lanes);
             }
-            done += done.min(end - done);
-        }
-        for at in (0..end).step_by(lanes) {
-            let here = simd.load(powers[at..].as_flattened());
-            let next = simd.load(powers[at + lanes..].as_flattened());
-            (here.unpack_low(next) ^ here.unpack_high(next)).store(middles[at..].as_flattened_mut());
+            if ready < 16 {
+                ready = done;
+            }
         }
     }
 }
@@ -201,10 +237,11 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
         Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
     }
 
-    /// Fills the table for the key `h`.
-    #[inline]
-    pub(crate) fn fill(&mut self, isa: Isa, h: &Block) {
-        isa.run(Fill { h: reversed(h), powers: &mut self.powers, middles: &mut self.middles });
+    /// Fills the table for the key `h`, which stands in every lane.
+    #[inline(always)]
+    pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg) {
+        let h = times_x(simd, h.reverse_bytes());
+        simd.outlined(Fill { h, powers: &mut self.powers, middles: &mut self.middles });
     }
 }
 
@@ -217,8 +254,16 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     type Key<'a> = Powers<'a>;
 
     fn new(isa: Isa, h: &Block) -> Self {
+        struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>);
+        impl<const SLOTS: usize> Kernel for Of<'_, SLOTS> {
+            type Output = ();
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) {
+                self.1.fill(simd, simd.splat(self.0));
+            }
+        }
         let mut table = Self::empty();
-        table.fill(isa, h);
+        isa.run(Of(h, &mut table));
         table
     }
 

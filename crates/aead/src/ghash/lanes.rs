@@ -1,6 +1,6 @@
 //! Another key h in every lane: for packets of many clients, one a lane.
 
-use super::clmul::{POLYNOMIAL, multiply, reduce};
+use super::clmul::{Factor, both_halves, reduce, times_x};
 use crate::simd::{Reg, Simd};
 
 /// Another key h in every lane, for hashing one block after the other.
@@ -42,8 +42,9 @@ impl<R: Reg> LanePowers<R> {
     #[inline(always)]
     pub(crate) fn new<S: Simd<Reg = R>>(simd: S, keys: &LaneKeys<R>) -> Self {
         let h = keys.h;
-        let square = multiply(simd, h, h);
-        let (third, fourth) = (multiply(simd, square, h), multiply(simd, square, square));
+        let first = Factor::new(simd, h);
+        let square = first.times(simd, h);
+        let (third, fourth) = (first.times(simd, square), Factor::new(simd, square).times(simd, square));
         let middles = [both_halves(fourth, third), both_halves(square, h)];
         LanePowers { powers: [fourth, third, square, h], middles }
     }
@@ -63,22 +64,4 @@ impl<R: Reg> LanePowers<R> {
             ^ second.clmul::<0x11>(self.middles[1]);
         reduce(simd, low, middle ^ low ^ high, high, R::BLOCKS)
     }
-}
-
-/// Low xor high half of `x` in the low half of each lane, of `y` in the high one.
-#[inline(always)]
-fn both_halves<R: Reg>(x: R, y: R) -> R {
-    x.unpack_low(y) ^ x.unpack_high(y)
-}
-
-/// The kept form of `h`, times x, in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
-/// polynomial.
-#[inline(always)]
-fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
-    let turned = h.rotate32::<1>();
-    let carries = turned & simd.splat_words(1);
-    let polynomial = simd.splat(&POLYNOMIAL);
-    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
-    let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
-    turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
 }

@@ -36,14 +36,14 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     aead::{Aead, release},
     block::{
-        BlockCipher,
-        aes::{Aes128, Aes192, Aes256, Key},
+        BlockCipher, Expanded, OnTheFly,
+        aes::{Aes, Aes128, Aes192, Aes256, Key},
         encrypt_block,
     },
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
     sealed::Sealed,
-    simd::{Block, Isa},
+    simd::{Block, Isa, Kernel, Simd},
     tag::Tag,
     wipe::CleanStackOf,
 };
@@ -147,6 +147,8 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
+        // The functions that made the table may have left copies of it, deeper than the key's end will reach.
+        drop(CleanStackOf(isa));
         Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf(isa) }
     }
 
@@ -159,7 +161,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     }
 }
 
-impl<C: BlockCipher> Gcm<C, Clmul> {
+impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
     /// Without the powers of h, which [`Gcm::set_up`] computes once the key is where it stays: moving the table takes as long
     /// as computing half of it.
     #[inline]
@@ -177,12 +179,46 @@ impl<C: BlockCipher> Gcm<C, Clmul> {
     /// Lets `expand` make the cipher's keys and computes the powers of h, all in place.
     #[inline]
     pub(crate) fn set_up(&mut self, expand: impl FnOnce(&mut C)) {
+        struct Powers<'a, C, const SLOTS: usize>(&'a C, &'a mut Clmul<SLOTS>);
+        impl<C: BlockCipher, const SLOTS: usize> Kernel for Powers<'_, C, SLOTS> {
+            type Output = ();
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) {
+                let mut h = [simd.zero()];
+                self.0.encrypt(simd, &mut h);
+                self.1.fill(simd, h[0]);
+            }
+        }
         expand(&mut self.cipher);
-        let mut h = encrypt_block(self.isa, &self.cipher, &[0; 16]);
-        self.ghash.fill(self.isa, &h);
-        h.zeroize();
+        self.isa.run(Powers(&self.cipher, &mut self.ghash));
     }
 }
+
+macro_rules! key_sizes {
+    ($($bytes:literal $keys:literal),*) => {
+        $(impl<const SLOTS: usize> Gcm<Aes<Expanded<$keys>>, Clmul<SLOTS>> {
+            /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
+            ///
+            /// ```
+            /// use sealwright::{Aead, Isa, Suite, block::aes::Aes256, mode::gcm::{Aes256Gcm, TagLen}};
+            ///
+            /// let isa = Isa::best();
+            /// let mut aead = Aes256Gcm::new(isa, Aes256::new(isa, &[7; 32]), TagLen::T16);
+            /// aead.rekey(&[8; 32]);
+            /// let (mut text, mut same) = (*b"attack at dawn", *b"attack at dawn");
+            /// let tag = aead.seal_in_place(&[1; 12], b"", &mut text)?;
+            /// assert_eq!(tag, Suite::Aes256Gcm.aead(&[8; 32])?.seal_in_place(&[1; 12], b"", &mut same)?);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn rekey(&mut self, key: &[u8; $bytes]) {
+                let isa = self.isa;
+                self.set_up(|aes| aes.round_keys_mut().expand(isa, &OnTheFly::new(key)));
+            }
+        })*
+    };
+}
+key_sizes!(16 11, 24 13, 32 15);
 
 // Cipher and strategy wipe themselves.
 impl<C: ZeroizeOnDrop, G: ZeroizeOnDrop> ZeroizeOnDrop for Gcm<C, G> {}
