@@ -74,6 +74,20 @@ fn a_line_from_memory_takes_the_time_of_its_hops() {
 }
 
 #[test]
+fn what_a_sharer_hits_before_the_owner_writes_is_no_wrong_read() {
+    let access = |kind, value, gap| Access { address: 64, value, gap, kind, size: 8 };
+    // Node 0 owns the line that node 2 reads all the time, and writes it again
+    let owner = vec![access(Kind::Store, 1, 0), access(Kind::Store, 2, 3_000)];
+    let sharer = (0..1_000).map(|at| access(Kind::Load, 0, if at == 0 { 1_000 } else { 0 })).collect();
+    let sources: Vec<Box<dyn Source>> = [owner, Vec::new(), sharer].map(|it| Box::new(Steps(it)) as _).into();
+    let settings = ["interconnect.kind=ring", "machine.processors=3"];
+    let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+    machine.check_values();
+    assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+    assert_eq!(machine.wrong_reads(), Some(0));
+}
+
+#[test]
 fn a_request_goes_to_its_home_the_owner_and_the_sharers_alone() {
     let stats = |settings: &[&str]| run(("fft", 8), &[&["machine.processors=16"], settings].concat(), None).stats;
     let mesh = stats(&["interconnect.kind=mesh"]);

@@ -92,6 +92,10 @@ impl Machine {
                 self.hear(node, &request);
             }
         }
+        if self.context.checker.is_some() {
+            // What nodes have hit until now comes before what the command makes of any of them
+            reached.iter().for_each(|node| self.catch_up(node, self.context.schedule.now()));
+        }
         let mut back = None;
         for node in reached.iter() {
             back = self.snoop(node, request, announced.as_ref())?.map(|text| (node, text)).or(back);
