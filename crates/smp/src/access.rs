@@ -75,8 +75,8 @@ pub struct SourceError(pub String);
 
 /// Where one processor's accesses come from: a kernel that runs along, or a trace.
 pub trait Source {
-    /// Replaces `steps` with the next accesses; leaves it empty at the end. Called only once all accesses before are done,
-    /// so a kernel may look at what others wrote before a synchronisation.
+    /// Replaces `steps` with the next accesses; leaves it empty at the end. Called only once all accesses before the
+    /// last synchronisation are done, so a kernel may look at what others wrote before that.
     ///
     /// # Errors
     /// When a trace cannot be read.

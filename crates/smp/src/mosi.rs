@@ -97,6 +97,8 @@ pub enum Action {
     Putx,
     /// Give up the line's place.
     Drop,
+    /// Give up the line's place; the request's register keeps the line, for which this node still answers.
+    Keep,
     /// Send the line to the requestor, from the cache or the write-back buffer: a cache-to-cache transfer.
     Send,
     /// Remember the requestor: it gets the line once it is here.
@@ -164,11 +166,11 @@ const ROWS: [Row; MOSI_STATES] = [
     (IM_D_O,  [z(IM_D_O),        z(IM_D_O),          z(IM_D_O),        None,             None,                     None,        go(&[Record], IM_D_O), go(&[Record], IM_D_OI), pop(IM_D_O), go(&[Finish, Forward], O)]),
     (IM_D_I,  [z(IM_D_I),        z(IM_D_I),          z(IM_D_I),        None,             None,                     None,        pop(IM_D_I),           pop(IM_D_I),           pop(IM_D_I),  go(&[Once, Forward], I)]),
     (IM_D_OI, [z(IM_D_OI),       z(IM_D_OI),         z(IM_D_OI),       None,             None,                     None,        pop(IM_D_OI),          pop(IM_D_OI),          pop(IM_D_OI), go(&[Once, Forward], I)]),
-    (SM_AD,   [z(SM_AD),         z(SM_AD),           z(SM_AD),         None,             pop(SM_D),                None,        pop(SM_AD),            go(&[Drop], IM_AD),    pop(SM_AD),   go(&[Save], SM_A)]),
-    (SM_A,    [z(SM_A),          z(SM_A),            z(SM_A),          None,             go(&[Finish], M),         None,        pop(SM_A),             go(&[Drop], IM_A),     pop(SM_A),    None]),
-    (SM_D,    [z(SM_D),          z(SM_D),            z(SM_D),          None,             None,                     None,        go(&[Record], SM_D_O), go(&[Record], IM_D_I), pop(SM_D),    go(&[Finish], M)]),
-    (SM_D_O,  [z(SM_D_O),        z(SM_D_O),          z(SM_D_O),        None,             None,                     None,        go(&[Record], SM_D_O), go(&[Record], IM_D_OI), pop(SM_D_O), go(&[Finish, Forward], O)]),
-    (OM_A,    [z(OM_A),          z(OM_A),            z(OM_A),          None,             go(&[Hit], M),            None,        go(&[Send], OM_A),     go(&[Send, Drop], IM_AD), pop(OM_A), go(&[Save], IM_A)]),
+    (SM_AD,   [z(SM_AD),         z(SM_AD),           go(&[Drop], IM_AD), None,             pop(SM_D),                None,        pop(SM_AD),            go(&[Drop], IM_AD),    pop(SM_AD),   go(&[Save], SM_A)]),
+    (SM_A,    [z(SM_A),          z(SM_A),            go(&[Drop], IM_A), None,             go(&[Finish], M),         None,        pop(SM_A),             go(&[Drop], IM_A),     pop(SM_A),    None]),
+    (SM_D,    [z(SM_D),          z(SM_D),            go(&[Drop], IM_D), None,             None,                     None,        go(&[Record], SM_D_O), go(&[Record], IM_D_I), pop(SM_D),    go(&[Finish], M)]),
+    (SM_D_O,  [z(SM_D_O),        z(SM_D_O),          go(&[Drop], IM_D_O), None,             None,                     None,        go(&[Record], SM_D_O), go(&[Record], IM_D_OI), pop(SM_D_O), go(&[Finish, Forward], O)]),
+    (OM_A,    [z(OM_A),          z(OM_A),            go(&[Keep], OM_A), None,             go(&[Hit], M),            None,        go(&[Send], OM_A),     go(&[Send, Drop], IM_AD), pop(OM_A), go(&[Save], IM_A)]),
     (MI_A,    [z(MI_A),          z(MI_A),            z(MI_A),          None,             None,                     go(&[Drop], I), go(&[Send], MI_A),  go(&[Send], II_A),     pop(MI_A),    None]),
     (OI_A,    [z(OI_A),          z(OI_A),            z(OI_A),          None,             None,                     go(&[Drop], I), go(&[Send], OI_A),  go(&[Send], II_A),     pop(OI_A),    None]),
     (II_A,    [z(II_A),          z(II_A),            z(II_A),          None,             None,                     go(&[Drop], I), pop(II_A),          pop(II_A),             pop(II_A),    None]),

@@ -63,22 +63,26 @@ fn random(config: &Config, seed: u64, checked: bool) -> String {
 #[test]
 fn random_programs_count_the_same_whether_hits_are_put_off_or_not() {
     let more = [
-        "bus.protocol=mesi",
-        "bus.protocol=moesi",
-        "l1.hit=1",
-        "bus.skew=9",
-        "bus.mode=atomic",
-        "bus.arbiter=fixed",
-        "bus.issue=0",
-        "scheme.name=gcm",
+        ["bus.protocol=mesi", "machine.mshrs=1"],
+        ["bus.protocol=moesi", "machine.mshrs=1"],
+        ["l1.hit=1", "machine.mshrs=1"],
+        ["bus.skew=9", "machine.mshrs=1"],
+        ["bus.mode=atomic", "machine.mshrs=1"],
+        ["bus.arbiter=fixed", "machine.mshrs=1"],
+        ["bus.issue=0", "machine.mshrs=1"],
+        ["scheme.name=gcm", "machine.mshrs=1"],
+        ["bus.protocol=mosi", "machine.mshrs=2"],
+        ["bus.protocol=moesi", "machine.mshrs=4"],
+        ["bus.skew=9", "machine.mshrs=3"],
+        ["bus.issue=0", "machine.mshrs=8"],
     ];
     for processors in [2, 4, 16, 40] {
         let processors = format!("machine.processors={processors}");
         for more in more {
-            let small = [&processors, "l1.bytes=512", "l1.ways=2", "l2.bytes=2048", "l2.ways=2", more];
-            let config = config(&small);
+            let small = [&processors, "l1.bytes=512", "l1.ways=2", "l2.bytes=2048", "l2.ways=2"];
+            let config = config(&[&small[..], &more].concat());
             for seed in 0..3 {
-                assert_eq!(random(&config, seed, false), random(&config, seed, true), "{processors} {more} {seed}");
+                assert_eq!(random(&config, seed, false), random(&config, seed, true), "{processors} {more:?} {seed}");
             }
         }
     }
@@ -86,11 +90,13 @@ fn random_programs_count_the_same_whether_hits_are_put_off_or_not() {
 
 #[test]
 fn kernels_count_the_same_whether_hits_are_put_off_or_not() {
-    let machines: [&[&str]; 4] = [
+    let machines: [&[&str]; 6] = [
         &["machine.processors=4"],
         &["machine.processors=16", "bus.protocol=mesi"],
         &["machine.processors=16", "processes.count=3", "processes.quantum=5000", "bus.protocol=moesi"],
         &["machine.processors=16", "l1.hit=1", "bus.issue=0", "scheme.name=gcm"],
+        &["machine.processors=16", "machine.mshrs=4", "bus.protocol=moesi"],
+        &["machine.processors=4", "machine.mshrs=8", "processes.count=3", "processes.quantum=5000"],
     ];
     for settings in machines {
         for (kernel, size) in [("fft", 10), ("luc", 64), ("radix", 10)] {

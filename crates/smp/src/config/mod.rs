@@ -15,6 +15,9 @@ use crate::{
 /// The most processors a machine may have.
 pub const MOST_PROCESSORS: usize = 64;
 
+/// The most lines that a processor may have asked for at a time.
+pub const MOST_MSHRS: usize = 64;
+
 /// The most banks of memory.
 const MOST_BANKS: usize = 1 << 12;
 
@@ -124,12 +127,15 @@ impl Config {
     /// The first one found.
     pub fn check(&self) -> Result<(), ConfigError> {
         let wrong = |what: String| Err(ConfigError(what));
-        let Machine { processors, chips, line, sync, .. } = self.machine;
+        let Machine { processors, chips, mshrs, line, sync, .. } = self.machine;
         if !(2..=MOST_PROCESSORS).contains(&processors) {
             return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
         }
         if chips > 0 && !processors.is_multiple_of(chips) {
             return wrong(format!("machine.chips: {processors} processors cannot be spread evenly over {chips}"));
+        }
+        if !(1..=MOST_MSHRS).contains(&mshrs) {
+            return wrong(format!("machine.mshrs is {mshrs}, not 1 to {MOST_MSHRS}"));
         }
         let Processes { count, quantum, switch } = self.processes;
         if !(1..=MOST_PROCESSES).contains(&count) {
@@ -333,6 +339,8 @@ mod tests {
             "bus.width=0",
             "machine.sync=1",
             "machine.chips=3",
+            "machine.mshrs=0",
+            "machine.mshrs=65",
             "processes.count=0",
             "processes.count=17",
             "memory.row=100",

@@ -12,6 +12,8 @@ pub struct Machine {
     pub processors: usize,
     /// Chips that they are spread over evenly; 0 is one chip a processor. Transfers within a chip stay in the clear.
     pub chips: usize,
+    /// Lines that a processor may have asked for at a time, 1 to 64: its MSHRs. With 1 it waits for each.
+    pub mshrs: usize,
     /// Bytes of a line, 64 or 128.
     pub line: usize,
     /// Cycles of a synchronisation: arriving at a barrier, asking for a lock, being woken.
@@ -191,7 +193,7 @@ impl Protect {
 
 impl Default for Machine {
     fn default() -> Self {
-        Machine { processors: 4, chips: 0, line: 64, sync: 20, process: 32, seed: 1, warm_up: 0 }
+        Machine { processors: 4, chips: 0, mshrs: 1, line: 64, sync: 20, process: 32, seed: 1, warm_up: 0 }
     }
 }
 impl Default for Processes {

@@ -4,7 +4,8 @@ use super::{
     bus::Bus,
     checker::Checker,
     context::Context,
-    node::{At, Mshr, Node, WriteBack},
+    mshrs::Mshr,
+    node::{At, Node, WriteBack},
     outcome::MachineError,
     set::Set,
 };
@@ -146,13 +147,20 @@ impl Caches {
         let state = self.nodes[node].state(line);
         let cell = self.transition(state, Event::Replace)?;
         let caches = &mut self.nodes[node];
+        let copy = |caches: &Node| caches.copy(line).unwrap_or([0; LONGEST_LINE]);
         if cell.actions == [Action::Putx] {
-            let text = caches.copy(line).unwrap_or([0; LONGEST_LINE]);
+            let text = copy(caches);
             caches.write_backs.push(WriteBack { line, state: cell.next, text });
             context.counters.nodes[node].write_backs += 1;
             bus.request(node, Command::PutX, line, 0, time, &mut context.schedule);
         }
-        self.nodes[node].set(line, State::I);
+        // A copy that is to be written needs no place until then
+        let kept = (cell.actions == [Action::Keep]).then(|| Box::new(copy(caches)));
+        if let Some(mshr) = caches.mshrs.of_mut(line) {
+            mshr.state = cell.next;
+            mshr.kept = kept;
+        }
+        caches.set(line, State::I);
         Ok(())
     }
 

@@ -1,11 +1,11 @@
-//! What the protocol's table makes the nodes do: for accesses of their own processors, for commands on the bus, and for
-//! lines that arrive.
+//! What the protocol's table makes the nodes do: for accesses of their own processors, and for commands on the bus.
 
 use super::{
     bus::Bus,
     caches::Caches,
     context::Context,
-    node::{At, Mshr, access_event},
+    mshrs::{Mshr, Stall},
+    node::{At, access_event},
     outcome::MachineError,
     request::Request,
     schedule::Event as Due,
@@ -15,25 +15,29 @@ use crate::{
     config::Config,
     engine::Cycle,
     message::{Command, LONGEST_LINE, Message},
-    mosi::{Action, Event, State, TransitionError},
+    mosi::{Action, Event, State, Transition, TransitionError},
     protocol::has_copy,
 };
 
 /// The protocol at work in all nodes.
 pub(super) struct Coherence {
     pub(super) caches: Caches,
-    first_hit: u64,
+    pub(super) first_hit: u64,
     second_hit: u64,
     timeout: u64,
+    /// Registers of a node: with one, its processor waits for each line.
+    mshrs: usize,
 }
 
 /// What becomes of an access that does not hit the first level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// It is done; the processor goes on at this cycle.
+    /// It is done, or under way; the processor goes on at this cycle.
     Done(Cycle),
     /// The processor waits for the line.
     Missed,
+    /// The processor waits for what is under way before it can ask.
+    Stalled(Stall),
     /// The line is in a transaction: the processor tries again later.
     Refused,
 }
@@ -45,6 +49,14 @@ pub(super) struct Completion {
     pub(super) at: Cycle,
 }
 
+/// The line of a request is there, and accesses that waited for it are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filled {
+    pub(super) completion: Completion,
+    /// Whether the processor waits for it; else it has gone on.
+    pub(super) waits: bool,
+}
+
 /// What a command on the bus makes a node do.
 #[derive(Debug, Default)]
 pub(super) struct Snooped {
@@ -52,9 +64,20 @@ pub(super) struct Snooped {
     pub(super) sends: Option<[u8; LONGEST_LINE]>,
     /// Memory takes that line too.
     pub(super) back: bool,
-    pub(super) completion: Option<Completion>,
+    pub(super) filled: Option<Filled>,
     /// The node has no more to do with the line.
     pub(super) gone: bool,
+}
+
+/// A request of a node, and the accesses that wait for it.
+pub(super) struct Asked {
+    pub(super) line: u64,
+    /// The state of the line until now, and what the access does there.
+    pub(super) state: State,
+    pub(super) cell: Transition,
+    pub(super) access: Access,
+    pub(super) joined: Vec<Access>,
+    pub(super) waits: bool,
 }
 
 /// What a line does at its requestor.
@@ -66,7 +89,7 @@ pub(super) enum Arrival {
     Saved,
     /// The access is done; then the line, as it now is, goes to the nodes that asked meanwhile.
     /// Memory may take it too.
-    Used { completion: Completion, text: [u8; LONGEST_LINE], forwards: Vec<(usize, u64)>, back: bool },
+    Used { filled: Filled, text: [u8; LONGEST_LINE], forwards: Vec<(usize, u64)>, back: bool },
 }
 
 impl Coherence {
@@ -76,6 +99,7 @@ impl Coherence {
             first_hit: config.l1.hit,
             second_hit: config.l2.hit,
             timeout: config.bus.timeout,
+            mshrs: config.machine.mshrs,
         }
     }
 
@@ -89,6 +113,14 @@ impl Coherence {
         context: &mut Context,
     ) -> Result<Attempt, MachineError> {
         let line = access.address >> self.caches.shift;
+        if let Some(mshr) = self.caches.nodes[node].mshrs.of_mut(line) {
+            if access.kind == Kind::Fetch {
+                return Ok(Attempt::Stalled(Stall::Line(line)));
+            }
+            mshr.joined.push(*access);
+            context.counters.nodes[node].secondary += 1;
+            return Ok(Attempt::Done(time + self.first_hit));
+        }
         let state = self.caches.nodes[node].state(line);
         let event = access_event(access.kind == Kind::Store);
         let cell = self.caches.transition(state, event)?;
@@ -111,47 +143,54 @@ impl Coherence {
                 Ok(Attempt::Done(time + self.second_hit))
             }
             [Action::Recycle] => Ok(Attempt::Refused),
-            [action @ (Action::Gets | Action::Getx)] => {
-                let counters = &mut context.counters.nodes[node];
-                if state == State::I {
-                    counters.misses += 1
-                } else {
-                    counters.upgrades += 1
+            [Action::Gets | Action::Getx] => {
+                if self.caches.nodes[node].mshrs.held() == self.mshrs {
+                    return Ok(Attempt::Stalled(Stall::Full));
                 }
-                let caches = &mut self.caches.nodes[node];
-                caches.requests += 1;
-                let request = caches.requests;
-                let (access, forwards) = (*access, Vec::new());
-                caches.mshr = Some(Mshr {
-                    line,
-                    state: cell.next,
-                    access,
-                    request,
-                    since: time,
-                    timeouts: 0,
-                    saved: None,
-                    forwards,
-                    acknowledged: 0,
-                });
-                self.caches.asks(node, line);
-                let command = if *action == Action::Gets { Command::GetS } else { Command::GetX };
-                bus.request(node, command, line, request, time, &mut context.schedule);
-                if self.timeout > 0 {
-                    context.schedule.at(time + self.timeout, Due::Timeout(node, request));
-                }
-                Ok(Attempt::Missed)
+                // Nothing goes on without its instructions
+                let waits = self.mshrs == 1 || access.kind == Kind::Fetch;
+                context.counters.nodes[node].primary += 1;
+                let asked = Asked { line, state, cell, access: *access, joined: Vec::new(), waits };
+                self.ask(node, asked, time, bus, context);
+                Ok(if waits { Attempt::Missed } else { Attempt::Done(time + self.first_hit) })
             }
             _ => Err(TransitionError { state, event }.into()),
         }
     }
 
-    /// An access that waited happens now.
-    fn complete(&mut self, node: usize, mshr: &Mshr, stale: bool, context: &mut Context) -> Completion {
-        let first = if self.caches.nodes[node].data.find(mshr.line).is_some() { At::Data } else { At::Instructions };
-        let now = context.schedule.now();
-        self.caches.perform(node, &mshr.access, first, stale, now, &mut context.checker);
-        context.counters.nodes[node].waited += now - mshr.since;
-        Completion { node, at: now + self.first_hit }
+    /// A node asks for a line at cycle `time`.
+    pub(super) fn ask(&mut self, node: usize, asked: Asked, time: Cycle, bus: &mut Bus, context: &mut Context) {
+        let Asked { line, state, cell, access, joined, waits } = asked;
+        let counters = &mut context.counters.nodes[node];
+        if state == State::I {
+            counters.misses += 1
+        } else {
+            counters.upgrades += 1
+        }
+        let caches = &mut self.caches.nodes[node];
+        caches.requests += 1;
+        let request = caches.requests;
+        let mshr = Mshr {
+            line,
+            state: cell.next,
+            access,
+            joined,
+            waits,
+            request,
+            since: time,
+            timeouts: 0,
+            saved: None,
+            kept: None,
+            forwards: Vec::new(),
+            acknowledged: 0,
+        };
+        caches.mshrs.take(mshr, counters, time);
+        self.caches.asks(node, line);
+        let command = if cell.actions == [Action::Gets] { Command::GetS } else { Command::GetX };
+        bus.request(node, command, line, request, time, &mut context.schedule);
+        if self.timeout > 0 {
+            context.schedule.at(time + self.timeout, Due::Timeout(node, request));
+        }
     }
 
     /// A node sees a command.
@@ -189,107 +228,38 @@ impl Coherence {
                 }
                 Action::Send => snooped.sends = Some(caches.copy(line).unwrap_or([0; LONGEST_LINE])),
                 Action::Record => {
-                    if let Some(mshr) = &mut caches.mshr {
+                    if let Some(mshr) = caches.mshrs.of_mut(line) {
                         mshr.forwards.push((request.node, request.number));
                     }
                 }
                 // The line belongs to memory, or to the node that has become its owner
                 Action::Drop if event == Event::OwnPutx => caches.write_backs.retain(|entry| entry.line != line),
-                Action::Drop => caches.set(line, State::I),
+                Action::Drop => {
+                    caches.set(line, State::I);
+                    if let Some(mshr) = caches.mshrs.of_mut(line) {
+                        mshr.kept = None;
+                    }
+                }
                 Action::Finish => {
-                    snooped.completion = self.finish_saved(node, cell.next, bus, context)?;
+                    snooped.filled = self.finish_saved(node, line, cell.next, bus, context)?;
                     return Ok(snooped);
                 }
                 Action::Hit => {
-                    snooped.completion = self.finish_upgrade(node, bus, context)?;
+                    snooped.filled = self.finish_upgrade(node, line, bus, context)?;
                     return Ok(snooped);
                 }
                 _ => return Err(TransitionError { state, event }.into()),
             }
         }
-        match &mut caches.mshr {
-            Some(mshr) if mshr.line == line => mshr.state = cell.next,
-            _ => match caches.write_backs.iter_mut().find(|entry| entry.line == line) {
+        match caches.mshrs.of_mut(line) {
+            Some(mshr) => mshr.state = cell.next,
+            None => match caches.write_backs.iter_mut().find(|entry| entry.line == line) {
                 Some(entry) => entry.state = cell.next,
                 None => caches.set(line, cell.next),
             },
         }
         snooped.gone = cell.next == State::I;
         Ok(snooped)
-    }
-
-    /// The node's own request is ordered, and its data is already here.
-    fn finish_saved(
-        &mut self,
-        node: usize,
-        next: State,
-        bus: &mut Bus,
-        context: &mut Context,
-    ) -> Result<Option<Completion>, MachineError> {
-        let Some(mshr) = self.caches.nodes[node].mshr.take() else { return Ok(None) };
-        let text = mshr.saved.as_deref().copied().unwrap_or([0; LONGEST_LINE]);
-        self.caches.fill(node, &mshr, next, &text[..self.caches.line], bus, context)?;
-        Ok(Some(self.complete(node, &mshr, false, context)))
-    }
-
-    /// The owner may write: only its address went over the bus.
-    fn finish_upgrade(
-        &mut self,
-        node: usize,
-        bus: &mut Bus,
-        context: &mut Context,
-    ) -> Result<Option<Completion>, MachineError> {
-        let Some(mshr) = self.caches.nodes[node].mshr.take() else { return Ok(None) };
-        self.caches.nodes[node].set(mshr.line, State::M);
-        if let Some((at, slot)) = self.caches.nodes[node].find(mshr.line)
-            && at != At::Data
-        {
-            let text = self.caches.nodes[node].text(at, slot).to_vec();
-            self.caches.fill(node, &mshr, State::M, &text, bus, context)?;
-        }
-        Ok(Some(self.complete(node, &mshr, false, context)))
-    }
-
-    /// A line reaches its requestor.
-    pub(super) fn arrive(
-        &mut self,
-        message: &Message,
-        bus: &mut Bus,
-        context: &mut Context,
-    ) -> Result<Arrival, MachineError> {
-        let Message { node, line, request, text, .. } = *message;
-        let waits = |mshr: &Mshr| mshr.line == line && mshr.request == request && mshr.saved.is_none();
-        if !self.caches.nodes[node].mshr.as_ref().is_some_and(waits) {
-            context.counters.unexpected += 1;
-            return Ok(Arrival::Unexpected);
-        }
-        if message.sender.is_some() {
-            context.counters.transfer_cycles += context.schedule.now() - message.ready;
-        }
-        let state = self.caches.nodes[node].state(line);
-        let cell = self.caches.transition(state, Event::Data)?;
-        if cell.actions == [Action::Save] {
-            if let Some(mshr) = &mut self.caches.nodes[node].mshr {
-                mshr.saved = Some(Box::new(text));
-                mshr.state = cell.next;
-            }
-            return Ok(Arrival::Saved);
-        }
-        let Some(mshr) = self.caches.nodes[node].mshr.take() else { return Ok(Arrival::Unexpected) };
-        // Used once or kept: the access happens on the line in its place
-        let rights = match (state, cell.next) {
-            (State::IS_D_I, _) => State::S,
-            (_, State::I | State::O) | (State::IM_D_S | State::IE_D_S, _) => State::M,
-            (_, next) => next,
-        };
-        self.caches.fill(node, &mshr, rights, &text[..self.caches.line], bus, context)?;
-        // In IS_D_I the read is ordered before a write that may have happened since
-        let completion = self.complete(node, &mshr, state == State::IS_D_I, context);
-        let text = self.caches.nodes[node].copy(line).unwrap_or([0; LONGEST_LINE]);
-        self.caches.nodes[node].set(line, cell.next);
-        let back = cell.actions.contains(&Action::ForwardBack);
-        let forwards = if back || cell.actions.contains(&Action::Forward) { mshr.forwards } else { Vec::new() };
-        Ok(Arrival::Used { completion, text, forwards, back })
     }
 
     /// Whether no node but `node` has a copy of the line or will have one by what is ordered already.
@@ -305,28 +275,26 @@ impl Coherence {
 
     /// When the invalidations that a request caused have all been acknowledged to its node.
     pub(super) fn acknowledge(&mut self, request: Request, at: Cycle) {
-        let mshr = self.caches.nodes[request.node].mshr.as_mut();
-        if let Some(mshr) = mshr.filter(|mshr| mshr.line == request.line && mshr.request == request.number) {
+        let mshr = self.caches.nodes[request.node].mshrs.asked_mut(request.number);
+        if let Some(mshr) = mshr.filter(|mshr| mshr.line == request.line) {
             mshr.acknowledged = at;
         }
     }
 
     /// When the request that a line answers may use it; `None` if it waits no more.
     pub(super) fn acknowledged(&self, message: &Message) -> Option<Cycle> {
-        let mshr = self.caches.nodes[message.node].mshr.as_ref();
-        mshr.filter(|mshr| mshr.request == message.request).map(|mshr| mshr.acknowledged)
+        self.caches.nodes[message.node].mshrs.asked(message.request).map(|mshr| mshr.acknowledged)
     }
 
     /// How often the request of that number has timed out, if `node` still waits for it.
     pub(super) fn timed_out(&mut self, node: usize, request: u64) -> Option<u32> {
-        let mshr = self.caches.nodes[node].mshr.as_mut().filter(|mshr| mshr.request == request)?;
+        let mshr = self.caches.nodes[node].mshrs.asked_mut(request)?;
         mshr.timeouts += 1;
         Some(mshr.timeouts)
     }
 
     /// Whether a command ends its transaction, because no data follows: a write-back, or an upgrade of the owner.
     pub(super) fn ends(&self, request: Request) -> bool {
-        request.command == Command::PutX
-            || self.caches.nodes[request.node].mshr.as_ref().is_none_or(|m| m.line != request.line)
+        request.command == Command::PutX || self.caches.nodes[request.node].mshrs.asked(request.number).is_none()
     }
 }

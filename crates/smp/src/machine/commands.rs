@@ -1,12 +1,10 @@
 //! Commands of the address bus, or over links to their line's home: their place in its order, what attackers do to them, and what nodes and memory make of them.
 
 use super::{
-    Machine, coherence::Completion, network::Announcement, outcome::MachineError, request::Request, schedule::Event,
-    transfers::Line,
+    Machine, network::Announcement, outcome::MachineError, request::Request, schedule::Event, transfers::Line,
 };
 use crate::{
     attack::Forged,
-    engine::Cycle,
     message::{Command, LONGEST_LINE},
     mosi::State,
     stats::Counters,
@@ -154,13 +152,9 @@ impl Machine {
             let line = Line { number: request.line, text, at: at + self.config.bus.response };
             self.transfers.send(Some(node), (request.node, request.number), line, &mut self.context);
         }
-        if let Some(completion) = snooped.completion {
+        if let Some(filled) = snooped.filled {
             let done = announced.map_or(now, |announced| at.max(announced.acknowledged));
-            // At the end of time: an acknowledgement never comes
-            if done < Cycle::MAX {
-                self.context.counters.nodes[node].waited += done - now;
-                self.complete(Completion { at: completion.at + (done - now), ..completion })?;
-            }
+            self.filled(filled, done)?;
         }
         Ok(snooped.sends.filter(|_| snooped.back))
     }

@@ -5,6 +5,7 @@
 //! on a bus in windows of time (`windows`), over links each at a pace of its own (`pace`). That is exact, and nearly as fast as
 //! running alone.
 
+mod arrivals;
 mod bus;
 mod cache;
 mod caches;
@@ -19,9 +20,11 @@ mod dump;
 mod invariants;
 mod links;
 mod memory;
+mod mshrs;
 mod network;
 mod node;
 mod outcome;
+mod overlap;
 mod pace;
 mod processor;
 mod region;
@@ -43,6 +46,7 @@ use coherence::{Arrival, Attempt, Coherence, Completion};
 use context::Context;
 use dump::Dump;
 use memory::Memory;
+use mshrs::Stall;
 use network::Network;
 pub use outcome::{Detection, MachineError, Outcome, StrikeReport};
 use processor::Processors;
@@ -189,6 +193,9 @@ impl Machine {
     /// The region of interest begins or ends.
     fn bound_region(&mut self, begins: bool, now: Cycle) {
         self.catch_up_all(now);
+        for (node, counters) in self.coherence.caches.nodes.iter_mut().zip(&mut self.context.counters.nodes) {
+            node.mshrs.count(counters, now);
+        }
         self.context.region.mark(begins, now, &self.context.counters, self.transfers.scheme.counters());
     }
 
@@ -217,6 +224,7 @@ impl Machine {
                 self.transfers.verify(links, &mut self.context);
             }
             Event::Release(message) => self.release(message)?,
+            Event::Acknowledged(node) => self.acknowledged(node)?,
             Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
             Event::Synchronise(node) => self.synchronise(node)?,
             Event::Switch(node, change) => {
@@ -243,6 +251,10 @@ impl Machine {
             self.bound_region(begins, time);
             return self.complete(Completion { node, at: time });
         }
+        if access.kind.synchronises() && self.misses(node) {
+            self.processors.stall(node, Stall::Synchronises);
+            return Ok(());
+        }
         if access.kind.synchronises() {
             self.context.schedule.at(time + self.config.machine.sync, Event::Synchronise(node));
             return Ok(());
@@ -250,6 +262,10 @@ impl Machine {
         match self.coherence.access(node, &access, time, &mut self.bus, &mut self.context)? {
             Attempt::Done(at) => self.complete(Completion { node, at }),
             Attempt::Missed => Ok(()),
+            Attempt::Stalled(stall) => {
+                self.processors.stall(node, stall);
+                Ok(())
+            }
             Attempt::Refused => {
                 self.processors.retry_later(node, &mut self.context);
                 Ok(())
@@ -272,12 +288,16 @@ impl Machine {
         if let Some(dump) = &mut self.context.dump {
             dump.used(self.context.schedule.now(), &message);
         }
+        if self.config.machine.mshrs > 1 {
+            // Its processor may be at work
+            self.catch_up(message.node, now);
+        }
         let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
-        let Arrival::Used { completion, text, forwards, back } = arrival else { return Ok(()) };
+        let Arrival::Used { filled, text, forwards, back } = arrival else { return Ok(()) };
         if back {
             self.give_back(message.node, message.line, text, now);
         }
-        self.complete(completion)?;
+        self.filled(filled, now)?;
         for request in forwards {
             // Each peer gets a message of its own: a pad serves one receiver
             let at = now + self.config.bus.response;

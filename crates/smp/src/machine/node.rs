@@ -1,10 +1,11 @@
-//! A node: its cache levels, the MSHR of the line that its processor waits for, and its write-back buffer.
+//! A node: its cache levels, the registers of lines that it has asked for, and its write-back buffer.
 
-use super::cache::{Level, Slot};
+use super::{
+    cache::{Level, Slot},
+    mshrs::Mshrs,
+};
 use crate::{
-    access::Access,
     config::Config,
-    engine::Cycle,
     message::LONGEST_LINE,
     mosi::{Event, State},
 };
@@ -15,26 +16,6 @@ pub(super) enum At {
     Data,
     Instructions,
     Second,
-}
-
-/// A miss status holding register. The processor is in order and waits for each miss, so a node has one.
-#[derive(Clone, Debug)]
-pub(super) struct Mshr {
-    pub(super) line: u64,
-    pub(super) state: State,
-    /// The access that missed.
-    pub(super) access: Access,
-    /// The request's number among the node's requests.
-    pub(super) request: u64,
-    pub(super) since: Cycle,
-    /// How often it has waited for the bus's timeout.
-    pub(super) timeouts: u32,
-    /// Data that arrived before the node's own request was ordered.
-    pub(super) saved: Option<Box<[u8; LONGEST_LINE]>>,
-    /// Nodes that asked for the line meanwhile, with their requests' numbers.
-    pub(super) forwards: Vec<(usize, u64)>,
-    /// When all copies that its request makes invalid are known to be so, where that takes messages.
-    pub(super) acknowledged: Cycle,
 }
 
 /// An entry of the write-back buffer.
@@ -54,7 +35,7 @@ pub(super) struct Node {
     /// The bytes of every frame, one after the other.
     bytes: Vec<u8>,
     line: usize,
-    pub(super) mshr: Option<Mshr>,
+    pub(super) mshrs: Mshrs,
     pub(super) write_backs: Vec<WriteBack>,
     pub(super) requests: u64,
 }
@@ -70,7 +51,7 @@ impl Node {
             second: Level::new(second / config.l2.ways, config.l2.ways, 2 * first),
             bytes: vec![0; (2 * first + second) * line],
             line,
-            mshr: None,
+            mshrs: Mshrs::default(),
             write_backs: Vec::new(),
             requests: 0,
         }
@@ -125,9 +106,8 @@ impl Node {
 
     /// The state of a line, with transactions under way; a line that is nowhere is I.
     pub(super) fn state(&self, line: u64) -> State {
-        match &self.mshr {
-            Some(mshr) if mshr.line == line => return mshr.state,
-            _ => {}
+        if let Some(mshr) = self.mshrs.of(line) {
+            return mshr.state;
         }
         if let Some(entry) = self.write_backs.iter().find(|entry| entry.line == line) {
             return entry.state;
@@ -173,12 +153,15 @@ impl Node {
             && self.write_backs.iter().all(|entry| agrees(entry.line, &entry.text))
     }
 
-    /// A copy of what this node would send of `line`: from its caches, else from its write-back buffer.
+    /// A copy of what this node would send of `line`: from its caches, else from its register or its write-back buffer.
     pub(super) fn copy(&self, line: u64) -> Option<[u8; LONGEST_LINE]> {
         let mut text = [0; LONGEST_LINE];
         if let Some((at, slot)) = self.find(line) {
             text[..self.line].copy_from_slice(self.text(at, slot));
             return Some(text);
+        }
+        if let Some(kept) = self.mshrs.of(line).and_then(|mshr| mshr.kept.as_deref()) {
+            return Some(*kept);
         }
         self.write_backs.iter().find(|entry| entry.line == line).map(|entry| entry.text)
     }

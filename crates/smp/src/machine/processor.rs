@@ -1,4 +1,5 @@
-//! The processors: in order, one instruction a cycle, waiting for every access. The innermost loop of the simulator.
+//! The processors: in order, one instruction a cycle, waiting for every access unless misses overlap. The innermost loop of the
+//! simulator.
 
 use super::{
     cache::{READABLE, WRITABLE},
@@ -6,6 +7,7 @@ use super::{
     checker::Checker,
     coherence::Completion,
     context::Context,
+    mshrs::Stall,
     node::At,
     outcome::MachineError,
     schedule::Event,
@@ -42,6 +44,8 @@ pub(super) struct Processor {
     /// When the next access happens.
     pub(super) time: Cycle,
     pub(super) ahead: Lookahead,
+    /// What it waits for while lines are under way that it does not wait for.
+    pub(super) stall: Option<Stall>,
     /// Which process's thread this is, and those of others that wait for the processor.
     pub(super) threads: Threads,
 }
@@ -111,6 +115,7 @@ impl Processors {
             activity: Activity::Fresh,
             time: 0,
             ahead: Lookahead::default(),
+            stall: None,
             threads: Threads::default(),
         };
         // The sources of process 0 first, one a processor
@@ -203,7 +208,7 @@ impl Processors {
             return ahead.until;
         }
         let (hit, shift) = (self.hit, self.shift);
-        let (mut known, mut until) = (ahead.known, ahead.until);
+        let (mut known, mut until, under_way) = (ahead.known, ahead.until, caches.mshrs.any());
         let end = core.accesses.len().min(known + STRETCH);
         while known < end && until < event {
             let access = &core.accesses[known];
@@ -214,7 +219,8 @@ impl Processors {
                 Kind::Fetch => caches.instructions.hit(line, READABLE),
                 _ => None,
             };
-            let Some(slot) = slot else {
+            // A line that is under way may be there for reading, but stores before this access are still to come
+            let Some(slot) = slot.filter(|_| !under_way || caches.mshrs.of(line).is_none()) else {
                 ahead.stops = true;
                 break;
             };

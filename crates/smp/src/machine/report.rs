@@ -87,7 +87,7 @@ impl Machine {
         stats.put("loads", accesses - stores - fetches);
         stats.put("stores", stores);
         stats.put("fetches", fetches);
-        stats.put("cache.first_misses", sum(|n| n.second_hits + n.misses + n.upgrades));
+        stats.put("cache.first_misses", sum(|n| n.second_hits + n.primary + n.secondary));
         stats.put("cache.second_hits", sum(|n| n.second_hits));
         stats.put("cache.misses", sum(|n| n.misses));
         stats.put("cache.upgrades", sum(|n| n.upgrades));
@@ -96,6 +96,16 @@ impl Machine {
         stats.put("wait.lines", sum(|n| n.waited));
         stats.put("wait.processors", sum(|n| n.synchronised));
         stats.put("wait.barriers", counters.barriers);
+        if self.config.machine.mshrs > 1 {
+            let (held, missing) = (sum(|n| n.held), sum(|n| n.missing));
+            stats.put("mshr.primary", sum(|n| n.primary));
+            stats.put("mshr.secondary", sum(|n| n.secondary));
+            stats.put("mshr.full_cycles", sum(|n| n.full));
+            stats.put("mshr.drain_cycles", sum(|n| n.drained));
+            stats.put("mshr.mean_taken", held as f64 / (cycles.max(1) * counters.nodes.len() as u64) as f64);
+            stats.put("mshr.mean_while_missing", held as f64 / missing.max(1) as f64);
+            stats.put("mshr.most_taken", counters.nodes.iter().map(|n| n.most_held).max().unwrap_or(0));
+        }
         stats.put("processes.count", self.config.processes.count);
         stats.put("processes.switches", counters.switches);
         self.traffic(&mut stats, cycles, &counters);

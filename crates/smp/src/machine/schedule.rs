@@ -27,6 +27,8 @@ pub(super) enum Event {
     Verify,
     /// A line may be used: its message.
     Release(usize),
+    /// All nodes have acknowledged a node's request, whose processor has gone on.
+    Acknowledged(usize),
     /// A processor tries a refused access again.
     Retry(usize),
     /// A processor's synchronisation takes effect.

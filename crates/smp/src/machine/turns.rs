@@ -1,6 +1,6 @@
 //! Whose turn it is: processors that go on, wait for each other, change to another process, and end.
 
-use super::{Machine, coherence::Completion, outcome::MachineError, sync::Effect};
+use super::{Machine, coherence::Completion, mshrs::Stall, outcome::MachineError, sync::Effect};
 
 impl Machine {
     /// A processor goes on.
@@ -14,6 +14,10 @@ impl Machine {
 
     /// A processor's process has ended: the next one follows.
     pub(super) fn finish(&mut self, node: usize) -> Result<(), MachineError> {
+        if self.misses(node) {
+            self.processors.stall(node, Stall::Ends);
+            return Ok(());
+        }
         let process = self.processors.process(node);
         let effect = self.syncs[process].leave();
         self.wake(process, effect)?;

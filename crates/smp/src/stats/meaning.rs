@@ -33,6 +33,25 @@ pub const MEANINGS: &[Meaning] = &[
     of("wait.lines", "cycles", "that processors waited for lines, together"),
     of("wait.processors", "cycles", "that processors waited for each other, together"),
     of("wait.barriers", "barriers", "that opened"),
+    of(
+        "mshr.primary",
+        "accesses",
+        "that missed and took a register (MSHR) for their line; with machine.mshrs of 2 or more",
+    ),
+    of("mshr.secondary", "accesses", "to lines that were under way, which joined their register"),
+    of("mshr.full_cycles", "cycles", "that processors waited for a free register, together"),
+    of(
+        "mshr.drain_cycles",
+        "cycles",
+        "that processors waited for all lines under way before they synchronised or ended, together",
+    ),
+    of("mshr.mean_taken", "registers", "that a processor had taken, on average over the time"),
+    of(
+        "mshr.mean_while_missing",
+        "registers",
+        "that a processor had taken, on average over the time in which it had any",
+    ),
+    of("mshr.most_taken", "registers", "that a processor had taken, at most; of the whole run"),
     of("processes.count", "processes", "that shared the machine"),
     of("processes.switches", "changes", "of processors from one process to another"),
     of("bus.commands", "commands", "on the address bus"),
@@ -128,7 +147,9 @@ mod tests {
     fn every_statistic_of_every_scheme_has_a_meaning_and_no_meaning_is_left_over() {
         let mut left: Vec<&str> = MEANINGS.iter().map(|meaning| meaning.name).collect();
         let names = crate::scheme::SchemeName::all().map(|name| format!("scheme.name={name}"));
-        for setting in names.chain(["scheme.gcm.iv=faithful-sender", "interconnect.kind=mesh"].map(str::to_owned)) {
+        for setting in names
+            .chain(["scheme.gcm.iv=faithful-sender", "interconnect.kind=mesh", "machine.mshrs=4"].map(str::to_owned))
+        {
             let mut config = crate::Config::default()
                 .merge("[memory]\nprotect = \"tree\"\nbanks = 8\n")
                 .unwrap()

@@ -17,6 +17,17 @@ pub(crate) struct NodeCounters {
     pub(crate) upgrades: u64,
     pub(crate) write_backs: u64,
     pub(crate) retries: u64,
+    /// Misses and upgrades that took a register, and accesses that joined one.
+    pub(crate) primary: u64,
+    pub(crate) secondary: u64,
+    /// Cycles of registers that were taken, and cycles in which any was.
+    pub(crate) held: u64,
+    pub(crate) missing: u64,
+    /// The most that were taken at a time.
+    pub(crate) most_held: u64,
+    /// Cycles waited for a free register, and for all lines under way.
+    pub(crate) full: u64,
+    pub(crate) drained: u64,
     /// Cycles waited for lines, and for other processors.
     pub(crate) waited: u64,
     pub(crate) synchronised: u64,
@@ -88,7 +99,7 @@ impl LinkCounters {
 }
 
 impl NodeCounters {
-    /// What was counted since `before`. When the processor finished is no count.
+    /// What was counted since `before`. When the processor finished is no count, nor is the most at a time.
     fn since(&self, before: &NodeCounters) -> NodeCounters {
         NodeCounters {
             accesses: self.accesses - before.accesses,
@@ -100,6 +111,13 @@ impl NodeCounters {
             upgrades: self.upgrades - before.upgrades,
             write_backs: self.write_backs - before.write_backs,
             retries: self.retries - before.retries,
+            primary: self.primary - before.primary,
+            secondary: self.secondary - before.secondary,
+            held: self.held - before.held,
+            missing: self.missing - before.missing,
+            most_held: self.most_held,
+            full: self.full - before.full,
+            drained: self.drained - before.drained,
             waited: self.waited - before.waited,
             synchronised: self.synchronised - before.synchronised,
             finished: self.finished,

@@ -1,0 +1,102 @@
+//! Misses that overlap: a processor goes on while lines are under way, and what makes it wait all the same.
+
+use super::{
+    Machine,
+    coherence::{Completion, Filled},
+    mshrs::Stall,
+    outcome::MachineError,
+    processor::{Activity, Processors},
+    schedule::Event,
+};
+use crate::engine::Cycle;
+
+impl Processors {
+    /// A processor waits; its time stays that of the access.
+    pub(super) fn stall(&mut self, node: usize, stall: Stall) {
+        self.wait(node);
+        self.cores[node].stall = Some(stall);
+    }
+
+    /// A processor whose program has ended has nothing under way any more.
+    fn end(&mut self, node: usize, at: Cycle) -> Cycle {
+        let core = &mut self.cores[node];
+        core.activity = Activity::Finished;
+        core.time = core.time.max(at);
+        core.time
+    }
+}
+
+impl Machine {
+    /// A line that a node asked for is there, and the accesses that waited for it are done. The node knows at `at` that no other
+    /// copy is left.
+    pub(super) fn filled(&mut self, filled: Filled, at: Cycle) -> Result<(), MachineError> {
+        let Filled { completion: Completion { node, at: done }, waits } = filled;
+        let late = at.saturating_sub(self.context.schedule.now());
+        // At the end of time: an acknowledgement never comes
+        let never = at == Cycle::MAX;
+        if waits {
+            if never {
+                return Ok(());
+            }
+            self.context.counters.nodes[node].waited += late;
+            self.complete(Completion { node, at: done + late })?;
+        } else if late > 0 {
+            self.coherence.caches.nodes[node].mshrs.hold();
+            if !never {
+                self.context.schedule.at(at, Event::Acknowledged(node));
+            }
+        }
+        self.resume(node)
+    }
+
+    /// All nodes have acknowledged an upgrade of a node.
+    pub(super) fn acknowledged(&mut self, node: usize) -> Result<(), MachineError> {
+        let (counters, now) = (&mut self.context.counters.nodes[node], self.context.schedule.now());
+        self.coherence.caches.nodes[node].mshrs.acknowledged(counters, now);
+        self.resume(node)
+    }
+
+    /// Whether a node has lines under way.
+    pub(super) fn misses(&self, node: usize) -> bool {
+        self.coherence.caches.nodes[node].mshrs.held() > 0
+    }
+
+    /// A processor goes on that waited for what has come.
+    fn resume(&mut self, node: usize) -> Result<(), MachineError> {
+        let (now, mshrs) = (self.context.schedule.now(), &self.coherence.caches.nodes[node].mshrs);
+        let Some(stall) = self.processors.cores[node].stall else { return Ok(()) };
+        let goes_on = match stall {
+            Stall::Full => mshrs.held() < self.config.machine.mshrs,
+            Stall::Line(line) => mshrs.of(line).is_none(),
+            Stall::Synchronises | Stall::Ends => mshrs.held() == 0,
+        };
+        if !goes_on {
+            return Ok(());
+        }
+        let core = &mut self.processors.cores[node];
+        core.stall = None;
+        // The last line is used first
+        let used = now + self.config.l1.hit;
+        let counters = &mut self.context.counters.nodes[node];
+        match stall {
+            Stall::Full | Stall::Line(_) => {
+                let cycles = now.saturating_sub(core.time);
+                counters.waited += cycles;
+                counters.full += if stall == Stall::Full { cycles } else { 0 };
+                self.processors.retry(node, now);
+                return if self.processors.due(node) { self.change(node) } else { Ok(()) };
+            }
+            Stall::Synchronises | Stall::Ends => {
+                let cycles = used.saturating_sub(core.time);
+                counters.waited += cycles;
+                counters.drained += cycles;
+            }
+        }
+        if stall == Stall::Ends {
+            counters.finished = self.processors.end(node, used);
+            return self.finish(node);
+        }
+        self.context.schedule.at(used + self.config.machine.sync, Event::Synchronise(node));
+        Ok(())
+    }
+}
