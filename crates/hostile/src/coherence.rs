@@ -27,7 +27,7 @@ pub(crate) fn smp_table(bytes: &[u8]) {
         let node = which % nodes;
         let event = [Event::Load, Event::Store, Event::Replace][usize::from(what) % 3];
         let next = match what {
-            0..3 if world.nodes[node].free() => world.access(node, event),
+            0..3 if world.nodes[node].free() || event == Event::Replace => world.access(node, event),
             3 => world.order(node),
             4 if !world.messages.is_empty() => Some(world.arrive(which % world.messages.len())),
             _ => None,

@@ -41,7 +41,7 @@ pub(crate) struct World {
 }
 
 impl Node {
-    /// Whether the processor waits for no access to this line; a write-back leaves it free.
+    /// Whether no access to this line is under way; a write-back leaves it free.
     pub(crate) fn free(&self) -> bool {
         self.state.stable() || matches!(self.state, State::MI_A | State::OI_A | State::II_A)
     }
@@ -97,6 +97,7 @@ impl World {
             [Action::Gets] => one.waiting = Some(Command::GetS),
             [Action::Getx] => one.waiting = Some(Command::GetX),
             [Action::Putx] => one.waiting = Some(Command::PutX),
+            [Action::Keep] => {}
             [Action::Drop] => one.fresh = false,
             [Action::Recycle] => return None,
             other => panic!("{event:?} in {state:?} does {other:?}"),
@@ -238,7 +239,9 @@ impl World {
     pub(crate) fn accesses(&self) -> Vec<World> {
         let events = [Event::Load, Event::Store, Event::Replace];
         let all = (0..self.nodes.len()).flat_map(|node| events.map(|event| (node, event)));
-        // A processor waits for its access before it makes the next; only a write-back leaves it free
-        all.filter(|(node, _)| self.nodes[*node].free()).filter_map(|(node, event)| self.access(node, event)).collect()
+        // One access to a line at a time; only a write-back leaves it free. But another line may take its place at any time
+        all.filter(|(node, event)| self.nodes[*node].free() || *event == Event::Replace)
+            .filter_map(|(node, event)| self.access(node, event))
+            .collect()
     }
 }
