@@ -74,6 +74,43 @@ fn a_line_from_memory_takes_the_time_of_its_hops() {
 }
 
 #[test]
+fn requests_queue_at_a_home_that_is_busy() {
+    // Nodes 1 and 2 are a hop away from node 3, the home of lines 3 and 7, and ask at one time
+    let stats = |settings: &[&str], lines: [Option<u64>; 2]| {
+        let load = |line| Access { address: line * 64, value: 0, gap: 0, kind: Kind::Load, size: 8 };
+        let [one, two] = lines.map(|line| line.map(load).into_iter().collect::<Vec<_>>());
+        let sources: Vec<Box<dyn Source>> =
+            [Vec::new(), one, two, Vec::new()].map(|it| Box::new(Steps(it)) as _).into();
+        let settings = [&["interconnect.kind=mesh"], settings].concat();
+        let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.stats()
+    };
+    let (busy, both) = (["interconnect.occupancy=50"], [Some(3), Some(7)]);
+    let finished = |stats: &Stats| [1, 2].map(|node: usize| stats.json()["nodes"][node]["finished"].as_f64().unwrap());
+    let free = stats(&[], both);
+    let [first, second] = finished(&free);
+    assert!(first == second && free.at("directory.waited").is_none());
+    let queued = stats(&busy, both);
+    assert_eq!(finished(&queued), [first, first + 50.0], "to be busy takes no time of the request itself");
+    let names = ["directory.busy_cycles", "directory.waited", "directory.most_busy"];
+    assert_eq!(names.map(|name| queued.number(name)), [100.0, 50.0, 100.0 / (first + 50.0)]);
+    // Alone, or at another home, a request waits for nobody
+    assert_eq!(finished(&stats(&busy, [None, Some(7)])), [0.0, first]);
+    assert_eq!(stats(&busy, [Some(3), Some(2)]).number("directory.waited"), 0.0);
+    // A line that its owner gives back to memory keeps the home busy too
+    let settings = |protocol, occupancy| ["machine.processors=16", "interconnect.kind=mesh", protocol, occupancy];
+    for protocol in ["bus.protocol=mosi", "bus.protocol=mesi", "bus.protocol=moesi"] {
+        let cycles = |occupancy| run(("fft", 8), &settings(protocol, occupancy), None).stats;
+        let (free, busy) = (cycles("interconnect.occupancy=0"), cycles("interconnect.occupancy=40"));
+        assert!(busy.number("cycles") > free.number("cycles"), "{protocol}");
+        let commands = 40.0 * busy.number("directory.commands");
+        let given = busy.number("directory.busy_cycles") - commands;
+        assert_eq!(given > 0.0, protocol == "bus.protocol=mesi", "{protocol}: {given}");
+    }
+}
+
+#[test]
 fn what_a_sharer_hits_before_the_owner_writes_is_no_wrong_read() {
     let access = |kind, value, gap| Access { address: 64, value, gap, kind, size: 8 };
     // Node 0 owns the line that node 2 reads all the time, and writes it again

@@ -95,10 +95,8 @@ impl Moment {
         for (node, program) in programs.iter().enumerate() {
             let Some(step) = program.get(self.begun[node]) else { continue };
             let waiting = &self.waiting[node];
-            if *step == Fence || mshrs == 1 {
-                if !waiting.is_empty() {
-                    continue;
-                }
+            if (*step == Fence || mshrs == 1) && !waiting.is_empty() {
+                continue;
             }
             let mut moment = self.clone();
             moment.begun[node] += 1;

@@ -210,7 +210,7 @@ impl Config {
     /// Looks for settings that make no ring or mesh.
     fn check_links(&self) -> Result<(), ConfigError> {
         let wrong = |what: String| Err(ConfigError(what));
-        let Interconnect { kind, columns, width, command, header, latency, directory } = self.interconnect;
+        let Interconnect { kind, columns, width, command, header, latency, directory, occupancy } = self.interconnect;
         let kind = kind.name();
         let units = self.units();
         if units < 2 {
@@ -222,7 +222,9 @@ impl Config {
         if width == 0 || command == 0 {
             return wrong("interconnect.width and interconnect.command are at least 1".into());
         }
-        if let Some(long) = [width, command, header, latency, directory].into_iter().find(|n| *n > LONGEST_TIME) {
+        if let Some(long) =
+            [width, command, header, latency, directory, occupancy].into_iter().find(|n| *n > LONGEST_TIME)
+        {
             return wrong(format!("interconnect: {long} is more than any time or width may be, {LONGEST_TIME}"));
         }
         if self.bus.mode == BusMode::Atomic || self.bus.skew > 0 {
@@ -354,6 +356,7 @@ mod tests {
             "bus.skew=4",
             "scheme.name=senss",
             "interconnect.latency=1000000001",
+            "interconnect.occupancy=1000000001",
         ];
         for setting in links {
             let bus = Config::default().set(setting).unwrap();

@@ -137,6 +137,8 @@ pub struct Interconnect {
     pub latency: u64,
     /// Cycles of a home to look a line up in its directory.
     pub directory: u64,
+    /// Cycles for which each request, write-back or line that is given back keeps its home from others; 0 keeps none waiting.
+    pub occupancy: u64,
 }
 
 /// Memory.
@@ -233,7 +235,16 @@ impl Default for Bus {
 }
 impl Default for Interconnect {
     fn default() -> Self {
-        Interconnect { kind: Kind::Bus, columns: 0, width: 16, command: 8, header: 8, latency: 4, directory: 6 }
+        Interconnect {
+            kind: Kind::Bus,
+            columns: 0,
+            width: 16,
+            command: 8,
+            header: 8,
+            latency: 4,
+            directory: 6,
+            occupancy: 0,
+        }
     }
 }
 impl Default for Memory {

@@ -26,10 +26,10 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(processors: usize, links: usize, seed: u64) -> Context {
+    pub(super) fn new(processors: usize, (links, homes): (usize, usize), seed: u64) -> Context {
         Context {
             schedule: Schedule::default(),
-            counters: Counters::new(processors, links),
+            counters: Counters::new(processors, links, homes),
             region: Region::default(),
             random: Random::new(seed ^ 0x5ea1_5ea1),
             checker: None,

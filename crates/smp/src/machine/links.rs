@@ -25,6 +25,8 @@ pub(super) struct Links {
     /// Whether tags and MACs take their room.
     tags: bool,
     busy: Vec<Busy>,
+    /// When each home is busy with a request.
+    homes: Vec<Busy>,
 }
 
 /// What crosses links: a line or a command, and the line's number.
@@ -84,6 +86,7 @@ impl Links {
             line: config.machine.line as u64,
             tags: config.bus.tags,
             busy: vec![Busy::default(); topology.numbers()],
+            homes: vec![Busy::default(); config.units()],
         })
     }
 
@@ -105,6 +108,21 @@ impl Links {
     /// Numbers that links may have.
     pub(super) fn numbers(&self) -> usize {
         self.busy.len()
+    }
+
+    /// How many homes there are.
+    pub(super) fn homes(&self) -> usize {
+        self.homes.len()
+    }
+
+    /// A message about a line that its home has to deal with reaches it at `arrives`: when the home turns to it. As on links, one
+    /// that comes later never goes first.
+    pub(super) fn reach_home(&mut self, line: u64, arrives: Cycle, context: &mut Context) -> Cycle {
+        let (home, cycles) = (self.home(line), self.config.occupancy);
+        let start = self.homes[home].take(arrives, cycles);
+        context.counters.homes.busy[home] += cycles;
+        context.counters.homes.waited += start - arrives;
+        start
     }
 
     /// Cycles of a home to look a line up.

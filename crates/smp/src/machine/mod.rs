@@ -101,7 +101,7 @@ impl Machine {
             return Err(ConfigError(why));
         }
         let network = Network::new(config);
-        let links = network.as_ref().map_or(0, |network| network.links.numbers());
+        let links = network.as_ref().map_or((0, 0), |network| (network.links.numbers(), network.links.homes()));
         Ok(Machine {
             config: config.clone(),
             context: Context::new(processors, links, config.machine.seed),

@@ -57,7 +57,8 @@ impl Machine {
             }
             _ => links.command(ends, line, now, scheme, context),
         };
-        self.context.schedule.at(arrives + links.look_up(), Event::Order(index));
+        let turns = links.reach_home(line, arrives, context);
+        self.context.schedule.at(turns + links.look_up(), Event::Order(index));
     }
 
     /// A home has ordered a command, and tells the nodes of `reached`: the owner, who sends the line, or those whose copies are
@@ -97,7 +98,8 @@ impl Machine {
         if let Some(Network { links, .. }) = &mut self.network {
             let ends = (self.config.unit(node), links.home(line));
             let mut parcel = Parcel::line(line, &mut text[..self.config.machine.line]);
-            links.carry(ends, at, &mut parcel, self.transfers.scheme.as_mut(), &mut self.context);
+            let arrives = links.carry(ends, at, &mut parcel, self.transfers.scheme.as_mut(), &mut self.context);
+            links.reach_home(line, arrives, &mut self.context);
         }
         self.memory.take(node, line, &text, &mut self.context);
     }

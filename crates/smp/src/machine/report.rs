@@ -8,7 +8,7 @@ use crate::{
     engine::Waits,
     mosi::{Event, State},
     scheme::SchemeCounters,
-    stats::{Counters, LinkCounters, NodeCounters, Stats},
+    stats::{Counters, HomeCounters, LinkCounters, NodeCounters, Stats},
 };
 
 impl Machine {
@@ -164,6 +164,12 @@ impl Machine {
         let (links, all) = (network.links.count(), busy.iter().sum::<u64>());
         stats.put("directory.forwards", *forwards);
         stats.put("directory.invalidations", *invalidations);
+        if self.config.interconnect.occupancy > 0 {
+            let HomeCounters { busy, waited } = &counters.homes;
+            stats.put("directory.busy_cycles", busy.iter().sum::<u64>());
+            stats.put("directory.most_busy", share(busy.iter().copied().max().unwrap_or(0) as f64));
+            stats.put("directory.waited", *waited);
+        }
         stats.put("links.count", links);
         stats.put("links.messages", *messages);
         stats.put("links.mean_hops", *hops as f64 / (*messages).max(1) as f64);

@@ -69,6 +69,9 @@ pub const MEANINGS: &[Meaning] = &[
     of("directory.forwards", "commands", "that homes sent on to a line's owner"),
     of("directory.invalidations", "commands", "to nodes that had a copy, or may have had one, and acknowledged"),
     of("directory.timeouts", "timeouts", "of requests that waited longer than bus.timeout"),
+    of("directory.busy_cycles", "cycles", "that homes were busy, together; with interconnect.occupancy"),
+    of("directory.most_busy", "share", "of the time that the busiest home was busy"),
+    of("directory.waited", "cycles", "that requests and lines waited for their homes, together"),
     of("links.count", "links", "between neighbours, each way"),
     of("links.messages", "messages", "with or without a line, that crossed a link or several"),
     of("links.mean_hops", "links", "that a message crossed, on average"),
@@ -158,6 +161,8 @@ mod tests {
             if setting.contains("faithful") {
                 config = config.set("scheme.name=gcm").unwrap();
             }
+            // Counted on a mesh alone
+            config.interconnect.occupancy = 5;
             let workload = Workload::kernel("fft", 8, false).unwrap();
             let mut simulation = Simulation::new(config, workload);
             if setting.ends_with("clear") {

@@ -60,6 +60,7 @@ pub(crate) struct Counters {
     pub(crate) unexpected: u64,
     /// Of a ring or mesh.
     pub(crate) links: LinkCounters,
+    pub(crate) homes: HomeCounters,
 }
 
 /// What the links of a ring or mesh carried, and what homes sent over them.
@@ -77,6 +78,27 @@ pub(crate) struct LinkCounters {
     pub(crate) invalidations: u64,
 }
 
+/// How busy the homes of a ring or mesh were.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HomeCounters {
+    /// Cycles that each home was busy.
+    pub(crate) busy: Vec<u64>,
+    /// Cycles that requests waited for their homes.
+    pub(crate) waited: u64,
+}
+
+impl HomeCounters {
+    /// What was counted since `before`.
+    fn since(&self, before: &HomeCounters) -> HomeCounters {
+        HomeCounters { busy: less(&self.busy, &before.busy), waited: self.waited - before.waited }
+    }
+}
+
+/// What each of `counts` grew by.
+fn less(counts: &[u64], before: &[u64]) -> Vec<u64> {
+    counts.iter().zip(before).map(|(count, before)| count - before).collect()
+}
+
 impl LinkCounters {
     /// A message holds a link for `cycles`, after it has waited for it.
     pub(crate) fn hop(&mut self, link: usize, cycles: u64, waited: u64) {
@@ -91,7 +113,7 @@ impl LinkCounters {
             messages: self.messages - before.messages,
             hops: self.hops - before.hops,
             waited: self.waited - before.waited,
-            busy: self.busy.iter().zip(&before.busy).map(|(busy, before)| busy - before).collect(),
+            busy: less(&self.busy, &before.busy),
             forwards: self.forwards - before.forwards,
             invalidations: self.invalidations - before.invalidations,
         }
@@ -146,12 +168,14 @@ impl Counters {
             timeouts: self.timeouts - before.timeouts,
             unexpected: self.unexpected - before.unexpected,
             links: self.links.since(&before.links),
+            homes: self.homes.since(&before.homes),
         }
     }
 
-    pub(crate) fn new(nodes: usize, links: usize) -> Counters {
+    pub(crate) fn new(nodes: usize, links: usize, homes: usize) -> Counters {
         let links = LinkCounters { busy: vec![0; links], ..LinkCounters::default() };
-        Counters { nodes: vec![NodeCounters::default(); nodes], links, ..Counters::default() }
+        let homes = HomeCounters { busy: vec![0; homes], waited: 0 };
+        Counters { nodes: vec![NodeCounters::default(); nodes], links, homes, ..Counters::default() }
     }
 
     pub(crate) fn accesses(&self) -> u64 {
