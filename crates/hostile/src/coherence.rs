@@ -58,6 +58,8 @@ fn machine(choices: [u8; 8]) -> Config {
     let [kind, nodes, skew, latency, jitter, response, scheme, more] = choices;
     let mut config = Config::default();
     config.machine.processors = 2 + usize::from(nodes) % 7;
+    // Misses overlap, but for an eighth
+    config.machine.mshrs = 1 + usize::from(nodes / 32);
     config.machine.line = if more & 1 == 0 { 64 } else { 128 };
     (config.l1.bytes, config.l1.ways) = (4 * config.machine.line, 2);
     (config.l2.bytes, config.l2.ways) = (8 * config.machine.line, 2);

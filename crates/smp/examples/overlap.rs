@@ -12,9 +12,10 @@ type Failed = Box<dyn std::error::Error>;
 const MSHRS: [usize; 4] = [1, 2, 4, 8];
 
 /// Scheme and settings, the clear first.
-const SCHEMES: [(&str, &[&str]); 5] = [
+const SCHEMES: [(&str, &[&str]); 6] = [
     ("", &["scheme.name=clear"]),
     ("`gcm`", &["scheme.name=gcm"]),
+    ("`gcm` with 16 pads", &["scheme.name=gcm", "scheme.gcm.pads=16"]),
     ("`cbc`, a chain for each pair", &["scheme.name=cbc", "scheme.cbc.scope=pair"]),
     ("`cxl-ide`, containment", &["scheme.name=cxl-ide"]),
     ("`cxl-ide`, skid", &["scheme.name=cxl-ide", "scheme.cxl-ide.release=skid"]),

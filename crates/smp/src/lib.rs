@@ -1,6 +1,6 @@
 //! A shared-memory multiprocessor whose cache-to-cache transfers are encrypted on the bus, simulated cycle by cycle.
 //!
-//! * [`Machine`]: in-order processors, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
+//! * [`Machine`]: in-order processors whose misses may overlap, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
 //!   atomic bus, or a ring or mesh of links with a directory ([`topology`]), memory. Lines hold real bytes. The same input gives
 //!   the same cycles, bit for bit.
 //! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
