@@ -101,6 +101,30 @@ fn synchronisation_and_fetches_wait_and_bounds_of_the_region_do_not() {
 }
 
 #[test]
+fn a_store_is_under_way_until_all_copies_are_known_to_be_invalid() {
+    let access = |kind, gap| Access { address: 64, value: 1, gap, kind, size: 8 };
+    // Node 0 owns the line that node 3 reads, writes it again, and gives back a lock
+    let owner = [access(Kind::Store, 0), access(Kind::Store, 3_000), access(Kind::Unlock, 0)];
+    let stats = |mshrs: &str, steps: usize| {
+        let steps = [owner[..steps].to_vec(), Vec::new(), Vec::new(), vec![access(Kind::Load, 1_000)]];
+        let sources = steps.map(|steps| Box::new(Steps(steps)) as Box<dyn Source>).into();
+        let settings = ["interconnect.kind=mesh", "interconnect.latency=50", mshrs];
+        let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+        machine.check_values();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.stats()
+    };
+    let finished = |mshrs, steps| stats(mshrs, steps).json()["nodes"][0]["finished"].as_f64().unwrap();
+    let first = finished("machine.mshrs=1", 1);
+    for steps in [2, 3] {
+        let upgrade = finished("machine.mshrs=1", steps) - first - 3_000.0;
+        assert!(upgrade > 200.0, "there and back are two hops each: {upgrade}");
+        // The first line is not waited for, the second is: before the lock, or before the end
+        assert_eq!(finished("machine.mshrs=4", steps), f64::from(HIT) + 3_000.0 + upgrade, "{steps} steps");
+    }
+}
+
+#[test]
 fn kernels_give_the_right_results_with_every_scheme_interconnect_and_protocol() {
     for (place, scheme) in SchemeName::all().enumerate() {
         let scheme = format!("scheme.name={scheme}");
