@@ -7,6 +7,7 @@
 //! * [`attack`]: attackers on the bus and in memory; what is detected, and when.
 //! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
 //! * [`settings`]: a whole simulation as a file; [`sweep`]: many of them, crossed.
+//! * [`output`]: files that get their name once they are whole.
 //! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with everything checked.
 //!
 //! ```
@@ -30,6 +31,7 @@ pub mod matrix;
 mod memory;
 pub mod message;
 pub mod mosi;
+pub mod output;
 pub mod protocol;
 mod random;
 pub mod record;

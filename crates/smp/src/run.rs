@@ -16,6 +16,7 @@ use crate::{
     kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
     machine::{Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
+    output::beside,
     stats::Stats,
     trace::{Trace, TraceError},
 };
@@ -240,9 +241,7 @@ impl Simulation {
 /// Has the bus written to a file without a name yet, in the folder of `path`.
 fn start_dump(path: &Path, machine: &mut Machine) -> Result<NamedTempFile, RunError> {
     let failed = |error| RunError::Dump { file: path.to_owned(), error };
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    folder.metadata().map_err(failed)?;
-    let file = NamedTempFile::new_in(folder).map_err(failed)?;
+    let file = beside(path).map_err(failed)?;
     machine.dump(Box::new(BufWriter::new(file.reopen().map_err(failed)?)));
     Ok(file)
 }

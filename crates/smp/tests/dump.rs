@@ -68,3 +68,15 @@ fn a_file_that_cannot_be_made_is_an_error_with_its_name() {
     let error = run("clear", None, &folder.path().join("none/bus.jsonl")).unwrap_err();
     assert!(error.to_string().contains("none/bus.jsonl"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn others_may_read_it_as_the_umask_allows() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, plain) = (folder.path().join("bus.jsonl"), folder.path().join("plain"));
+    std::fs::write(&plain, "").unwrap();
+    run("clear", None, &file).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&file), mode(&plain));
+}

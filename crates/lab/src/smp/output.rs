@@ -2,6 +2,7 @@
 
 use std::{io::Write, path::Path};
 
+use sealwright_smp::output::beside;
 use sealwright_terminal::CommandError;
 
 /// Writes a file that appears whole or not at all. One that exists is replaced, or kept and told.
@@ -10,8 +11,7 @@ pub(super) fn whole(path: &Path, text: &str, replace: bool) -> Result<(), Comman
         std::io::ErrorKind::AlreadyExists => exists(path),
         _ => CommandError::io(path, error),
     };
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(|error| CommandError::io(path, &error))?;
+    let mut file = beside(path).map_err(|error| CommandError::io(path, &error))?;
     file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
     let kept = if replace { file.persist(path) } else { file.persist_noclobber(path) };
     kept.map(drop).map_err(|error| failed(&error.error))

@@ -2,14 +2,14 @@
 //! little-endian); number 2^32 - 1 ends the stream, with a byte that says whether recording ever began.
 
 use std::{
-    fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use super::error::RecordError;
+use crate::output::beside;
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;
@@ -73,7 +73,7 @@ impl Frames {
                 )));
             }
             while self.threads.len() <= number {
-                let file = Builder::new().prefix(".smpt-").tempfile_in(&self.folder).map_err(failed())?;
+                let file = beside(&self.folder.join("trace")).map_err(failed())?;
                 let out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
                 self.threads.push(Thread { out, records: 0 });
             }
@@ -91,7 +91,7 @@ impl Frames {
         for (thread, name) in self.threads.into_iter().zip(names) {
             let failed = || RecordError::io(name.display().to_string());
             let file = thread.out.finish().map_err(failed())?;
-            readable(file.as_file()).and_then(|()| file.as_file().sync_all()).map_err(failed())?;
+            file.as_file().sync_all().map_err(failed())?;
             files.push((file, name));
         }
         for (file, name) in files {
@@ -99,12 +99,6 @@ impl Frames {
         }
         Ok(())
     }
-}
-
-/// A temporary file is its owner's alone; a trace is no secret.
-fn readable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(PermissionsExt::from_mode(0o644))
 }
 
 /// Number and length of the next frame; nothing at the end.
