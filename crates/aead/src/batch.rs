@@ -77,6 +77,7 @@ pub struct Batch {
     isa: Isa,
     lanes: Box<MultiBuffer>,
     frames: Box<Frames>,
+    // Frames of builds for tests are the deepest: 33 KiB were seen.
     _stack: CleanStack<{ 48 << 10 }>,
 }
 

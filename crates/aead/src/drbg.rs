@@ -27,6 +27,7 @@ use crate::{
         sha_constants::Message,
         sha_lanes::{LANES, Lanes},
     },
+    wipe::CleanStack,
 };
 
 /// The most bytes one request gives: 2^19 bits (table 2).
@@ -59,6 +60,8 @@ pub struct HashDrbg {
     c: Seed,
     /// Requests since the last seed, and one.
     reseed_counter: u64,
+    /// V is added to and hashed in other forms, on the stack.
+    _stack: CleanStack,
 }
 wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: 0 });
 
@@ -117,15 +120,10 @@ impl HashDrbg {
         Ok(Self::from_seed_material(&[entropy, nonce, personalization]))
     }
 
-    /// The state that a seed of its own length would have if it were V: not the standard's instantiation, but what
-    /// [`rkc`](crate::mode::rkc) makes of its seed.
-    pub(crate) fn from_v(v: &Seed) -> Self {
-        HashDrbg { v: *v, c: constant(v), reseed_counter: 1 }
-    }
-
     /// Hash_df of the seed material becomes V (10.1.1.2, steps 2 to 5; 10.1.1.3, steps 2 to 5).
-    pub(crate) fn from_seed_material(material: &[&[u8]]) -> Self {
-        Self::from_v(&hash_df(material))
+    fn from_seed_material(material: &[&[u8]]) -> Self {
+        let v = hash_df(material);
+        HashDrbg { v, c: constant(&v), reseed_counter: 1, _stack: CleanStack }
     }
 
     /// Takes fresh entropy in (10.1.1.3).

@@ -55,7 +55,6 @@ fn round_keys_on_the_fly() {
     }
 }
 
-/// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out of the next.
 /// `$bytes` of key, as many powers as fit into `$slots`.
 macro_rules! rekeyed {
     ($isa:ident: $($aes:ident $bytes:literal $slots:literal),*) => {
@@ -81,6 +80,7 @@ fn a_replaced_key_is_the_new_one() {
     }
 }
 
+/// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out of the next.
 #[test]
 fn long_texts_are_the_same_at_every_level() {
     let (portable, text) = (Isa::available()[0], bytes((1 << 20) + 5000, 2));

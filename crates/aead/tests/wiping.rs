@@ -25,6 +25,7 @@ use sealwright::{
     Aead, Batch, BatchMessage, Isa, Suite,
     block::aes::Aes256,
     committing::Committing,
+    drbg::HashDrbg,
     mode::{
         gcm::{Aes256Gcm, TagLen},
         gcm_siv,
@@ -33,11 +34,11 @@ use sealwright::{
     },
     raw,
 };
-use sha2::Sha512;
+use sha2::{Digest, Sha256, Sha512};
 use support::slow_ghash;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 10] = [
+const CASES: [&str; 11] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -48,6 +49,7 @@ const CASES: [&str; 10] = [
     "into another buffer",
     "batch",
     "a replaced key",
+    "hash-drbg",
 ];
 
 /// Set in a child: its case.
@@ -136,7 +138,15 @@ fn child(case: &str) {
             key.fill(0);
             black_box(&key);
         }
+        "hash-drbg" => {
+            let mut drbg = HashDrbg::instantiate(&key(), &[2; 16], b"").unwrap();
+            stop("alive");
+            drbg.generate(&mut text, b"").unwrap();
+            drbg.generate(&mut text[..40], b"additional").unwrap();
+            text.fill(0);
+        }
         "a replaced key" => {
+            // Dropped before the search: until then kernels' copies of the key before are on the stack.
             let mut aead = replaceable();
             aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
             stop("alive");
@@ -240,6 +250,15 @@ impl Wanted {
             power = slow_ghash(h, &power.to_be_bytes());
             l = (l << 1) ^ if l >> 127 == 1 { 0x87 } else { 0 };
         }
+        // V and C of Hash_DRBG, from the first bytes on and, as numbers, from the last.
+        if case == "hash-drbg" {
+            let v = hash_df(&[&key, &[2; 16]]);
+            for mut secret in [v, hash_df(&[&[0], &v])] {
+                keys.extend(secret.windows(16).map(|window| <[u8; 16]>::try_from(window).unwrap()));
+                secret.reverse();
+                keys.extend(secret.windows(16).map(|window| <[u8; 16]>::try_from(window).unwrap()));
+            }
+        }
         // Keys of one message, which are gone when it is sealed.
         if let Some(key) = message_key(case, &key) {
             keys.extend(Schedule::expand(Isa::best(), &key).unwrap().blocks());
@@ -249,6 +268,12 @@ impl Wanted {
         let must_be_seen = case != "committing" && case != "batch";
         Wanted { keys, texts, must_be_seen }
     }
+}
+
+/// Hash_df of SP 800-90A, 10.3.1, to 55 bytes.
+fn hash_df(input: &[&[u8]]) -> [u8; 55] {
+    let block = |counter| Sha256::digest([&[counter], &440u32.to_be_bytes()[..], &input.concat()].concat());
+    [block(1), block(2)].concat()[..55].try_into().unwrap()
 }
 
 /// The key that a mode derives for the message of nonce 01 01 .. and associated data `ad`, by other means than the mode's own.

@@ -193,7 +193,7 @@ pub fn rows(cells: &[Cell]) -> impl Iterator<Item = (&str, impl Iterator<Item = 
 fn strike(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<Strike, RunError> {
     let mut config = column.config.clone();
     if attack == Attack::ReorderPair {
-        // In order, a node waits for one line at a time: the pair's next one is the same line, asked for again
+        // With one register a node waits for one line at a time: the pair's next one is the same line, asked for again
         config.bus.timeout = TIMEOUT;
     }
     let mut simulation = Simulation::new(config, Workload::Kernel(kernel, false));

@@ -111,6 +111,27 @@ fn requests_queue_at_a_home_that_is_busy() {
 }
 
 #[test]
+fn homes_turn_to_messages_in_the_order_of_arrival() {
+    // Lines 0 and 8 have one home, node 0. Node 4 is four hops away and asks first; what node 1 asks a little later is there before.
+    let load = |line: u64, gap| vec![Access { address: line * 64, value: 0, gap, kind: Kind::Load, size: 8 }];
+    let stats = |far: Vec<Access>, near: Vec<Access>| {
+        let mut sources: Vec<Box<dyn Source>> = (0..8).map(|_| Box::new(Steps(Vec::new())) as _).collect();
+        (sources[4], sources[1]) = (Box::new(Steps(far)), Box::new(Steps(near)));
+        let settings = ["interconnect.kind=ring", "machine.processors=8", "interconnect.occupancy=50"];
+        let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.stats()
+    };
+    let finished = |stats: &Stats, node: usize| stats.json()["nodes"][node]["finished"].as_f64().unwrap();
+    let both = stats(load(0, 0), load(8, 3));
+    let (far, near) = (stats(load(0, 0), Vec::new()), stats(Vec::new(), load(8, 3)));
+    assert_eq!(finished(&both, 1), finished(&near, 1), "who is there first waits for nobody");
+    let waited = both.number("directory.waited");
+    assert!(waited > 0.0 && waited < 50.0, "{waited}");
+    assert_eq!(finished(&both, 4), finished(&far, 4) + waited);
+}
+
+#[test]
 fn what_a_sharer_hits_before_the_owner_writes_is_no_wrong_read() {
     let access = |kind, value, gap| Access { address: 64, value, gap, kind, size: 8 };
     // Node 0 owns the line that node 2 reads all the time, and writes it again

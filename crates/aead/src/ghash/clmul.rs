@@ -209,7 +209,7 @@ impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
         both_halves(last, simd.zero()).store(middles[end - lanes..].as_flattened_mut());
         let (mut done, mut ready) = (lanes, lanes);
         while done < end {
-            // h^1 to h^ready, times h^ready, are the next powers.
+            // Each of the next powers is the one `ready` before, times h^ready.
             let stride = Factor::new(simd, simd.splat(&powers[end - ready]));
             for _ in 0..ready / lanes {
                 if done == end {

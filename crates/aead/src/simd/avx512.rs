@@ -41,6 +41,8 @@ fn first_bytes(bytes: usize) -> __mmask64 {
 }
 
 impl Avx512 {
+    /// The proof that this level is there.
+    ///
     /// # Safety
     /// As of [`run`].
     #[cfg(feature = "drbg")]
@@ -48,6 +50,7 @@ impl Avx512 {
     pub(super) unsafe fn new() -> Avx512 {
         Avx512(())
     }
+
     #[inline(always)]
     fn all(self, lane: __m128i) -> X4 {
         // SAFETY: the token proves the level.

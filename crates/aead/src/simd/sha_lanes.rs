@@ -195,9 +195,7 @@ mod in_registers {
                 rows[i ^ 3] = state[i].add32(start[i]);
             }
             for (hash, register) in hashes.iter_mut().zip(transpose(rows)) {
-                let mut row = [0; 4 * LANES];
-                register.reverse_bytes().store(&mut row);
-                hash.copy_from_slice(&row[..32]);
+                register.reverse_bytes().store_partial(hash);
             }
         }
     }

@@ -144,7 +144,7 @@ impl Coherence {
             }
             [Action::Recycle] => Ok(Attempt::Refused),
             [Action::Gets | Action::Getx] => {
-                if self.caches.nodes[node].mshrs.held() == self.mshrs {
+                if self.caches.nodes[node].mshrs.held() >= self.mshrs {
                     return Ok(Attempt::Stalled(Stall::Full));
                 }
                 // Nothing goes on without its instructions

@@ -1,8 +1,8 @@
 //! The links of a ring or mesh: messages cross them hop by hop, and wait where a link is taken.
 //!
 //! A message takes its links when it leaves: on each the first time, from its arrival there on, that is long enough. So one that
-//! leaves later may take a link earlier, and never waits for one that comes later. Nodes pass a message on as its bytes come,
-//! unless its link's protection holds it until the MAC has been checked.
+//! leaves later takes a link earlier where the gap before the others is long enough; where it is not, it waits behind them, though they
+//! come later. Nodes pass a message on as its bytes come, unless its link's protection holds it until the MAC has been checked.
 
 use super::{context::Context, schedule::Event};
 use crate::{
@@ -25,8 +25,8 @@ pub(super) struct Links {
     /// Whether tags and MACs take their room.
     tags: bool,
     busy: Vec<Busy>,
-    /// When each home is busy with a request.
-    homes: Vec<Busy>,
+    /// Until when each home is busy.
+    homes: Vec<Cycle>,
 }
 
 /// What crosses links: a line or a command, and the line's number.
@@ -86,7 +86,7 @@ impl Links {
             line: config.machine.line as u64,
             tags: config.bus.tags,
             busy: vec![Busy::default(); topology.numbers()],
-            homes: vec![Busy::default(); config.units()],
+            homes: vec![0; config.units()],
         })
     }
 
@@ -115,13 +115,18 @@ impl Links {
         self.homes.len()
     }
 
-    /// A message about a line that its home has to deal with reaches it at `arrives`: when the home turns to it. As on links, one
-    /// that comes later never goes first.
-    pub(super) fn reach_home(&mut self, line: u64, arrives: Cycle, context: &mut Context) -> Cycle {
-        let (home, cycles) = (self.home(line), self.config.occupancy);
-        let start = self.homes[home].take(arrives, cycles);
-        context.counters.homes.busy[home] += cycles;
-        context.counters.homes.waited += start - arrives;
+    /// Whether homes are busy with what reaches them, so that others wait.
+    pub(super) fn busy_homes(&self) -> bool {
+        self.config.occupancy > 0
+    }
+
+    /// A message about a line reaches its home: when the home turns to it. Messages are dealt with as they come.
+    pub(super) fn reach_home(&mut self, line: u64, context: &mut Context) -> Cycle {
+        let (home, now) = (self.home(line), context.schedule.now());
+        let start = self.homes[home].max(now);
+        self.homes[home] = start + self.config.occupancy;
+        context.counters.homes.busy[home] += self.config.occupancy;
+        context.counters.homes.waited += start - now;
         start
     }
 

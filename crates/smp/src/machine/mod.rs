@@ -213,6 +213,7 @@ impl Machine {
             Event::Forge => self.forge()?,
             Event::Snoop(node, request) => self.snoop_late(node, request)?,
             Event::Depart(request) => self.depart(request),
+            Event::Reach(line, request) => self.reach(line, request),
             Event::Ready(message) => self.transfers.ready(message, &mut self.context),
             Event::Transmit(message) => {
                 let links = self.network.as_mut().map(|network| &mut network.links);

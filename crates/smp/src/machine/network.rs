@@ -57,8 +57,20 @@ impl Machine {
             }
             _ => links.command(ends, line, now, scheme, context),
         };
-        let turns = links.reach_home(line, arrives, context);
-        self.context.schedule.at(turns + links.look_up(), Event::Order(index));
+        if links.busy_homes() {
+            context.schedule.at(arrives, Event::Reach(line, Some(index)));
+        } else {
+            context.schedule.at(arrives + links.look_up(), Event::Order(index));
+        }
+    }
+
+    /// A message about a line reaches its home, which is busy with it for a while: a request, or a line that is given back.
+    pub(super) fn reach(&mut self, line: u64, request: Option<usize>) {
+        let Some(Network { links, .. }) = &mut self.network else { return };
+        let turns = links.reach_home(line, &mut self.context);
+        if let Some(index) = request {
+            self.context.schedule.at(turns + links.look_up(), Event::Order(index));
+        }
     }
 
     /// A home has ordered a command, and tells the nodes of `reached`: the owner, who sends the line, or those whose copies are
@@ -99,7 +111,9 @@ impl Machine {
             let ends = (self.config.unit(node), links.home(line));
             let mut parcel = Parcel::line(line, &mut text[..self.config.machine.line]);
             let arrives = links.carry(ends, at, &mut parcel, self.transfers.scheme.as_mut(), &mut self.context);
-            links.reach_home(line, arrives, &mut self.context);
+            if links.busy_homes() {
+                self.context.schedule.at(arrives, Event::Reach(line, None));
+            }
         }
         self.memory.take(node, line, &text, &mut self.context);
     }

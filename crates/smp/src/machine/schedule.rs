@@ -11,6 +11,8 @@ pub(super) enum Event {
     Arbitrate,
     /// A request leaves for its line's home.
     Depart(usize),
+    /// A message about a line reaches its home: the line, and the request if it is one.
+    Reach(u64, Option<usize>),
     /// A command is ordered: its request.
     Order(usize),
     /// An attacker may put a command of its own on the bus.

@@ -14,7 +14,7 @@ pub(super) struct Threads {
     pub(super) process: usize,
     /// The one that runs next first.
     pub(super) parked: VecDeque<Parked>,
-    /// The process has had its time: another one follows as soon as no access is under way.
+    /// The process has had its time: another one follows as soon as its access has been taken on.
     pub(super) due: bool,
     /// The process waits for other processors.
     pub(super) blocked: bool,

@@ -199,6 +199,8 @@ macro_rules! key_sizes {
         $(impl<const SLOTS: usize> Gcm<Aes<Expanded<$keys>>, Clmul<SLOTS>> {
             /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
             ///
+            /// What kernels left of the key before on the stack is wiped when this is dropped, as everything there.
+            ///
             /// ```
             /// use sealwright::{Aead, Isa, Suite, block::aes::Aes256, mode::gcm::{Aes256Gcm, TagLen}};
             ///
