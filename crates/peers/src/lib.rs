@@ -8,6 +8,7 @@ use std::{
     ffi::{CStr, c_char, c_int, c_void},
     fmt,
     ptr::NonNull,
+    sync::OnceLock,
 };
 
 /// What a shim gives; its twin is `struct peer` in `shim/peer.h`.
@@ -132,6 +133,13 @@ fn shims() -> [Shim; 4] {
 
 /// The libraries that are here, and those that are not.
 pub fn found() -> (Vec<Library>, Vec<AbsentError>) {
+    // Loaded once: shims keep what they found in variables of the process, and a library may not be ready while another
+    // thread loads it.
+    static FOUND: OnceLock<(Vec<Library>, Vec<AbsentError>)> = OnceLock::new();
+    FOUND.get_or_init(look).clone()
+}
+
+fn look() -> (Vec<Library>, Vec<AbsentError>) {
     let (mut here, mut absent) = (Vec::new(), Vec::new());
     for (name, table, missing) in shims() {
         let Some(table) = table else {
@@ -260,6 +268,18 @@ mod tests {
         assert_eq!(here.len() + absent.len(), shims().len());
         assert!(here.iter().all(|library| library.version().contains('.')), "{here:?}");
         assert!(absent.iter().all(|absent| absent.to_string().contains(" is not measured: ")), "{absent:?}");
+    }
+
+    #[test]
+    fn threads_may_look_for_them_at_one_time() {
+        let known = || {
+            let known = |library: Library| library.key(Algorithm::Aes256Gcm, &[7; 32]).is_some();
+            found().0.into_iter().all(known)
+        };
+        std::thread::scope(|scope| {
+            let threads = [(); 8].map(|()| scope.spawn(known));
+            assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        });
     }
 
     /// That they compute what ours computes is checked by `bench`, before it measures.
