@@ -26,14 +26,19 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
 #[cfg(feature = "gcm")]
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
-pub(crate) struct CleanStackOf(pub(crate) Isa);
+pub(crate) struct CleanStackOf {
+    pub(crate) isa: Isa,
+    /// Whether the key was made by value: whoever moves it leaves copies, which lie deeper.
+    pub(crate) moved: bool,
+}
 
 #[cfg(feature = "gcm")]
 impl Drop for CleanStackOf {
     #[inline]
     fn drop(&mut self) {
         #[cfg(feature = "std")]
-        match self.0.kernel_frames() {
+        match self.isa.kernel_frames() {
+            _ if self.moved => clean_stack::<0x4000>(),
             ..=0x1000 => clean_stack::<0x1000>(),
             0x1001..=0x2000 => clean_stack::<0x2000>(),
             _ => clean_stack::<0x4000>(),

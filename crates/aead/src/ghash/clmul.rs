@@ -163,16 +163,41 @@ impl<R: Reg> Factor<R> {
     /// `x` times this, lane by lane.
     #[inline(always)]
     pub(super) fn times<S: Simd<Reg = R>>(&self, simd: S, x: R) -> R {
-        let low = x.clmul::<0x01>(self.whole) ^ x.clmul::<0x00>(self.shifted);
-        let high = x.clmul::<0x11>(self.whole) ^ x.clmul::<0x10>(self.shifted);
+        let product = Product(*self, x);
+        if S::AES { product.run(simd) } else { simd.outlined(product) }
+    }
+}
+
+/// A product with a factor. A function of its own at the level of plain words, as [`Pair`] is.
+struct Product<R>(Factor<R>, R);
+
+impl<S: Simd> Outlined<S> for Product<S::Reg> {
+    type Output = S::Reg;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> S::Reg {
+        let Product(Factor { whole, shifted }, x) = self;
+        let low = x.clmul::<0x01>(whole) ^ x.clmul::<0x00>(shifted);
+        let high = x.clmul::<0x11>(whole) ^ x.clmul::<0x10>(shifted);
         high ^ fold_once(simd, low)
     }
 }
 
-/// Each lane times x^-64.
+/// Each lane times x^-64. Outlined as [`Product`] is.
+struct Folded<R>(R);
+
+impl<S: Simd> Outlined<S> for Folded<S::Reg> {
+    type Output = S::Reg;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> S::Reg {
+        self.0.swap_halves() ^ self.0.clmul::<0x00>(simd.splat(&FOLD))
+    }
+}
+
 #[inline(always)]
 fn fold_once<S: Simd>(simd: S, x: S::Reg) -> S::Reg {
-    x.swap_halves() ^ x.clmul::<0x00>(simd.splat(&FOLD))
+    if S::AES { Folded(x).run(simd) } else { simd.outlined(Folded(x)) }
 }
 
 /// Fills a table with the powers of the `h` in every lane, twice as many each time up to sixteen, so that few products wait for each other.

@@ -147,9 +147,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
-        // The functions that made the table may have left copies of it, deeper than the key's end will reach.
-        drop(CleanStackOf(isa));
-        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf(isa) }
+        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf { isa, moved: true } }
     }
 
     #[inline(always)]
@@ -172,7 +170,7 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
             ghash: Clmul::empty(),
             tag_len: tag_len as usize,
             _rest: Rest::default(),
-            _stack: CleanStackOf(isa),
+            _stack: CleanStackOf { isa, moved: false },
         }
     }
 
