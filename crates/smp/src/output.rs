@@ -4,13 +4,20 @@ use std::{io, path::Path};
 
 use tempfile::{Builder, NamedTempFile};
 
-/// An empty file in the folder of `path`, to be renamed to it once it is whole. Others may read it as the umask allows: results
-/// and traces are no secrets.
+/// An empty file in the folder of `path`, to be renamed to it once it is whole: see [`within`].
 ///
 /// # Errors
 /// When there is no such folder, or the file cannot be made in it.
 pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    within(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
+}
+
+/// An empty file in `folder`, to be given its name once it is whole. Others may read it as the umask allows: results and traces are no
+/// secrets.
+///
+/// # Errors
+/// When there is no such folder, or the file cannot be made in it.
+pub fn within(folder: &Path) -> io::Result<NamedTempFile> {
     folder.metadata()?;
     let mut builder = Builder::new();
     builder.prefix(".smp-");

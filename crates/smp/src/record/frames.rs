@@ -9,7 +9,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::error::RecordError;
-use crate::output::beside;
+use crate::output::within;
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;
@@ -73,7 +73,7 @@ impl Frames {
                 )));
             }
             while self.threads.len() <= number {
-                let file = beside(&self.folder.join("trace")).map_err(failed())?;
+                let file = within(&self.folder).map_err(failed())?;
                 let out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
                 self.threads.push(Thread { out, records: 0 });
             }
