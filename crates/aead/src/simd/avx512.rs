@@ -78,6 +78,7 @@ impl Sealed for Avx512 {}
 impl Simd for Avx512 {
     type Reg = X4;
     const AES: bool = true;
+    const MASKS: bool = true;
 
     order_barrier!(X4, zmm_reg, "avx512f");
 

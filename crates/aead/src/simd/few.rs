@@ -63,6 +63,10 @@ pub(super) fn write(number: u128, bytes: &mut [u8]) {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn load(bytes: &[u8]) -> __m128i {
+    if bytes.len() >= 16 {
+        // SAFETY: 16 bytes are there, and every x86-64 has the instruction.
+        return unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+    }
     let number = number(bytes).to_le_bytes();
     // SAFETY: 16 bytes are there, and every x86-64 has the instruction.
     unsafe { _mm_loadu_si128(number.as_ptr().cast()) }
@@ -72,6 +76,10 @@ pub(super) fn load(bytes: &[u8]) -> __m128i {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn store(block: __m128i, bytes: &mut [u8]) {
+    if bytes.len() >= 16 {
+        // SAFETY: 16 bytes are there, and every x86-64 has the instruction.
+        return unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), block) };
+    }
     let mut number = [0; 16];
     // SAFETY: 16 bytes are there, and every x86-64 has the instruction.
     unsafe { _mm_storeu_si128(number.as_mut_ptr().cast(), block) };

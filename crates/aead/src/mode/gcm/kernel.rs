@@ -32,7 +32,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for &mut Fused<'_, C, G,
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
         if const { Fused::<C, G, SEAL>::has_short::<S>() } {
-            return if self.is_short() { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) };
+            return if self.is_short::<S>() { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) };
         }
         if S::AES {
             return self.reborrow().sized::<S, W>(simd);
@@ -131,12 +131,17 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         }
     }
 
-    /// Batches of eight registers; then all is ready for the last one.
+    /// Batches of eight registers, of four where they are plain words; then all is ready for the last one.
     #[inline(always)]
-    pub(super) fn rest<S: Simd>(&mut self, walk: &mut Walk<'_, G, S>, mut to_hash: usize) {
-        let batch = const { 8 * S::Reg::BYTES };
+    pub(super) fn rest<S: Simd>(&mut self, walk: &mut Walk<'_, G, S>, to_hash: usize) {
+        if const { S::AES } { self.batches::<S, 8>(walk, to_hash) } else { self.batches::<S, 4>(walk, to_hash) }
+    }
+
+    #[inline(always)]
+    fn batches<S: Simd, const W: usize>(&mut self, walk: &mut Walk<'_, G, S>, mut to_hash: usize) {
+        let batch = const { W * S::Reg::BYTES };
         let end = walk.at + (self.text.len() - walk.at) / batch * batch;
-        self.bulk::<S, 8, false>(walk.simd, &mut walk.hash, &mut walk.counter, &[], walk.at..end, &mut to_hash);
+        self.bulk::<S, W, false>(walk.simd, &mut walk.hash, &mut walk.counter, &[], walk.at..end, &mut to_hash);
         walk.at = end;
         if walk.hash.left == 0 {
             walk.hash.open(to_hash);
@@ -283,7 +288,11 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: Opti
 
 /// The most registers of a last batch, where registers have `blocks` blocks.
 const fn widest(blocks: usize, aes: bool) -> usize {
-    if aes && blocks == 4 { 10 } else { 9 }
+    match (blocks, aes) {
+        (4, true) => 10,
+        (_, true) => 9,
+        (_, false) => 5,
+    }
 }
 
 /// What is left of the text, and the lengths, in a group that is open for them. The first counter block is in the last lane of the batch,
@@ -310,7 +319,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
     pub(super) fn tag(self) -> Block {
         let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
         // Conditions that are constants keep other levels' from being compiled.
-        if const { Fused::<C, G, SEAL>::has_short::<S>() } {
+        if const { Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS } {
             // Only what has more associated data, or another nonce, than most comes here.
             widths!(self, registers: 4 10)
         } else if const { !G::LANES } {
@@ -319,7 +328,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         } else if const { S::AES } {
             widths!(self, registers: 1 2 3 4 5 7 9)
         } else {
-            widths!(self, registers: 1 2 4 6 8 9)
+            widths!(self, registers: 1 2 3 5)
         }
     }
 
@@ -352,7 +361,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         }
         let lengths = simd.splat(self.lengths);
         // Where widths differ by two at most, the lengths are in one of the last two registers.
-        let far = const { Fused::<C, G, SEAL>::has_short::<S>() };
+        let far = const { Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS };
         for (i, x) in ciphertext.iter_mut().enumerate().skip(if far { 0 } else { W.saturating_sub(2) }) {
             *x = x.replace_lane((left - 1).wrapping_sub(i * lanes), lengths);
         }

@@ -1,4 +1,4 @@
-//! Short messages at a level of wide registers: the associated data in one register, the text in up to ten.
+//! Short messages at the levels of wide registers: the associated data in one register, the text in up to ten.
 //!
 //! What costs time here is the number of instructions, because a processor works on the next message as far as it sees ahead.
 //! So there are no batches, no groups and no counter under way: each width is straight code, in a function without the others' frame.
@@ -11,100 +11,138 @@ use crate::{
 };
 
 /// Registers of the longest text, with the first counter block.
-const WIDEST: usize = 14;
-/// Blocks of a register.
-const LANES: usize = 4;
+const fn most_registers<S: Simd>() -> usize {
+    if S::MASKS { 14 } else { 9 }
+}
 
-/// The last bytes of the counter blocks of `W` registers, under a nonce of 96 bits: those of the text, from 2 on, and in the last
-/// lane that of the tag, 1.
+/// The last bytes of the counter blocks of `W` registers of up to four blocks, under a nonce of 96 bits: those of the text, from 2 on,
+/// and in the last lane that of the tag, 1.
 #[repr(C, align(64))]
-struct Numbers<const W: usize>([[Block; LANES]; W]);
+struct Numbers<const W: usize>([[Block; 4]; W]);
 
 impl<const W: usize> Numbers<W> {
-    const NEW: Self = {
-        let mut numbers = [[[0; 16]; LANES]; W];
+    const fn new(lanes: usize) -> Self {
+        let mut numbers = [[[0; 16]; 4]; W];
         let mut i = 0;
-        while i < W * LANES {
-            numbers[i / LANES][i % LANES][15] = if i + 1 < W * LANES { i as u8 + 2 } else { 1 };
+        while i < W * lanes {
+            numbers[i / 4][i % 4][15] = if i + 1 < W * lanes { i as u8 + 2 } else { 1 };
             i += 1;
         }
         Numbers(numbers)
-    };
+    }
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// Whether short messages go this way with this cipher, hash and level.
     pub(super) const fn has_short<S: Simd>() -> bool {
-        S::AES && S::Reg::BLOCKS == LANES && G::LANES
+        S::AES && S::Reg::BLOCKS > 1 && G::LANES
     }
 
     /// Whether this message is short.
     #[inline(always)]
-    pub(super) fn is_short(&self) -> bool {
-        self.nonce.len() == 12 && self.ad.len() <= LANES * 16 && self.text.len() <= (WIDEST * LANES - 1) * 16
+    pub(super) fn is_short<S: Simd>(&self) -> bool {
+        let most = const { most_registers::<S>() * S::Reg::BYTES - 16 };
+        self.nonce.len() == 12 && self.ad.len() <= S::Reg::BYTES && self.text.len() <= most
     }
 
     /// A short message; returns the tag, 16 bytes of it.
     #[inline(always)]
     pub(super) fn short<S: Simd>(&mut self, simd: S) -> Block {
-        match self.text.len().div_ceil(16) / LANES {
-            0 => self.reborrow().few::<S, 1>(simd),
-            1 => self.reborrow().few::<S, 2>(simd),
-            2 => self.reborrow().few::<S, 3>(simd),
-            3 => self.reborrow().few::<S, 4>(simd),
-            4 => self.reborrow().few::<S, 5>(simd),
-            5 => self.reborrow().few::<S, 6>(simd),
-            6 => self.reborrow().few::<S, 7>(simd),
-            7 => self.reborrow().few::<S, 8>(simd),
-            8 => self.reborrow().few::<S, 9>(simd),
-            9 => self.reborrow().few::<S, 10>(simd),
-            _ => simd.outlined(More(self)),
+        if const { S::MASKS } {
+            return self.of_width(simd, &mut simd.zero());
+        }
+        // Less than a block takes branches: one place for all widths. Written so that the compiler
+        // knows that these are 16 bytes at most.
+        let len = self.text.len();
+        let end = len.saturating_sub(1) / 16 * 16;
+        let end = end..len.min(end + 16);
+        let mut last = simd.load_partial(&self.text[end.clone()]);
+        let tag = self.of_width(simd, &mut last);
+        if len % 32 != 0 {
+            last.store_partial(&mut self.text[end]);
+        }
+        tag
+    }
+
+    /// The code for as many registers as the text has. Without masks, `last` is the last block of the text in the first lane: it is read
+    /// before and written behind this, unless the text ends with a whole register.
+    #[inline(always)]
+    fn of_width<S: Simd>(&mut self, simd: S, last: &mut S::Reg) -> Block {
+        match self.text.len().div_ceil(16) / S::Reg::BLOCKS {
+            0 => self.reborrow().few::<S, 1>(simd, last),
+            1 => self.reborrow().few::<S, 2>(simd, last),
+            2 => self.reborrow().few::<S, 3>(simd, last),
+            3 => self.reborrow().few::<S, 4>(simd, last),
+            4 => self.reborrow().few::<S, 5>(simd, last),
+            5 => self.reborrow().few::<S, 6>(simd, last),
+            6 => self.reborrow().few::<S, 7>(simd, last),
+            7 => self.reborrow().few::<S, 8>(simd, last),
+            9 if const { S::MASKS } => self.reborrow().few::<S, 10>(simd, last),
+            10.. if const { S::MASKS } => simd.outlined(More(self)),
+            _ => self.reborrow().few::<S, 9>(simd, last),
         }
     }
 
     /// A text that with the first counter block fills `W` registers, the last of them in part.
     #[inline(always)]
-    fn few<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn few<S: Simd, const W: usize>(self, simd: S, last: &mut S::Reg) -> Block {
         let Fused { cipher, ghash, nonce, ad, mut text } = self;
         // A text of no bytes may have no address either; see `behind`.
         let mut nowhere = [0];
         if W == 1 && text.is_empty() {
             text = &mut nowhere[..0];
         }
-        let (row, blocks) = (S::Reg::BYTES, text.len().div_ceil(16));
+        let (row, lanes, blocks) = (S::Reg::BYTES, const { S::Reg::BLOCKS }, text.len().div_ceil(16));
         let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
         // All is read before anything is written: a read beside what was just written would wait for it. All but the last two
         // registers are full; the lengths are behind the text before the keystream is known.
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
+        // Without masks there are two lanes: the last block is alone in the last register, or behind another in the one before.
+        let alone = const { !S::MASKS } && blocks % 2 == 1;
+        let whole = const { !S::MASKS } && (alone || text.len() % 32 == 0);
         let mut ciphertext = [simd.zero(); W];
         for (i, old) in ciphertext.iter_mut().enumerate() {
-            *old = if i + 2 < W {
-                simd.load(&text[i * row..])
+            let at = i * row;
+            *old = if i + 2 < W || (whole && i + 2 == W) {
+                simd.load(&text[at..])
+            } else if const { S::MASKS } {
+                simd.load_partial(behind(text, at)).replace_lane(blocks.wrapping_sub(i * lanes), lengths)
+            } else if i + 2 == W {
+                let mut first = [0; 16];
+                first.copy_from_slice(&text[at..at + 16]);
+                simd.splat(&first).replace_last(simd.splat(&last.first_block()))
             } else {
-                simd.load_partial(behind(text, i * row)).replace_lane(blocks.wrapping_sub(i * LANES), lengths)
+                if alone { last.replace_last(lengths) } else { lengths }
             };
         }
         for (i, (key, text_or_lengths)) in keystream.iter().zip(&mut ciphertext).enumerate() {
-            let old = *text_or_lengths;
-            let new = if i + 2 < W {
+            let (at, old) = (i * row, *text_or_lengths);
+            let new = if i + 2 < W || (whole && i + 2 == W) {
                 let new = old ^ *key;
-                new.store(&mut text[i * row..]);
+                new.store(&mut text[at..]);
                 new
             } else {
-                let now = behind(text, i * row);
+                let now = behind(text, at);
                 let new = key.ternary::<KEEP_XOR>(ones.keep(now.len()), old);
-                new.store_partial(now);
+                if const { S::MASKS } {
+                    new.store_partial(now);
+                } else if i + 2 == W {
+                    now[..16].copy_from_slice(&new.first_block());
+                    *last = new.last_lane();
+                } else if alone {
+                    *last = new;
+                }
                 new
             };
             if SEAL {
                 *text_or_lengths = new;
             }
         }
-        let key = ghash.window(blocks + 1, W * LANES);
+        let key = ghash.window(blocks + 1, W * lanes);
         for (i, registers) in ciphertext.chunks(2).enumerate() {
             match registers {
-                [a, b] => G::pair(simd, key, &mut sum, 2 * i * LANES, [*a, *b], 2 * LANES),
-                [a, ..] => G::single(simd, key, &mut sum, 2 * i * LANES, *a, LANES),
+                [a, b] => G::pair(simd, key, &mut sum, 2 * i * lanes, [*a, *b], 2 * lanes),
+                [a, ..] => G::single(simd, key, &mut sum, 2 * i * lanes, *a, lanes),
                 [] => {}
             }
         }
@@ -124,14 +162,15 @@ fn begin<S: Simd, C: BlockCipher, G: Ghash, const W: usize>(
     blocks: usize,
 ) -> ([S::Reg; W], G::Sum<S::Reg>) {
     let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
-    for (counter, number) in keystream.iter_mut().zip(&const { &Numbers::<W>::NEW }.0) {
+    let numbers = const { &Numbers::<W>::new(S::Reg::BLOCKS) }.0.as_flattened();
+    for (counter, number) in keystream.iter_mut().zip(numbers.chunks_exact(S::Reg::BLOCKS)) {
         *counter = *counter ^ simd.load(number.as_flattened());
     }
     cipher.encrypt(simd, &mut keystream);
     let mut sum = ghash.start(simd);
     if !ad.is_empty() {
-        let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, LANES);
-        G::single(simd, key, &mut sum, 0, simd.load_partial(ad), LANES);
+        let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, S::Reg::BLOCKS);
+        G::single(simd, key, &mut sum, 0, simd.load_partial(ad), S::Reg::BLOCKS);
     }
     (keystream, sum)
 }
@@ -145,7 +184,7 @@ impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for More<'
     #[inline(always)]
     fn run(self, simd: S) -> Block {
         let fused = self.0.reborrow();
-        if fused.text.len() < 12 * LANES * 16 - 15 { fused.more::<S, 12>(simd) } else { fused.more::<S, WIDEST>(simd) }
+        if fused.text.len() < 12 * S::Reg::BYTES - 15 { fused.more::<S, 12>(simd) } else { fused.more::<S, 14>(simd) }
     }
 }
 
@@ -154,7 +193,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     #[inline(always)]
     fn more<S: Simd, const W: usize>(self, simd: S) -> Block {
         let Fused { cipher, ghash, nonce, ad, text } = self;
-        let (row, blocks) = (S::Reg::BYTES, text.len().div_ceil(16));
+        let (row, lanes, blocks) = (S::Reg::BYTES, const { S::Reg::BLOCKS }, text.len().div_ceil(16));
         let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
         let lengths = simd.splat(&lengths(ad.len(), text.len()));
         let key = ghash.window(blocks + 1, blocks + 9);
@@ -169,7 +208,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                 let new = [old[0] ^ a, old[1] ^ b];
                 new[0].store(first);
                 new[1].store(second);
-                G::pair(simd, key, &mut sum, 2 * i * LANES, if SEAL { new } else { old }, 2 * LANES);
+                G::pair(simd, key, &mut sum, 2 * i * lanes, if SEAL { new } else { old }, 2 * lanes);
             } else {
                 if i + 2 == W / 2 {
                     // All of it is read before it is written, as above.
@@ -182,10 +221,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                     let now = behind(text, at + j * row);
                     let new = (*x ^ k).keep(now.len());
                     new.store_partial(now);
-                    *x = (if SEAL { new } else { *x }).replace_lane(blocks.wrapping_sub((2 * i + j) * LANES), lengths);
+                    *x = (if SEAL { new } else { *x }).replace_lane(blocks.wrapping_sub((2 * i + j) * lanes), lengths);
                 }
-                if 2 * i * LANES <= blocks {
-                    G::pair(simd, key, &mut sum, 2 * i * LANES, pair, 2 * LANES);
+                if 2 * i * lanes <= blocks {
+                    G::pair(simd, key, &mut sum, 2 * i * lanes, pair, 2 * lanes);
                 }
             }
         });
