@@ -58,7 +58,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let end = end..len.min(end + 16);
         let mut last = simd.load_partial(&self.text[end.clone()]);
         let tag = self.of_width(simd, &mut last);
-        if len % 32 != 0 {
+        if !len.is_multiple_of(32) {
             last.store_partial(&mut self.text[end]);
         }
         tag
@@ -99,7 +99,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
         // Without masks there are two lanes: the last block is alone in the last register, or behind another in the one before.
         let alone = const { !S::MASKS } && blocks % 2 == 1;
-        let whole = const { !S::MASKS } && (alone || text.len() % 32 == 0);
+        let whole = const { !S::MASKS } && (alone || text.len().is_multiple_of(32));
         let mut ciphertext = [simd.zero(); W];
         for (i, old) in ciphertext.iter_mut().enumerate() {
             let at = i * row;
