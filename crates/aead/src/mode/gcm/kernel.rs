@@ -315,11 +315,14 @@ macro_rules! widths {
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
+    /// Whether few texts come here: widths are far apart then.
+    const FAR: bool = Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS;
+
     #[inline(always)]
     pub(super) fn tag(self) -> Block {
         let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
         // Conditions that are constants keep other levels' from being compiled.
-        if const { Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS } {
+        if const { Self::FAR } {
             // Only what has more associated data, or another nonce, than most comes here.
             widths!(self, registers: 4 10)
         } else if const { !G::LANES } {
@@ -361,7 +364,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         }
         let lengths = simd.splat(self.lengths);
         // Where widths differ by two at most, the lengths are in one of the last two registers.
-        let far = const { Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS };
+        let far = const { Self::FAR };
         for (i, x) in ciphertext.iter_mut().enumerate().skip(if far { 0 } else { W.saturating_sub(2) }) {
             *x = x.replace_lane((left - 1).wrapping_sub(i * lanes), lengths);
         }

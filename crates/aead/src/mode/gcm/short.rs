@@ -1,7 +1,7 @@
 //! Short messages at the levels of wide registers: the associated data in one register, the text in up to ten.
 //!
 //! What costs time here is the number of instructions, because a processor works on the next message as far as it sees ahead.
-//! So there are no batches, no groups and no counter under way: each width is straight code, in a function without the others' frame.
+//! So there are no batches, no groups and no counter under way: each width is straight code, with masks in a function without the others' frame.
 
 use super::kernel::{Fused, lengths};
 use crate::{
@@ -51,14 +51,14 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if const { S::MASKS } {
             return self.of_width(simd, &mut simd.zero());
         }
-        // Less than a block takes branches: one place for all widths. Written so that the compiler
-        // knows that these are 16 bytes at most.
+        // Less than a block takes branches: one place for all widths. Written so that the compiler knows that these are 16
+        // bytes at most.
         let len = self.text.len();
         let end = len.saturating_sub(1) / 16 * 16;
         let end = end..len.min(end + 16);
         let mut last = simd.load_partial(&self.text[end.clone()]);
         let tag = self.of_width(simd, &mut last);
-        if !len.is_multiple_of(32) {
+        if !len.is_multiple_of(S::Reg::BYTES) {
             last.store_partial(&mut self.text[end]);
         }
         tag
@@ -99,7 +99,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
         // Without masks there are two lanes: the last block is alone in the last register, or behind another in the one before.
         let alone = const { !S::MASKS } && blocks % 2 == 1;
-        let whole = const { !S::MASKS } && (alone || text.len().is_multiple_of(32));
+        let whole = const { !S::MASKS } && (alone || text.len().is_multiple_of(row));
         let mut ciphertext = [simd.zero(); W];
         for (i, old) in ciphertext.iter_mut().enumerate() {
             let at = i * row;
@@ -111,8 +111,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                 let mut first = [0; 16];
                 first.copy_from_slice(&text[at..at + 16]);
                 simd.splat(&first).replace_last(simd.splat(&last.first_block()))
+            } else if alone {
+                last.replace_last(lengths)
             } else {
-                if alone { last.replace_last(lengths) } else { lengths }
+                lengths
             };
         }
         for (i, (key, text_or_lengths)) in keystream.iter().zip(&mut ciphertext).enumerate() {
