@@ -70,24 +70,31 @@ pub(crate) fn expand<S: Simd, const W: usize, const KEYS: usize>(
     const { assert!(KEYS == 11 || KEYS == ROUNDS + 1) };
     let mut pair = halves;
     keys[0] = pair[0];
-    if KEYS == 11 {
-        let [last, _] = &mut pair;
-        rounds!(round < 11 => {
-            let words = sub_last_words::<S, W, true>(simd, *last, RCON[round - 1]);
-            for (key, word) in last.iter_mut().zip(words) {
-                *key = prefix_xor(*key) ^ word;
-            }
-            keys[round] = *last;
-        });
-        return;
-    }
-    keys[1] = pair[1];
     rounds!(round < KEYS => {
-        advance(simd, round, &mut pair);
-        keys[round] = pair[round % 2];
+        keys[round] = next::<S, W, KEYS>(simd, round, &mut pair);
     });
-    advance(simd, ROUNDS, &mut pair);
-    keys[KEYS - 1] = pair[ROUNDS % 2];
+    if KEYS > ROUNDS {
+        keys[ROUNDS] = next::<S, W, KEYS>(simd, ROUNDS, &mut pair);
+    }
+}
+
+/// Round key `round` of every lane, each asked for in its turn from 1 on: of AES-128 (11 of them) the first of the `pair` is the one before,
+/// of AES-256 (15) they are the two before.
+#[inline(always)]
+pub(crate) fn next<S: Simd, const W: usize, const KEYS: usize>(
+    simd: S,
+    round: usize,
+    pair: &mut Keys<S::Reg, W>,
+) -> [S::Reg; W] {
+    if KEYS > ROUNDS {
+        advance(simd, round, pair);
+        return pair[round % 2];
+    }
+    let words = sub_last_words::<S, W, true>(simd, pair[0], RCON[round - 1]);
+    for (key, word) in pair[0].iter_mut().zip(words) {
+        *key = prefix_xor(*key) ^ word;
+    }
+    pair[0]
 }
 
 /// All round keys of every lane, as the level encrypts with them.

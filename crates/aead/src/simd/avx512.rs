@@ -79,6 +79,7 @@ impl Simd for Avx512 {
     type Reg = X4;
     const AES: bool = true;
     const MASKS: bool = true;
+    const WIDE: bool = true;
 
     order_barrier!(X4, zmm_reg, "avx512f");
 

@@ -222,6 +222,8 @@ pub trait Simd: Sealed + Copy {
     const AES: bool;
     /// Whether masks let parts of a register be read and written as fast as all of it.
     const MASKS: bool = false;
+    /// Whether it has 32 registers of four blocks.
+    const WIDE: bool = false;
 
     /// A barrier in the order of instructions that changes nothing: what computes these registers stays before it, what
     /// reads them stays after it. Without it compilers move a whole cipher before the work that was written between its

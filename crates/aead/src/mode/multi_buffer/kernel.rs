@@ -25,7 +25,7 @@ pub(super) struct Run<'a, 'b, const KEYS: usize> {
 }
 
 /// A register of each packet's blocks, as many packets as [`WIDTH`] registers hold.
-type Across<S> = [<S as Simd>::Reg; WIDTH];
+pub(super) type Across<S> = [<S as Simd>::Reg; WIDTH];
 
 /// Round keys of as many packets.
 type Rounds<S, const KEYS: usize> = LaneRounds<<S as Simd>::Reg, WIDTH, KEYS>;
@@ -35,6 +35,9 @@ impl<const KEYS: usize> Kernel for Run<'_, '_, KEYS> {
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(mut self, simd: S) {
+        if self.short(simd) {
+            return;
+        }
         let mut keys = Rounds::<S, KEYS>::empty(simd);
         if let Source::Shared(shared, _) = self.source {
             for (key, block) in keys.keys_mut().iter_mut().zip(shared) {
@@ -43,12 +46,10 @@ impl<const KEYS: usize> Kernel for Run<'_, '_, KEYS> {
         }
         // Zeroed once, before registers hold anything: the call would spill them all.
         let mut spare = [[[0; 16]; SPARE]; MOST];
-        let mut at = 0;
-        while at < self.lanes.count {
+        for at in (0..self.lanes.count).step_by(WIDTH * S::Reg::BLOCKS) {
             self.schedule(simd, at, keys.keys_mut());
             keys.settle(simd);
             self.group(simd, at, &keys, &mut spare);
-            at += WIDTH * S::Reg::BLOCKS;
         }
     }
 }
@@ -392,7 +393,7 @@ fn clip<S: Simd>(simd: S, first: &[usize], row: usize, keys: &mut Across<S>) {
 
 /// One block more in every lane.
 #[inline(always)]
-fn absorb<S: Simd>(simd: S, hashes: &[LaneKeys<S::Reg>; WIDTH], sums: &mut Across<S>, blocks: &Across<S>) {
+pub(super) fn absorb<S: Simd>(simd: S, hashes: &[LaneKeys<S::Reg>; WIDTH], sums: &mut Across<S>, blocks: &Across<S>) {
     for i in 0..WIDTH {
         sums[i] = hashes[i].absorb(simd, sums[i], blocks[i]);
     }

@@ -28,6 +28,7 @@
 
 mod kernel;
 mod row;
+mod short;
 
 use alloc::boxed::Box;
 use core::fmt;
