@@ -220,12 +220,18 @@ fn aes256_gcm(isa: Isa, key: &[u8]) -> Made {
 
 #[cfg(feature = "ocb")]
 fn aes128_ocb(isa: Isa, key: &[u8]) -> Made {
-    Ok(boxed(Ocb::new(isa, BothWays::<11>::new(isa, sized(key)?), ocb::TagLen::T16)))
+    let key = sized(key)?;
+    let mut boxed = Box::write(Box::new_uninit(), Fixed(Ocb::<BothWays<11>>::unfilled(isa, ocb::TagLen::T16)));
+    boxed.0.rekey(key);
+    Ok(boxed)
 }
 
 #[cfg(feature = "ocb")]
 fn aes256_ocb(isa: Isa, key: &[u8]) -> Made {
-    Ok(boxed(Ocb::new(isa, BothWays::<15>::new(isa, sized(key)?), ocb::TagLen::T16)))
+    let key = sized(key)?;
+    let mut boxed = Box::write(Box::new_uninit(), Fixed(Ocb::<BothWays<15>>::unfilled(isa, ocb::TagLen::T16)));
+    boxed.0.rekey(key);
+    Ok(boxed)
 }
 
 #[cfg(feature = "chacha")]
@@ -240,16 +246,11 @@ fn serpent256_gcm(isa: Isa, key: &[u8]) -> Made {
 
 #[cfg(all(feature = "serpent", feature = "ocb"))]
 fn serpent256_ocb(isa: Isa, key: &[u8]) -> Made {
-    Ok(boxed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16)))
+    Ok(Box::new(Fixed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16))))
 }
 
 /// A mode that takes the suites' nonces of 12 bytes and no others.
 struct Fixed<A>(A);
-
-#[cfg(feature = "ocb")]
-fn boxed<A: Aead + 'static>(aead: A) -> Box<dyn Aead> {
-    Box::new(Fixed(aead))
-}
 
 #[cfg(feature = "gcm")]
 #[inline(always)]

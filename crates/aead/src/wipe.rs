@@ -1,6 +1,6 @@
 //! Wiping of secrets when they are dropped.
 
-#[cfg(feature = "gcm")]
+#[cfg(any(feature = "gcm", feature = "ocb"))]
 use crate::simd::Isa;
 
 /// Wipes the stack when a key is dropped, which has one as its last field.
@@ -23,7 +23,7 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
 
 /// The same by instruction-set level: kernels with AES instructions keep less than the default on the stack, and overwriting it
 /// all would take as long as sealing a few short messages.
-#[cfg(feature = "gcm")]
+#[cfg(any(feature = "gcm", feature = "ocb"))]
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 pub(crate) struct CleanStackOf {
@@ -32,7 +32,7 @@ pub(crate) struct CleanStackOf {
     pub(crate) moved: bool,
 }
 
-#[cfg(feature = "gcm")]
+#[cfg(any(feature = "gcm", feature = "ocb"))]
 impl Drop for CleanStackOf {
     #[inline]
     fn drop(&mut self) {

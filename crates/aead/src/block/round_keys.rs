@@ -168,8 +168,20 @@ impl<const KEYS: usize> Expanded<KEYS> {
 }
 
 impl<const KEYS: usize> InverseKeys<KEYS> {
+    /// No keys yet: [`InverseKeys::invert`] computes them.
+    pub(crate) fn empty() -> Self {
+        InverseKeys([[0; 16]; KEYS])
+    }
+
     /// The inverse cipher of `forward`.
     pub(crate) fn new(isa: Isa, forward: &Expanded<KEYS>) -> Self {
+        let mut keys = Self::empty();
+        keys.invert(isa, forward);
+        keys
+    }
+
+    /// The same in place.
+    pub(crate) fn invert(&mut self, isa: Isa, forward: &Expanded<KEYS>) {
         /// One kernel for all sizes of key.
         struct Invert<'a>(&'a [Block], &'a mut [Block]);
         impl Kernel for Invert<'_> {
@@ -183,9 +195,7 @@ impl<const KEYS: usize> InverseKeys<KEYS> {
                 }
             }
         }
-        let mut keys = InverseKeys([[0; 16]; KEYS]);
-        isa.run(Invert(&forward.0, &mut keys.0));
-        keys
+        isa.run(Invert(&forward.0, &mut self.0));
     }
 
     /// Key `round` of the inverse cipher, in every lane.

@@ -132,9 +132,9 @@ impl Isa {
         self.0.name()
     }
 
-    /// Bytes, more than the frames of GCM's kernels take in an optimised build: 9 KiB were seen at `portable`, 5 at `avx512`, 2 at
+    /// Bytes, more than the frames of GCM's and OCB's kernels take in an optimised build: 9 KiB were seen at `portable`, 5 at `avx512`, 2 at
     /// `sse` and `avx2`.
-    #[cfg(all(feature = "gcm", feature = "std"))]
+    #[cfg(all(any(feature = "gcm", feature = "ocb"), feature = "std"))]
     #[inline]
     pub(crate) fn kernel_frames(self) -> usize {
         match self.0 {

@@ -4,7 +4,7 @@ use zeroize::ZeroizeOnDrop;
 
 use super::{Aes, rounds, sliced::SlicedAes};
 use crate::{
-    block::{BlockCipher, Expanded, Interleave, Inverse, InverseKeys, Masks, NoMask, mask},
+    block::{BlockCipher, Expanded, Interleave, Inverse, InverseKeys, Masks, NoMask, OnTheFly, mask},
     sealed::Sealed,
     simd::{Isa, Reg, Simd},
 };
@@ -29,6 +29,14 @@ pub struct BothWays<const KEYS: usize> {
 
 impl<const KEYS: usize> ZeroizeOnDrop for BothWays<KEYS> {}
 
+#[cfg(feature = "ocb")]
+impl<const KEYS: usize> BothWays<KEYS> {
+    /// No keys yet: `rekey` expands one.
+    pub(crate) fn empty() -> Self {
+        BothWays { forward: Aes::with(Expanded::empty()), inverse: InverseKeys::empty() }
+    }
+}
+
 macro_rules! key_sizes {
     ($($bytes:literal $keys:literal),*) => {
         $(
@@ -38,6 +46,13 @@ macro_rules! key_sizes {
                     let forward = Aes::<Expanded<$keys>>::new(isa, key);
                     let inverse = InverseKeys::new(isa, &forward.keys);
                     BothWays { forward, inverse }
+                }
+
+                /// Expands another key in place.
+                #[cfg(feature = "ocb")]
+                pub(crate) fn rekey(&mut self, isa: Isa, key: &[u8; $bytes]) {
+                    self.forward.keys.expand(isa, &OnTheFly::new(key));
+                    self.inverse.invert(isa, &self.forward.keys);
                 }
             }
         )*

@@ -38,7 +38,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
-    wipe::CleanStack,
+    wipe::CleanStackOf,
 };
 
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
@@ -65,11 +65,11 @@ pub struct Ocb<C> {
     offsets: Offsets,
     tag_len: TagLen,
     _rest: Rest,
-    _stack: CleanStack,
+    _stack: CleanStackOf,
 }
 
 /// Zero, in place of the padding behind keys of AES, as in [`Offsets`].
-type Rest = [u8; 31 - size_of::<Isa>()];
+type Rest = [u8; 31 - size_of::<Isa>() - size_of::<CleanStackOf>()];
 const _: () = assert!(size_of::<Ocb<BothWays<11>>>() == size_of::<BothWays<11>>() + size_of::<Offsets>() + 32);
 const _: () = assert!(size_of::<Ocb<BothWays<15>>>() == size_of::<BothWays<15>>() + size_of::<Offsets>() + 32);
 
@@ -99,8 +99,9 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
 
     /// OCB with tags of `tag_len`.
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
-        let offsets = Offsets::new(isa, &cipher);
-        Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStack }
+        let mut offsets = Offsets::EMPTY;
+        offsets.fill(isa, &cipher);
+        Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStackOf { isa, moved: true } }
     }
 
     /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
@@ -138,6 +139,45 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         Ok(Tag::of_block(&tag, self.tag_len as usize))
     }
 }
+
+macro_rules! key_sizes {
+    ($($bytes:literal $keys:literal),*) => {
+        $(impl Ocb<BothWays<$keys>> {
+            /// Without a key, which [`Ocb::rekey`] makes where it stays.
+            pub(crate) fn unfilled(isa: Isa, tag_len: TagLen) -> Self {
+                Ocb {
+                    isa,
+                    cipher: BothWays::empty(),
+                    offsets: Offsets::EMPTY,
+                    tag_len,
+                    _rest: Rest::default(),
+                    _stack: CleanStackOf { isa, moved: false },
+                }
+            }
+
+            /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
+            ///
+            /// What kernels left of the key before on the stack is wiped when this is dropped, as everything there.
+            ///
+            /// ```
+            /// use sealwright::{Aead, Isa, Suite, block::aes::BothWays, mode::ocb::{Ocb, TagLen}};
+            ///
+            /// let isa = Isa::best();
+            /// let mut aead = Ocb::new(isa, BothWays::<15>::new(isa, &[7; 32]), TagLen::T16);
+            /// aead.rekey(&[8; 32]);
+            /// let (mut text, mut same) = (*b"attack at dawn", *b"attack at dawn");
+            /// let tag = aead.seal_in_place(&[1; 12], b"", &mut text)?;
+            /// assert_eq!(tag, Suite::Aes256Ocb.aead(&[8; 32])?.seal_in_place(&[1; 12], b"", &mut same)?);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            pub fn rekey(&mut self, key: &[u8; $bytes]) {
+                self.cipher.rekey(self.isa, key);
+                self.offsets.fill(self.isa, &self.cipher);
+            }
+        })*
+    };
+}
+key_sizes!(16 11, 24 13, 32 15);
 
 impl<C> fmt::Debug for Ocb<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,10 +230,22 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
-        Key::Aes128(key) => Box::new(Ocb::new(isa, BothWays::<11>::new(isa, key), tag_len)),
+        Key::Aes128(key) => {
+            let mut aead = Box::new(Ocb::<BothWays<11>>::unfilled(isa, tag_len));
+            aead.rekey(key);
+            aead
+        }
         #[cfg(feature = "aes192")]
-        Key::Aes192(key) => Box::new(Ocb::new(isa, BothWays::<13>::new(isa, key), tag_len)),
-        Key::Aes256(key) => Box::new(Ocb::new(isa, BothWays::<15>::new(isa, key), tag_len)),
+        Key::Aes192(key) => {
+            let mut aead = Box::new(Ocb::<BothWays<13>>::unfilled(isa, tag_len));
+            aead.rekey(key);
+            aead
+        }
+        Key::Aes256(key) => {
+            let mut aead = Box::new(Ocb::<BothWays<15>>::unfilled(isa, tag_len));
+            aead.rekey(key);
+            aead
+        }
     })
 }
 

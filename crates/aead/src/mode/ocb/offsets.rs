@@ -54,13 +54,16 @@ fn xor(x: &Block, y: &Block) -> Block {
 }
 
 impl Offsets {
-    /// Those of the key of `cipher`.
-    pub(super) fn new<C: BlockCipher>(isa: Isa, cipher: &C) -> Self {
-        let star = encrypt_block(isa, cipher, &[0; 16]);
-        let dollar = double(&star);
-        let mut offsets = Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star, dollar, rest: [[0; 16]; 2] };
-        let mut l = dollar;
-        for counted in &mut offsets.counted {
+    /// None yet: [`Offsets::fill`] computes them.
+    pub(super) const EMPTY: Offsets =
+        Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star: [0; 16], dollar: [0; 16], rest: [[0; 16]; 2] };
+
+    /// Computes those of the key of `cipher`.
+    pub(super) fn fill<C: BlockCipher>(&mut self, isa: Isa, cipher: &C) {
+        self.star = encrypt_block(isa, cipher, &[0; 16]);
+        self.dollar = double(&self.star);
+        let mut l = self.dollar;
+        for counted in &mut self.counted {
             l = double(&l);
             *counted = l;
         }
@@ -69,11 +72,10 @@ impl Offsets {
             let half = 1 << bit;
             for i in half..2 * half {
                 let mirror = 2 * half - 1 - i;
-                let before = if mirror == 0 { [0; 16] } else { offsets.rows[mirror - 1] };
-                offsets.rows[i - 1] = xor(&before, &offsets.counted[bit]);
+                let before = if mirror == 0 { [0; 16] } else { self.rows[mirror - 1] };
+                self.rows[i - 1] = xor(&before, &self.counted[bit]);
             }
         }
-        offsets
     }
 
     /// L_`n`.
