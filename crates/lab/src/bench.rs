@@ -15,14 +15,16 @@ use crate::study;
 const EXAMPLES: &str = "\
 All implementations must first agree to the last bit. Figures are medians with 95 % intervals, in GB
 (10^9 bytes) of plaintext per second on one core. SEALWRIGHT_ISA=avx2 (or sse, portable) skips the levels
-above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, gscm-h-128, gscm-h-256
-and tls13-aes-256-gcm: records of at most 16 KiB as rustls seals and opens them with each provider. Broken
-modes from papers are measured only if they are named: gscm-128, gscm-256, rkc, rkc-hmac. CBC and RKC process
-whole blocks of 16 bytes; other sizes are skipped for them.
+above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, aes-128-gcm-siv,
+aes-256-gcm-siv, xaes-256-gcm, gscm-h-128, gscm-h-256 and tls13-aes-256-gcm: records of at most 16 KiB as
+rustls seals and opens them with each provider; and without tags aes-128-cbc, aes-256-cbc and
+serpent-256-ctr. Broken modes from papers are measured only if they are named: gscm-128, gscm-256, rkc,
+rkc-hmac. CBC and RKC process whole blocks of 16 bytes; other sizes are skipped for them.
 
 Messages come one after the other under one key (one-key); each waiting for the tag of the one before
-(waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key). The last three
-are measured when sealing only. Libraries in C take part where they are installed.
+(waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key); the same, 32 at
+a time (batch), which AES-GCM here seals side by side. All but the first are measured when sealing only.
+Libraries in C take part where they are installed.
 
 Where code and buffers lie changes how fast they are, and stays the same while a process runs: --starts 10
 measures everything in ten processes, and takes each as one sample of that.
@@ -40,7 +42,7 @@ pub(crate) struct BenchArgs {
     /// Message sizes in bytes [default: 40,64,256,576,1500,4096,16KiB,1MiB]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
     bytes: Vec<Size>,
-    /// How messages come: one-key, waiting, many-keys or new-key [default: one-key]
+    /// How messages come: one-key, waiting, many-keys, new-key or batch [default: one-key]
     #[arg(long, value_name = "WAY,...", value_delimiter = ',')]
     way: Vec<Way>,
     /// Take half a minute instead of several minutes; intervals are wider

@@ -33,6 +33,8 @@ struct key {
 static void *create(int algorithm)
 {
     static const char *const names[] = {"AES-128/GCM", "AES-256/GCM", "AES-128/OCB", "AES-256/OCB", "Serpent/GCM", "Serpent/OCB"};
+    if (algorithm > SERPENT_256_OCB)
+        return NULL;
     struct key *key = calloc(1, sizeof *key);
     if (!key)
         return NULL;

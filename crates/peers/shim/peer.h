@@ -1,12 +1,24 @@
 /* What each shim gives: a table of functions, whose twin is `Table` in src/lib.rs. Nonces have 12 bytes, tags 16; a tag stands behind its
- * text. Functions return 0 if all went well. */
+ * text. CBC and counter mode have neither tag nor associated data; their IVs and counters have 16 bytes. Functions return 0 if all went well. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { AES_128_GCM, AES_256_GCM, AES_128_OCB, AES_256_OCB, SERPENT_256_GCM, SERPENT_256_OCB };
+enum {
+    AES_128_GCM,
+    AES_256_GCM,
+    AES_128_OCB,
+    AES_256_OCB,
+    SERPENT_256_GCM,
+    SERPENT_256_OCB,
+    AES_128_GCM_SIV,
+    AES_256_GCM_SIV,
+    AES_128_CBC,
+    AES_256_CBC,
+    SERPENT_256_CTR
+};
 
 struct peer {
     /* Loads the library. Its version, or NULL where it cannot be loaded. */

@@ -50,22 +50,53 @@ pub enum Algorithm {
     Serpent256Gcm = 4,
     /// Serpent-256-OCB.
     Serpent256Ocb = 5,
+    /// AES-128-GCM-SIV.
+    Aes128GcmSiv = 6,
+    /// AES-256-GCM-SIV.
+    Aes256GcmSiv = 7,
+    /// AES-128-CBC, whole blocks without padding.
+    Aes128Cbc = 8,
+    /// AES-256-CBC.
+    Aes256Cbc = 9,
+    /// Serpent-256 in counter mode, 128 bits counting.
+    Serpent256Ctr = 10,
 }
 
 impl Algorithm {
     /// Every one.
-    pub const ALL: [Algorithm; 6] = [
+    pub const ALL: [Algorithm; 11] = [
         Algorithm::Aes128Gcm,
         Algorithm::Aes256Gcm,
         Algorithm::Aes128Ocb,
         Algorithm::Aes256Ocb,
         Algorithm::Serpent256Gcm,
         Algorithm::Serpent256Ocb,
+        Algorithm::Aes128GcmSiv,
+        Algorithm::Aes256GcmSiv,
+        Algorithm::Aes128Cbc,
+        Algorithm::Aes256Cbc,
+        Algorithm::Serpent256Ctr,
     ];
 
     /// Bytes of its key.
     pub fn key_len(self) -> usize {
-        if matches!(self, Algorithm::Aes128Gcm | Algorithm::Aes128Ocb) { 16 } else { 32 }
+        match self {
+            Algorithm::Aes128Gcm | Algorithm::Aes128Ocb | Algorithm::Aes128GcmSiv | Algorithm::Aes128Cbc => 16,
+            _ => 32,
+        }
+    }
+
+    /// Bytes of its nonce, IV or first counter block.
+    pub fn nonce_len(self) -> usize {
+        if self.tag_len() == 0 { 16 } else { 12 }
+    }
+
+    /// Bytes of its tag; none where nothing is authenticated.
+    pub fn tag_len(self) -> usize {
+        match self {
+            Algorithm::Aes128Cbc | Algorithm::Aes256Cbc | Algorithm::Serpent256Ctr => 0,
+            _ => 16,
+        }
     }
 }
 
@@ -177,7 +208,7 @@ impl Library {
         }
         // SAFETY: the library was loaded; the number is one of the shim's.
         let state = NonNull::new(unsafe { (self.table.create)(algorithm as c_int) })?;
-        let mut made = Key { table: self.table, state, key_len: key.len() };
+        let mut made = Key { table: self.table, state, algorithm };
         made.set(key).ok()?;
         Some(made)
     }
@@ -193,7 +224,7 @@ impl fmt::Debug for Library {
 pub struct Key {
     table: &'static Table,
     state: NonNull<c_void>,
-    key_len: usize,
+    algorithm: Algorithm,
 }
 
 // SAFETY: the state is memory of its own that no thread is bound to.
@@ -205,34 +236,37 @@ impl Key {
     /// # Errors
     /// [`RefusedError`] for another length.
     pub fn set(&mut self, key: &[u8]) -> Result<(), RefusedError> {
-        if key.len() != self.key_len {
+        if key.len() != self.algorithm.key_len() {
             return Err(RefusedError);
         }
         // SAFETY: the state came from `create`; the key has its length.
         done(unsafe { (self.table.set_key)(self.state.as_ptr(), key.as_ptr()) })
     }
 
-    /// Encrypts the text at the front of `message` and writes the tag over its last 16 bytes.
+    /// Encrypts the text at the front of `message` and writes the tag over its last 16 bytes, if there is one.
     ///
     /// # Errors
-    /// [`RefusedError`] if the message is shorter than a tag or the library refuses.
+    /// [`RefusedError`] if the message is shorter than a tag, the nonce has another length, or the library refuses.
     #[inline]
-    pub fn seal(&mut self, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+    pub fn seal(&mut self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         self.crypt(self.table.seal, nonce, ad, message)
     }
 
-    /// Decrypts the text at the front of `message` if its last 16 bytes are its tag.
+    /// Decrypts the text at the front of `message` if its last 16 bytes are its tag; without a tag, in any case.
     ///
     /// # Errors
-    /// [`RefusedError`] if they are not. What then is in `message` is up to the library.
+    /// [`RefusedError`] if they are not, or the nonce has another length. What then is in `message` is up to the library.
     #[inline]
-    pub fn open(&mut self, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+    pub fn open(&mut self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         self.crypt(self.table.open, nonce, ad, message)
     }
 
     #[inline]
-    fn crypt(&mut self, run: Crypt, nonce: &[u8; 12], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
-        let text_len = message.len().checked_sub(16).ok_or(RefusedError)?;
+    fn crypt(&mut self, run: Crypt, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let text_len = message.len().checked_sub(self.algorithm.tag_len()).ok_or(RefusedError)?;
+        if nonce.len() != self.algorithm.nonce_len() {
+            return Err(RefusedError);
+        }
         let (state, message) = (self.state.as_ptr(), message.as_mut_ptr());
         // SAFETY: the state came from `create`; nonce, associated data, and message with its tag are as long as said.
         done(unsafe { run(state, nonce.as_ptr(), ad.as_ptr(), ad.len(), message, text_len) })
@@ -293,20 +327,25 @@ mod tests {
             assert!(known.iter().any(|(algorithm, _)| *algorithm == Algorithm::Aes256Gcm), "{library:?}");
             for (algorithm, mut key) in known {
                 assert!(library.key(algorithm, &[7; 5]).is_none());
-                let plain = [5; 61 + 16];
-                let mut message = plain;
-                key.seal(&[1; 12], b"ad", &mut message).unwrap();
-                assert_ne!(message[..61], plain[..61], "{library:?} {algorithm:?}");
-                let mut forged = message;
+                // CBC takes whole blocks.
+                let (nonce, tag) = (vec![1; algorithm.nonce_len()], algorithm.tag_len());
+                let len = if tag == 0 { 64 } else { 61 };
+                let plain = vec![5; len + tag];
+                let mut message = plain.clone();
+                key.seal(&nonce, b"ad", &mut message).unwrap();
+                assert_ne!(message[..len], plain[..len], "{library:?} {algorithm:?}");
+                let mut forged = message.clone();
                 forged[3] ^= 1;
-                assert_eq!(key.open(&[1; 12], b"ad", &mut forged), Err(RefusedError), "{library:?} {algorithm:?}");
-                key.open(&[1; 12], b"ad", &mut message).unwrap();
-                assert_eq!(message[..61], plain[..61], "{library:?} {algorithm:?}");
+                let opened = key.open(&nonce, b"ad", &mut forged);
+                assert_eq!(opened.is_ok(), tag == 0, "{library:?} {algorithm:?}");
+                key.open(&nonce, b"ad", &mut message).unwrap();
+                assert_eq!(message[..len], plain[..len], "{library:?} {algorithm:?}");
+                assert_eq!(key.seal(&nonce[1..], b"ad", &mut message), Err(RefusedError));
                 key.set(&vec![8; algorithm.key_len()]).unwrap();
                 let mut other = plain;
-                key.seal(&[1; 12], b"ad", &mut other).unwrap();
+                key.seal(&nonce, b"ad", &mut other).unwrap();
                 assert_eq!(key.set(&[8; 5]), Err(RefusedError));
-                assert_eq!(key.seal(&[1; 12], b"ad", &mut [0; 15]), Err(RefusedError));
+                assert!(tag == 0 || key.seal(&nonce, b"ad", &mut [0; 15]) == Err(RefusedError));
             }
         }
     }

@@ -158,5 +158,39 @@ fn messages_come_in_every_way() {
     };
     // A key costs more than a short message, on any machine.
     assert!(gbps(Way::NewKey) < gbps(Way::OneKey));
-    assert!(gbps(Way::Waiting) > 0.0 && gbps(Way::ManyKeys) > 0.0);
+    assert!(gbps(Way::Waiting) > 0.0 && gbps(Way::ManyKeys) > 0.0 && gbps(Way::Batch) > 0.0);
+}
+
+/// AES-128-GCM whose batches leave their messages as they were.
+struct IdleBatches;
+
+impl Peer for IdleBatches {
+    fn name(&self) -> &'static str {
+        "idle batches"
+    }
+
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        peer::Ours(sealwright::Isa::best()).make(subject, key)
+    }
+
+    fn batch(&self, _: Subject) -> Option<Box<dyn peer::sealing::Batch>> {
+        Some(Box::new(IdleBatches))
+    }
+}
+
+impl peer::sealing::Batch for IdleBatches {
+    fn seal(&mut self, _: &[u8], _: &mut [peer::sealing::Job<'_>]) -> Result<(), RefusedError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_batch_that_is_not_its_messages_is_not_timed() {
+    let pace = Pace { meter: Meter::quick(), process: Duration::from_millis(1) };
+    let subject = Subject::from(Suite::Aes128Gcm);
+    let entrants = entrants(subject, &[&IdleBatches]);
+    let (direction, way) = (Direction::Seal, Way::Batch);
+    let contest = Contest { subject, bytes: 40, direction, way, entrants: &entrants, openssl: None };
+    let error = contest.run(&pace).unwrap_err().to_string();
+    assert!(error.contains("idle batches") && error.contains("a batch is not its messages one by one"), "{error}");
 }

@@ -6,8 +6,9 @@ use sealwright::{
     Aead, Isa, Suite,
     block::aes2s::SecondaryKeys,
     mode::{
-        cbc_hmac, gscm,
+        cbc_hmac, gcm_siv, gscm,
         rkc::{self, Rkc, RkcHmac},
+        xaes::Xaes256Gcm,
     },
 };
 
@@ -26,6 +27,18 @@ pub enum Subject {
     Aes128CbcHmac,
     /// AES-256-CBC, then HMAC-SHA-256.
     Aes256CbcHmac,
+    /// AES-128-GCM-SIV.
+    Aes128GcmSiv,
+    /// AES-256-GCM-SIV.
+    Aes256GcmSiv,
+    /// XAES-256-GCM, with nonces of 24 bytes.
+    Xaes256Gcm,
+    /// AES-128-CBC, whole blocks: nothing is authenticated.
+    Aes128Cbc,
+    /// AES-256-CBC likewise.
+    Aes256Cbc,
+    /// Serpent-256 in counter mode: nothing is authenticated.
+    Serpent256Ctr,
     /// Records of TLS 1.3 under AES-256-GCM, through rustls.
     Tls13Records,
     /// GSCM-H with a cluster key of 128 bits.
@@ -55,9 +68,15 @@ impl fmt::Display for UnknownSubjectError {
 impl std::error::Error for UnknownSubjectError {}
 
 impl Subject {
-    const BESIDE: [Subject; 9] = [
+    const BESIDE: [Subject; 15] = [
         Subject::Aes128CbcHmac,
         Subject::Aes256CbcHmac,
+        Subject::Aes128GcmSiv,
+        Subject::Aes256GcmSiv,
+        Subject::Xaes256Gcm,
+        Subject::Aes128Cbc,
+        Subject::Aes256Cbc,
+        Subject::Serpent256Ctr,
         Subject::Tls13Records,
         Subject::Gscm128H,
         Subject::Gscm256H,
@@ -83,6 +102,12 @@ impl Subject {
             Subject::Suite(suite) => suite.name(),
             Subject::Aes128CbcHmac => "aes-128-cbc-hmac",
             Subject::Aes256CbcHmac => "aes-256-cbc-hmac",
+            Subject::Aes128GcmSiv => "aes-128-gcm-siv",
+            Subject::Aes256GcmSiv => "aes-256-gcm-siv",
+            Subject::Xaes256Gcm => "xaes-256-gcm",
+            Subject::Aes128Cbc => "aes-128-cbc",
+            Subject::Aes256Cbc => "aes-256-cbc",
+            Subject::Serpent256Ctr => "serpent-256-ctr",
             Subject::Tls13Records => "tls13-aes-256-gcm",
             Subject::Gscm128H => "gscm-h-128",
             Subject::Gscm256H => "gscm-h-256",
@@ -97,7 +122,9 @@ impl Subject {
     pub fn key_len(self) -> usize {
         match self {
             Subject::Suite(suite) => suite.key_len(),
+            Subject::Aes128GcmSiv | Subject::Aes128Cbc => 16,
             Subject::Aes128CbcHmac | Subject::Tls13Records | Subject::Rkc => 32,
+            Subject::Aes256GcmSiv | Subject::Xaes256Gcm | Subject::Aes256Cbc | Subject::Serpent256Ctr => 32,
             Subject::Gscm128H | Subject::Gscm128 => 48,
             Subject::Aes256CbcHmac | Subject::Gscm256H | Subject::Gscm256 | Subject::RkcHmac => 64,
         }
@@ -108,17 +135,20 @@ impl Subject {
         match self {
             Subject::Suite(suite) => suite.nonce_len(),
             Subject::Aes128CbcHmac | Subject::Aes256CbcHmac => 16,
+            Subject::Aes128Cbc | Subject::Aes256Cbc | Subject::Serpent256Ctr => 16,
+            Subject::Xaes256Gcm => 24,
             Subject::Rkc | Subject::RkcHmac => rkc::SEED_BYTES,
             _ => gscm::NONCE,
         }
     }
 
-    /// Bytes of the tag; of a record, also the type of its content.
+    /// Bytes of the tag, none where nothing is authenticated; of a record, also the type of its content.
     pub fn tag_len(self) -> usize {
         match self {
             Subject::Tls13Records => RECORD_OVERHEAD,
             Subject::Suite(suite) => suite.tag_len(),
             Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac => 32,
+            Subject::Aes128Cbc | Subject::Aes256Cbc | Subject::Serpent256Ctr => 0,
             _ => 16,
         }
     }
@@ -128,17 +158,23 @@ impl Subject {
         if self == Subject::Tls13Records {
             return bytes <= LONGEST_RECORD;
         }
-        let whole_blocks =
-            matches!(self, Subject::Aes128CbcHmac | Subject::Aes256CbcHmac | Subject::Rkc | Subject::RkcHmac);
+        let chained =
+            matches!(self, Subject::Aes128CbcHmac | Subject::Aes256CbcHmac | Subject::Aes128Cbc | Subject::Aes256Cbc);
+        let whole_blocks = chained || matches!(self, Subject::Rkc | Subject::RkcHmac);
         !whole_blocks || bytes.is_multiple_of(16)
     }
 
     /// Rounds of AES for each of its blocks, where they and not a hash are most of the work.
     pub(super) fn aes_rounds(self) -> Option<usize> {
         match self {
-            Subject::Suite(Suite::Aes128Gcm | Suite::Aes128Ocb) | Subject::Gscm128H | Subject::Gscm128 => Some(10),
+            Subject::Suite(Suite::Aes128Gcm | Suite::Aes128Ocb)
+            | Subject::Gscm128H
+            | Subject::Gscm128
+            | Subject::Aes128GcmSiv => Some(10),
             Subject::Suite(Suite::Aes256Gcm | Suite::Aes256Ocb)
             | Subject::Tls13Records
+            | Subject::Aes256GcmSiv
+            | Subject::Xaes256Gcm
             | Subject::Gscm256H
             | Subject::Gscm256 => Some(14),
             _ => None,
@@ -150,18 +186,22 @@ impl Subject {
         !self.name().ends_with("-ocb")
     }
 
-    /// The associated data of its messages; RKC has no place for any, and records have their own.
+    /// The associated data of its messages; RKC and what has no tag have no place for any, and records have their own.
     pub(super) fn ad(self) -> &'static [u8] {
-        if matches!(self, Subject::Rkc | Subject::Tls13Records) { b"" } else { b"sealwright ad" }
+        if matches!(self, Subject::Rkc | Subject::Tls13Records) || self.tag_len() == 0 { b"" } else { b"sealwright ad" }
     }
 
-    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes and the subject is a mode.
+    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes and the subject is a mode that authenticates.
     pub fn aead_at(self, isa: Isa, key: &[u8]) -> Option<Box<dyn Aead>> {
         match self {
             Subject::Suite(suite) => suite.aead_at(isa, key).ok(),
             Subject::Aes128CbcHmac | Subject::Aes256CbcHmac if key.len() == self.key_len() => {
                 cbc_hmac::by_key(isa, key).ok()
             }
+            Subject::Aes128GcmSiv | Subject::Aes256GcmSiv if key.len() == self.key_len() => {
+                gcm_siv::by_key(isa, key).ok()
+            }
+            Subject::Xaes256Gcm => Some(Box::new(Xaes256Gcm::new(isa, key.try_into().ok()?))),
             Subject::Gscm128H | Subject::Gscm256H | Subject::Gscm128 | Subject::Gscm256 => {
                 let (key, client) = key.split_at_checked(self.key_len() - 32)?;
                 let (k1, k2) = client.split_first_chunk()?;
@@ -208,8 +248,8 @@ mod tests {
     fn every_subject_goes_by_its_name_and_lengths() {
         for subject in Subject::all() {
             assert_eq!(subject.name().parse(), Ok(subject));
-            if subject == Subject::Tls13Records {
-                assert!(subject.aead_at(Isa::best(), &[1; 32]).is_none());
+            if subject == Subject::Tls13Records || subject.tag_len() == 0 {
+                assert!(subject.aead_at(Isa::best(), &vec![1; subject.key_len()]).is_none());
                 continue;
             }
             let aead = subject.aead_at(Isa::best(), &vec![1; subject.key_len()]).unwrap();

@@ -1,16 +1,16 @@
 //! The loops that are timed.
 
-use std::{cell::RefCell, hint::black_box, io, time::Duration};
+use std::{array, cell::RefCell, hint::black_box, io, time::Duration};
 
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
 
 use super::{
     check::Entrant,
-    peer::sealing::{Peer, RefusedError, Sealing},
+    peer::sealing::{BATCH, Batch, Job, Peer, RefusedError, Sealing},
     row::Direction,
     subject::Subject,
     way::Way,
-    window::{Nonces, Window},
+    window::{Nonces, Several, Window},
 };
 
 /// How many keys [`Way::ManyKeys`] means.
@@ -40,7 +40,37 @@ enum Keys<'a> {
     One,
     Waiting,
     Many(Vec<Box<dyn Sealing>>),
-    New { peer: &'a dyn Peer, subject: Subject, keys: Vec<Vec<u8>>, now: Box<dyn Sealing> },
+    New { keys: Vec<Vec<u8>>, now: OneByOne<'a> },
+    Together { keys: Vec<Vec<u8>>, batch: Box<dyn Batch + 'a> },
+}
+
+/// How many keys [`Way::NewKey`] and [`Way::Batch`] take turns with.
+const NEW: usize = 256;
+
+/// Each message under a new key, where a library has no better way.
+struct OneByOne<'a> {
+    peer: &'a dyn Peer,
+    subject: Subject,
+    now: Box<dyn Sealing>,
+}
+
+impl<'a> OneByOne<'a> {
+    fn new(peer: &'a dyn Peer, subject: Subject, key: &[u8]) -> Option<Self> {
+        Some(OneByOne { peer, subject, now: peer.make(subject, key)? })
+    }
+
+    fn seal(&mut self, ad: &[u8], job: Job<'_>) -> Result<(), RefusedError> {
+        if !self.now.rekey(job.key) {
+            self.now = self.peer.make(self.subject, job.key).ok_or(RefusedError)?;
+        }
+        self.now.send(job.nonce, ad, job.message)
+    }
+}
+
+impl Batch for OneByOne<'_> {
+    fn seal(&mut self, ad: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError> {
+        jobs.iter_mut().try_for_each(|job| OneByOne::seal(self, ad, std::mem::take(job)))
+    }
 }
 
 impl<'a> Timed<'a> {
@@ -62,12 +92,35 @@ impl<'a> Timed<'a> {
                 let peer = peer()?;
                 Keys::Many((0..KEYS).map(|_| peer.make(subject, &key()).ok_or_else(refused)).collect::<Result<_, _>>()?)
             }
-            Way::NewKey => {
-                let (peer, keys) = (peer()?, (0..256).map(|_| key()).collect::<Vec<_>>());
-                let now = peer.make(subject, &keys[0]).ok_or_else(refused)?;
-                Keys::New { peer, subject, keys, now }
+            Way::NewKey | Way::Batch => {
+                let (peer, keys) = (peer()?, (0..NEW).map(|_| key()).collect::<Vec<_>>());
+                let now = OneByOne::new(peer, subject, &keys[0]).ok_or_else(refused)?;
+                match peer.batch(subject).filter(|_| way == Way::Batch) {
+                    Some(mut batch) => {
+                        self.agree(&mut *batch, now, &keys)?;
+                        Keys::Together { keys, batch }
+                    }
+                    None if way == Way::Batch => Keys::Together { keys, batch: Box::new(now) },
+                    None => Keys::New { keys, now },
+                }
             }
         };
+        Ok(())
+    }
+
+    /// That a batch is the same as its messages one by one.
+    fn agree(&self, batch: &mut dyn Batch, mut alone: OneByOne<'_>, keys: &[Vec<u8>]) -> io::Result<()> {
+        let Ground { working, nonces, ad, .. } = self.ground;
+        let length = working.borrow_mut().message(0).len();
+        let mut random = Random::new(3);
+        let mut plain = vec![vec![0; length]; BATCH];
+        plain.iter_mut().flatten().for_each(|byte| *byte = random.bits() as u8);
+        let mut other = plain.clone();
+        let sealed = batch.seal(ad, &mut jobs(keys, nonces, &mut plain));
+        let sealed = sealed.and_then(|()| Batch::seal(&mut alone, ad, &mut jobs(keys, nonces, &mut other)));
+        if sealed.is_err() || plain != other {
+            return Err(io::Error::other(format!("{}: a batch is not its messages one by one", self.name)));
+        }
         Ok(())
     }
 }
@@ -100,15 +153,19 @@ impl Candidate for Timed<'_> {
                 let sealing = &keys[turn * 617 % KEYS];
                 sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
-            (Direction::Seal, Keys::New { peer, subject, keys, now }) => {
-                timed(iterations, working, |working, slot, turn| {
-                    let key = &keys[turn % keys.len()];
-                    if !now.rekey(key) {
-                        *now = peer.make(*subject, key).ok_or(RefusedError)?;
-                    }
-                    now.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
-                })
-            }
+            (Direction::Seal, Keys::New { keys, now }) => timed(iterations, working, |working, slot, turn| {
+                let (key, nonce) = (&keys[turn % keys.len()], nonces.nonce(turn));
+                now.seal(ad, Job { key, nonce, message: black_box(working.message(slot)) })
+            }),
+            (Direction::Seal, Keys::Together { keys, batch }) => together(iterations, working, |first, messages| {
+                let mut jobs = (first..).zip(messages).map(|(turn, message)| {
+                    let (key, nonce) = (&keys[turn % keys.len()], nonces.nonce(turn));
+                    Job { key, nonce, message }
+                });
+                let mut jobs: [_; BATCH] = array::from_fn(|_| jobs.next().unwrap_or_default());
+                let count = jobs.iter().take_while(|job| !job.key.is_empty()).count();
+                batch.seal(ad, black_box(&mut jobs[..count]))
+            }),
             // A nonce belongs to its message
             (Direction::Open, _) => timed(iterations, working, |working, slot, _| {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
@@ -116,6 +173,12 @@ impl Candidate for Timed<'_> {
         };
         took.map_err(|RefusedError| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))
     }
+}
+
+/// Messages under their keys and nonces, the first of each for the first.
+fn jobs<'a>(keys: &'a [Vec<u8>], nonces: &'a Nonces, messages: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
+    let messages = messages.iter_mut().zip(keys).enumerate();
+    messages.map(|(i, (message, key))| Job { key, nonce: nonces.nonce(i), message }).collect()
 }
 
 /// The copying alone that opening includes.
@@ -159,6 +222,24 @@ fn timed(
         if slot == messages {
             slot = 0;
         }
+    }
+    Ok(ThreadCpu.now() - start)
+}
+
+/// The same for batches: `each` gets the number of a turn, and at most [`BATCH`] messages from it on.
+#[inline]
+fn together(
+    iterations: u64,
+    working: &mut Window,
+    mut each: impl FnMut(usize, Several<'_>) -> Result<(), RefusedError>,
+) -> Result<Duration, RefusedError> {
+    let start = ThreadCpu.now();
+    let (mut turn, end) = (0, iterations as usize);
+    while turn < end {
+        let slot = turn % working.messages();
+        let count = BATCH.min(working.messages() - slot).min(end - turn);
+        each(turn, working.some(slot, count))?;
+        turn += count;
     }
     Ok(ThreadCpu.now() - start)
 }

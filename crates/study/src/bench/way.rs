@@ -18,6 +18,8 @@ pub enum Way {
     ManyKeys,
     /// Each under a key of its own, whose setup is timed too.
     NewKey,
+    /// The same, 32 messages at a time: side by side where a library can.
+    Batch,
 }
 
 /// No way has this name.
@@ -33,7 +35,7 @@ impl std::error::Error for UnknownWayError {}
 
 impl Way {
     /// Every way.
-    pub const ALL: [Way; 4] = [Way::OneKey, Way::Waiting, Way::ManyKeys, Way::NewKey];
+    pub const ALL: [Way; 5] = [Way::OneKey, Way::Waiting, Way::ManyKeys, Way::NewKey, Way::Batch];
 
     /// The name on command lines and in rows.
     pub fn name(self) -> &'static str {
@@ -42,6 +44,7 @@ impl Way {
             Way::Waiting => "waiting",
             Way::ManyKeys => "many-keys",
             Way::NewKey => "new-key",
+            Way::Batch => "batch",
         }
     }
 
@@ -52,6 +55,7 @@ impl Way {
             Way::Waiting => ", each message waiting for the one before",
             Way::ManyKeys => ", under a thousand keys",
             Way::NewKey => ", a new key for each message",
+            Way::Batch => ", 32 at a time, a new key for each message",
         }
     }
 }

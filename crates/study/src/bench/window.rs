@@ -25,6 +25,21 @@ pub(super) struct Window {
     messages: usize,
 }
 
+/// Some messages, one after the other.
+#[derive(Debug)]
+pub(super) struct Several<'a> {
+    places: std::iter::Take<std::slice::ChunksExactMut<'a, u8>>,
+    length: usize,
+}
+
+impl<'a> Iterator for Several<'a> {
+    type Item = &'a mut [u8];
+
+    fn next(&mut self) -> Option<&'a mut [u8]> {
+        self.places.next().map(|place| &mut place[..self.length])
+    }
+}
+
 impl Window {
     /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least one.
     pub(super) fn new(length: usize, share: Share, random: &mut Random) -> Window {
@@ -46,6 +61,12 @@ impl Window {
     pub(super) fn message(&mut self, i: usize) -> &mut [u8] {
         let start = i * self.stride;
         &mut self.memory[start..start + self.length]
+    }
+
+    /// At most `count` messages from `i` on.
+    pub(super) fn some(&mut self, i: usize, count: usize) -> Several<'_> {
+        let places = self.memory[i * self.stride..].chunks_exact_mut(self.stride).take(count);
+        Several { places, length: self.length }
     }
 
     /// Message `i` of `source` copied over message `i` here.

@@ -30,6 +30,11 @@ impl Peer for InC {
             Subject::Suite(Suite::Aes256Ocb) => Algorithm::Aes256Ocb,
             Subject::Suite(Suite::Serpent256Gcm) => Algorithm::Serpent256Gcm,
             Subject::Suite(Suite::Serpent256Ocb) => Algorithm::Serpent256Ocb,
+            Subject::Aes128GcmSiv => Algorithm::Aes128GcmSiv,
+            Subject::Aes256GcmSiv => Algorithm::Aes256GcmSiv,
+            Subject::Aes128Cbc => Algorithm::Aes128Cbc,
+            Subject::Aes256Cbc => Algorithm::Aes256Cbc,
+            Subject::Serpent256Ctr => Algorithm::Serpent256Ctr,
             _ => return None,
         };
         Some(Box::new(Keyed(RefCell::new(self.0.key(algorithm, key)?))))
@@ -41,12 +46,10 @@ struct Keyed(RefCell<Key>);
 
 impl Sealing for Keyed {
     fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
-        let nonce = nonce.try_into().map_err(|_| RefusedError)?;
         self.0.borrow_mut().seal(nonce, ad, message).map_err(|_| RefusedError)
     }
 
     fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
-        let nonce = nonce.try_into().map_err(|_| RefusedError)?;
         self.0.borrow_mut().open(nonce, ad, message).map_err(|_| RefusedError)
     }
 

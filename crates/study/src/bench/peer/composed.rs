@@ -1,4 +1,4 @@
-//! CBC with HMAC-SHA-256 as a program composes it of RustCrypto's `aes`, `hmac` and `sha2`.
+//! CBC, with HMAC-SHA-256 and alone, and counter mode, as a program composes them of RustCrypto's `aes`, `serpent`, `hmac` and `sha2`.
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::Array, consts::U16};
 use hmac::{Hmac, Mac};
@@ -40,14 +40,7 @@ where
 {
     fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, end) = self.parts(message)?;
-        let mut before: Array<u8, U16> = nonce.try_into().map_err(|_| RefusedError)?;
-        for block in text.as_chunks_mut::<16>().0 {
-            for (mixed, plain) in before.iter_mut().zip(&*block) {
-                *mixed ^= plain;
-            }
-            self.cipher.encrypt_block(&mut before);
-            block.copy_from_slice(&before);
-        }
+        encrypt(&self.cipher, nonce, text)?;
         let tag = self.mac(nonce, ad, text).finalize().into_bytes();
         end.copy_from_slice(&tag[..self.tag_len]);
         Ok(())
@@ -56,22 +49,88 @@ where
     fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let (text, tag) = self.parts(message)?;
         self.mac(nonce, ad, text).verify_truncated_left(tag).map_err(|_| RefusedError)?;
-        let mut before: [u8; 16] = nonce.try_into().map_err(|_| RefusedError)?;
-        for batch in text.chunks_mut(16 * BATCH) {
-            let mut blocks = [Array::<u8, U16>::default(); BATCH];
-            let blocks = &mut blocks[..batch.len() / 16];
-            for (block, bytes) in blocks.iter_mut().zip(batch.as_chunks::<16>().0) {
-                block.copy_from_slice(bytes);
+        decrypt(&self.cipher, nonce, text)
+    }
+}
+
+/// CBC encryption in place.
+fn encrypt<C: BlockCipherEncrypt<BlockSize = U16>>(cipher: &C, iv: &[u8], text: &mut [u8]) -> Result<(), RefusedError> {
+    let mut before: Array<u8, U16> = iv.try_into().map_err(|_| RefusedError)?;
+    for block in text.as_chunks_mut::<16>().0 {
+        for (mixed, plain) in before.iter_mut().zip(&*block) {
+            *mixed ^= plain;
+        }
+        cipher.encrypt_block(&mut before);
+        block.copy_from_slice(&before);
+    }
+    Ok(())
+}
+
+/// CBC decryption in place.
+fn decrypt<C: BlockCipherDecrypt<BlockSize = U16>>(cipher: &C, iv: &[u8], text: &mut [u8]) -> Result<(), RefusedError> {
+    let mut before: [u8; 16] = iv.try_into().map_err(|_| RefusedError)?;
+    for batch in text.chunks_mut(16 * BATCH) {
+        let mut blocks = [Array::<u8, U16>::default(); BATCH];
+        let blocks = &mut blocks[..batch.len() / 16];
+        for (block, bytes) in blocks.iter_mut().zip(batch.as_chunks::<16>().0) {
+            block.copy_from_slice(bytes);
+        }
+        cipher.decrypt_blocks(blocks);
+        for (bytes, block) in batch.as_chunks_mut::<16>().0.iter_mut().zip(blocks) {
+            let ciphertext = *bytes;
+            for (i, byte) in bytes.iter_mut().enumerate() {
+                *byte = block[i] ^ before[i];
             }
-            self.cipher.decrypt_blocks(blocks);
-            for (bytes, block) in batch.as_chunks_mut::<16>().0.iter_mut().zip(blocks) {
-                let ciphertext = *bytes;
-                for (i, byte) in bytes.iter_mut().enumerate() {
-                    *byte = block[i] ^ before[i];
-                }
-                before = ciphertext;
+            before = ciphertext;
+        }
+    }
+    Ok(())
+}
+
+/// CBC alone, of whole blocks.
+pub(super) struct Cbc<C>(pub(super) C);
+
+impl<C> Sealing for Cbc<C>
+where
+    C: BlockCipherEncrypt<BlockSize = U16> + BlockCipherDecrypt + Send,
+{
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        encrypt(&self.0, nonce, message)
+    }
+
+    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        decrypt(&self.0, nonce, message)
+    }
+}
+
+/// Counter mode, all 128 bits counting.
+pub(super) struct Ctr<C>(pub(super) C);
+
+impl<C: BlockCipherEncrypt<BlockSize = U16>> Ctr<C> {
+    fn apply(&self, counter: &[u8], text: &mut [u8]) -> Result<(), RefusedError> {
+        let mut counter = u128::from_be_bytes(counter.try_into().map_err(|_| RefusedError)?);
+        for batch in text.chunks_mut(16 * BATCH) {
+            let mut keys = [Array::<u8, U16>::default(); BATCH];
+            let keys = &mut keys[..batch.len().div_ceil(16)];
+            for key in keys.iter_mut() {
+                key.copy_from_slice(&counter.to_be_bytes());
+                counter = counter.wrapping_add(1);
+            }
+            self.0.encrypt_blocks(keys);
+            for (byte, key) in batch.iter_mut().zip(keys.iter().flatten()) {
+                *byte ^= key;
             }
         }
         Ok(())
+    }
+}
+
+impl<C: BlockCipherEncrypt<BlockSize = U16> + Send> Sealing for Ctr<C> {
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.apply(nonce, message)
+    }
+
+    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.apply(nonce, message)
     }
 }

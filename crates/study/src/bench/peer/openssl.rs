@@ -66,8 +66,12 @@ impl OpenSsl {
     /// A candidate that counts messages of `bytes` bytes for `span`.
     pub fn speed(&self, subject: Subject, bytes: usize, direction: Direction, span: Duration) -> Speed {
         let (bytes, seconds) = (bytes.to_string(), ((span * PATIENCE).as_secs() + 2).to_string());
-        let options = ["speed", "-elapsed", "-mr", "-aead", "-seconds", &seconds, "-bytes", &bytes, "-evp"];
+        let options = ["speed", "-elapsed", "-mr", "-seconds", &seconds, "-bytes", &bytes];
         let mut arguments: Vec<String> = options.map(str::to_owned).into();
+        if subject.tag_len() > 0 {
+            arguments.push("-aead".to_owned());
+        }
+        arguments.push("-evp".to_owned());
         arguments.push(subject.name().to_owned());
         if direction == Direction::Open {
             arguments.push("-decrypt".to_owned());

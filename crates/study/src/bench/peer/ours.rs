@@ -1,15 +1,23 @@
 //! Sealwright itself, at one level.
 
 use sealwright::{
-    Aead, Isa, Suite,
-    block::aes::{Aes128, Aes256},
-    mode::gcm::{Aes128Gcm, Aes256Gcm, TagLen},
+    Aead, BatchMessage, Isa, Suite,
+    block::{
+        Inverse,
+        aes::{Aes128, Aes256, BothWays},
+        serpent::Serpent,
+    },
+    mode::{
+        cbc, ctr,
+        gcm::{Aes128Gcm, Aes256Gcm, TagLen},
+        ocb::{self, Ocb},
+    },
 };
 
 use super::{
     super::subject::Subject,
     records,
-    sealing::{Peer, RefusedError, Sealing},
+    sealing::{BATCH, Batch, Job, Peer, RefusedError, Sealing},
 };
 
 /// Sealwright held to a level.
@@ -40,8 +48,46 @@ impl Peer for Ours {
                 let aead = Aes256Gcm::new(self.0, Aes256::new(self.0, key.try_into().ok()?), TagLen::T16);
                 Box::new(Key(Box::new(aead), |aead, key| key.try_into().map(|key| aead.rekey(key)).is_ok()))
             }
+            Subject::Suite(Suite::Aes128Ocb) => {
+                let cipher = BothWays::<11>::new(self.0, key.try_into().ok()?);
+                let aead = Box::new(Ocb::new(self.0, cipher, ocb::TagLen::T16));
+                Box::new(Key(aead, |aead, key| key.try_into().map(|key| aead.rekey(key)).is_ok()))
+            }
+            Subject::Suite(Suite::Aes256Ocb) => {
+                let cipher = BothWays::<15>::new(self.0, key.try_into().ok()?);
+                let aead = Box::new(Ocb::new(self.0, cipher, ocb::TagLen::T16));
+                Box::new(Key(aead, |aead, key| key.try_into().map(|key| aead.rekey(key)).is_ok()))
+            }
+            Subject::Aes128Cbc => Box::new(Cbc(self.0, BothWays::<11>::new(self.0, key.try_into().ok()?))),
+            Subject::Aes256Cbc => Box::new(Cbc(self.0, BothWays::<15>::new(self.0, key.try_into().ok()?))),
+            Subject::Serpent256Ctr => Box::new(SerpentCtr(self.0, Serpent::new(key).ok()?)),
             _ => Box::new(Key(subject.aead_at(self.0, key)?, |_, _| false)),
         })
+    }
+
+    fn batch(&self, subject: Subject) -> Option<Box<dyn Batch>> {
+        let gcm = matches!(subject, Subject::Suite(Suite::Aes128Gcm | Suite::Aes256Gcm));
+        gcm.then(|| Box::new(Lanes(sealwright::Batch::new(self.0))) as Box<dyn Batch>)
+    }
+}
+
+/// Messages side by side.
+struct Lanes(sealwright::Batch);
+
+impl Batch for Lanes {
+    fn seal(&mut self, ad: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError> {
+        let (mut messages, mut ends) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        for Job { key, nonce, message } in jobs {
+            let (text, end) = message.split_last_chunk_mut::<16>().ok_or(RefusedError)?;
+            let nonce = (*nonce).try_into().map_err(|_| RefusedError)?;
+            messages.push(BatchMessage { key, nonce, ad, text, tag: [0; 16] });
+            ends.push(end);
+        }
+        self.0.seal(&mut messages).map_err(|_| RefusedError)?;
+        for (end, message) in ends.into_iter().zip(&messages) {
+            *end = message.tag;
+        }
+        Ok(())
     }
 }
 
@@ -64,5 +110,34 @@ impl<A: Aead + ?Sized> Sealing for Key<A> {
     }
     fn rekey(&mut self, key: &[u8]) -> bool {
         self.1(&mut self.0, key)
+    }
+}
+
+/// CBC of whole blocks, in which nothing is authenticated.
+struct Cbc<C>(Isa, C);
+
+impl<C: Inverse> Sealing for Cbc<C> {
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        cbc::encrypt(self.0, &self.1, nonce.try_into().map_err(|_| RefusedError)?, message);
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        cbc::decrypt(self.0, &self.1, nonce.try_into().map_err(|_| RefusedError)?, message);
+        Ok(())
+    }
+}
+
+/// Serpent in counter mode, in which nothing is authenticated.
+struct SerpentCtr(Isa, Serpent);
+
+impl Sealing for SerpentCtr {
+    fn seal(&self, nonce: &[u8], _: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        ctr::apply(self.0, &self.1, nonce.try_into().map_err(|_| RefusedError)?, message);
+        Ok(())
+    }
+
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.seal(nonce, ad, message)
     }
 }

@@ -10,7 +10,7 @@ use super::{
 
 /// A peer with ring's interface.
 macro_rules! ring_like {
-    ($(#[$doc:meta])* $peer:ident, $name:literal, $library:ident) => {
+    ($(#[$doc:meta])* $peer:ident, $name:literal, $library:ident $(, $($more:pat => $algorithm:ident),*)?) => {
         $(#[$doc])*
         pub(super) struct $peer;
 
@@ -23,6 +23,7 @@ macro_rules! ring_like {
                 let algorithm = match subject {
                     Subject::Suite(Suite::Aes256Gcm) => &$library::aead::AES_256_GCM,
                     Subject::Suite(Suite::Aes128Gcm) => &$library::aead::AES_128_GCM,
+                    $($($more => &$library::aead::$algorithm,)*)?
                     Subject::Tls13Records => {
                         return records::sealing(&rustls::crypto::$library::default_provider(), key);
                     }
@@ -58,5 +59,6 @@ ring_like!(
 );
 ring_like!(
     /// AWS-LC's C and assembly.
-    AwsLc, "aws-lc-rs", aws_lc_rs
+    AwsLc, "aws-lc-rs", aws_lc_rs,
+    Subject::Aes128GcmSiv => AES_128_GCM_SIV, Subject::Aes256GcmSiv => AES_256_GCM_SIV
 );

@@ -1,18 +1,22 @@
-//! RustCrypto's `aes-gcm` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them. And
-//! compositions of its `aes`, `hmac` and `sha2`: CBC with HMAC, RKC.
+//! RustCrypto's `aes-gcm`, `aes-gcm-siv` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them. And
+//! compositions of its `aes`, `serpent`, `hmac` and `sha2`: CBC, counter mode, XAES, RKC.
 
-use aes::{Aes128, Aes256};
+use aes::{
+    Aes128, Aes256,
+    cipher::{BlockCipherEncrypt, array::Array},
+};
 use aes_gcm::{
-    AesGcm,
+    Aes256Gcm, AesGcm,
     aead::{AeadInOut, KeyInit, Nonce, Tag, consts::U12},
 };
+use aes_gcm_siv::AesGcmSiv;
 use ocb3::Ocb3;
 use sealwright::Suite;
 use serpent::Serpent;
 
 use super::{
     super::subject::Subject,
-    composed::CbcHmac,
+    composed::{Cbc, CbcHmac, Ctr},
     sealing::{Peer, RefusedError, Sealing, parts},
 };
 use crate::plain_rkc;
@@ -25,7 +29,7 @@ impl Peer for RustCrypto {
     }
 
     fn packages(&self) -> Vec<&'static str> {
-        vec!["aes-gcm", "ocb3", "aes", "serpent", "hmac", "sha2"]
+        vec!["aes-gcm", "aes-gcm-siv", "ocb3", "aes", "serpent", "hmac", "sha2"]
     }
 
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
@@ -36,6 +40,12 @@ impl Peer for RustCrypto {
             Subject::Suite(suite) => suite,
             Subject::Aes128CbcHmac => return composed::<Aes128>(key, subject.tag_len()),
             Subject::Aes256CbcHmac => return composed::<Aes256>(key, subject.tag_len()),
+            Subject::Aes128Cbc => return Some(Box::new(Cbc(Aes128::new_from_slice(key).ok()?))),
+            Subject::Aes256Cbc => return Some(Box::new(Cbc(Aes256::new_from_slice(key).ok()?))),
+            Subject::Serpent256Ctr => return Some(Box::new(Ctr(<Serpent as KeyInit>::new_from_slice(key).ok()?))),
+            Subject::Aes128GcmSiv => return keyed::<Aes128, AesGcmSiv<Aes128>>(key),
+            Subject::Aes256GcmSiv => return keyed::<Aes256, AesGcmSiv<Aes256>>(key),
+            Subject::Xaes256Gcm => return Some(Box::new(Xaes::new(key)?)),
             Subject::Rkc => return Some(Box::new(PlainRkc(key.try_into().ok()?))),
             _ => return None,
         };
@@ -80,6 +90,48 @@ impl<A: AeadInOut + Send + Sync> Sealing for Key<A> {
         let nonce = <&Nonce<A>>::try_from(nonce).map_err(|_| RefusedError)?;
         let tag = <&Tag<A>>::try_from(tag.as_slice()).map_err(|_| RefusedError)?;
         self.0.decrypt_inout_detached(nonce, ad, text.into(), tag).map_err(|_| RefusedError)
+    }
+}
+
+/// XAES-256-GCM (C2SP) composed of `aes` and `aes-gcm`: a key for each message by CMAC of half its nonce.
+struct Xaes {
+    cipher: Aes256,
+    /// CMAC's K1.
+    subkey: u128,
+}
+
+impl Xaes {
+    fn new(key: &[u8]) -> Option<Self> {
+        let cipher = Aes256::new_from_slice(key).ok()?;
+        let mut l = Array::default();
+        cipher.encrypt_block(&mut l);
+        let l = u128::from_be_bytes(l.into());
+        Some(Xaes { cipher, subkey: (l << 1) ^ (0u128.wrapping_sub(l >> 127) & 0x87) })
+    }
+
+    /// The key of a message, and the nonce under it.
+    fn derive<'a>(&self, nonce: &'a [u8]) -> Result<(Key<Aes256Gcm>, &'a [u8]), RefusedError> {
+        let (context, rest) = nonce.split_at_checked(12).ok_or(RefusedError)?;
+        let mut blocks = [1u8, 2].map(|counter| {
+            let mut block = [0, counter, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            block[4..].copy_from_slice(context);
+            Array::from((u128::from_be_bytes(block) ^ self.subkey).to_be_bytes())
+        });
+        self.cipher.encrypt_blocks(&mut blocks);
+        let key = Aes256Gcm::new_from_slice(&blocks.map(Into::<[u8; 16]>::into).concat()).map_err(|_| RefusedError)?;
+        Ok((Key(key), rest))
+    }
+}
+
+impl Sealing for Xaes {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let (key, nonce) = self.derive(nonce)?;
+        key.seal(nonce, ad, message)
+    }
+
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        let (key, nonce) = self.derive(nonce)?;
+        key.open(nonce, ad, message)
     }
 }
 

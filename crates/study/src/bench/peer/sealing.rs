@@ -26,6 +26,34 @@ pub trait Peer: Send + Sync {
 
     /// This library under `key`, or `None` where it does not know the subject or cannot run on this processor.
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>>;
+
+    /// What seals many messages at once, each under a key of its own, where this library has that.
+    fn batch(&self, _subject: Subject) -> Option<Box<dyn Batch>> {
+        None
+    }
+}
+
+/// Most messages of a batch.
+pub const BATCH: usize = 32;
+
+/// A message of a batch: the text, and behind it the tag.
+#[derive(Debug, Default)]
+pub struct Job<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// Its nonce.
+    pub nonce: &'a [u8],
+    /// The text and room for the tag.
+    pub message: &'a mut [u8],
+}
+
+/// Seals messages that come together.
+pub trait Batch {
+    /// Encrypts at most [`BATCH`] texts and writes the tags.
+    ///
+    /// # Errors
+    /// [`RefusedError`] when the library would not.
+    fn seal(&mut self, ad: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError>;
 }
 
 /// A key ready to seal and open messages that lie in one buffer: the text, and behind it the tag.
