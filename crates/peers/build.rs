@@ -5,12 +5,40 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The variable that names a folder with another release of ipsec-mb: its header, and its shared library.
-const OTHER: &str = "SEALWRIGHT_IPSEC_MB";
+/// A variable that names a folder with another release of a library.
+struct Other {
+    variable: &'static str,
+    /// Its shim.
+    file: &'static str,
+    /// Its name as a peer.
+    peer: &'static str,
+    /// The header and the shared library, below that folder.
+    header: &'static str,
+    library: &'static str,
+}
+
+const OTHERS: [Other; 2] = [
+    Other {
+        variable: "SEALWRIGHT_IPSEC_MB",
+        file: "ipsec_mb",
+        peer: "ipsec_mb_other",
+        header: "intel-ipsec-mb.h",
+        library: "libIPSec_MB.so",
+    },
+    Other {
+        variable: "SEALWRIGHT_OPENSSL",
+        file: "openssl",
+        peer: "openssl_other",
+        header: "openssl/evp.h",
+        library: "libcrypto.so",
+    },
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=shim");
-    println!("cargo::rerun-if-env-changed={OTHER}");
+    for other in OTHERS {
+        println!("cargo::rerun-if-env-changed={}", other.variable);
+    }
     let unix = env::var("CARGO_CFG_UNIX").is_ok();
     let native = env::var("HOST") == env::var("TARGET");
     if !unix || !native {
@@ -29,16 +57,21 @@ fn main() {
     if let Some(folder) = installed("botan/ffi.h") {
         shim("botan", "botan", &folder, "libbotan-2.so.19");
     }
-    if let Some(folder) = env::var_os(OTHER).filter(|folder| !folder.is_empty()).map(PathBuf::from) {
-        let library = folder.join("libIPSec_MB.so");
-        for file in [&folder.join("intel-ipsec-mb.h"), &library] {
+    if let Some(folder) = installed("openssl/evp.h") {
+        shim("openssl", "openssl", &folder, "libcrypto.so.3");
+    }
+    for other in OTHERS {
+        let Other { variable, file, peer, header, library } = other;
+        let set = env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let Some(folder) = set else { continue };
+        for name in [header, library] {
             assert!(
-                file.exists(),
-                "{OTHER}: {} does not exist\nhint: the variable names a folder with both intel-ipsec-mb.h and libIPSec_MB.so",
-                file.display()
+                folder.join(name).exists(),
+                "{variable}: {} does not exist\nhint: the variable names a folder with both {header} and {library}",
+                folder.join(name).display()
             );
         }
-        shim("ipsec_mb", "ipsec_mb_other", &folder, &library.display().to_string());
+        shim(file, peer, &folder, &folder.join(library).display().to_string());
     }
 }
 

@@ -23,8 +23,8 @@ rkc-hmac. CBC and RKC process whole blocks of 16 bytes; other sizes are skipped 
 
 Messages come one after the other under one key (one-key); each waiting for the tag of the one before
 (waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key); the same, 32 at
-a time (batch), which AES-GCM here seals side by side. All but the first are measured when sealing only.
-Libraries in C take part where they are installed.
+a time (batch), which AES-GCM here seals side by side; under one key, 16 at a time (side-by-side), as CBC wants
+it. All but the first are measured when sealing only. Libraries in C take part where they are installed.
 
 Where code and buffers lie changes how fast they are, and stays the same while a process runs: --starts 10
 measures everything in ten processes, and takes each as one sample of that.
@@ -42,7 +42,7 @@ pub(crate) struct BenchArgs {
     /// Message sizes in bytes [default: 40,64,256,576,1500,4096,16KiB,1MiB]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
     bytes: Vec<Size>,
-    /// How messages come: one-key, waiting, many-keys, new-key or batch [default: one-key]
+    /// How messages come: one-key, waiting, many-keys, new-key, batch or side-by-side [default: one-key]
     #[arg(long, value_name = "WAY,...", value_delimiter = ',')]
     way: Vec<Way>,
     /// Take half a minute instead of several minutes; intervals are wider

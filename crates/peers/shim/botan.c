@@ -87,4 +87,4 @@ static void destroy(void *self)
     free(key);
 }
 
-const struct peer PEER = {version, create, set_key, seal, open_, destroy};
+const struct peer PEER = {version, create, set_key, seal, open_, destroy, NULL};

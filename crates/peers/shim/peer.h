@@ -20,6 +20,9 @@ enum {
     SERPENT_256_CTR
 };
 
+/* Most messages of `encrypt_many`. */
+enum { SIDE_BY_SIDE = 16 };
+
 struct peer {
     /* Loads the library. Its version, or NULL where it cannot be loaded. */
     const char *(*version)(void);
@@ -29,6 +32,8 @@ struct peer {
     int (*seal)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
     int (*open)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
     void (*destroy)(void *self);
+    /* CBC of whole blocks: messages of one length at once, under one key and an IV each. NULL where a library has no such call. */
+    int (*encrypt_many)(void *self, const uint8_t *const *ivs, uint8_t *const *messages, size_t len, int count);
 };
 
 /* Whether two tags differ. */

@@ -1,8 +1,9 @@
-//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan.
+//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan, OpenSSL.
 //!
-//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`), and loads
-//! the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with `intel-ipsec-mb.h` and
-//! `libIPSec_MB.so` of another release, which then takes part too. What is not here is told by name ([`found`]).
+//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`,
+//! `libssl-dev`), and loads the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with
+//! `intel-ipsec-mb.h` and `libIPSec_MB.so` of another release, which then takes part too; `SEALWRIGHT_OPENSSL` one with `openssl/evp.h`
+//! and `libcrypto.so`. What is not here is told by name ([`found`]).
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -20,8 +21,10 @@ struct Table {
     seal: Crypt,
     open: Crypt,
     destroy: unsafe extern "C" fn(*mut c_void),
+    encrypt_many: Option<EncryptMany>,
 }
 
+type EncryptMany = unsafe extern "C" fn(*mut c_void, *const *const u8, *const *mut u8, usize, c_int) -> c_int;
 type Crypt = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, usize, *mut u8, usize) -> c_int;
 
 unsafe extern "C" {
@@ -33,7 +36,14 @@ unsafe extern "C" {
     safe static sealwright_peer_gcrypt: Table;
     #[cfg(botan)]
     safe static sealwright_peer_botan: Table;
+    #[cfg(openssl)]
+    safe static sealwright_peer_openssl: Table;
+    #[cfg(openssl_other)]
+    safe static sealwright_peer_openssl_other: Table;
 }
+
+/// Most messages of [`Key::encrypt_many`].
+pub const SIDE_BY_SIDE: usize = 16;
 
 /// What the shims know. The numbers are those of `shim/peer.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +147,7 @@ macro_rules! table {
     }};
 }
 
-fn shims() -> [Shim; 4] {
+fn shims() -> [Shim; 6] {
     [
         (
             "ipsec-mb",
@@ -158,6 +168,16 @@ fn shims() -> [Shim; 4] {
             "botan",
             table!(botan, sealwright_peer_botan),
             "botan/ffi.h was not there when this was built (Debian: libbotan-2-dev)",
+        ),
+        (
+            "openssl",
+            table!(openssl, sealwright_peer_openssl),
+            "openssl/evp.h was not there when this was built (Debian: libssl-dev)",
+        ),
+        (
+            "openssl-other",
+            table!(openssl_other, sealwright_peer_openssl_other),
+            "SEALWRIGHT_OPENSSL was not set when this was built",
         ),
     ]
 }
@@ -191,7 +211,7 @@ fn look() -> (Vec<Library>, Vec<AbsentError>) {
 }
 
 impl Library {
-    /// Its name: `ipsec-mb`; `ipsec-mb-other` is the release that `SEALWRIGHT_IPSEC_MB` named.
+    /// Its name: `ipsec-mb`; `ipsec-mb-other` is the release that `SEALWRIGHT_IPSEC_MB` named, `openssl-other` that of `SEALWRIGHT_OPENSSL`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -261,6 +281,28 @@ impl Key {
         self.crypt(self.table.open, nonce, ad, message)
     }
 
+    /// Encrypts messages of one length at once, each with its IV: CBC alone, whole blocks.
+    ///
+    /// # Errors
+    /// [`RefusedError`] if the library has no such call, for more than [`SIDE_BY_SIDE`] messages, for other lengths than that of the first,
+    /// or an IV of another length.
+    pub fn encrypt_many(&mut self, ivs: &[&[u8]], messages: &mut [&mut [u8]]) -> Result<(), RefusedError> {
+        let (Some(run), Some(len)) = (self.table.encrypt_many, messages.first().map(|first| first.len())) else {
+            return Err(RefusedError);
+        };
+        let alike = messages.iter().all(|message| message.len() == len) && ivs.iter().all(|iv| iv.len() == 16);
+        let chained = matches!(self.algorithm, Algorithm::Aes128Cbc | Algorithm::Aes256Cbc) && len.is_multiple_of(16);
+        if !alike || !chained || messages.len() != ivs.len() || messages.len() > SIDE_BY_SIDE {
+            return Err(RefusedError);
+        }
+        let (mut from, mut to) = ([std::ptr::null(); SIDE_BY_SIDE], [std::ptr::null_mut(); SIDE_BY_SIDE]);
+        for (at, (iv, message)) in ivs.iter().zip(&mut *messages).enumerate() {
+            (from[at], to[at]) = (iv.as_ptr(), message.as_mut_ptr());
+        }
+        // SAFETY: the state came from `create`; so many IVs and messages have the lengths just looked at.
+        done(unsafe { run(self.state.as_ptr(), from.as_ptr(), to.as_ptr(), len, messages.len() as c_int) })
+    }
+
     #[inline]
     fn crypt(&mut self, run: Crypt, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         let text_len = message.len().checked_sub(self.algorithm.tag_len()).ok_or(RefusedError)?;
@@ -292,61 +334,4 @@ fn done(code: c_int) -> Result<(), RefusedError> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    #[test]
-    fn every_shim_is_here_or_named_as_absent() {
-        let (here, absent) = found();
-        assert_eq!(here.len() + absent.len(), shims().len());
-        assert!(here.iter().all(|library| library.version().contains('.')), "{here:?}");
-        assert!(absent.iter().all(|absent| absent.to_string().contains(" is not measured: ")), "{absent:?}");
-    }
-
-    #[test]
-    fn threads_may_look_for_them_at_one_time() {
-        let known = || {
-            let known = |library: Library| library.key(Algorithm::Aes256Gcm, &[7; 32]).is_some();
-            found().0.into_iter().all(known)
-        };
-        std::thread::scope(|scope| {
-            let threads = [(); 8].map(|()| scope.spawn(known));
-            assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
-        });
-    }
-
-    /// That they compute what ours computes is checked by `bench`, before it measures.
-    #[test]
-    fn what_is_sealed_opens_and_what_is_forged_does_not() {
-        for library in found().0 {
-            let known: Vec<_> = Algorithm::ALL
-                .into_iter()
-                .filter_map(|algorithm| Some((algorithm, library.key(algorithm, &vec![7; algorithm.key_len()])?)))
-                .collect();
-            assert!(known.iter().any(|(algorithm, _)| *algorithm == Algorithm::Aes256Gcm), "{library:?}");
-            for (algorithm, mut key) in known {
-                assert!(library.key(algorithm, &[7; 5]).is_none());
-                // CBC takes whole blocks.
-                let (nonce, tag) = (vec![1; algorithm.nonce_len()], algorithm.tag_len());
-                let len = if tag == 0 { 64 } else { 61 };
-                let plain = vec![5; len + tag];
-                let mut message = plain.clone();
-                key.seal(&nonce, b"ad", &mut message).unwrap();
-                assert_ne!(message[..len], plain[..len], "{library:?} {algorithm:?}");
-                let mut forged = message.clone();
-                forged[3] ^= 1;
-                let opened = key.open(&nonce, b"ad", &mut forged);
-                assert_eq!(opened.is_ok(), tag == 0, "{library:?} {algorithm:?}");
-                key.open(&nonce, b"ad", &mut message).unwrap();
-                assert_eq!(message[..len], plain[..len], "{library:?} {algorithm:?}");
-                assert_eq!(key.seal(&nonce[1..], b"ad", &mut message), Err(RefusedError));
-                key.set(&vec![8; algorithm.key_len()]).unwrap();
-                let mut other = plain;
-                key.seal(&nonce, b"ad", &mut other).unwrap();
-                assert_eq!(key.set(&[8; 5]), Err(RefusedError));
-                assert!(tag == 0 || key.seal(&nonce, b"ad", &mut [0; 15]) == Err(RefusedError));
-            }
-        }
-    }
-}
+mod tests;

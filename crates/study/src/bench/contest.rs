@@ -11,10 +11,7 @@ use super::{
     check::Entrant,
     error::BenchError,
     options::Options,
-    peer::{
-        openssl::{self, OpenSsl},
-        sealing::RefusedError,
-    },
+    peer::sealing::RefusedError,
     row::{self, Direction, Limit, Limiting, Row},
     subject::Subject,
     timed::{Copy, Ground, Timed},
@@ -27,8 +24,6 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     meter: Meter,
-    /// What `openssl speed` gets for a sample: more than the others, since starting it takes so long.
-    process: Duration,
 }
 
 impl Pace {
@@ -38,10 +33,10 @@ impl Pace {
         let sample = Duration::from_millis(1);
         if options.quick {
             let budget = (Duration::from_secs(20) / comparisons as u32).min(Duration::from_secs(1));
-            Pace { meter: Meter::quick().sample(sample).rounds(7, 500).budget(budget), process: budget / 25 }
+            Pace { meter: Meter::quick().sample(sample).rounds(7, 500).budget(budget) }
         } else {
             let budget = Duration::from_secs(5);
-            Pace { meter: Meter::full().sample(sample).budget(budget), process: budget / 50 }
+            Pace { meter: Meter::full().sample(sample).budget(budget) }
         }
     }
 }
@@ -53,7 +48,6 @@ pub(super) struct Contest<'a> {
     pub(super) direction: Direction,
     pub(super) way: Way,
     pub(super) entrants: &'a [Entrant<'a>],
-    pub(super) openssl: Option<&'a OpenSsl>,
 }
 
 impl Contest<'_> {
@@ -69,15 +63,9 @@ impl Contest<'_> {
         let mut copy = opens.then_some(Copy(&ground));
         let mut unit =
             self.subject.aes_rounds().and_then(|rounds| Unit::new(self.bytes, rounds, self.subject.hashes()));
-        let mut speed = self
-            .openssl
-            .filter(|_| self.way == Way::OneKey)
-            .filter(|openssl| openssl.times(self.subject, self.bytes, self.direction))
-            .map(|openssl| openssl.speed(self.subject, self.bytes, self.direction, pace.process));
         let mut candidates: Vec<&mut dyn Candidate> = timed.iter_mut().map(|one| one as &mut dyn Candidate).collect();
         candidates.extend(copy.as_mut().map(|copy| copy as &mut dyn Candidate));
         candidates.extend(unit.as_mut().map(|unit| unit as &mut dyn Candidate));
-        candidates.extend(speed.as_mut().map(|speed| speed as &mut dyn Candidate));
         let found = pace.meter.compare(&mut candidates, &mut |_| {})?;
         Ok((self.rows(&found), self.limits(&found)))
     }
@@ -87,7 +75,7 @@ impl Contest<'_> {
         let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
         let length = self.bytes + self.subject.tag_len();
         let mut random = Random::new(seed_of_process());
-        let [working, mut sealed] = [(); 2].map(|()| Window::new(length, share, &mut random));
+        let [working, mut sealed] = [(); 2].map(|()| Window::new(length, share, self.way.at_once(), &mut random));
         let nonces = Nonces::new(self.subject.nonce_len());
         if let Some(first) = self.entrants.first() {
             sealed
@@ -103,7 +91,6 @@ impl Contest<'_> {
             .entrants
             .iter()
             .map(|entrant| (entrant.name(), entrant.implementation.as_str(), entrant.level.as_str()));
-        let who = who.chain([(openssl::NAME.to_owned(), openssl::NAME, "auto")]);
         let who: Vec<_> = who.filter(|(name, ..)| found.trial(name).is_some()).collect();
         let peers = who.iter().filter(|(_, implementation, _)| *implementation != row::OURS);
         let time = |name: &str| found.trial(name).map_or(f64::INFINITY, |trial| trial.interval.median);

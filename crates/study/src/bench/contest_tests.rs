@@ -27,7 +27,7 @@ fn idle(implementation: &str, level: &str) -> Entrant<'static> {
 }
 
 fn contest<'a>(entrants: &'a [Entrant<'a>], direction: Direction) -> Contest<'a> {
-    Contest { subject: Suite::Aes256Gcm.into(), bytes: 1000, direction, way: Way::OneKey, entrants, openssl: None }
+    Contest { subject: Suite::Aes256Gcm.into(), bytes: 1000, direction, way: Way::OneKey, entrants }
 }
 
 /// A comparison in which each name took so many microseconds, the same in every round but for a shared drift.
@@ -53,18 +53,6 @@ fn ratios_are_to_the_fastest_peer_and_never_to_ourselves() {
     assert_eq!((rows[1].implementation.as_str(), rows[1].level.as_str()), ("sealwright", "avx512"));
     // 1000 bytes in about 1.1 µs
     assert!((0.9..0.93).contains(&rows[0].gbps), "{}", rows[0].gbps);
-}
-
-#[test]
-fn openssl_counts_as_a_peer_where_it_was_measured() {
-    let entrants = [idle(OURS, "sse"), idle("other", "auto")];
-    let contest = contest(&entrants, Direction::Seal);
-    let with = contest.rows(&comparison(&[("sealwright sse", 1.0), ("other auto", 3.0), ("openssl", 2.0)]));
-    assert_eq!(with.len(), 3);
-    assert_eq!((with[2].implementation.as_str(), with[2].level.as_str()), ("openssl", "auto"));
-    assert!((with[0].ratio_to_best_peer.unwrap() - 2.0).abs() < 1e-9);
-    let without = contest.rows(&comparison(&[("sealwright sse", 1.0), ("other auto", 3.0)]));
-    assert!((without[0].ratio_to_best_peer.unwrap() - 3.0).abs() < 1e-9);
 }
 
 #[test]
@@ -106,7 +94,7 @@ fn json_has_exactly_these_fields() {
 #[test]
 fn a_peer_that_refuses_ends_the_contest_by_name() {
     let entrants = [idle("broken", "auto")];
-    let pace = Pace { meter: Meter::quick(), process: Duration::from_millis(1) };
+    let pace = Pace { meter: Meter::quick() };
     let error = contest(&entrants, Direction::Open).run(&pace).unwrap_err().to_string();
     assert!(error.contains("broken auto: refused to open"), "{error}");
 }
@@ -114,8 +102,7 @@ fn a_peer_that_refuses_ends_the_contest_by_name() {
 #[test]
 fn everybody_is_timed_in_both_directions() {
     let meter = Meter::quick().sample(Duration::from_micros(50)).budget(Duration::from_millis(30)).rounds(3, 5);
-    let pace = Pace { meter, process: Duration::from_millis(5) };
-    let openssl = OpenSsl::find();
+    let pace = Pace { meter };
     let (ours, peers) = (sealwright::Isa::available().into_iter().map(peer::Ours).collect::<Vec<_>>(), peer::all());
     let everybody: Vec<&dyn Peer> =
         ours.iter().map(|ours| ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
@@ -125,11 +112,9 @@ fn everybody_is_timed_in_both_directions() {
             if !bytes.is_multiple_of(16) && !matches!(subject, Subject::Suite(_)) {
                 continue;
             }
-            let contest =
-                Contest { subject, bytes, direction, way: Way::OneKey, entrants: &entrants, openssl: openssl.as_ref() };
+            let contest = Contest { subject, bytes, direction, way: Way::OneKey, entrants: &entrants };
             let (rows, limits) = contest.run(&pace).unwrap();
-            let system = openssl.as_ref().is_some_and(|openssl| openssl.times(subject, bytes, direction));
-            assert_eq!(rows.len(), entrants.len() + usize::from(system));
+            assert_eq!(rows.len(), entrants.len());
             assert!(rows.iter().all(|row| 0.0 < row.low && row.low <= row.gbps && row.gbps <= row.high));
             let peers = rows.iter().filter(|row| row.implementation != OURS);
             let best = peers.max_by(|a, b| a.gbps.total_cmp(&b.gbps));
@@ -144,13 +129,12 @@ fn everybody_is_timed_in_both_directions() {
 #[test]
 fn messages_come_in_every_way() {
     let meter = Meter::quick().sample(Duration::from_micros(50)).budget(Duration::from_millis(30)).rounds(3, 5);
-    let pace = Pace { meter, process: Duration::from_millis(5) };
+    let pace = Pace { meter };
     let (subject, ours, peers) = (Subject::from(Suite::Aes128Gcm), peer::Ours(sealwright::Isa::best()), peer::all());
     let everybody: Vec<&dyn Peer> = std::iter::once(&ours as &dyn Peer).chain(peers.iter().map(Box::as_ref)).collect();
     let entrants = entrants(subject, &everybody);
     let gbps = |way| {
-        let contest =
-            Contest { subject, bytes: 40, direction: Direction::Seal, way, entrants: &entrants, openssl: None };
+        let contest = Contest { subject, bytes: 40, direction: Direction::Seal, way, entrants: &entrants };
         let (rows, _) = contest.run(&pace).unwrap();
         assert_eq!(rows.len(), entrants.len(), "{way}");
         assert!(rows.iter().all(|row| row.way == way));
@@ -159,6 +143,7 @@ fn messages_come_in_every_way() {
     // A key costs more than a short message, on any machine.
     assert!(gbps(Way::NewKey) < gbps(Way::OneKey));
     assert!(gbps(Way::Waiting) > 0.0 && gbps(Way::ManyKeys) > 0.0 && gbps(Way::Batch) > 0.0);
+    assert!(gbps(Way::SideBySide) > 0.0);
 }
 
 /// AES-128-GCM whose batches leave their messages as they were.
@@ -186,11 +171,11 @@ impl peer::sealing::Batch for IdleBatches {
 
 #[test]
 fn a_batch_that_is_not_its_messages_is_not_timed() {
-    let pace = Pace { meter: Meter::quick(), process: Duration::from_millis(1) };
+    let pace = Pace { meter: Meter::quick() };
     let subject = Subject::from(Suite::Aes128Gcm);
     let entrants = entrants(subject, &[&IdleBatches]);
     let (direction, way) = (Direction::Seal, Way::Batch);
-    let contest = Contest { subject, bytes: 40, direction, way, entrants: &entrants, openssl: None };
+    let contest = Contest { subject, bytes: 40, direction, way, entrants: &entrants };
     let error = contest.run(&pace).unwrap_err().to_string();
     assert!(error.contains("idle batches") && error.contains("a batch is not its messages one by one"), "{error}");
 }

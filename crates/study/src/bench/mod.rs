@@ -28,7 +28,7 @@ use contest::{Contest, Pace};
 pub use error::BenchError;
 use error::MOST_BYTES;
 pub use options::Options;
-use peer::{OpenSsl, Ours, sealing::Peer};
+use peer::{Ours, sealing::Peer};
 pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
 use sealwright::Isa;
 use sealwright_measure::{Machine, random::Random};
@@ -44,11 +44,11 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
         return Err(BenchError::Size(size));
     }
     let start = Instant::now();
-    let (peers, openssl) = (peer::all(), OpenSsl::find());
+    let peers = peer::all();
     let pace = Pace::of(options);
     let mut report = Report {
         machine: Machine::here(Isa::available().iter().map(|isa| isa.name())),
-        peers: participants(&peers, openssl.as_ref()),
+        peers: participants(&peers),
         absent: peer::absent(),
         rows: Vec::new(),
         limits: Vec::new(),
@@ -63,7 +63,7 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
         if direction == Direction::Seal {
             check::agreement(subject, bytes, &entrants)?;
         }
-        let contest = Contest { subject, bytes, direction, way, entrants: &entrants, openssl: openssl.as_ref() };
+        let contest = Contest { subject, bytes, direction, way, entrants: &entrants };
         let (rows, limits) = contest.run(&pace)?;
         rows.iter().for_each(&mut *on_row);
         report.rows.extend(rows);
@@ -81,10 +81,8 @@ fn entrants<'a>(subject: Subject, everybody: &[&'a dyn Peer]) -> Vec<Entrant<'a>
 }
 
 /// Everybody who can take part beside us, with versions.
-fn participants(peers: &[Box<dyn Peer>], openssl: Option<&OpenSsl>) -> Vec<Participant> {
-    let compiled = peers.iter().map(|peer| (peer.name(), peer.version()));
-    let system = openssl.map(|openssl| (peer::openssl::NAME, openssl.version().to_owned()));
-    compiled.chain(system).map(|(name, version)| Participant { name: name.to_owned(), version }).collect()
+fn participants(peers: &[Box<dyn Peer>]) -> Vec<Participant> {
+    peers.iter().map(|peer| Participant { name: peer.name().to_owned(), version: peer.version() }).collect()
 }
 
 #[cfg(test)]

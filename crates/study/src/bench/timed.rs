@@ -6,7 +6,7 @@ use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
 
 use super::{
     check::Entrant,
-    peer::sealing::{BATCH, Batch, Job, Peer, RefusedError, Sealing},
+    peer::sealing::{BATCH, Batch, Job, Peer, RefusedError, SIDE_BY_SIDE, Sealing},
     row::Direction,
     subject::Subject,
     way::Way,
@@ -32,6 +32,7 @@ pub(super) struct Timed<'a> {
     entrant: &'a Entrant<'a>,
     direction: Direction,
     ground: &'a Ground,
+    way: Way,
     keys: Keys<'a>,
 }
 
@@ -73,10 +74,19 @@ impl Batch for OneByOne<'_> {
     }
 }
 
+/// Each message under the one key.
+struct OneKey(Box<dyn Sealing>);
+
+impl Batch for OneKey {
+    fn seal(&mut self, ad: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError> {
+        jobs.iter_mut().try_for_each(|job| self.0.send(job.nonce, ad, job.message))
+    }
+}
+
 impl<'a> Timed<'a> {
     /// `entrant` sealing or opening on `ground`.
     pub(super) fn new(entrant: &'a Entrant<'a>, direction: Direction, ground: &'a Ground) -> Self {
-        Timed { name: entrant.name(), entrant, direction, ground, keys: Keys::One }
+        Timed { name: entrant.name(), entrant, direction, ground, way: Way::OneKey, keys: Keys::One }
     }
 
     /// Lets messages come in a certain way.
@@ -85,6 +95,7 @@ impl<'a> Timed<'a> {
         let mut key = || -> Vec<u8> { (0..subject.key_len()).map(|_| random.bits() as u8).collect() };
         let refused = || io::Error::other(format!("{}: makes no further key", self.name));
         let peer = || self.entrant.peer.ok_or_else(refused);
+        self.way = way;
         self.keys = match way {
             Way::OneKey => Keys::One,
             Way::Waiting => Keys::Waiting,
@@ -97,23 +108,35 @@ impl<'a> Timed<'a> {
                 let now = OneByOne::new(peer, subject, &keys[0]).ok_or_else(refused)?;
                 match peer.batch(subject).filter(|_| way == Way::Batch) {
                     Some(mut batch) => {
-                        self.agree(&mut *batch, now, &keys)?;
+                        self.agree(&mut *batch, now, &keys[..BATCH])?;
                         Keys::Together { keys, batch }
                     }
                     None if way == Way::Batch => Keys::Together { keys, batch: Box::new(now) },
                     None => Keys::New { keys, now },
                 }
             }
+            Way::SideBySide => {
+                let (peer, keys) = (peer()?, vec![key(); NEW]);
+                let batch = match peer.side_by_side(subject, &keys[0]) {
+                    Some(mut batch) => {
+                        let alone = OneByOne::new(peer, subject, &keys[0]).ok_or_else(refused)?;
+                        self.agree(&mut *batch, alone, &keys[..SIDE_BY_SIDE])?;
+                        batch
+                    }
+                    None => Box::new(OneKey(peer.make(subject, &keys[0]).ok_or_else(refused)?)),
+                };
+                Keys::Together { keys, batch }
+            }
         };
         Ok(())
     }
 
-    /// That a batch is the same as its messages one by one.
+    /// That a batch of as many messages as there are keys is the same as its messages one by one.
     fn agree(&self, batch: &mut dyn Batch, mut alone: OneByOne<'_>, keys: &[Vec<u8>]) -> io::Result<()> {
         let Ground { working, nonces, ad, .. } = self.ground;
         let length = working.borrow_mut().message(0).len();
         let mut random = Random::new(3);
-        let mut plain = vec![vec![0; length]; BATCH];
+        let mut plain = vec![vec![0; length]; keys.len()];
         plain.iter_mut().flatten().for_each(|byte| *byte = random.bits() as u8);
         let mut other = plain.clone();
         let sealed = batch.seal(ad, &mut jobs(keys, nonces, &mut plain));
@@ -157,15 +180,17 @@ impl Candidate for Timed<'_> {
                 let (key, nonce) = (&keys[turn % keys.len()], nonces.nonce(turn));
                 now.seal(ad, Job { key, nonce, message: black_box(working.message(slot)) })
             }),
-            (Direction::Seal, Keys::Together { keys, batch }) => together(iterations, working, |first, messages| {
-                let mut jobs = (first..).zip(messages).map(|(turn, message)| {
-                    let (key, nonce) = (&keys[turn % keys.len()], nonces.nonce(turn));
-                    Job { key, nonce, message }
-                });
-                let mut jobs: [_; BATCH] = array::from_fn(|_| jobs.next().unwrap_or_default());
-                let count = jobs.iter().take_while(|job| !job.key.is_empty()).count();
-                batch.seal(ad, black_box(&mut jobs[..count]))
-            }),
+            (Direction::Seal, Keys::Together { keys, batch }) => {
+                together(iterations, working, self.way.at_once(), |first, messages| {
+                    let mut jobs = (first..).zip(messages).map(|(turn, message)| {
+                        let (key, nonce) = (&keys[turn % keys.len()], nonces.nonce(turn));
+                        Job { key, nonce, message }
+                    });
+                    let mut jobs: [_; BATCH] = array::from_fn(|_| jobs.next().unwrap_or_default());
+                    let count = jobs.iter().take_while(|job| !job.key.is_empty()).count();
+                    batch.seal(ad, black_box(&mut jobs[..count]))
+                })
+            }
             // A nonce belongs to its message
             (Direction::Open, _) => timed(iterations, working, |working, slot, _| {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
@@ -226,18 +251,19 @@ fn timed(
     Ok(ThreadCpu.now() - start)
 }
 
-/// The same for batches: `each` gets the number of a turn, and at most [`BATCH`] messages from it on.
+/// The same for batches: `each` gets the number of a turn, and at most so many messages from it on.
 #[inline]
 fn together(
     iterations: u64,
     working: &mut Window,
+    most: usize,
     mut each: impl FnMut(usize, Several<'_>) -> Result<(), RefusedError>,
 ) -> Result<Duration, RefusedError> {
     let start = ThreadCpu.now();
     let (mut turn, end) = (0, iterations as usize);
     while turn < end {
         let slot = turn % working.messages();
-        let count = BATCH.min(working.messages() - slot).min(end - turn);
+        let count = most.min(working.messages() - slot).min(end - turn);
         each(turn, working.some(slot, count))?;
         turn += count;
     }

@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::peer::sealing::{BATCH, SIDE_BY_SIDE};
+
 /// How messages come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -20,6 +22,8 @@ pub enum Way {
     NewKey,
     /// The same, 32 messages at a time: side by side where a library can.
     Batch,
+    /// Under one key, set up before, 16 messages at a time: side by side where a library can, as CBC wants it.
+    SideBySide,
 }
 
 /// No way has this name.
@@ -35,7 +39,7 @@ impl std::error::Error for UnknownWayError {}
 
 impl Way {
     /// Every way.
-    pub const ALL: [Way; 5] = [Way::OneKey, Way::Waiting, Way::ManyKeys, Way::NewKey, Way::Batch];
+    pub const ALL: [Way; 6] = [Way::OneKey, Way::Waiting, Way::ManyKeys, Way::NewKey, Way::Batch, Way::SideBySide];
 
     /// The name on command lines and in rows.
     pub fn name(self) -> &'static str {
@@ -45,6 +49,16 @@ impl Way {
             Way::ManyKeys => "many-keys",
             Way::NewKey => "new-key",
             Way::Batch => "batch",
+            Way::SideBySide => "side-by-side",
+        }
+    }
+
+    /// How many messages are handed over at once.
+    pub(super) fn at_once(self) -> usize {
+        match self {
+            Way::Batch => BATCH,
+            Way::SideBySide => SIDE_BY_SIDE,
+            _ => 1,
         }
     }
 
@@ -56,6 +70,7 @@ impl Way {
             Way::ManyKeys => ", under a thousand keys",
             Way::NewKey => ", a new key for each message",
             Way::Batch => ", 32 at a time, a new key for each message",
+            Way::SideBySide => ", 16 at a time under one key",
         }
     }
 }

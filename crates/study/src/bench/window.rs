@@ -41,14 +41,14 @@ impl<'a> Iterator for Several<'a> {
 }
 
 impl Window {
-    /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least one.
-    pub(super) fn new(length: usize, share: Share, random: &mut Random) -> Window {
+    /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least `least`, or one.
+    pub(super) fn new(length: usize, share: Share, least: usize, random: &mut Random) -> Window {
         let stride = length.next_multiple_of(LINE);
         let room = match share {
             Share::Whole => WINDOW,
             Share::Half => WINDOW / 2,
         };
-        let messages = (room / stride).clamp(1, MESSAGES);
+        let messages = (room / stride).clamp(least.max(1), MESSAGES);
         Window { memory: Placed::new(stride * messages, 0, random), stride, length, messages }
     }
 
@@ -131,9 +131,10 @@ mod tests {
     #[test]
     fn small_messages_rotate_over_the_window_on_lines_of_their_own() {
         for (length, whole, half) in [(80, 256, 128), (1516, 21, 10), (8208, 3, 1), (1 << 20, 1, 1)] {
-            let mut window = Window::new(length, Share::Whole, &mut Random::new(1));
+            let mut window = Window::new(length, Share::Whole, 1, &mut Random::new(1));
             assert_eq!(window.messages(), whole, "{length}");
-            assert_eq!(Window::new(length, Share::Half, &mut Random::new(1)).messages(), half, "{length}");
+            assert_eq!(Window::new(length, Share::Half, 1, &mut Random::new(1)).messages(), half, "{length}");
+            assert_eq!(Window::new(length, Share::Whole, 16, &mut Random::new(1)).messages(), whole.max(16));
             let mut starts = HashSet::new();
             for i in 0..window.messages() {
                 let message = window.message(i);
@@ -151,12 +152,12 @@ mod tests {
 
     #[test]
     fn restoring_brings_back_each_message() {
-        let mut source = Window::new(100, Share::Half, &mut Random::new(1));
+        let mut source = Window::new(100, Share::Half, 1, &mut Random::new(1));
         let paint = |window: &mut Window, colour: fn(usize) -> u8| {
             (0..window.messages()).for_each(|i| window.message(i).fill(colour(i)));
         };
         paint(&mut source, |i| i as u8);
-        let mut window = Window::new(100, Share::Half, &mut Random::new(1));
+        let mut window = Window::new(100, Share::Half, 1, &mut Random::new(1));
         paint(&mut window, |_| 0xee);
         assert!(window.restore(3, &source).iter().all(|&byte| byte == 3));
         assert!(window.message(4).iter().all(|&byte| byte == 0xee));

@@ -7,7 +7,7 @@ use sealwright_peers::{Algorithm, Key, Library};
 
 use super::{
     super::subject::Subject,
-    sealing::{Peer, RefusedError, Sealing},
+    sealing::{Batch, Job, Peer, RefusedError, Sealing},
 };
 
 /// A library that was loaded.
@@ -23,21 +23,42 @@ impl Peer for InC {
     }
 
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
-        let algorithm = match subject {
-            Subject::Suite(Suite::Aes128Gcm) => Algorithm::Aes128Gcm,
-            Subject::Suite(Suite::Aes256Gcm) => Algorithm::Aes256Gcm,
-            Subject::Suite(Suite::Aes128Ocb) => Algorithm::Aes128Ocb,
-            Subject::Suite(Suite::Aes256Ocb) => Algorithm::Aes256Ocb,
-            Subject::Suite(Suite::Serpent256Gcm) => Algorithm::Serpent256Gcm,
-            Subject::Suite(Suite::Serpent256Ocb) => Algorithm::Serpent256Ocb,
-            Subject::Aes128GcmSiv => Algorithm::Aes128GcmSiv,
-            Subject::Aes256GcmSiv => Algorithm::Aes256GcmSiv,
-            Subject::Aes128Cbc => Algorithm::Aes128Cbc,
-            Subject::Aes256Cbc => Algorithm::Aes256Cbc,
-            Subject::Serpent256Ctr => Algorithm::Serpent256Ctr,
-            _ => return None,
-        };
-        Some(Box::new(Keyed(RefCell::new(self.0.key(algorithm, key)?))))
+        Some(Box::new(Keyed(RefCell::new(self.0.key(algorithm(subject)?, key)?))))
+    }
+
+    fn side_by_side(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Batch>> {
+        let mut made = self.0.key(algorithm(subject)?, key)?;
+        // None of the libraries has such a call for modes with tags.
+        made.encrypt_many(&[&[0; 16]], &mut [&mut [0; 16]]).ok()?;
+        Some(Box::new(Many(made)))
+    }
+}
+
+fn algorithm(subject: Subject) -> Option<Algorithm> {
+    Some(match subject {
+        Subject::Suite(Suite::Aes128Gcm) => Algorithm::Aes128Gcm,
+        Subject::Suite(Suite::Aes256Gcm) => Algorithm::Aes256Gcm,
+        Subject::Suite(Suite::Aes128Ocb) => Algorithm::Aes128Ocb,
+        Subject::Suite(Suite::Aes256Ocb) => Algorithm::Aes256Ocb,
+        Subject::Suite(Suite::Serpent256Gcm) => Algorithm::Serpent256Gcm,
+        Subject::Suite(Suite::Serpent256Ocb) => Algorithm::Serpent256Ocb,
+        Subject::Aes128GcmSiv => Algorithm::Aes128GcmSiv,
+        Subject::Aes256GcmSiv => Algorithm::Aes256GcmSiv,
+        Subject::Aes128Cbc => Algorithm::Aes128Cbc,
+        Subject::Aes256Cbc => Algorithm::Aes256Cbc,
+        Subject::Serpent256Ctr => Algorithm::Serpent256Ctr,
+        _ => return None,
+    })
+}
+
+/// CBC of several messages at once.
+struct Many(Key);
+
+impl Batch for Many {
+    fn seal(&mut self, _: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError> {
+        let ivs: Vec<&[u8]> = jobs.iter().map(|job| job.nonce).collect();
+        let mut messages: Vec<&mut [u8]> = jobs.iter_mut().map(|job| &mut *job.message).collect();
+        self.0.encrypt_many(&ivs, &mut messages).map_err(|_| RefusedError)
     }
 }
 

@@ -5,14 +5,12 @@
 mod c;
 mod composed;
 mod graviola;
-pub mod openssl;
 mod ours;
 mod records;
 mod ring;
 mod rustcrypto;
 pub mod sealing;
 
-pub use openssl::OpenSsl;
 pub use ours::Ours;
 use sealing::Peer;
 

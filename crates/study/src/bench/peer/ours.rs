@@ -3,12 +3,14 @@
 use sealwright::{
     Aead, BatchMessage, Isa, Suite,
     block::{
-        Inverse,
+        BlockCipher, Inverse,
         aes::{Aes128, Aes256, BothWays},
         serpent::Serpent,
     },
     mode::{
-        cbc, ctr,
+        cbc,
+        cbc_many::{self, Chain},
+        ctr,
         gcm::{Aes128Gcm, Aes256Gcm, TagLen},
         ocb::{self, Ocb},
     },
@@ -17,7 +19,7 @@ use sealwright::{
 use super::{
     super::subject::Subject,
     records,
-    sealing::{BATCH, Batch, Job, Peer, RefusedError, Sealing},
+    sealing::{BATCH, Batch, Job, Peer, RefusedError, SIDE_BY_SIDE, Sealing},
 };
 
 /// Sealwright held to a level.
@@ -69,6 +71,32 @@ impl Peer for Ours {
         let gcm = matches!(subject, Subject::Suite(Suite::Aes128Gcm | Suite::Aes256Gcm));
         gcm.then(|| Box::new(Lanes(sealwright::Batch::new(self.0))) as Box<dyn Batch>)
     }
+
+    fn side_by_side(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Batch>> {
+        Some(match subject {
+            Subject::Aes128Cbc => Box::new(ManyCbc(self.0, Aes128::new(self.0, key.try_into().ok()?))),
+            Subject::Aes256Cbc => Box::new(ManyCbc(self.0, Aes256::new(self.0, key.try_into().ok()?))),
+            _ => return None,
+        })
+    }
+}
+
+/// CBC of several messages at once.
+struct ManyCbc<C>(Isa, C);
+
+impl<C: BlockCipher> Batch for ManyCbc<C> {
+    fn seal(&mut self, _: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError> {
+        if jobs.len() > SIDE_BY_SIDE || jobs.iter().any(|job| job.nonce.len() != 16) {
+            return Err(RefusedError);
+        }
+        let mut chains: [Chain<'_>; SIDE_BY_SIDE] = std::array::from_fn(|_| Chain { iv: [0; 16], text: &mut [] });
+        for (chain, job) in chains.iter_mut().zip(&mut *jobs) {
+            chain.iv.copy_from_slice(job.nonce);
+            chain.text = std::mem::take(&mut job.message);
+        }
+        cbc_many::encrypt(self.0, &self.1, &mut chains);
+        Ok(())
+    }
 }
 
 /// Messages side by side.
@@ -96,18 +124,16 @@ struct Key<A: ?Sized>(Box<A>, fn(&mut A, &[u8]) -> bool);
 
 impl<A: Aead + ?Sized> Sealing for Key<A> {
     fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
-        let end = message.len().checked_sub(self.0.tag_len()).ok_or(RefusedError)?;
-        let (text, end) = message.split_at_mut(end);
-        let tag = self.0.seal_in_place(nonce, ad, text).map_err(|_| RefusedError)?;
-        end.copy_from_slice(tag.as_ref());
-        Ok(())
+        if message.len() < self.0.tag_len() {
+            return Err(RefusedError);
+        }
+        self.0.seal_message(nonce, ad, message).map_err(|_| RefusedError)
     }
 
     fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
-        let end = message.len().checked_sub(self.0.tag_len()).ok_or(RefusedError)?;
-        let (text, tag) = message.split_at_mut(end);
-        self.0.open_in_place(nonce, ad, text, tag).map_err(|_| RefusedError)
+        self.0.open_message(nonce, ad, message).map(drop).map_err(|_| RefusedError)
     }
+
     fn rekey(&mut self, key: &[u8]) -> bool {
         self.1(&mut self.0, key)
     }

@@ -31,10 +31,17 @@ pub trait Peer: Send + Sync {
     fn batch(&self, _subject: Subject) -> Option<Box<dyn Batch>> {
         None
     }
+
+    /// What seals at most [`SIDE_BY_SIDE`] messages at once, all under `key`, where this library has that.
+    fn side_by_side(&self, _subject: Subject, _key: &[u8]) -> Option<Box<dyn Batch>> {
+        None
+    }
 }
 
 /// Most messages of a batch.
 pub const BATCH: usize = 32;
+/// Most messages at once under one key.
+pub const SIDE_BY_SIDE: usize = 16;
 
 /// A message of a batch: the text, and behind it the tag.
 #[derive(Debug, Default)]

@@ -1,0 +1,77 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+#[test]
+fn every_shim_is_here_or_named_as_absent() {
+    let (here, absent) = found();
+    assert_eq!(here.len() + absent.len(), shims().len());
+    assert!(here.iter().all(|library| library.version().contains('.')), "{here:?}");
+    assert!(absent.iter().all(|absent| absent.to_string().contains(" is not measured: ")), "{absent:?}");
+}
+
+#[test]
+fn threads_may_look_for_them_at_one_time() {
+    let known = || {
+        let known = |library: Library| library.key(Algorithm::Aes256Gcm, &[7; 32]).is_some();
+        found().0.into_iter().all(known)
+    };
+    std::thread::scope(|scope| {
+        let threads = [(); 8].map(|()| scope.spawn(known));
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    });
+}
+
+#[test]
+fn many_messages_are_each_as_if_alone() {
+    for library in found().0 {
+        let Some(mut key) = library.key(Algorithm::Aes256Cbc, &[7; 32]) else { continue };
+        let ivs: Vec<Vec<u8>> = (0..16).map(|i| vec![i; 16]).collect();
+        let ivs: Vec<&[u8]> = ivs.iter().map(Vec::as_slice).collect();
+        let mut many = vec![[5; 96]; 16];
+        let mut messages: Vec<&mut [u8]> = many.iter_mut().map(|one| &mut one[..]).collect();
+        if key.encrypt_many(&ivs, &mut messages).is_err() {
+            assert_ne!(library.name(), "ipsec-mb");
+            continue;
+        }
+        assert_eq!(key.encrypt_many(&ivs[..2], &mut messages), Err(RefusedError));
+        for (iv, together) in ivs.iter().zip(&many) {
+            let mut alone = [5; 96];
+            key.seal(iv, b"", &mut alone).unwrap();
+            assert_eq!(&alone, together, "{library:?}");
+        }
+    }
+}
+
+/// That they compute what ours computes is checked by `bench`, before it measures.
+#[test]
+fn what_is_sealed_opens_and_what_is_forged_does_not() {
+    for library in found().0 {
+        let known: Vec<_> = Algorithm::ALL
+            .into_iter()
+            .filter_map(|algorithm| Some((algorithm, library.key(algorithm, &vec![7; algorithm.key_len()])?)))
+            .collect();
+        assert!(known.iter().any(|(algorithm, _)| *algorithm == Algorithm::Aes256Gcm), "{library:?}");
+        for (algorithm, mut key) in known {
+            assert!(library.key(algorithm, &[7; 5]).is_none());
+            // CBC takes whole blocks.
+            let (nonce, tag) = (vec![1; algorithm.nonce_len()], algorithm.tag_len());
+            let len = if tag == 0 { 64 } else { 61 };
+            let plain = vec![5; len + tag];
+            let mut message = plain.clone();
+            key.seal(&nonce, b"ad", &mut message).unwrap();
+            assert_ne!(message[..len], plain[..len], "{library:?} {algorithm:?}");
+            let mut forged = message.clone();
+            forged[3] ^= 1;
+            let opened = key.open(&nonce, b"ad", &mut forged);
+            assert_eq!(opened.is_ok(), tag == 0, "{library:?} {algorithm:?}");
+            key.open(&nonce, b"ad", &mut message).unwrap();
+            assert_eq!(message[..len], plain[..len], "{library:?} {algorithm:?}");
+            assert_eq!(key.seal(&nonce[1..], b"ad", &mut message), Err(RefusedError));
+            key.set(&vec![8; algorithm.key_len()]).unwrap();
+            let mut other = plain;
+            key.seal(&nonce, b"ad", &mut other).unwrap();
+            assert_eq!(key.set(&[8; 5]), Err(RefusedError));
+            assert!(tag == 0 || key.seal(&nonce, b"ad", &mut [0; 15]) == Err(RefusedError));
+        }
+    }
+}
