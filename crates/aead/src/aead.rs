@@ -79,6 +79,47 @@ pub trait Aead: Sealed + Send + Sync {
     #[doc(alias("decrypt", "aad", "associated data", "ciphertext"))]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError>;
 
+    /// Encrypts the text at the front of `message` in place and writes the tag into the rest, the last [`tag_len`](Self::tag_len) bytes: the
+    /// quickest way for packets.
+    ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+    /// let mut packet = [0; 14 + 16];
+    /// packet[..14].copy_from_slice(b"attack at dawn");
+    /// aead.seal_message(&[1; 12], b"header", &mut packet)?;
+    /// let text = aead.open_message(&[1; 12], b"header", &mut packet)?;
+    /// assert_eq!(text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Aead::seal_in_place`]; `message` is then as it was.
+    ///
+    /// # Panics
+    /// If `message` is shorter than a tag.
+    #[doc(alias("encrypt", "packet", "in-place"))]
+    #[inline]
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), self.tag_len()));
+        tag.copy_from_slice(self.seal_in_place(nonce, ad, text)?.as_ref());
+        Ok(())
+    }
+
+    /// Decrypts the text at the front of `message` in place if the rest, [`tag_len`](Self::tag_len) bytes, is its tag; returns the text.
+    ///
+    /// # Errors
+    /// [`OpenError`] otherwise; all of the text is then zero.
+    #[doc(alias("decrypt", "packet", "in-place"))]
+    #[inline]
+    fn open_message<'m>(&self, nonce: &[u8], ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {
+        let text_len = message.len().checked_sub(self.tag_len()).ok_or(OpenError)?;
+        let (text, tag) = message.split_at_mut(text_len);
+        self.open_in_place(nonce, ad, text, tag)?;
+        Ok(text)
+    }
+
     /// Encrypts `text` in place and appends the tag.
     ///
     /// ```
@@ -250,6 +291,16 @@ pub trait Aead: Sealed + Send + Sync {
         wipe(&mut whole);
         opened
     }
+}
+
+/// Bytes of text in a message with a tag.
+///
+/// # Panics
+/// If there is no room for the tag.
+#[inline]
+pub(crate) fn text_len(message: usize, tag: usize) -> usize {
+    assert!(message >= tag, "a message of {message} bytes has no room for a tag of {tag}");
+    message - tag
 }
 
 /// # Panics

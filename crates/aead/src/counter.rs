@@ -143,11 +143,43 @@ impl Sealer {
     /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] after
     /// 2^64 - 1 messages. `text` is then as it was.
     #[doc(alias("encrypt", "aad", "plaintext"))]
+    #[inline]
     pub fn seal_in_place(&mut self, ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.counted(|aead, nonce| aead.seal_in_place(nonce, ad, text))
+    }
+
+    /// Encrypts the text at the front of `message` in place and writes the tag into the rest, as
+    /// [`Aead::seal_message`](crate::Aead::seal_message) does.
+    ///
+    /// ```
+    /// use sealwright::{Opener, Sealer, Suite};
+    ///
+    /// let mut packet = [0; 14 + 16];
+    /// packet[..14].copy_from_slice(b"attack at dawn");
+    /// Sealer::new(Suite::Aes256Gcm, &[7; 32])?.seal_message(b"header", &mut packet)?;
+    /// let mut opener = Opener::new(Suite::Aes256Gcm, &[7; 32])?;
+    /// assert_eq!(opener.open_message(b"header", &mut packet)?, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`Sealer::seal_in_place`].
+    ///
+    /// # Panics
+    /// If `message` is shorter than a tag.
+    #[doc(alias("encrypt", "packet", "in-place"))]
+    #[inline]
+    pub fn seal_message(&mut self, ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        self.counted(|aead, nonce| aead.seal_message(nonce, ad, message))
+    }
+
+    /// Seals under the next nonce.
+    #[inline(always)]
+    fn counted<T>(&mut self, seal: impl FnOnce(&dyn Aead, &[u8]) -> Result<T, SealError>) -> Result<T, SealError> {
         let nonce = self.nonces.current().ok_or(SealError::KeyExhausted)?.to_le_bytes();
         // Counted first: if sealing stops half way, by a panic, the nonce is not used again.
         self.nonces.count += 1;
-        let sealed = self.aead.seal_in_place(&nonce[..12], ad, text);
+        let sealed = seal(&*self.aead, &nonce[..12]);
         if sealed.is_err() {
             self.nonces.count -= 1;
         }
@@ -166,6 +198,18 @@ impl Opener {
         self.aead.open_in_place(&nonce.to_le_bytes()[..12], ad, text, tag)?;
         self.nonces.count += 1;
         Ok(())
+    }
+
+    /// Decrypts the text at the front of `message` in place if this is the next message; returns the text.
+    ///
+    /// # Errors
+    /// As of [`Opener::open_in_place`].
+    #[doc(alias("decrypt", "packet", "in-place"))]
+    pub fn open_message<'m>(&mut self, ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {
+        let text_len = message.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;
+        let (text, tag) = message.split_at_mut(text_len);
+        self.open_in_place(ad, text, tag)?;
+        Ok(text)
     }
 }
 

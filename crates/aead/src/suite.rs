@@ -282,6 +282,11 @@ impl<A: Aead> Aead for Fixed<A> {
         self.0.seal_in_place(nonce, ad, text)
     }
 
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let nonce: &[u8; 12] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        self.0.seal_message(nonce, ad, message)
+    }
+
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match <&[u8; 12]>::try_from(nonce) {
             Ok(nonce) => self.0.open_in_place(nonce, ad, text, tag),

@@ -1,6 +1,6 @@
 //! Authentication tags.
 
-use core::fmt;
+use core::{fmt, num::NonZero};
 
 use subtle::ConstantTimeEq;
 
@@ -22,14 +22,22 @@ pub const MAX_TAG: usize = 48;
 #[derive(Clone, Copy)]
 pub struct Tag {
     bytes: [u8; MAX_TAG],
-    len: usize,
+    /// Never 0, so that a result with a tag in it has no more bytes, and none is moved to make one.
+    len: NonZero<u8>,
+}
+const _: () = assert!(size_of::<Result<Tag, crate::SealError>>() == size_of::<Tag>());
+
+/// A length as a tag keeps it; 0 is no length of a tag.
+#[inline]
+fn kept(len: usize) -> NonZero<u8> {
+    NonZero::new(len as u8).unwrap_or(NonZero::<u8>::MIN)
 }
 
 impl Tag {
-    /// A tag holding `bytes`, of which there are at most [`MAX_TAG`]; more are cut off.
+    /// A tag holding `bytes`, of which there are 1 to [`MAX_TAG`]; more are cut off.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let len = bytes.len().min(MAX_TAG);
-        let mut tag = Tag { bytes: [0; MAX_TAG], len };
+        let mut tag = Tag { bytes: [0; MAX_TAG], len: kept(len) };
         tag.bytes[..len].copy_from_slice(&bytes[..len]);
         tag
     }
@@ -39,25 +47,73 @@ impl Tag {
     pub(crate) fn of_block(block: &Block, len: usize) -> Self {
         let mut bytes = [0; MAX_TAG];
         bytes[..16].copy_from_slice(block);
-        Tag { bytes, len: len.min(16) }
+        Tag { bytes, len: kept(len.min(16)) }
     }
 
     /// Whether `other` is this tag, of the same length and value, in constant time for a given length.
     pub fn matches(&self, other: &[u8]) -> bool {
-        // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
-        match (self.as_ref().try_into(), other.try_into()) {
-            (Ok(ours), Ok(theirs)) => {
-                let differing = u128::from_ne_bytes(ours) ^ u128::from_ne_bytes(theirs);
-                (differing as u64 | (differing >> 64) as u64).ct_eq(&0).into()
-            }
-            _ => self.as_ref().ct_eq(other).into(),
+        same(self.as_ref(), other)
+    }
+}
+
+/// All 16 bytes of a tag as a number, which goes from a kernel to its caller in registers. An array goes through memory, and out of a
+/// result in pieces that the next load waits for.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole(u128);
+
+impl Whole {
+    #[inline(always)]
+    pub(crate) fn of(block: Block) -> Self {
+        Whole(u128::from_ne_bytes(block))
+    }
+
+    #[inline(always)]
+    pub(crate) fn block(self) -> Block {
+        self.0.to_ne_bytes()
+    }
+
+    /// The first `len` bytes.
+    #[inline(always)]
+    pub(crate) fn tag(self, len: usize) -> Tag {
+        Tag::of_block(&self.block(), len)
+    }
+
+    /// Writes as many bytes as `to` takes, at most 16.
+    #[inline(always)]
+    pub(crate) fn write(self, to: &mut [u8]) {
+        match <&mut Block>::try_from(&mut *to) {
+            Ok(to) => *to = self.block(),
+            Err(_) => to.copy_from_slice(&self.block()[..to.len()]),
         }
+    }
+
+    /// Whether the first `len` bytes are the tag `other`.
+    #[inline(always)]
+    pub(crate) fn matches(self, len: usize, other: &[u8]) -> bool {
+        if len == 16 && other.len() == 16 {
+            same(&self.block(), other)
+        } else {
+            same(&self.block()[..len.min(16)], other)
+        }
+    }
+}
+
+/// Whether two tags have the same length and value, in constant time for a given length.
+#[inline]
+fn same(ours: &[u8], theirs: &[u8]) -> bool {
+    // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
+    match (ours.try_into(), theirs.try_into()) {
+        (Ok(ours), Ok(theirs)) => {
+            let differing = u128::from_ne_bytes(ours) ^ u128::from_ne_bytes(theirs);
+            (differing as u64 | (differing >> 64) as u64).ct_eq(&0).into()
+        }
+        _ => ours.ct_eq(theirs).into(),
     }
 }
 
 impl AsRef<[u8]> for Tag {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        &self.bytes[..self.len.get().into()]
     }
 }
 

@@ -32,7 +32,7 @@ use crate::block::aes2s;
 #[cfg(feature = "research")]
 use crate::block::aes2s::AsPrinted;
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, text_len},
     block::{
         BlockCipher, Expanded,
         aes::{Aes, Aes128, Aes192, Aes256, Key},
@@ -42,7 +42,7 @@ use crate::{
     ghash::{Clmul, Ghash},
     sealed::Sealed,
     simd::Isa,
-    tag::Tag,
+    tag::{Tag, Whole},
 };
 
 /// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
@@ -158,12 +158,11 @@ impl<const KEYS: usize> Cluster<KEYS> {
 
 impl<C: BlockCipher, G: Deref<Target: Ghash>> Client<C, G> {
     #[inline]
-    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
         if nonce.len() != NONCE {
             return Err(SealError::NonceLength);
         }
-        let tag = gcm::fused::<_, _, SEAL>(self.isa, &self.cipher, &*self.ghash, nonce, ad, text)?;
-        Ok(Tag::of_block(&tag, TAG))
+        gcm::fused::<_, _, SEAL>(self.isa, &self.cipher, &*self.ghash, nonce, ad, text)
     }
 }
 
@@ -174,11 +173,17 @@ impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text)
+        Ok(self.fused::<true>(nonce, ad, text)?.tag(TAG))
+    }
+
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), TAG));
+        self.fused::<true>(nonce, ad, text)?.write(tag);
+        Ok(())
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(TAG, tag));
         release(text, genuine)
     }
 }

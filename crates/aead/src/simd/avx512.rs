@@ -100,6 +100,14 @@ impl Simd for Avx512 {
         X4(unsafe { _mm512_maskz_loadu_epi8(first_bytes(bytes.len()), bytes.as_ptr().cast()) })
     }
     #[inline(always)]
+    fn load_block_partial(self, bytes: &[u8]) -> X4 {
+        // SAFETY: the mask lets no byte beyond the slice be touched, nor one behind the first 16; the token proves the level.
+        X4(unsafe {
+            let block = _mm_maskz_loadu_epi8(first_bytes(bytes.len()) as u16, bytes.as_ptr().cast());
+            _mm512_zextsi128_si512(block)
+        })
+    }
+    #[inline(always)]
     fn splat(self, block: &Block) -> X4 {
         // SAFETY: a block has 16 bytes; the token proves the level.
         self.all(unsafe { _mm_loadu_si128(block.as_ptr().cast()) })

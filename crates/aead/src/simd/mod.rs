@@ -237,6 +237,11 @@ pub trait Simd: Sealed + Copy {
     fn load(self, bytes: &[u8]) -> Self::Reg;
     /// All of `bytes`, at most [`Reg::BYTES`], and zero behind them.
     fn load_partial(self, bytes: &[u8]) -> Self::Reg;
+    /// At most 16 bytes in the first lane, zero behind them. A masked load of a whole register would wait for stores beside these bytes.
+    #[inline(always)]
+    fn load_block_partial(self, bytes: &[u8]) -> Self::Reg {
+        self.load_partial(bytes)
+    }
     /// One block in every lane.
     fn splat(self, block: &Block) -> Self::Reg;
     /// Block `row` of as many frames as a register has lanes, one a lane.

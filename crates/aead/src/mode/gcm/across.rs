@@ -69,7 +69,7 @@ impl<C: BlockCipher> Apart<C> {
         if source.len() < LONG {
             // The copy costs less than the second kernel's code.
             text.copy_from_slice(source);
-            return self.0.fused::<SEAL>(nonce, ad, text);
+            return Ok(self.0.whole::<SEAL>(nonce, ad, text)?.tag(self.0.tag_len));
         }
         limits(nonce.len() as u64, ad.len() as u64, source.len() as u64)?;
         let Gcm { cipher, ghash, .. } = &self.0;
@@ -120,7 +120,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Across<'_, C, G, SEA
         if !S::AES {
             // A copy costs nothing beside AES in bit slices.
             self.fused.text.copy_from_slice(self.source);
-            return (&mut self.fused).run::<S, W>(simd);
+            return (&mut self.fused).run::<S, W>(simd).block();
         }
         if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.bulk::<S, W>(simd) } else { self.bulk::<S, 8>(simd) }
     }

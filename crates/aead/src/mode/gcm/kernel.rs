@@ -13,6 +13,7 @@ use crate::{
     ghash::Ghash,
     mode::ctr::Counter32,
     simd::{Block, Kernel, Outlined, Reg, Simd, counter_zero},
+    tag::Whole,
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -27,21 +28,22 @@ pub(super) struct Fused<'a, C, G, const SEAL: bool> {
 /// By reference: so nothing is copied where a part is a function of its own. A wide read of a copy would wait for the words just
 /// written.
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for &mut Fused<'_, C, G, SEAL> {
-    type Output = Block;
+    type Output = Whole;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
         if const { Fused::<C, G, SEAL>::has_short::<S>() } {
-            return if self.is_short::<S>() { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) };
+            let short = self.is_short::<S>();
+            return Whole::of(if short { self.short(simd) } else { simd.outlined(Longer::<C, G, SEAL, W>(self)) });
         }
         if S::AES {
-            return self.reborrow().sized::<S, W>(simd);
+            return Whole::of(self.reborrow().sized::<S, W>(simd));
         }
         // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
         // of key took most of the time.
         let cipher = self.cipher.sliced(simd);
         let Fused { ghash, nonce, ad, text, .. } = self.reborrow();
-        simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text }))
+        Whole::of(simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text })))
     }
 }
 

@@ -34,7 +34,7 @@ use kernel::Fused;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, text_len},
     block::{
         BlockCipher, Expanded, OnTheFly,
         aes::{Aes, Aes128, Aes192, Aes256, Key},
@@ -43,8 +43,8 @@ use crate::{
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
     sealed::Sealed,
-    simd::{Block, Isa, Kernel, Simd},
-    tag::Tag,
+    simd::{Isa, Kernel, Simd},
+    tag::{Tag, Whole},
     wipe::CleanStackOf,
 };
 
@@ -147,15 +147,12 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
-        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf { isa, moved: true } }
+        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf::moved() }
     }
 
     #[inline(always)]
-    fn fused<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
-        let Gcm { cipher, ghash, .. } = self;
-        let tag = self.isa.run(&mut Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text });
-        Ok(Tag::of_block(&tag, self.tag_len))
+    fn whole<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
+        fused::<C, G, SEAL>(self.isa, &self.cipher, &self.ghash, nonce, ad, text)
     }
 }
 
@@ -164,14 +161,19 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
     /// as computing half of it.
     #[inline]
     pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
-        Gcm {
-            isa,
-            cipher,
-            ghash: Clmul::empty(),
-            tag_len: tag_len as usize,
-            _rest: Rest::default(),
-            _stack: CleanStackOf { isa, moved: false },
-        }
+        Self::cleaned(isa, cipher, tag_len, CleanStackOf::in_place(isa))
+    }
+
+    /// The same for the key of one message: its owner wipes the stack when it is dropped.
+    #[inline(always)]
+    pub(crate) fn of_message(isa: Isa, cipher: C) -> Self {
+        Self::cleaned(isa, cipher, TagLen::T16, CleanStackOf::by_owner())
+    }
+
+    #[inline(always)]
+    fn cleaned(isa: Isa, cipher: C, tag_len: TagLen, stack: CleanStackOf) -> Self {
+        let (ghash, tag_len) = (Clmul::empty(), tag_len as usize);
+        Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: stack }
     }
 
     /// Lets `expand` make the cipher's keys and computes the powers of h, all in place.
@@ -237,12 +239,19 @@ impl<C: BlockCipher, G: Ghash> Aead for Gcm<C, G> {
 
     #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text)
+        Ok(self.whole::<true>(nonce, ad, text)?.tag(self.tag_len))
+    }
+
+    #[inline(always)]
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), self.tag_len));
+        self.whole::<true>(nonce, ad, text)?.write(tag);
+        Ok(())
     }
 
     #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.whole::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(self.tag_len, tag));
         release(text, genuine)
     }
 }
@@ -259,9 +268,8 @@ fn limits(nonce: u64, ad: u64, text: u64) -> Result<(), SealError> {
     }
 }
 
-/// Seals (or opens) `text` in place under a cipher and a GHASH key that need not belong together; all 16 bytes of the
-/// tag.
-#[inline]
+/// Seals (or opens) `text` in place under a cipher and a GHASH key that need not belong together; returns the tag.
+#[inline(always)]
 pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     isa: Isa,
     cipher: &C,
@@ -269,7 +277,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     nonce: &[u8],
     ad: &[u8],
     text: &mut [u8],
-) -> Result<Block, SealError> {
+) -> Result<Whole, SealError> {
     limits(nonce.len() as u64, ad.len() as u64, text.len() as u64)?;
     Ok(isa.run(&mut Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
 }

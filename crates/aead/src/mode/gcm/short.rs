@@ -49,7 +49,11 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     #[inline(always)]
     pub(super) fn short<S: Simd>(&mut self, simd: S) -> Block {
         if const { S::MASKS } {
-            return self.of_width(simd, &mut simd.zero());
+            if self.text.len() > const { 10 * S::Reg::BYTES - 16 } {
+                return simd.outlined(More(self));
+            }
+            let sum = self.hashed_ad(simd);
+            return self.of_width(simd, &mut simd.zero(), sum);
         }
         // Less than a block takes branches: one place for all widths. Written so that the compiler knows that these are 16
         // bytes at most.
@@ -57,7 +61,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let end = len.saturating_sub(1) / 16 * 16;
         let end = end..len.min(end + 16);
         let mut last = simd.load_partial(&self.text[end.clone()]);
-        let tag = self.of_width(simd, &mut last);
+        let sum = self.hashed_ad(simd);
+        let tag = self.of_width(simd, &mut last, sum);
         if !len.is_multiple_of(S::Reg::BYTES) {
             last.store_partial(&mut self.text[end]);
         }
@@ -67,25 +72,37 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// The code for as many registers as the text has. Without masks, `last` is the last block of the text in the first lane: it is read
     /// before and written behind this, unless the text ends with a whole register.
     #[inline(always)]
-    fn of_width<S: Simd>(&mut self, simd: S, last: &mut S::Reg) -> Block {
+    fn of_width<S: Simd>(&mut self, simd: S, last: &mut S::Reg, sum: G::Sum<S::Reg>) -> Block {
         match self.text.len().div_ceil(16) / S::Reg::BLOCKS {
-            0 => self.reborrow().few::<S, 1>(simd, last),
-            1 => self.reborrow().few::<S, 2>(simd, last),
-            2 => self.reborrow().few::<S, 3>(simd, last),
-            3 => self.reborrow().few::<S, 4>(simd, last),
-            4 => self.reborrow().few::<S, 5>(simd, last),
-            5 => self.reborrow().few::<S, 6>(simd, last),
-            6 => self.reborrow().few::<S, 7>(simd, last),
-            7 => self.reborrow().few::<S, 8>(simd, last),
-            9 if const { S::MASKS } => self.reborrow().few::<S, 10>(simd, last),
-            10.. if const { S::MASKS } => simd.outlined(More(self)),
-            _ => self.reborrow().few::<S, 9>(simd, last),
+            0 => self.reborrow().few::<S, 1>(simd, last, sum),
+            1 => self.reborrow().few::<S, 2>(simd, last, sum),
+            2 => self.reborrow().few::<S, 3>(simd, last, sum),
+            3 => self.reborrow().few::<S, 4>(simd, last, sum),
+            4 => self.reborrow().few::<S, 5>(simd, last, sum),
+            5 => self.reborrow().few::<S, 6>(simd, last, sum),
+            6 => self.reborrow().few::<S, 7>(simd, last, sum),
+            7 => self.reborrow().few::<S, 8>(simd, last, sum),
+            9.. if const { S::MASKS } => self.reborrow().few::<S, 10>(simd, last, sum),
+            _ => self.reborrow().few::<S, 9>(simd, last, sum),
         }
+    }
+
+    /// The hash with the associated data: once for all widths.
+    #[inline(always)]
+    fn hashed_ad<S: Simd>(&self, simd: S) -> G::Sum<S::Reg> {
+        let mut sum = self.ghash.start(simd);
+        let (ad, blocks) = (self.ad, self.text.len().div_ceil(16));
+        if !ad.is_empty() {
+            let key = self.ghash.window(ad.len().div_ceil(16) + blocks + 1, S::Reg::BLOCKS);
+            let block = if ad.len() <= 16 { simd.load_block_partial(ad) } else { simd.load_partial(ad) };
+            G::single(simd, key, &mut sum, 0, block, S::Reg::BLOCKS);
+        }
+        sum
     }
 
     /// A text that with the first counter block fills `W` registers, the last of them in part.
     #[inline(always)]
-    fn few<S: Simd, const W: usize>(self, simd: S, last: &mut S::Reg) -> Block {
+    fn few<S: Simd, const W: usize>(self, simd: S, last: &mut S::Reg, mut sum: G::Sum<S::Reg>) -> Block {
         let Fused { cipher, ghash, nonce, ad, mut text } = self;
         // A text of no bytes may have no address either; see `behind`.
         let mut nowhere = [0];
@@ -93,7 +110,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             text = &mut nowhere[..0];
         }
         let (row, lanes, blocks) = (S::Reg::BYTES, const { S::Reg::BLOCKS }, text.len().div_ceil(16));
-        let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
+        let keystream = keystream::<S, C, W>(simd, cipher, nonce);
         // All is read before anything is written: a read beside what was just written would wait for it. All but the last two
         // registers are full; the lengths are behind the text before the keystream is known.
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
@@ -152,29 +169,16 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// The keystream of `W` registers, with the first counter block encrypted in its last lane, and the hash with the associated data of a
-/// text of so many blocks.
+/// The keystream of `W` registers, with the first counter block encrypted in its last lane.
 #[inline(always)]
-fn begin<S: Simd, C: BlockCipher, G: Ghash, const W: usize>(
-    simd: S,
-    cipher: &C,
-    ghash: &G,
-    nonce: &[u8],
-    ad: &[u8],
-    blocks: usize,
-) -> ([S::Reg; W], G::Sum<S::Reg>) {
+fn keystream<S: Simd, C: BlockCipher, const W: usize>(simd: S, cipher: &C, nonce: &[u8]) -> [S::Reg; W] {
     let mut keystream = [simd.splat(&counter_zero(nonce).to_le_bytes()); W];
     let numbers = const { &Numbers::<W>::new(S::Reg::BLOCKS) }.0.as_flattened();
     for (counter, number) in keystream.iter_mut().zip(numbers.chunks_exact(S::Reg::BLOCKS)) {
         *counter = *counter ^ simd.load(number.as_flattened());
     }
     cipher.encrypt(simd, &mut keystream);
-    let mut sum = ghash.start(simd);
-    if !ad.is_empty() {
-        let key = ghash.window(ad.len().div_ceil(16) + blocks + 1, S::Reg::BLOCKS);
-        G::single(simd, key, &mut sum, 0, simd.load_partial(ad), S::Reg::BLOCKS);
-    }
-    (keystream, sum)
+    keystream
 }
 
 /// The longer ones of the short messages, in a function with a frame of its own.
@@ -194,9 +198,10 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// The same, of one or two registers less; each is read, written and hashed in its turn.
     #[inline(always)]
     fn more<S: Simd, const W: usize>(self, simd: S) -> Block {
+        let mut sum = self.hashed_ad(simd);
         let Fused { cipher, ghash, nonce, ad, text } = self;
         let (row, lanes, blocks) = (S::Reg::BYTES, const { S::Reg::BLOCKS }, text.len().div_ceil(16));
-        let (keystream, mut sum) = begin::<S, C, G, W>(simd, cipher, ghash, nonce, ad, blocks);
+        let keystream = keystream::<S, C, W>(simd, cipher, nonce);
         let lengths = simd.splat(&lengths(ad.len(), text.len()));
         let key = ghash.window(blocks + 1, blocks + 9);
         let mut tail = [simd.zero(); 4];

@@ -33,7 +33,7 @@ use crate::{
     ghash::{Clmul, Ghash},
     mode::{ctr, ecb},
     simd::{Block, Isa},
-    tag::Tag,
+    tag::Whole,
 };
 
 /// Bytes of a nonce.
@@ -157,7 +157,7 @@ impl Schedule {
         text: &mut [u8],
     ) -> Result<Block, SealError> {
         let powers = Powers::new(isa, h);
-        either!(self, cipher => gcm::fused::<_, _, true>(isa, cipher, &powers, nonce, ad, text))
+        either!(self, cipher => gcm::fused::<_, _, true>(isa, cipher, &powers, nonce, ad, text)).map(Whole::block)
     }
 
     /// Opens `text` in place with the GHASH key `h`, if `tag` holds.
@@ -175,7 +175,7 @@ impl Schedule {
     ) -> Result<(), OpenError> {
         let powers = Powers::new(isa, h);
         let ours = either!(self, cipher => gcm::fused::<_, _, false>(isa, cipher, &powers, nonce, ad, text));
-        let genuine = ours.is_ok_and(|ours| Tag::of_block(&ours, TAG).matches(tag));
+        let genuine = ours.is_ok_and(|ours| ours.matches(TAG, tag));
         release(text, genuine)
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     aead::input,
     block::{BlockCipher, Inverse, Masks},
     simd::{Block, Kernel, Outlined, Reg, Simd},
+    tag::Whole,
 };
 
 /// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
@@ -24,17 +25,17 @@ pub(super) struct Fused<'a, C, const SEAL: bool> {
 }
 
 impl<C: BlockCipher + Inverse, const SEAL: bool> Kernel for Fused<'_, C, SEAL> {
-    type Output = Block;
+    type Output = Whole;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
         if S::AES {
-            return self.whole::<S, W>(simd);
+            return Whole::of(self.whole::<S, W>(simd));
         }
         // One function for all ciphers of a kind, as GCM has it.
         let cipher = self.cipher.sliced_both_ways(simd);
         let Fused { offsets, nonce, ad, text, source, .. } = self;
-        simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text, source }))
+        Whole::of(simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text, source })))
     }
 }
 

@@ -29,7 +29,7 @@ use kernel::Fused;
 use offsets::Offsets;
 
 use crate::{
-    aead::{Aead, release, same_length},
+    aead::{Aead, release, same_length, text_len},
     block::{
         BlockCipher, Inverse,
         aes::{BothWays, Key},
@@ -37,7 +37,7 @@ use crate::{
     error::{KeyLengthError, OpenError, SealError},
     sealed::Sealed,
     simd::{Block, Isa},
-    tag::Tag,
+    tag::{Tag, Whole},
     wipe::CleanStackOf,
 };
 
@@ -101,7 +101,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         let mut offsets = Offsets::EMPTY;
         offsets.fill(isa, &cipher);
-        Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStackOf { isa, moved: true } }
+        Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStackOf::moved() }
     }
 
     /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
@@ -126,7 +126,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         ad: &[u8],
         text: &mut [u8],
         source: Option<&[u8]>,
-    ) -> Result<Tag, SealError> {
+    ) -> Result<Whole, SealError> {
         let nonce = self.nonce_block(nonce).ok_or(SealError::NonceLength)?;
         if text.len() as u64 > MAX_BYTES {
             return Err(SealError::TextTooLong);
@@ -135,8 +135,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
             return Err(SealError::AdTooLong);
         }
         let Ocb { cipher, offsets, .. } = self;
-        let tag = self.isa.run(Fused::<C, SEAL> { cipher, offsets, nonce, ad, text, source });
-        Ok(Tag::of_block(&tag, self.tag_len as usize))
+        Ok(self.isa.run(Fused::<C, SEAL> { cipher, offsets, nonce, ad, text, source }))
     }
 }
 
@@ -151,7 +150,7 @@ macro_rules! key_sizes {
                     offsets: Offsets::EMPTY,
                     tag_len,
                     _rest: Rest::default(),
-                    _stack: CleanStackOf { isa, moved: false },
+                    _stack: CleanStackOf::in_place(isa),
                 }
             }
 
@@ -193,25 +192,34 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 
     #[inline(always)]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.fused::<true>(nonce, ad, text, None)
+        Ok(self.fused::<true>(nonce, ad, text, None)?.tag(self.tag_len()))
+    }
+
+    #[inline(always)]
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), self.tag_len()));
+        self.fused::<true>(nonce, ad, text, None)?.write(tag);
+        Ok(())
     }
 
     #[inline(always)]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = self.fused::<false>(nonce, ad, text, None).is_ok_and(|ours| ours.matches(tag));
+        let genuine = self.fused::<false>(nonce, ad, text, None).is_ok_and(|ours| ours.matches(self.tag_len(), tag));
         release(text, genuine)
     }
 
     #[inline]
     fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
         same_length(text, out);
-        self.fused::<true>(nonce, ad, out, Some(text)).inspect_err(|_| out.fill(0))
+        let sealed = self.fused::<true>(nonce, ad, out, Some(text)).inspect_err(|_| out.fill(0));
+        Ok(sealed?.tag(self.tag_len()))
     }
 
     #[inline]
     fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
         same_length(text, out);
-        let genuine = self.fused::<false>(nonce, ad, out, Some(text)).is_ok_and(|ours| ours.matches(tag));
+        let genuine =
+            self.fused::<false>(nonce, ad, out, Some(text)).is_ok_and(|ours| ours.matches(self.tag_len(), tag));
         release(out, genuine)
     }
 }
