@@ -25,11 +25,34 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
 /// all would take as long as sealing a few short messages.
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "std"), allow(dead_code))]
 pub(crate) struct CleanStackOf {
-    pub(crate) isa: Isa,
-    /// Whether the key was made by value: whoever moves it leaves copies, which lie deeper.
-    pub(crate) moved: bool,
+    /// KiB to be overwritten, of which there are three numbers: so calls are of functions that exist.
+    #[cfg_attr(not(feature = "std"), allow(dead_code))]
+    kib: u8,
+}
+
+#[cfg(any(feature = "gcm", feature = "ocb"))]
+impl CleanStackOf {
+    /// For a key that is made by value: whoever moves it leaves copies, which lie deeper.
+    pub(crate) fn moved() -> Self {
+        CleanStackOf { kib: 16 }
+    }
+
+    /// For a key that is made where it stays.
+    #[cfg_attr(not(feature = "std"), allow(unused_variables))]
+    pub(crate) fn in_place(isa: Isa) -> Self {
+        #[cfg(feature = "std")]
+        let kib = (isa.kernel_frames() >> 10) as u8;
+        #[cfg(not(feature = "std"))]
+        let kib = 16;
+        CleanStackOf { kib }
+    }
+
+    /// For the key of one message, which is made where it stays and whose owner wipes the stack when it is dropped.
+    #[cfg(feature = "gcm")]
+    pub(crate) fn by_owner() -> Self {
+        CleanStackOf { kib: 0 }
+    }
 }
 
 #[cfg(any(feature = "gcm", feature = "ocb"))]
@@ -37,10 +60,10 @@ impl Drop for CleanStackOf {
     #[inline]
     fn drop(&mut self) {
         #[cfg(feature = "std")]
-        match self.isa.kernel_frames() {
-            _ if self.moved => clean_stack::<0x4000>(),
-            ..=0x1000 => clean_stack::<0x1000>(),
-            0x1001..=0x2000 => clean_stack::<0x2000>(),
+        match self.kib {
+            0 => {}
+            1..=4 => clean_stack::<0x1000>(),
+            5..=8 => clean_stack::<0x2000>(),
             _ => clean_stack::<0x4000>(),
         }
     }

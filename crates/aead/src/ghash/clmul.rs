@@ -262,6 +262,19 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
         Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
     }
 
+    /// Fills the table for the key `h`.
+    pub(crate) fn refill(&mut self, isa: Isa, h: &Block) {
+        struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>);
+        impl<const SLOTS: usize> Kernel for Of<'_, SLOTS> {
+            type Output = ();
+            #[inline(always)]
+            fn run<S: Simd, const W: usize>(self, simd: S) {
+                self.1.fill(simd, simd.splat(self.0));
+            }
+        }
+        isa.run(Of(h, self));
+    }
+
     /// Fills the table for the key `h`, which stands in every lane.
     #[inline(always)]
     pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg) {
@@ -279,16 +292,8 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     type Key<'a> = Powers<'a>;
 
     fn new(isa: Isa, h: &Block) -> Self {
-        struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>);
-        impl<const SLOTS: usize> Kernel for Of<'_, SLOTS> {
-            type Output = ();
-            #[inline(always)]
-            fn run<S: Simd, const W: usize>(self, simd: S) {
-                self.1.fill(simd, simd.splat(self.0));
-            }
-        }
         let mut table = Self::empty();
-        isa.run(Of(h, &mut table));
+        table.refill(isa, h);
         table
     }
 

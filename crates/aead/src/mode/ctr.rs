@@ -126,10 +126,29 @@ impl<C: BlockCipher> Kernel for Apply<'_, C> {
                 (*key ^ simd.load(text)).store(text);
             }
         }
-        for text in batches.into_remainder().chunks_mut(S::Reg::BYTES) {
-            let mut keystream: [S::Reg; 1] = counter.take(simd);
-            self.cipher.encrypt(simd, &mut keystream);
-            (keystream[0] ^ simd.load_partial(text)).store_partial(text);
+        let rest = batches.into_remainder();
+        // Four registers keep AES busy; what has no instructions for its rounds takes as long for a few registers as for all.
+        if rest.len() <= 4 * S::Reg::BYTES || (S::AES && C::AES_ROUNDS > 0) {
+            for few in rest.chunks_mut(4 * S::Reg::BYTES) {
+                last::<S, C, 4>(simd, self.cipher, &mut counter, few);
+            }
+        } else {
+            last::<S, C, W>(simd, self.cipher, &mut counter, rest);
         }
+    }
+}
+
+/// At most `N` registers of text.
+#[inline(always)]
+fn last<S: Simd, C: BlockCipher, const N: usize>(
+    simd: S,
+    cipher: &C,
+    counter: &mut Counter32<S::Reg>,
+    text: &mut [u8],
+) {
+    let mut keystream: [S::Reg; N] = counter.take(simd);
+    cipher.encrypt(simd, &mut keystream);
+    for (key, text) in keystream.iter().zip(text.chunks_mut(S::Reg::BYTES)) {
+        (*key ^ simd.load_partial(text)).store_partial(text);
     }
 }

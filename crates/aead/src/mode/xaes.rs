@@ -9,10 +9,10 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::gcm::{Aes256Gcm, TagLen};
+use super::gcm::Aes256Gcm;
 use crate::{
     aead::{Aead, release},
-    block::{aes::Aes256, encrypt_block},
+    block::{Expanded, aes::Aes256, encrypt_block, encrypt_few},
     error::{OpenError, SealError},
     sealed::Sealed,
     simd::{Block, Isa},
@@ -60,19 +60,28 @@ impl Xaes256Gcm {
         Xaes256Gcm { isa, cipher, subkey: Subkey((l << 1) ^ (carry & 0x87)), _stack: CleanStack }
     }
 
-    /// AES-256-GCM under the key of a message, and the nonce for it.
-    fn derive<'a>(&self, nonce: &'a [u8; NONCE]) -> (Aes256Gcm, &'a [u8]) {
+    /// Makes `gcm` AES-256-GCM under the key of a message; returns the nonce for it.
+    fn derive<'a>(&self, nonce: &'a [u8; NONCE], gcm: &mut Aes256Gcm) -> &'a [u8] {
         let (context, nonce) = nonce.split_at(12);
-        let mut key = [0; 32];
-        for (half, counter) in key.as_chunks_mut::<16>().0.iter_mut().zip(1..) {
+        let mut key = [[0; 16]; 2];
+        for (half, counter) in key.iter_mut().zip(1..) {
             let mut message: Block = [0, counter, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             message[4..].copy_from_slice(context);
-            let masked = u128::from_be_bytes(message) ^ self.subkey.0;
-            *half = encrypt_block(self.isa, &self.cipher, &masked.to_be_bytes());
+            *half = (u128::from_be_bytes(message) ^ self.subkey.0).to_be_bytes();
         }
-        let gcm = Aes256Gcm::new(self.isa, Aes256::new(self.isa, &key), TagLen::T16);
+        encrypt_few(self.isa, &self.cipher, &mut key);
+        let mut whole = [0; 32];
+        whole.copy_from_slice(key.as_flattened());
+        gcm.rekey(&whole);
         key.zeroize();
-        (gcm, nonce)
+        whole.zeroize();
+        nonce
+    }
+
+    /// Without a key: its memory stays where it is, and is wiped at the end of the message.
+    #[inline(always)]
+    fn empty(&self) -> Aes256Gcm {
+        Aes256Gcm::of_message(self.isa, Aes256::with(Expanded::empty()))
     }
 }
 
@@ -87,13 +96,16 @@ impl Aead for Xaes256Gcm {
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        let (gcm, nonce) = self.derive(nonce.try_into().map_err(|_| SealError::NonceLength)?);
+        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        let mut gcm = self.empty();
+        let nonce = self.derive(nonce, &mut gcm);
         gcm.seal_in_place(nonce, ad, text)
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let Ok(nonce) = nonce.try_into() else { return release(text, false) };
-        let (gcm, nonce) = self.derive(nonce);
+        let mut gcm = self.empty();
+        let nonce = self.derive(nonce, &mut gcm);
         gcm.open_in_place(nonce, ad, text, tag)
     }
 }
