@@ -4,7 +4,7 @@ use core::{fmt, num::NonZero};
 
 use subtle::ConstantTimeEq;
 
-use crate::simd::Block;
+use crate::simd::{Block, unknown};
 
 /// The longest tag of any mode, in bytes.
 pub const MAX_TAG: usize = 48;
@@ -105,7 +105,7 @@ fn same(ours: &[u8], theirs: &[u8]) -> bool {
     match (ours.try_into(), theirs.try_into()) {
         (Ok(ours), Ok(theirs)) => {
             let differing = u128::from_ne_bytes(ours) ^ u128::from_ne_bytes(theirs);
-            (differing as u64 | (differing >> 64) as u64).ct_eq(&0).into()
+            unknown(differing as u64 | (differing >> 64) as u64) == 0
         }
         _ => ours.ct_eq(theirs).into(),
     }

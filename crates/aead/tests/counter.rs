@@ -51,6 +51,21 @@ fn only_the_next_message_opens() {
 }
 
 #[test]
+fn messages_with_their_tags_count_too() {
+    for suite in Suite::ALL.iter().copied() {
+        let (mut sealer, mut opener) = pair(suite);
+        let (mut message, mut text) = ([5; 36], [5; 20]);
+        sealer.seal_message(b"ad", &mut message).unwrap();
+        let tag = pair(suite).0.seal_in_place(b"ad", &mut text).unwrap();
+        assert_eq!(message, [&text[..], tag.as_ref()].concat()[..], "{suite}");
+        let mut again = message;
+        assert_eq!(opener.open_message(b"ad", &mut message).unwrap(), [5; 20], "{suite}");
+        assert!(opener.open_message(b"ad", &mut again).is_err() && opener.open_message(b"ad", &mut [0; 15]).is_err());
+        assert_eq!((sealer.count(), opener.count()), (1, 1));
+    }
+}
+
+#[test]
 fn keys_of_other_suites_are_refused() {
     let told = |error: KeyLengthError| (error.allowed(), error.given());
     assert_eq!(Sealer::new(Suite::Aes256Gcm, &[1; 16]).map_err(told).err(), Some((&[32][..], 16)));

@@ -59,6 +59,45 @@ fn from_one_buffer_to_another() {
     }
 }
 
+#[test]
+fn text_and_tag_in_one_buffer() {
+    for isa in Isa::available() {
+        for (name, aead) in aeads(isa) {
+            let nonce = bytes(aead.nonce_len(), 2);
+            for len in lengths() {
+                let (ad, text) = (bytes(len % 50, 3), bytes(len, 4));
+                let mut wanted = text.clone();
+                aead.seal_vec(&nonce, &ad, &mut wanted).unwrap();
+                let mut message = [&text[..], &bytes(aead.tag_len(), 5)].concat();
+                aead.seal_message(&nonce, &ad, &mut message).unwrap();
+                assert_eq!(message, wanted, "{name} {isa} {len}");
+                let mut forged = message.clone();
+                let at = len * 7 % forged.len();
+                forged[at] ^= 4;
+                assert!(aead.open_message(&nonce, &ad, &mut forged).is_err(), "{name} {isa} {len}");
+                assert!(forged[..len].iter().all(|&byte| byte == 0), "{name} {isa} {len}: a refused text stays");
+                assert_eq!(aead.open_message(&nonce, &ad, &mut message).unwrap(), text, "{name} {isa} {len}");
+            }
+            let mut short = vec![7; aead.tag_len() - 1];
+            assert!(aead.open_message(&nonce, b"", &mut short).is_err());
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a message of 15 bytes has no room for a tag of 16")]
+fn a_message_without_room_for_its_tag() {
+    let _ = Suite::Aes256Gcm.aead(&[7; 32]).unwrap().seal_message(&[1; 12], b"", &mut [0; 15]);
+}
+
+#[test]
+fn a_refused_message_stays_as_it_was() {
+    let aead = Suite::Aes256Gcm.aead(&[7; 32]).unwrap();
+    let mut message = [5; 40];
+    assert!(aead.seal_message(&[1; 13], b"", &mut message).is_err());
+    assert_eq!(message, [5; 40]);
+}
+
 /// Lengths around the one from which a text is not copied first, whole batches of every level, and long texts.
 #[test]
 fn long_texts_from_one_buffer_to_another() {

@@ -31,6 +31,7 @@ static const struct {
     [AES_128_OCB] = {"AES-128-OCB", 16},         [AES_256_OCB] = {"AES-256-OCB", 32},
     [AES_128_GCM_SIV] = {"AES-128-GCM-SIV", 16}, [AES_256_GCM_SIV] = {"AES-256-GCM-SIV", 32},
     [AES_128_CBC] = {"AES-128-CBC", 16},         [AES_256_CBC] = {"AES-256-CBC", 32},
+    [CHACHA20_POLY1305] = {"ChaCha20-Poly1305", 32},
 };
 
 struct key {

@@ -17,7 +17,8 @@ enum {
     AES_256_GCM_SIV,
     AES_128_CBC,
     AES_256_CBC,
-    SERPENT_256_CTR
+    SERPENT_256_CTR,
+    CHACHA20_POLY1305
 };
 
 /* Most messages of `encrypt_many`. */

@@ -70,11 +70,13 @@ pub enum Algorithm {
     Aes256Cbc = 9,
     /// Serpent-256 in counter mode, 128 bits counting.
     Serpent256Ctr = 10,
+    /// ChaCha20-Poly1305.
+    ChaCha20Poly1305 = 11,
 }
 
 impl Algorithm {
     /// Every one.
-    pub const ALL: [Algorithm; 11] = [
+    pub const ALL: [Algorithm; 12] = [
         Algorithm::Aes128Gcm,
         Algorithm::Aes256Gcm,
         Algorithm::Aes128Ocb,
@@ -86,6 +88,7 @@ impl Algorithm {
         Algorithm::Aes128Cbc,
         Algorithm::Aes256Cbc,
         Algorithm::Serpent256Ctr,
+        Algorithm::ChaCha20Poly1305,
     ];
 
     /// Bytes of its key.

@@ -122,6 +122,22 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
+/// The same number, of which compilers know nothing: so they cannot leave out what it took to compute, or branch before it is known. Unlike
+/// `core::hint::black_box` it stays in its register.
+#[inline(always)]
+pub(crate) fn unknown(mut number: u64) -> u64 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: no instruction is there.
+    unsafe {
+        core::arch::asm!("/* {} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        number = core::hint::black_box(number);
+    }
+    number
+}
+
 /// A computation written once, specialised for each instruction set.
 ///
 /// ```

@@ -123,7 +123,9 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             *old = if i + 2 < W || (whole && i + 2 == W) {
                 simd.load(&text[at..])
             } else if const { S::MASKS } {
-                simd.load_partial(behind(text, at)).replace_lane(blocks.wrapping_sub(i * lanes), lengths)
+                let read = simd.load_partial(behind(text, at));
+                // So many whole registers of blocks come before, and so many blocks in this one.
+                if i + 1 == W { read.replace_lane(blocks % lanes, lengths) } else { read }
             } else if i + 2 == W {
                 let mut first = [0; 16];
                 first.copy_from_slice(&text[at..at + 16]);

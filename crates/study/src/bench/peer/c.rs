@@ -47,6 +47,7 @@ fn algorithm(subject: Subject) -> Option<Algorithm> {
         Subject::Aes128Cbc => Algorithm::Aes128Cbc,
         Subject::Aes256Cbc => Algorithm::Aes256Cbc,
         Subject::Serpent256Ctr => Algorithm::Serpent256Ctr,
+        Subject::Suite(Suite::ChaCha20Poly1305) => Algorithm::ChaCha20Poly1305,
         _ => return None,
     })
 }

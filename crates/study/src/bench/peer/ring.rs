@@ -23,6 +23,7 @@ macro_rules! ring_like {
                 let algorithm = match subject {
                     Subject::Suite(Suite::Aes256Gcm) => &$library::aead::AES_256_GCM,
                     Subject::Suite(Suite::Aes128Gcm) => &$library::aead::AES_128_GCM,
+                    Subject::Suite(Suite::ChaCha20Poly1305) => &$library::aead::CHACHA20_POLY1305,
                     $($($more => &$library::aead::$algorithm,)*)?
                     Subject::Tls13Records => {
                         return records::sealing(&rustls::crypto::$library::default_provider(), key);
