@@ -67,28 +67,42 @@ static int set_key(void *self, const uint8_t *bytes)
     return 0;
 }
 
-/* CBC of messages of one length, in one direction. */
+/* Most bytes of a job. */
+enum { LONGEST = 65520 };
+
+/* CBC of messages of one length, in one direction; long ones in several jobs. */
 static int chains(struct key *key, IMB_CIPHER_DIRECTION direction, const uint8_t *const *ivs, uint8_t *const *messages, size_t len,
                   int count)
 {
-    for (int i = 0; i < count; i++) {
-        IMB_JOB *job = &key->jobs[i];
-        job->cipher_mode = IMB_CIPHER_CBC;
-        job->cipher_direction = direction;
-        job->chain_order = IMB_ORDER_CIPHER_HASH;
-        job->hash_alg = IMB_AUTH_NULL;
-        job->enc_keys = key->encrypts;
-        job->dec_keys = key->decrypts;
-        job->key_len_in_bytes = key->key_len;
-        job->iv = ivs[i];
-        job->iv_len_in_bytes = 16;
-        job->src = job->dst = messages[i];
-        job->cipher_start_src_offset_in_bytes = 0;
-        job->msg_len_to_cipher_in_bytes = len;
+    uint8_t now[SIDE_BY_SIDE][16], next[16];
+    for (size_t at = 0; at < len; at += LONGEST) {
+        size_t bytes = len - at < LONGEST ? len - at : LONGEST;
+        for (int i = 0; i < count; i++) {
+            IMB_JOB *job = &key->jobs[i];
+            uint8_t *message = messages[i] + at;
+            job->cipher_mode = IMB_CIPHER_CBC;
+            job->cipher_direction = direction;
+            job->chain_order = IMB_ORDER_CIPHER_HASH;
+            job->hash_alg = IMB_AUTH_NULL;
+            job->enc_keys = key->encrypts;
+            job->dec_keys = key->decrypts;
+            job->key_len_in_bytes = key->key_len;
+            job->iv = at ? now[i] : ivs[i];
+            job->iv_len_in_bytes = 16;
+            job->src = job->dst = message;
+            job->cipher_start_src_offset_in_bytes = 0;
+            job->msg_len_to_cipher_in_bytes = bytes;
+        }
+        if (bytes < len && direction == IMB_DIR_DECRYPT)
+            memcpy(next, messages[0] + at + bytes - 16, 16);
+        uint32_t done = IMB_SUBMIT_CIPHER_BURST_NOCHECK(manager, key->jobs, (uint32_t)count, IMB_CIPHER_CBC, direction,
+                                                        (IMB_KEY_SIZE_BYTES)key->key_len);
+        if (done != (uint32_t)count)
+            return 1;
+        for (int i = 0; bytes < len && i < count; i++)
+            memcpy(now[i], direction == IMB_DIR_DECRYPT ? next : messages[i] + at + bytes - 16, 16);
     }
-    uint32_t done = IMB_SUBMIT_CIPHER_BURST_NOCHECK(manager, key->jobs, (uint32_t)count, IMB_CIPHER_CBC, direction,
-                                                    (IMB_KEY_SIZE_BYTES)key->key_len);
-    return done != (uint32_t)count;
+    return 0;
 }
 
 static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)

@@ -27,10 +27,9 @@ static const struct {
     const char *name;
     size_t key_len;
 } known[] = {
-    [AES_128_GCM] = {"AES-128-GCM", 16},         [AES_256_GCM] = {"AES-256-GCM", 32},
-    [AES_128_OCB] = {"AES-128-OCB", 16},         [AES_256_OCB] = {"AES-256-OCB", 32},
-    [AES_128_GCM_SIV] = {"AES-128-GCM-SIV", 16}, [AES_256_GCM_SIV] = {"AES-256-GCM-SIV", 32},
-    [AES_128_CBC] = {"AES-128-CBC", 16},         [AES_256_CBC] = {"AES-256-CBC", 32},
+    [AES_128_GCM] = {"AES-128-GCM", 16}, [AES_256_GCM] = {"AES-256-GCM", 32},
+    [AES_128_OCB] = {"AES-128-OCB", 16}, [AES_256_OCB] = {"AES-256-OCB", 32},
+    [AES_128_CBC] = {"AES-128-CBC", 16}, [AES_256_CBC] = {"AES-256-CBC", 32},
     [CHACHA20_POLY1305] = {"ChaCha20-Poly1305", 32},
 };
 
@@ -39,7 +38,7 @@ struct key {
     EVP_CIPHER_CTX *seals, *opens;
     size_t key_len;
     uint8_t bytes[32];
-    int plain, siv;
+    int plain;
     /* The key to open is set when it is first needed: many are only for sealing. */
     int opens_is_set;
 };
@@ -62,7 +61,6 @@ static void *create(int algorithm)
         return NULL;
     key->key_len = known[algorithm].key_len;
     key->plain = algorithm == AES_128_CBC || algorithm == AES_256_CBC;
-    key->siv = algorithm == AES_128_GCM_SIV || algorithm == AES_256_GCM_SIV;
     key->cipher = lib.EVP_CIPHER_fetch(NULL, known[algorithm].name, NULL);
     key->seals = lib.EVP_CIPHER_CTX_new();
     key->opens = lib.EVP_CIPHER_CTX_new();
@@ -82,22 +80,17 @@ static int set_key(void *self, const uint8_t *bytes)
            (key->plain && !lib.EVP_CIPHER_CTX_set_padding(key->seals, 0));
 }
 
-/* AES-GCM-SIV takes the key again with every nonce. */
-static const uint8_t *again(const struct key *key)
-{
-    return key->siv ? key->bytes : NULL;
-}
-
 static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     struct key *key = self;
     EVP_CIPHER_CTX *context = key->seals;
     int n = 0, end = 0;
-    if (!lib.EVP_EncryptInit_ex2(context, NULL, again(key), nonce, NULL))
+    if (!lib.EVP_EncryptInit_ex2(context, NULL, NULL, nonce, NULL))
         return 1;
     if (!key->plain && ad_len && !lib.EVP_EncryptUpdate(context, NULL, &n, ad, (int)ad_len))
         return 1;
-    if (!lib.EVP_EncryptUpdate(context, message, &n, message, (int)text_len) ||
+    n = 0;
+    if ((text_len && !lib.EVP_EncryptUpdate(context, message, &n, message, (int)text_len)) ||
         !lib.EVP_EncryptFinal_ex(context, message + n, &end))
         return 1;
     return !key->plain && lib.EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, message + text_len) <= 0;
@@ -114,13 +107,14 @@ static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_
             return 1;
         key->opens_is_set = 1;
     }
-    if (!lib.EVP_DecryptInit_ex2(context, NULL, again(key), nonce, NULL))
+    if (!lib.EVP_DecryptInit_ex2(context, NULL, NULL, nonce, NULL))
         return 1;
     if (!key->plain && lib.EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, message + text_len) <= 0)
         return 1;
     if (!key->plain && ad_len && !lib.EVP_DecryptUpdate(context, NULL, &n, ad, (int)ad_len))
         return 1;
-    return !lib.EVP_DecryptUpdate(context, message, &n, message, (int)text_len) ||
+    n = 0;
+    return (text_len && !lib.EVP_DecryptUpdate(context, message, &n, message, (int)text_len)) ||
            lib.EVP_DecryptFinal_ex(context, message + n, &end) <= 0;
 }
 

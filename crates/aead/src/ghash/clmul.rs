@@ -200,9 +200,11 @@ fn fold_once<S: Simd>(simd: S, x: S::Reg) -> S::Reg {
     if S::AES { Folded(x).run(simd) } else { simd.outlined(Folded(x)) }
 }
 
-/// Fills a table with the powers of the `h` in every lane, twice as many each time up to sixteen, so that few products wait for each other.
+/// Fills a table with the first `wanted` powers of the `h` in every lane, or all there is room for: twice as many each time up to sixteen, so
+/// that few products wait for each other.
 struct Fill<'a, R> {
     h: R,
+    wanted: usize,
     powers: &'a mut [Block],
     middles: &'a mut [Block],
 }
@@ -212,8 +214,9 @@ impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
 
     #[inline(always)]
     fn run(self, simd: S) {
-        let Fill { h, powers, middles } = self;
+        let Fill { h, wanted, powers, middles } = self;
         let (lanes, end) = (S::Reg::BLOCKS, powers.len() - PAD);
+        let wanted = wanted.next_multiple_of(lanes).min(end);
         const {
             assert!(
                 S::Reg::BLOCKS == 1 || S::Reg::BLOCKS == 2 || S::Reg::BLOCKS == 4,
@@ -233,11 +236,11 @@ impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
         last.store(powers[end - lanes..].as_flattened_mut());
         both_halves(last, simd.zero()).store(middles[end - lanes..].as_flattened_mut());
         let (mut done, mut ready) = (lanes, lanes);
-        while done < end {
+        while done < wanted {
             // Each of the next powers is the one `ready` before, times h^ready.
             let stride = Factor::new(simd, simd.splat(&powers[end - ready]));
             for _ in 0..ready / lanes {
-                if done == end {
+                if done >= wanted {
                     break;
                 }
                 let at = end - done - lanes;
@@ -262,24 +265,24 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
         Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
     }
 
-    /// Fills the table for the key `h`.
-    pub(crate) fn refill(&mut self, isa: Isa, h: &Block) {
-        struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>);
+    /// Fills the table for the key `h`, for hashes of at most so many blocks.
+    pub(crate) fn refill(&mut self, isa: Isa, h: &Block, blocks: usize) {
+        struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>, usize);
         impl<const SLOTS: usize> Kernel for Of<'_, SLOTS> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd, const W: usize>(self, simd: S) {
-                self.1.fill(simd, simd.splat(self.0));
+                self.1.fill(simd, simd.splat(self.0), self.2);
             }
         }
-        isa.run(Of(h, self));
+        isa.run(Of(h, self, blocks));
     }
 
-    /// Fills the table for the key `h`, which stands in every lane.
+    /// The same for the key `h` that stands in every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg) {
+    pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg, blocks: usize) {
         let h = times_x(simd, h.reverse_bytes());
-        simd.outlined(Fill { h, powers: &mut self.powers, middles: &mut self.middles });
+        simd.outlined(Fill { h, wanted: blocks, powers: &mut self.powers, middles: &mut self.middles });
     }
 }
 
@@ -293,7 +296,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
 
     fn new(isa: Isa, h: &Block) -> Self {
         let mut table = Self::empty();
-        table.refill(isa, h);
+        table.refill(isa, h, SLOTS);
         table
     }
 

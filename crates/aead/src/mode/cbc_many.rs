@@ -88,21 +88,29 @@ impl<'b, C: BlockCipher> Encrypt<'_, 'b, C> {
             }
             let lengths = texts.iter().map(|text| text.len() / 16).filter(|&blocks| blocks > 0);
             let Some(mut blocks) = lengths.min() else { return };
+            let far = S::WIDE && blocks >= FAR;
             while blocks >= ROWS {
-                rows::<C, S, R, ROWS>(simd, self.cipher, &mut texts, &mut last, &mut nothing);
+                if far {
+                    rows::<C, S, R, ROWS, true>(simd, self.cipher, &mut texts, &mut last, &mut nothing);
+                } else {
+                    rows::<C, S, R, ROWS, false>(simd, self.cipher, &mut texts, &mut last, &mut nothing);
+                }
                 blocks -= ROWS;
             }
             let mut nothing = nothing.each_mut().map(|rows| [rows[0]]);
             for _ in 0..blocks {
-                rows::<C, S, R, 1>(simd, self.cipher, &mut texts, &mut last, &mut nothing);
+                rows::<C, S, R, 1, false>(simd, self.cipher, &mut texts, &mut last, &mut nothing);
             }
         }
     }
 }
 
-/// Encrypts the next `N` blocks of every text.
+/// From so many blocks on texts may lie so far from each other that they take turns in a few lines of the cache.
+const FAR: usize = 256;
+
+/// Encrypts the next `N` blocks of every text. `WHOLE` lines of memory, four blocks, are read and written at once.
 #[inline(always)]
-fn rows<C: BlockCipher, S: Simd, const R: usize, const N: usize>(
+fn rows<C: BlockCipher, S: Simd, const R: usize, const N: usize, const WHOLE: bool>(
     simd: S,
     cipher: &C,
     texts: &mut [&mut [u8]; MOST],
@@ -122,7 +130,27 @@ fn rows<C: BlockCipher, S: Simd, const R: usize, const N: usize>(
     for (i, x) in chain.iter_mut().enumerate() {
         *x = simd.load(last[i * lanes..].as_flattened());
     }
-    for row in 0..N {
+    if const { WHOLE } {
+        for row in (0..N).step_by(4) {
+            let mut blocks = [[simd.zero(); 4]; R];
+            for (i, blocks) in blocks.iter_mut().enumerate() {
+                *blocks = simd.gather4(&frames[i * lanes..], row);
+            }
+            for at in 0..4 {
+                for (x, blocks) in chain.iter_mut().zip(&blocks) {
+                    *x = *x ^ blocks[at];
+                }
+                cipher.encrypt(simd, &mut chain);
+                for (x, blocks) in chain.iter().zip(&mut blocks) {
+                    blocks[at] = *x;
+                }
+            }
+            for (i, blocks) in blocks.into_iter().enumerate() {
+                S::Reg::scatter4(blocks, &mut frames[i * lanes..], row);
+            }
+        }
+    }
+    for row in if const { WHOLE } { N..N } else { 0..N } {
         for (i, x) in chain.iter_mut().enumerate() {
             *x = *x ^ simd.gather(&frames[i * lanes..], row);
         }

@@ -139,8 +139,8 @@ impl<C: Derived> GcmSiv<C> {
         Keys { hash: Clmul::empty(), cipher: C::empty() }
     }
 
-    /// Keys for hash and cipher (RFC 8452, section 4).
-    fn derive(&self, nonce: &[u8; NONCE], keys: &mut Keys<C>) {
+    /// Keys for hash and cipher of a message (RFC 8452, section 4).
+    fn derive(&self, nonce: &[u8; NONCE], ad: &[u8], text: &[u8], keys: &mut Keys<C>) {
         let mut blocks: [Block; 6] = core::array::from_fn(|i| {
             let mut block = [i as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             block[4..].copy_from_slice(nonce);
@@ -155,7 +155,7 @@ impl<C: Derived> GcmSiv<C> {
         // POLYVAL's key for GHASH: bytes reversed, times x in GHASH's order of bits.
         let h = u128::from_le_bytes(hash);
         let mut h = ((h >> 1) ^ (0u128.wrapping_sub(h & 1) & (0xe1 << 120))).to_be_bytes();
-        keys.hash.refill(self.isa, &h);
+        keys.hash.refill(self.isa, &h, ad.len().max(text.len()).div_ceil(16).max(1));
         keys.cipher.expand(self.isa, &key);
         blocks.zeroize();
         hash.zeroize();
@@ -205,7 +205,7 @@ impl<C: Derived> Aead for GcmSiv<C> {
             return Err(SealError::AdTooLong);
         }
         let mut keys = Self::empty();
-        self.derive(nonce, &mut keys);
+        self.derive(nonce, ad, text, &mut keys);
         let tag = self.tag(&keys, nonce, ad, text);
         self.ctr(&keys, &tag, text);
         Ok(Tag::of_block(&tag, 16))
@@ -217,7 +217,7 @@ impl<C: Derived> Aead for GcmSiv<C> {
             return release(text, false);
         }
         let mut keys = Self::empty();
-        self.derive(nonce, &mut keys);
+        self.derive(nonce, ad, text, &mut keys);
         self.ctr(&keys, tag, text);
         let genuine = Tag::of_block(&self.tag(&keys, nonce, ad, text), 16).matches(tag);
         release(text, genuine)

@@ -39,10 +39,10 @@ impl Candidate for Unit {
         let blocks = iterations * (self.bytes.div_ceil(16) + beside) as u64;
         let start = ThreadCpu.now();
         black_box(match (self.rounds, self.products) {
-            (10, false) => Isa::best().run(Mixed::<10, 10, 0> { blocks }),
-            (_, false) => Isa::best().run(Mixed::<14, 7, 0> { blocks }),
-            (10, true) => Isa::best().run(Mixed::<10, 10, 6> { blocks }),
-            (_, true) => Isa::best().run(Mixed::<14, 7, 3> { blocks }),
+            (10, false) => Isa::best().run(Mixed::<10, false> { blocks }),
+            (_, false) => Isa::best().run(Mixed::<14, false> { blocks }),
+            (10, true) => Isa::best().run(Mixed::<10, true> { blocks }),
+            (_, true) => Isa::best().run(Mixed::<14, true> { blocks }),
         });
         Ok(ThreadCpu.now() - start)
     }
@@ -60,38 +60,61 @@ impl Kernel for Asked {
     }
 }
 
-/// `R` rounds of so many blocks, `N` registers at a time, and `P` products for every two rounds: three for each register in all, of its
+/// Registers at a time: more than a processor has rounds under way (eight on Zen 5), and with the products still 16 at most.
+const WIDTH: usize = 10;
+
+/// `ROUNDS` rounds of so many blocks, [`WIDTH`] registers at a time, and three products for each register if there are `PRODUCTS`: of its
 /// low halves, its high ones, and their sums.
-struct Mixed<const R: usize, const N: usize, const P: usize> {
+struct Mixed<const ROUNDS: usize, const PRODUCTS: bool> {
     blocks: u64,
 }
 
-impl<const R: usize, const N: usize, const P: usize> Kernel for Mixed<R, N, P> {
+impl<const ROUNDS: usize, const PRODUCTS: bool> Kernel for Mixed<ROUNDS, PRODUCTS> {
     type Output = Block;
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-        const { assert!(R.is_multiple_of(2) && (P == 0 || P * R == 6 * N), "three products for each register") };
+        const { assert!(ROUNDS == 10 || ROUNDS == 14, "the products are spread over so many rounds") };
         let key = simd.splat(&black_box([0x5a; 16]));
-        let mut state = [simd.zero(); N];
+        let mut state = [simd.zero(); WIDTH];
         for (n, x) in state.iter_mut().enumerate() {
             *x = simd.splat_word(n as u32);
         }
         let mut products = [key; 3];
-        for _ in 0..self.blocks.div_ceil((N * S::Reg::BLOCKS) as u64) {
-            for _ in 0..R / 2 {
-                for x in state.iter_mut() {
-                    *x = x.aesenc(key);
+        for _ in 0..self.blocks.div_ceil((WIDTH * S::Reg::BLOCKS) as u64) {
+            // Thirty products, spread evenly.
+            if const { !PRODUCTS } {
+                for _ in 0..ROUNDS / 2 {
+                    two_rounds::<S, 0>(&mut state, &mut products, key);
                 }
-                for i in 0..P {
-                    products[i % 3] = products[i % 3].clmul::<0x01>(key);
+            } else if const { ROUNDS == 10 } {
+                for _ in 0..5 {
+                    two_rounds::<S, 6>(&mut state, &mut products, key);
                 }
-                for x in state.iter_mut() {
-                    *x = x.aesenc(key);
+            } else {
+                for _ in 0..5 {
+                    two_rounds::<S, 4>(&mut state, &mut products, key);
+                }
+                for _ in 0..2 {
+                    two_rounds::<S, 5>(&mut state, &mut products, key);
                 }
             }
         }
         state.into_iter().chain(products).fold(simd.zero(), |sum, x| sum ^ x).first_block()
+    }
+}
+
+/// Two rounds, and `P` products between them.
+#[inline(always)]
+fn two_rounds<S: Simd, const P: usize>(state: &mut [S::Reg; WIDTH], products: &mut [S::Reg; 3], key: S::Reg) {
+    for x in state.iter_mut() {
+        *x = x.aesenc(key);
+    }
+    for i in 0..P {
+        products[i % 3] = products[i % 3].clmul::<0x01>(key);
+    }
+    for x in state.iter_mut() {
+        *x = x.aesenc(key);
     }
 }
 

@@ -186,7 +186,7 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
             fn run<S: Simd, const W: usize>(self, simd: S) {
                 let mut h = [simd.zero()];
                 self.0.encrypt(simd, &mut h);
-                self.1.fill(simd, h[0]);
+                self.1.fill(simd, h[0], SLOTS);
             }
         }
         expand(&mut self.cipher);
