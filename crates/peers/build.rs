@@ -29,6 +29,9 @@ fn main() {
     if let Some(folder) = installed("botan/ffi.h") {
         shim("botan", "botan", &folder, "libbotan-2.so.19");
     }
+    if let Some(folder) = installed("openssl/evp.h") {
+        shim("openssl", "openssl", &folder, "libcrypto.so.3");
+    }
     if let Some(folder) = env::var_os(OTHER).filter(|folder| !folder.is_empty()).map(PathBuf::from) {
         let library = folder.join("libIPSec_MB.so");
         for file in [&folder.join("intel-ipsec-mb.h"), &library] {

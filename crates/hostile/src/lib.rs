@@ -13,6 +13,8 @@ mod modes;
 mod relay;
 mod text;
 
+pub use modes::referees;
+
 /// A part of the product that reads bytes of strangers.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {

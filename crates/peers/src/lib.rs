@@ -1,7 +1,8 @@
-//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan.
+//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan; and OpenSSL, which with them is a
+//! referee of the fuzz targets.
 //!
-//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`), and loads
-//! the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with `intel-ipsec-mb.h` and
+//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`, `libssl-dev`),
+//! and loads the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with `intel-ipsec-mb.h` and
 //! `libIPSec_MB.so` of another release, which then takes part too. What is not here is told by name ([`found`]).
 
 use std::{
@@ -33,6 +34,8 @@ unsafe extern "C" {
     safe static sealwright_peer_gcrypt: Table;
     #[cfg(botan)]
     safe static sealwright_peer_botan: Table;
+    #[cfg(openssl)]
+    safe static sealwright_peer_openssl: Table;
 }
 
 /// What the shims know. The numbers are those of `shim/peer.h`.
@@ -172,22 +175,36 @@ pub fn found() -> (Vec<Library>, Vec<AbsentError>) {
 
 fn look() -> (Vec<Library>, Vec<AbsentError>) {
     let (mut here, mut absent) = (Vec::new(), Vec::new());
-    for (name, table, missing) in shims() {
-        let Some(table) = table else {
-            absent.push(AbsentError { name, why: missing });
-            continue;
-        };
-        // SAFETY: the shim's function takes nothing and returns null or a string that stays.
-        let version = unsafe {
-            let version = (table.version)();
-            (!version.is_null()).then(|| CStr::from_ptr(version))
-        };
-        match version {
-            Some(version) => here.push(Library { name, version: version.to_str().unwrap_or("unknown"), table }),
-            None => absent.push(AbsentError { name, why: "its shared library cannot be loaded" }),
+    for shim in shims() {
+        match load(shim) {
+            Ok(library) => here.push(library),
+            Err(error) => absent.push(error),
         }
     }
     (here, absent)
+}
+
+/// OpenSSL, which is not among those [`found`]: `bench` measures it through its own program.
+///
+/// # Errors
+/// [`AbsentError`] where it is not installed.
+pub fn openssl() -> Result<Library, AbsentError> {
+    static FOUND: OnceLock<Result<Library, AbsentError>> = OnceLock::new();
+    let missing = "openssl/evp.h was not there when this was built (Debian: libssl-dev)";
+    *FOUND.get_or_init(|| load(("openssl", table!(openssl, sealwright_peer_openssl), missing)))
+}
+
+fn load((name, table, missing): Shim) -> Result<Library, AbsentError> {
+    let table = table.ok_or(AbsentError { name, why: missing })?;
+    // SAFETY: the shim's function takes nothing and returns null or a string that stays.
+    let version = unsafe {
+        let version = (table.version)();
+        (!version.is_null()).then(|| CStr::from_ptr(version))
+    };
+    match version {
+        Some(version) => Ok(Library { name, version: version.to_str().unwrap_or("unknown"), table }),
+        None => Err(AbsentError { name, why: "its shared library cannot be loaded" }),
+    }
 }
 
 impl Library {
@@ -319,7 +336,7 @@ mod tests {
     /// That they compute what ours computes is checked by `bench`, before it measures.
     #[test]
     fn what_is_sealed_opens_and_what_is_forged_does_not() {
-        for library in found().0 {
+        for library in found().0.into_iter().chain(openssl()) {
             let known: Vec<_> = Algorithm::ALL
                 .into_iter()
                 .filter_map(|algorithm| Some((algorithm, library.key(algorithm, &vec![7; algorithm.key_len()])?)))
