@@ -30,8 +30,9 @@ static const char *version(void)
     return whole ? lib.version(OPENSSL_VERSION) : NULL;
 }
 
+/* A context for each way: OCB keeps the way for which its key was set. */
 struct key {
-    EVP_CIPHER_CTX *context;
+    EVP_CIPHER_CTX *seals, *opens;
     const EVP_CIPHER *cipher;
 };
 
@@ -43,9 +44,11 @@ static void *create(int algorithm)
     if (!key)
         return NULL;
     key->cipher = lib.ciphers[algorithm]();
-    key->context = lib.new_context();
-    if (!key->cipher || !key->context) {
-        lib.free_context(key->context);
+    key->seals = lib.new_context();
+    key->opens = lib.new_context();
+    if (!key->cipher || !key->seals || !key->opens) {
+        lib.free_context(key->seals);
+        lib.free_context(key->opens);
         free(key);
         return NULL;
     }
@@ -55,42 +58,44 @@ static void *create(int algorithm)
 static int set_key(void *self, const uint8_t *bytes)
 {
     struct key *key = self;
-    return lib.init(key->context, key->cipher, NULL, bytes, NULL, -1) != 1;
+    return lib.init(key->seals, key->cipher, NULL, bytes, NULL, 1) != 1 ||
+           lib.init(key->opens, key->cipher, NULL, bytes, NULL, 0) != 1;
 }
 
 /* OCB gives whole blocks as it goes, and the rest at the end. */
-static int run(struct key *key, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
+static int run(EVP_CIPHER_CTX *context, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     int written = 0, rest = 0;
-    if (ad_len && lib.update(key->context, NULL, &written, ad, (int)ad_len) != 1)
+    if (ad_len && lib.update(context, NULL, &written, ad, (int)ad_len) != 1)
         return 1;
     written = 0;
-    if (text_len && lib.update(key->context, message, &written, message, (int)text_len) != 1)
+    if (text_len && lib.update(context, message, &written, message, (int)text_len) != 1)
         return 1;
-    return lib.final(key->context, message + written, &rest) != 1 || (size_t)written + (size_t)rest != text_len;
+    return lib.final(context, message + written, &rest) != 1 || (size_t)written + (size_t)rest != text_len;
 }
 
 static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     struct key *key = self;
-    if (lib.init(key->context, NULL, NULL, NULL, nonce, 1) != 1 || run(key, ad, ad_len, message, text_len))
+    if (lib.init(key->seals, NULL, NULL, NULL, nonce, 1) != 1 || run(key->seals, ad, ad_len, message, text_len))
         return 1;
-    return lib.ctrl(key->context, EVP_CTRL_AEAD_GET_TAG, 16, message + text_len) != 1;
+    return lib.ctrl(key->seals, EVP_CTRL_AEAD_GET_TAG, 16, message + text_len) != 1;
 }
 
 static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     struct key *key = self;
-    if (lib.init(key->context, NULL, NULL, NULL, nonce, 0) != 1 ||
-        lib.ctrl(key->context, EVP_CTRL_AEAD_SET_TAG, 16, message + text_len) != 1)
+    if (lib.init(key->opens, NULL, NULL, NULL, nonce, 0) != 1 ||
+        lib.ctrl(key->opens, EVP_CTRL_AEAD_SET_TAG, 16, message + text_len) != 1)
         return 1;
-    return run(key, ad, ad_len, message, text_len);
+    return run(key->opens, ad, ad_len, message, text_len);
 }
 
 static void destroy(void *self)
 {
     struct key *key = self;
-    lib.free_context(key->context);
+    lib.free_context(key->seals);
+    lib.free_context(key->opens);
     free(key);
 }
 
