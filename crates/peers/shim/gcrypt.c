@@ -89,6 +89,9 @@ static int begin(struct key *key, const uint8_t *nonce, const uint8_t *ad, size_
         return lib.setctr(key->handle, nonce, 16) != 0;
     if (plain(key))
         return lib.setiv(key->handle, nonce, 16) != 0;
+    /* Without this the mode takes no second message under a key. */
+    if (key->mode == GCRY_CIPHER_MODE_GCM_SIV && lib.ctl(key->handle, GCRYCTL_RESET, NULL, 0))
+        return 1;
     if (lib.setiv(key->handle, nonce, 12) || lib.authenticate(key->handle, ad, ad_len))
         return 1;
     return key->mode == GCRY_CIPHER_MODE_OCB && lib.ctl(key->handle, GCRYCTL_FINALIZE, NULL, 0);
