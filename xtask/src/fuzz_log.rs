@@ -82,7 +82,7 @@ fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, thread};
+    use std::{fs, sync::Barrier, thread};
 
     use super::{HEAD, append, sums};
 
@@ -90,10 +90,12 @@ mod tests {
     fn runs_beside_each_other_write_whole_lines_under_one_head() {
         for round in 0..20 {
             let log = std::env::temp_dir().join(format!("sealwright-fuzz-log-{}-{round}", std::process::id()));
+            let start = Barrier::new(8);
             thread::scope(|scope| {
                 for run in 0..8 {
-                    let log = &log;
+                    let (log, start) = (&log, &start);
                     scope.spawn(move || {
+                        start.wait();
                         for _ in 0..5 {
                             append(log, &format!("d,c,t{run},9,10,3,0,1")).expect("a line");
                         }
