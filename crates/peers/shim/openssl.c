@@ -97,7 +97,8 @@ static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_l
         return 1;
     if (!key->plain && ad_len && !lib.EVP_EncryptUpdate(context, NULL, &n, ad, (int)ad_len))
         return 1;
-    if (!lib.EVP_EncryptUpdate(context, message, &n, message, (int)text_len) ||
+    n = 0;
+    if ((text_len && !lib.EVP_EncryptUpdate(context, message, &n, message, (int)text_len)) ||
         !lib.EVP_EncryptFinal_ex(context, message + n, &end))
         return 1;
     return !key->plain && lib.EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, message + text_len) <= 0;
@@ -120,7 +121,8 @@ static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_
         return 1;
     if (!key->plain && ad_len && !lib.EVP_DecryptUpdate(context, NULL, &n, ad, (int)ad_len))
         return 1;
-    return !lib.EVP_DecryptUpdate(context, message, &n, message, (int)text_len) ||
+    n = 0;
+    return (text_len && !lib.EVP_DecryptUpdate(context, message, &n, message, (int)text_len)) ||
            lib.EVP_DecryptFinal_ex(context, message + n, &end) <= 0;
 }
 
