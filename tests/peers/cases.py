@@ -7,7 +7,7 @@ from pathlib import Path
 from measure import Case, Peer, direct, shell, typed
 from programs import PASSPHRASE, Programs
 
-FILES, FOLDERS, SMALL = 10_000, 100, 4096
+FOLDERS, SMALL = 100, 4096
 # What OWASP recommends at least: PBKDF2 with HMAC-SHA-256 600,000 times, or Argon2id over 46 MiB once.
 ITERATIONS, LEAST = 600_000, "46MiB"
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -21,9 +21,9 @@ def one_file(home: Path, length: int) -> None:
             length -= text.write(piece)
 
 
-def many_files(home: Path) -> None:
+def many_files(home: Path, files: int) -> None:
     chance = random.Random(7)
-    for number in range(FILES):
+    for number in range(files):
         folder = home / "text" / f"{number % FOLDERS:03}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{number:05}").write_bytes(chance.randbytes(SMALL))
@@ -70,9 +70,9 @@ def each(line: str, source: str, target: str) -> str:
     return f"{folders} && (cd {source} && find . -type f) | xargs -n 250 -P {PROCESSORS} sh -ec '{loop}' sh"
 
 
-def many(programs: Programs, home: Path, rounds: int, on_disk: bool) -> Case:
+def many(programs: Programs, home: Path, files: int, rounds: int, on_disk: bool) -> Case:
     """Many small files, each by itself. On the disk beside `cp` alone: the others take longer in memory already."""
-    many_files(home)
+    many_files(home, files)
 
     def peer(name: str, seal: str, opening: str) -> Peer:
         lines = [f"{line} && sync -f {target}" if on_disk else line for line, target in ((seal, "out"), (opening, "back"))]
@@ -86,15 +86,15 @@ def many(programs: Programs, home: Path, rounds: int, on_disk: bool) -> Case:
     if programs.has("openssl") and not on_disk:
         lines = [each(f"{programs.openssl('aes-256-ctr', way)} -in {{0}} -out {{1}}", *names) for way, names in BOTH_WAYS]
         peers.append(peer("`openssl enc`, by xargs", *lines))
-    return Case(f"{FILES:,} files of {SMALL >> 10} KiB, each by itself, {place(on_disk)}", home, peers, rounds, warm_up=on_disk)
+    return Case(f"{files:,} files of {SMALL >> 10} KiB, each by itself, {place(on_disk)}", home, peers, rounds, warm_up=on_disk)
 
 
 BOTH_WAYS = (("seal", ("text", "out")), ("open", ("out", "back")))
 
 
-def archive(programs: Programs, home: Path, rounds: int, on_disk: bool) -> Case:
+def archive(programs: Programs, home: Path, files: int, rounds: int, on_disk: bool) -> Case:
     """The same files as one archive."""
-    many_files(home)
+    many_files(home, files)
 
     def peer(name: str, into: str, back: str) -> Peer:
         lines = [f"tar -c text | {into}", f"mkdir back && {back} | tar -x -C back"]
@@ -112,7 +112,7 @@ def archive(programs: Programs, home: Path, rounds: int, on_disk: bool) -> Case:
         if programs.has("openssl"):
             lines = [programs.openssl("aes-256-ctr", way) for way in ("seal", "open")]
             peers.append(peer("`tar` and `openssl enc`", f"{lines[0]} -out out", f"{lines[1]} -in out"))
-    return Case(f"the same folder as one archive, {place(on_disk)}", home, peers, rounds, within="text")
+    return Case(f"{files:,} files of {SMALL >> 10} KiB as one archive, {place(on_disk)}", home, peers, rounds, within="text")
 
 
 def place(on_disk: bool) -> str:

@@ -1,7 +1,7 @@
 """Measures sealing and opening beside other programs: cp, age and rage, openssl, and tar with zstd, which does not encrypt.
 
-    python files.py PATH_TO_SEALWRIGHT [--build-rage | --rage PATH] [--age PATH] [--mib 1024] [--rounds 11]
-                    [--memory /dev/shm] [--disk .] [--only WORD]
+    python files.py PATH_TO_SEALWRIGHT [--build-rage | --rage PATH] [--age PATH] [--mib 1024] [--files 10000]
+                    [--rounds 11] [--memory /dev/shm] [--disk .] [--only WORD]
 
 Prints one table: large files in memory and on the disk, 10,000 small ones, a folder as one archive, passphrases, and the start of the
 program. In each case all programs run in turn, in a new order each round, so that what else the machine does meets all alike. Every
@@ -34,6 +34,7 @@ def main() -> int:
         arguments.add_argument(f"--{name}")
     arguments.add_argument("--build-rage", action="store_true")
     arguments.add_argument("--mib", type=int, default=1024)
+    arguments.add_argument("--files", type=int, default=10_000)
     arguments.add_argument("--rounds", type=int, default=11)
     arguments.add_argument("--memory", type=Path, default=Path("/dev/shm"))
     arguments.add_argument("--disk", type=Path, default=Path("."))
@@ -46,14 +47,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as keys:
         programs = Programs(args.sealwright, {"rage": args.rage, "age": args.age}, Path(keys))
         # What takes seconds is repeated less often, what takes milliseconds more often.
-        few, some, often = max(args.rounds // 4, 3), max(args.rounds // 2, 3), args.rounds * 10
+        few, some, often = max(args.rounds // 4, 2), max(args.rounds // 2, 3), args.rounds * 10
         planned = [
             ("large in memory", args.memory, lambda home: cases.large(programs, home, args.mib, args.rounds)),
             ("large on disk", disk, lambda home: cases.large_on_disk(programs, home, args.mib, args.rounds)),
-            ("each in memory", args.memory, lambda home: cases.many(programs, home, few, on_disk=False)),
-            ("each on disk", disk, lambda home: cases.many(programs, home, some, on_disk=True)),
-            ("archive in memory", args.memory, lambda home: cases.archive(programs, home, args.rounds, on_disk=False)),
-            ("archive on disk", disk, lambda home: cases.archive(programs, home, some, on_disk=True)),
+            ("each in memory", args.memory, lambda home: cases.many(programs, home, args.files, few, on_disk=False)),
+            ("each on disk", disk, lambda home: cases.many(programs, home, args.files, some, on_disk=True)),
+            ("archive in memory", args.memory, lambda home: cases.archive(programs, home, args.files, args.rounds, on_disk=False)),
+            ("archive on disk", disk, lambda home: cases.archive(programs, home, args.files, some, on_disk=True)),
             ("passphrase", args.memory, lambda home: cases.passphrase(programs, home, args.rounds)),
             ("least passphrase", args.memory, lambda home: cases.least_passphrase(programs, home, args.rounds)),
             ("start", args.memory, lambda home: cases.start(programs, home, often)),
