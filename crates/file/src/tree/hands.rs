@@ -79,7 +79,7 @@ pub(super) fn write_all<'a>(
         let start = |_| thread::Builder::new().spawn_scoped(scope, hand());
         let hands = (0..threads).map(start).collect::<Result<Vec<_>, _>>().map_err(Error::io("start", "threads"));
         drop(from);
-        let dealt = hands.and_then(|hands| {
+        hands.and_then(|hands| {
             let hand_over = |batch| Ok(!failed.load(Ordering::Relaxed) && to.send(batch).is_ok());
             let dealt = deal_out(entries, text, maker, hand_over);
             drop(to);
@@ -87,8 +87,7 @@ pub(super) fn write_all<'a>(
             // All have ended before the first failure is told.
             let written: Vec<Result<(), Error>> = ends.collect();
             written.into_iter().collect::<Result<(), Error>>().and(dealt)
-        });
-        dealt
+        })
     })
 }
 
