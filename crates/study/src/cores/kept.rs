@@ -165,7 +165,11 @@ mod tests {
         for result in RESULTS {
             let json: serde_json::Value = serde_json::from_str(result.json).unwrap();
             let sources = json["sources_sha256"].as_str().unwrap();
-            assert!(sources.len() == 64 && sources.bytes().all(|digit| digit.is_ascii_hexdigit()), "{}: {sources}", result.name);
+            assert!(
+                sources.len() == 64 && sources.bytes().all(|digit| digit.is_ascii_hexdigit()),
+                "{}: {sources}",
+                result.name
+            );
         }
     }
 
