@@ -50,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "smp_machine", run: coherence::smp_machine },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },
+    Target { name: "transfer", run: relay::transfer },
     Target { name: "tree", run: files::tree },
     Target { name: "vectors", run: text::vectors },
 ];
