@@ -1,13 +1,14 @@
 """The simulations: a reduced set for the test command, and the full set, which writes results/regression.json."""
 
+import hashlib
 import json
 import time
 
 from . import coverage, sim
 from .cores import Core
 from .synth import cores as synthesised
-from .synth import estimated, names, sources_sha256
-from .tools import BUILD, RTL
+from .synth import estimated, names
+from .tools import BUILD, RTL, headers, sources
 
 REDUCED = [
     (Core("ocb", "serpent", 2, cut=1), 20_000),
@@ -90,6 +91,22 @@ def row(core, generator, blocks, full):
 
 
 LOG = RTL / "results" / "regression.json"
+
+
+def sources_sha256(bus=False):
+    """The hash of all that is simulated: every file but the bus unit's, or with it if `bus`."""
+    digest = hashlib.sha256()
+    for path in [*sources(), *headers()]:
+        if path.parent.name != "bus" or bus:
+            digest.update(path.relative_to(RTL).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def stale():
+    """Whether the log is there and of other sources."""
+    found = json.loads(LOG.read_text()) if LOG.exists() else None
+    return bool(found) and (found["sources_sha256"] != sources_sha256()
+                            or (found["shu"] or {}).get("sources_sha256") != sources_sha256(bus=True))
 
 
 def before():

@@ -1,27 +1,18 @@
 """Checks that the stored results belong to these sources. If not, synthesis or the regression must run again."""
 
-import json
-
-from .synth import sources_sha256
+from . import closure, regression, synth
 from .tools import RTL
 
 
 def check():
-    """Fails if a result belongs to other sources."""
-    ours = sources_sha256()
-    paths = sorted((RTL / "results").glob("*.json"))
-    if not paths:
-        print("results: skipped, there are none yet; python -m flow synth, or full, makes them")
-        return
-    with_bus = sources_sha256(bus=True)
-
-    def belongs(result):
-        """The log of the regression also contains the run of the bus unit, with the hash of the bus unit's sources."""
-        return result["sources_sha256"] == ours and (
-            "shu" not in result or (result["shu"] or {}).get("sources_sha256") == with_bus
-        )
-
-    stale = [path.name for path in paths if not belongs(json.loads(path.read_text()))]
+    """Fails if a result belongs to other sources, or if a hash of sources misses a change."""
+    closure.check([core for core in (*synth.cores(), synth.BUS)
+                   if core.lanes == 1 and (core.cipher == "aes128" or core.mode == "gcm")])
+    stale = [path.name for path in synth.stale()] + ["regression.json"] * regression.stale()
     if stale:
         raise SystemExit(f"results of other sources: {', '.join(stale)}; python -m flow synth, or full, makes them again")
-    print(f"results: {len(paths)}, all belong to these sources")
+    count = len(list((RTL / "results").glob("*.json")))
+    if not count:
+        print("results: skipped, there are none yet; python -m flow synth, or full, makes them")
+        return
+    print(f"results: {count}, all belong to these sources")

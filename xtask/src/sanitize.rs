@@ -1,9 +1,11 @@
-//! The tests of the crates that read foreign bytes under the address sanitizer, after a planted fault that it must see.
+//! The tests of the crates that read foreign bytes under the address sanitizer, after a planted fault that it must see. The sanitizers
+//! for threads and undefined memory are in [`crate::sanitize_std`].
 
 use std::{env, fs, process::Command};
 
 use crate::{
     instrument::Instrument,
+    sanitize_std,
     steps::{Checked, Steps},
 };
 
@@ -20,6 +22,16 @@ const CRATES: &[&str] = &[
 ];
 
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    if words == ["--make-root"] {
+        return sanitize_std::ROOT.make(steps);
+    }
+    let other = sanitize_std::ALL.into_iter().find(|other| words.first().is_some_and(|word| word == other.word));
+    if let Some(other) = other {
+        return match known(other.crates, &words[1..]) {
+            Ok(crates) => sanitize_std::check(steps, &other, &crates),
+            Err(why) => Checked::Wrong(vec![why]),
+        };
+    }
     match run(steps, words) {
         Ok(checked) => checked,
         Err(why) => Checked::Wrong(vec![why]),
@@ -27,11 +39,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
 }
 
 fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
-    let wanted: Vec<&str> = if words.is_empty() { CRATES.to_vec() } else { words.iter().map(String::as_str).collect() };
-    if let Some(unknown) = wanted.iter().find(|name| !CRATES.contains(name)) {
-        let hint = "hint: cargo xtask sanitize sealwright-session sealwright-stream";
-        return Err(format!("{unknown}: the crates are {}\n   {hint}", CRATES.join(", ")));
-    }
+    let wanted = known(CRATES, words)?;
     planted(steps)?;
     // Together, so that the crates they share are built once. Documentation tests are linked by another program, which knows
     // nothing of the sanitizer.
@@ -46,6 +54,18 @@ fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
     let passed = quiet(&mut cargo).status().map_err(|error| format!("cargo: {error}"))?.success();
     let wrong = if passed { vec![] } else { vec!["tests fail under the address sanitizer: see above".to_owned()] };
     Ok(Checked::of(wrong, format!("{} crates, and the planted fault was seen", wanted.len())))
+}
+
+/// The crates that are named, or all.
+fn known<'a>(all: &[&'a str], words: &'a [String]) -> Result<Vec<&'a str>, String> {
+    let wanted: Vec<&str> = if words.is_empty() { all.to_vec() } else { words.iter().map(String::as_str).collect() };
+    match wanted.iter().find(|name| !all.contains(name)) {
+        Some(unknown) => {
+            let hint = "hint: cargo xtask sanitize sealwright-session sealwright-stream";
+            Err(format!("{unknown}: the crates are {}\n   {hint}", all.join(", ")))
+        }
+        None => Ok(wanted),
+    }
 }
 
 /// A program that reads behind the end of its memory must be ended. It is compiled the way in which cargo has crates compiled.

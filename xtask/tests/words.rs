@@ -22,6 +22,8 @@ fn wrong_words_get_a_hint() {
         (&["mutants", "session", "src/nothing.rs"], "crates/session/src/nothing.rs: there is no such file"),
         (&["reproducible", "weel"], "weel: it builds program, lab, wheel"),
         (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
+        (&["sanitize", "threads", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
+        (&["sanitize", "memory", "sealwright-relay"], "sealwright-relay: the crates are sealwright-session"),
         (&["sbom", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
         (&["sbom", "sealwright-cli", "sealwright-capi"], "sealwright-capi: one package at a time"),
         (&["upstream", "aes"], "aes: it takes no words"),

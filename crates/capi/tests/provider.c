@@ -1,6 +1,9 @@
 /* The provider through EVP, against OpenSSL's default provider: provider FOLDER */
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <openssl/provider.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +133,55 @@ static void contexts(void)
     EVP_CIPHER_free(ours);
 }
 
+/* Seals with the length of the IV beside key and IV, in one call. Returns the length, or -1. */
+static int seal_at_once(EVP_CIPHER *cipher, const unsigned char *key, const unsigned char *iv, size_t iv_len, size_t key_len,
+                        const unsigned char *text, int len, unsigned char *out)
+{
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &iv_len),
+                           OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_KEYLEN, &key_len), OSSL_PARAM_construct_end()};
+    int n, m, ok = EVP_EncryptInit_ex2(ctx, cipher, key, iv, params) && EVP_EncryptUpdate(ctx, out, &n, text, len) &&
+                   EVP_EncryptFinal_ex(ctx, out + n, &m) &&
+                   EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, out + len) > 0;
+    EVP_CIPHER_CTX_free(ctx);
+    return ok ? len + 16 : -1;
+}
+
+/* CVE-2023-5363: an IV is never cut or filled up, whenever its length comes. */
+static void lengths(void)
+{
+    EVP_CIPHER *ours = EVP_CIPHER_fetch(NULL, "AES-256-GCM", "provider=sealwright");
+    EVP_CIPHER *theirs = EVP_CIPHER_fetch(NULL, "AES-256-GCM", "provider=default");
+    unsigned char key[32] = {1}, iv[16] = {2, 3, 5, 7, 11}, text[40] = {3}, a[80], b[80], c[80];
+    iv[15] = 9;
+    for (size_t iv_len = 1; iv_len <= 16; iv_len++) {
+        CHECK(seal(ours, key, iv, (int)iv_len, 16, NULL, 0, text, 40, 40, a) == 56);
+        int ours_len = seal_at_once(ours, key, iv, iv_len, 32, text, 40, b);
+        /* Releases of OpenSSL before 3.0.12 hand over another length than was asked for. */
+        CHECK(ours_len == 56 || (ours_len == -1 && OpenSSL_version_num() < 0x300000c0L));
+        CHECK(ours_len == -1 || !memcmp(a, b, 56));
+        CHECK(iv_len == 16 || seal(ours, key, iv, (int)iv_len + 1, 16, NULL, 0, text, 40, 40, c) == 56);
+        CHECK(iv_len == 16 || memcmp(a, c, 40));
+        if (ours_len == 56)
+            CHECK(seal_at_once(theirs, key, iv, iv_len, 32, text, 40, c) == 56 && !memcmp(b, c, 56));
+    }
+    CHECK(seal_at_once(ours, key, iv, 12, 16, text, 40, a) == -1);
+    CHECK(seal_at_once(ours, key, iv, 12, 24, text, 40, a) == -1);
+    CHECK(seal_at_once(ours, key, iv, 0, 32, text, 40, a) == -1);
+    CHECK(seal_at_once(ours, key, iv, 17, 32, text, 40, a) == -1);
+    /* A length that comes behind the IV takes the IV back. */
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    int n;
+    CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL));
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, 16, NULL) > 0);
+    CHECK(EVP_EncryptUpdate(ctx, a, &n, text, 40) <= 0);
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, a, &n, text, 40) && n == 40);
+    CHECK(seal(theirs, key, iv, 16, 16, NULL, 0, text, 40, 40, b) == 56 && !memcmp(a, b, 40));
+    EVP_CIPHER_CTX_free(ctx);
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -149,6 +201,7 @@ int main(int argc, char **argv)
         compare(ocb[i], 15, 12);
     }
     contexts();
+    lengths();
     OSSL_PROVIDER_unload(theirs);
     OSSL_PROVIDER_unload(ours);
     printf("%d wrong of %s\n", wrong, right > 1000 ? "more than 1000" : "too few");

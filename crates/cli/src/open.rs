@@ -78,7 +78,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signers = args.signer.read()?;
     let keys = secret::keys(&args.key, &args.identity)?;
-    let threads = run::start(&args.files)?;
+    let threads = run::start(&args.files, &plan)?;
     let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);

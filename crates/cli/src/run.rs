@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use sealwright_file::{Progress, Work, output::create_directory};
+use sealwright_file::{Progress, Work, output::create_directory, threads_for};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
@@ -15,9 +15,17 @@ use crate::{
     progress::Board,
 };
 
-/// Starts the threads that work on spans, before anything asks how many there are. Returns their number.
-pub(crate) fn start(args: &FileArgs) -> Result<usize, CommandError> {
-    let threads = args.threads.map_or_else(cores, usize::from);
+/// A file shorter than this is one span, which no other thread helps with, in bytes.
+const SHORT: u64 = 1 << 20;
+/// Files that are worked on at a time where each is short and waits for the disk: a journal takes at once what waits together.
+const WAITING: usize = 32;
+
+/// Starts the threads that work on spans, unless there is only one for each file. Returns how many threads there shall be.
+pub(crate) fn start(args: &FileArgs, plan: &Plan) -> Result<usize, CommandError> {
+    let threads = args.threads.map_or_else(|| threads_for(None), usize::from);
+    if plan.roots.is_empty() && plan.tasks.iter().all(|task| task.bytes.is_some_and(|bytes| bytes < SHORT)) {
+        return Ok(threads);
+    }
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     started.map_err(|error| CommandError::failed(format_args!("cannot start {threads} threads: {error}")))?;
     Ok(threads)
@@ -51,18 +59,23 @@ pub(crate) fn all(
         }
     }
     let next = AtomicUsize::new(0);
-    let workers = threads.min(plan.tasks.len());
+    let busy = threads.min(plan.tasks.len());
+    let workers = if waits(args, plan.tasks.len(), total) { WAITING.min(plan.tasks.len()).max(busy) } else { busy };
     let worker = || {
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
             // The spans of all files share the cores
-            let work = Work { threads: threads.div_ceil(workers), progress: watch, ..Work::default() };
+            let work = Work { threads: threads.div_ceil(busy), progress: watch, ..Work::default() };
             if let Err(failure) = each(task, work) {
                 report(&failure);
             }
         }
     };
-    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
+    if workers == 1 {
+        worker();
+    } else {
+        std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
+    }
     drop(board);
     worst.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
@@ -76,6 +89,30 @@ pub(crate) fn failures(plan: &Plan, args: &FileArgs) -> Exit {
     plan.failures.iter().map(CommandError::exit).max().unwrap_or(Exit::Done)
 }
 
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// Whether files are mostly waited for: they are synced, and short on the average. A number of threads that the user gave is kept.
+fn waits(args: &FileArgs, files: usize, bytes: Option<u64>) -> bool {
+    !args.no_sync && args.threads.is_none() && bytes.is_some_and(|bytes| bytes / SHORT < files as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::{SHORT, waits};
+    use crate::args::FileArgs;
+
+    fn args(words: &str) -> FileArgs {
+        let command = FileArgs::augment_args(Command::new("test").no_binary_name(true));
+        FileArgs::from_arg_matches(&command.get_matches_from(words.split_whitespace())).unwrap()
+    }
+
+    #[test]
+    fn short_files_that_are_synced_are_waited_for() {
+        assert!(waits(&args("a b"), 2, Some(8192)));
+        assert!(!waits(&args("a b"), 2, Some(2 * SHORT)));
+        assert!(!waits(&args("a b"), 2, None));
+        assert!(!waits(&args("a b --no-sync"), 2, Some(8192)));
+        assert!(!waits(&args("a b --threads 1"), 2, Some(8192)));
+    }
 }

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
-    let threads = run::start(&args.files)?;
+    let threads = run::start(&args.files, &plan)?;
     let sealing = match &with {
         SealWith::Key(key) => Sealing::new(key),
         SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),

@@ -48,6 +48,40 @@ fn a_directory_comes_back_as_it_was() {
     assert!(below(&sandbox, "piped/d/") == before);
 }
 
+/// Short files go to several threads in batches, long ones do not; and very many are synced together.
+#[test]
+fn trees_of_many_files_come_back_whatever_the_threads() {
+    let sandbox = Sandbox::new();
+    for i in 0..200 {
+        let len = [0, 1, 5000, 70_000, 262_144, 262_145, 3][i % 7];
+        sandbox.write(&format!("d/{}/{i}", i % 9), text(len + i % 2));
+    }
+    (0..70).for_each(|i| sandbox.write(&format!("d/empty/{i}"), ""));
+    sandbox.ok("seal --key-file k d");
+    let before = below(&sandbox, "d/");
+    assert_eq!(before.len(), 200 + 70 + 10);
+    for words in ["--threads 1", "--threads 2", "--threads 5", "--threads 3 --no-sync", ""] {
+        sandbox.ok(&format!("open --key-file k d.seal -C out {words}"));
+        assert!(below(&sandbox, "out/d/") == before, "{words}");
+        fs::remove_dir_all(sandbox.path("out")).unwrap();
+    }
+}
+
+/// One of several threads cannot write: the job ends, says why, and leaves nothing.
+#[test]
+fn a_file_that_cannot_be_written_ends_the_job() {
+    let sandbox = Sandbox::new();
+    (0..300).for_each(|i| sandbox.write(&format!("d/{i}"), text(if i == 150 { 200_000 } else { 5000 })));
+    sandbox.ok("seal --key-file k d");
+    for threads in [1, 2, 4] {
+        let said =
+            sandbox.sh(&format!("ulimit -f 100; exec sealwright open --key-file k d.seal -C out --threads {threads}"));
+        assert_eq!(said.code, 1, "{threads}: {}", said.err);
+        assert!(said.err.contains("File too large"), "{threads}: {}", said.err);
+        assert_eq!(fs::read_dir(sandbox.path("out")).unwrap().count(), 0, "{threads}");
+    }
+}
+
 #[test]
 fn a_tree_is_listed_and_verified_and_read_in_part() {
     let sandbox = with_tree();

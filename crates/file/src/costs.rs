@@ -7,8 +7,8 @@ use argon2::Params;
 /// Argon2id's parameters (RFC 9106).
 ///
 /// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded, with
-/// four times its 64 MiB, since a file is opened rarely and attacked at leisure. It takes about half a second; the lanes run
-/// one after the other, since waiting for other threads with the key at hand could make two jobs wait for each other.
+/// four times its 64 MiB, since a file is opened rarely and attacked at leisure. It takes about half a second on one core,
+/// less on several: the lanes run side by side.
 ///
 /// ```
 /// use sealwright_file::Costs;

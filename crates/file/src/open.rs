@@ -199,9 +199,10 @@ impl<'a> Opening<'a> {
             return Err(Error::NotATree);
         }
         let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
+        let threads = self.work.threads;
         std::thread::scope(|scope| {
             let unpacked = scope.spawn(move || {
-                let unpacked = unpacking.run(&mut text);
+                let unpacked = unpacking.run(&mut text, threads);
                 // An opener that still writes is told by the closed pipe.
                 drop(text);
                 unpacked

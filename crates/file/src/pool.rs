@@ -1,6 +1,6 @@
 //! Threads of a job's own, for programs that may fork, and for jobs that wait for each other.
 
-use std::{io, thread};
+use std::{io, sync::OnceLock, thread};
 
 use rayon::ThreadPoolBuilder;
 
@@ -15,8 +15,20 @@ const A_THREAD: u64 = 4 << 20;
 /// assert_eq!(sealwright_file::threads_for(Some(1000)), 1);
 /// ```
 pub fn threads_for(len: Option<u64>) -> usize {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     len.map_or(cores, |len| cores.min(usize::try_from(len / A_THREAD).unwrap_or(cores).saturating_add(1)))
+}
+
+/// How many cores this process may use. The system is asked once: in a container the answer takes it a dozen calls.
+pub(crate) fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// How many threads the pool has that this runs in, or will have: asking rayon itself would start its global pool, which a job of one
+/// span does not need.
+pub(crate) fn threads_here() -> usize {
+    if rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { cores() }
 }
 
 /// Runs `job` in a pool of its own, which ends with it. The [`Work`](crate::Work) must be made inside `job`.

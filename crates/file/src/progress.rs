@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use crate::error::Error;
+use crate::{error::Error, pool::threads_here};
 
 /// Told how a job goes, by several threads at once.
 ///
@@ -111,9 +111,9 @@ pub struct Work {
 }
 
 impl Default for Work {
-    /// As many threads as rayon has, no interrupt, nobody watching.
+    /// As many threads as the pool has that this is called in, or as there are cores; no interrupt, nobody watching.
     fn default() -> Self {
-        Work { threads: rayon::current_num_threads(), interrupt: Interrupt::default(), progress: Arc::new(Quiet) }
+        Work { threads: threads_here(), interrupt: Interrupt::default(), progress: Arc::new(Quiet) }
     }
 }
 

@@ -98,6 +98,14 @@ pub(crate) fn in_order(
     let mut now = Vec::new();
     let mut next = Vec::new();
     let mut last = fill(&mut now)?;
+    // A short text is done by the thread that is here; starting others takes longer than it does.
+    if let (true, [slot]) = (last, &mut now[..]) {
+        each(&mut slot.span, slot.got)?;
+        work.interrupt.check()?;
+        write(&slot.span)?;
+        work.progress.advance(slot.got as u64);
+        return Ok(());
+    }
     loop {
         let (filled, done) = rayon::join(
             || if last { Ok(true) } else { fill(&mut next) },

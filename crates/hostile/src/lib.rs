@@ -13,6 +13,13 @@ mod modes;
 mod relay;
 mod text;
 
+pub use modes::referees;
+
+/// A new folder, in memory where the system has one: a disk that writes takes most of the time of a target that writes files.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// A part of the product that reads bytes of strangers.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -43,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "smp_machine", run: coherence::smp_machine },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },
+    Target { name: "transfer", run: relay::transfer },
     Target { name: "tree", run: files::tree },
     Target { name: "vectors", run: text::vectors },
 ];

@@ -1,5 +1,7 @@
 //! Suites against other implementations of them, and against themselves at other levels.
 
+use std::sync::OnceLock;
+
 use aes_gcm::{
     AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit,
     aead::{array::Array, inout::InOutBuf},
@@ -7,6 +9,7 @@ use aes_gcm::{
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ocb3::{Ocb3, aead::consts::U12};
 use sealwright::{Isa, Suite};
+use sealwright_peers::{Algorithm, Library};
 
 /// Ciphertext and tag, one behind the other, by RustCrypto; none if it has no such suite.
 fn by_rustcrypto(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Option<Vec<u8>> {
@@ -44,6 +47,29 @@ fn by_aws_lc(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8])
     Some(out)
 }
 
+/// The same by a library in C; none if it lacks the suite.
+fn by_c(library: Library, suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    let algorithm = match suite {
+        Suite::Aes128Gcm => Algorithm::Aes128Gcm,
+        Suite::Aes256Gcm => Algorithm::Aes256Gcm,
+        Suite::Aes128Ocb => Algorithm::Aes128Ocb,
+        Suite::Aes256Ocb => Algorithm::Aes256Ocb,
+        Suite::Serpent256Gcm => Algorithm::Serpent256Gcm,
+        Suite::Serpent256Ocb => Algorithm::Serpent256Ocb,
+        Suite::ChaCha20Poly1305 => Algorithm::ChaCha20Poly1305,
+        _ => return None,
+    };
+    let mut out = [text, &[0; 16]].concat();
+    library.key(algorithm, key)?.seal(nonce, ad, &mut out).unwrap();
+    Some(out)
+}
+
+/// The libraries in C that are referees here, each with its version, and those that are not installed, each with the reason.
+pub fn referees() -> (Vec<Library>, Vec<String>) {
+    let (here, absent) = sealwright_peers::found();
+    (here, absent.iter().map(|absent| format!("{}: {}", absent.name, absent.why)).collect())
+}
+
 /// The input names a suite, two levels, a way to cut the text and a fault, and holds nonce, associated data and text. All
 /// implementations and both levels agree; the fault is noticed, and leaves no text.
 pub(crate) fn modes(bytes: &[u8]) {
@@ -64,6 +90,11 @@ pub(crate) fn modes(bytes: &[u8]) {
         ("AWS-LC", by_aws_lc(suite, &key, nonce, ad, text)),
     ] {
         assert!(theirs.is_none_or(|theirs| theirs == sealed), "{suite} at {one} is not as {who} has it");
+    }
+    static REFEREES: OnceLock<Vec<Library>> = OnceLock::new();
+    for &library in REFEREES.get_or_init(|| referees().0) {
+        let theirs = by_c(library, suite, &key, nonce, ad, text);
+        assert!(theirs.is_none_or(|theirs| theirs == sealed), "{suite} at {one} is not as {} has it", library.name());
     }
 
     // In pieces, and from one buffer to another, at the other level

@@ -114,6 +114,12 @@ pub(crate) fn mesh(bytes: &[u8]) {
     assert_ne!(sealwright_relay::mesh_message_survives(bytes), Some(false));
 }
 
+/// Any bytes as what a path and a peer do to a stream between two clients: between honest ends everything arrives, in its order, as soon
+/// as the path lets it; and no peer makes an end panic.
+pub(crate) fn transfer(bytes: &[u8]) {
+    sealwright_relay::client::transfer_fuzz::transfer(bytes);
+}
+
 static RELAY: OnceLock<(Relay, Mutex<Client>)> = OnceLock::new();
 
 fn relay() -> &'static (Relay, Mutex<Client>) {

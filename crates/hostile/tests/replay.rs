@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealwright_hostile::{TARGETS, planted, run};
+use sealwright_hostile::{TARGETS, planted, referees, run};
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
@@ -53,6 +53,21 @@ fn each_function_has_a_fuzz_target_and_each_corpus_a_function() {
         let source = fs::read_to_string(fuzz().join(format!("targets/{name}.rs"))).unwrap();
         assert!(source.contains(&format!("run(\"{name}\", ")), "{name} runs another function");
     }
+}
+
+/// Who judges the modes beside RustCrypto and AWS-LC depends on what is installed, and is told.
+#[test]
+fn referees_in_c_are_here_or_named() {
+    let (here, absent) = referees();
+    here.iter().for_each(|library| eprintln!("referee: {} {}", library.name(), library.version()));
+    absent.iter().for_each(|why| eprintln!("no referee: {why}"));
+    assert_eq!(here.len() + absent.len(), 5);
+    assert!(
+        here.iter()
+            .map(|library| library.name())
+            .chain(absent.iter().map(|why| &**why))
+            .any(|name| name.starts_with("openssl"))
+    );
 }
 
 /// The fault is where the documents say, so that the engine has something to find.

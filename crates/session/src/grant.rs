@@ -68,7 +68,7 @@ impl Grant {
         bytes
     }
 
-    /// Reads a grant; none if it is of a scheme unknown here.
+    /// Reads a grant; none if it is of a scheme unknown here, or if its packets' numbers would wrap before its keys are used up.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
         let mut grant = Grant {
             spec: Spec::from_id(u16::from_be_bytes([bytes[0], bytes[1]]))?,
@@ -84,6 +84,54 @@ impl Grant {
             base.copy_from_slice(&bytes[68..]);
             flow.base = u64::from_be_bytes(base);
         }
-        Some(grant)
+        // A key has 2^32 blocks, and a packet one at least.
+        let counts = |flow: &Flow| flow.base.checked_add(u64::from(u32::MAX)).is_some();
+        grant.flows.iter().all(counts).then_some(grant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn grant(bases: [u64; 2]) -> Grant {
+        let mut flows = [Flow::default(), Flow::default()];
+        for ((i, flow), base) in (1..).zip(&mut flows).zip(bases) {
+            flow.key = [i; 32];
+            flow.secondary = [[16 + i; 16], [32 + i; 16]];
+            flow.prefix = [48 + i; 4];
+            flow.base = base;
+        }
+        Grant { spec: "gcm-on64-256".parse().unwrap(), session: 0x0102_0304, epoch: 0x0506, flows }
+    }
+
+    #[test]
+    fn bytes_are_where_the_format_says() {
+        let grant = grant([0x0102_0304_0506_0708, 9]);
+        let bytes = grant.to_bytes();
+        let flow = |i: u8, base: [u8; 8]| [&[i; 32][..], &[16 + i; 16], &[32 + i; 16], &[48 + i; 4], &base].concat();
+        let head = [0x85, 0, 5, 6, 1, 2, 3, 4];
+        let wanted = [&head[..], &flow(1, [1, 2, 3, 4, 5, 6, 7, 8]), &flow(2, [0, 0, 0, 0, 0, 0, 0, 9])].concat();
+        assert_eq!(bytes[..], wanted);
+        let again = Grant::from_bytes(&bytes).unwrap();
+        assert_eq!((again.session(), again.epoch(), again.spec()), (0x0102_0304, 0x0506, grant.spec));
+        assert_eq!(again.to_bytes(), bytes);
+        let mut unknown = bytes;
+        unknown[0] = 0x7f;
+        assert!(Grant::from_bytes(&unknown).is_none());
+    }
+
+    /// What a relay says is foreign: numbers that wrap would repeat nonces of another epoch.
+    #[test]
+    fn numbers_that_would_wrap_are_refused() {
+        let last = u64::MAX - u64::from(u32::MAX);
+        for (bases, may) in
+            [([last, last], true), ([last + 1, 0], false), ([0, last + 1], false), ([u64::MAX, 0], false)]
+        {
+            assert_eq!(Grant::from_bytes(&grant(bases).to_bytes()).is_some(), may, "{bases:x?}");
+        }
+        let mut client = crate::Client::new(&Grant::from_bytes(&grant([last, last]).to_bytes()).unwrap());
+        client.seal(1, b"a packet").unwrap();
     }
 }

@@ -292,3 +292,33 @@ const _: () = {
     assert!(size_of::<On16>() == 128);
     assert!(size_of::<Pre16>() == 448);
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_numbered_from_one_until_the_blocks_end() {
+        let mut sent = Sent::default();
+        assert_eq!([1, 1, 7].map(|blocks| sent.next(blocks)), [Ok(1), Ok(2), Ok(3)]);
+        assert_eq!(sent.blocks(), 9);
+        assert_eq!(sent.next(u32::MAX - 8), Err(SessionError::Exhausted));
+        assert_eq!((sent.next(u32::MAX - 9), sent.blocks()), (Ok(4), u32::MAX), "what was refused took no number");
+        assert_eq!(sent.next(1), Err(SessionError::Exhausted));
+    }
+
+    #[test]
+    fn the_way_that_has_fewer_blocks_left_counts() {
+        let mut record = Keys16::zeroed();
+        assert_eq!(record.blocks_left(), 0xffff_ffff);
+        record.received_mut().accept(None, 1, 5);
+        assert_eq!(record.blocks_left(), 0xffff_fffa);
+        record.sent_mut().blocks = 9;
+        assert_eq!(record.blocks_left(), 0xffff_fff6);
+        assert_eq!(record.received().check(None, 1, 1), Err(SessionError::Replayed));
+        assert_eq!(record.received().check(None, 2, u32::MAX - 5), Ok(()));
+        assert_eq!(record.received().check(None, 2, u32::MAX - 4), Err(SessionError::Exhausted));
+        record.restart(Life { epoch: 3, live: 1 });
+        assert_eq!((record.blocks_left(), record.life().epoch, record.life_of_sent().live), (0xffff_ffff, 3, 1));
+    }
+}

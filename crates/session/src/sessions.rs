@@ -211,3 +211,31 @@ pub trait Sessions: Send {
     /// Where the memory goes.
     fn memory(&self) -> Memory;
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_job_is_done_once_it_went_well() {
+        let mut job = FrameJob::new(3..9, 1, 2);
+        assert_eq!((job.start, job.end, job.slot, job.session, job.done()), (3, 9, 1, 2, false));
+        job.outcome = Some(Err(SessionError::Forged));
+        assert!(!job.done());
+        job.outcome = Some(Ok(()));
+        assert!(job.done());
+    }
+
+    #[test]
+    fn what_a_client_costs() {
+        let memory = Memory { record: 64, slots: 10, live: 4, reserved: 640, heap: 100, shared: 300 };
+        assert_eq!(memory.bytes_per_client(), 164.0);
+        assert_eq!(Memory { live: 0, ..memory }.bytes_per_client(), 464.0);
+    }
+
+    #[test]
+    fn a_cluster_has_as_many_clients_as_the_documents_say() {
+        assert_eq!(Plan::new("gscm-h".parse().unwrap(), 1).cluster, 65_536);
+    }
+}

@@ -41,7 +41,7 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 /// ```
 pub struct ChunkCipher {
     aead: Box<dyn Aead>,
-    base: [u8; NONCE],
+    base: Zeroizing<[u8; NONCE]>,
 }
 
 impl ChunkCipher {
@@ -118,7 +118,7 @@ impl ChunkCipher {
         let (chunk_key, rest) = derived.split_at(suite.key_len());
         let (base_bytes, commitment_bytes) = rest.split_at(NONCE);
         let aead = suite.aead_at(isa, chunk_key).map_err(|_| wrong_length(chunk_key.len()))?;
-        let (mut base, mut commitment) = ([0; NONCE], [0; COMMITMENT]);
+        let (mut base, mut commitment) = (Zeroizing::new([0; NONCE]), [0; COMMITMENT]);
         base.copy_from_slice(base_bytes);
         commitment.copy_from_slice(commitment_bytes);
         Ok((ChunkCipher { aead, base }, commitment))
@@ -149,12 +149,6 @@ impl ChunkCipher {
 impl fmt::Debug for ChunkCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChunkCipher").finish_non_exhaustive()
-    }
-}
-
-impl Drop for ChunkCipher {
-    fn drop(&mut self) {
-        self.base.zeroize();
     }
 }
 

@@ -79,3 +79,24 @@ impl From<StreamError> for io::Error {
         io::Error::new(kind, error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::StreamError;
+
+    #[test]
+    fn kinds() {
+        let chunk = StreamError::Chunk { index: 3, offset: 7, last: false };
+        for (error, kind) in [
+            (StreamError::Truncated { offset: 1 }, ErrorKind::UnexpectedEof),
+            (StreamError::WrongKey, ErrorKind::InvalidData),
+            (chunk, ErrorKind::InvalidData),
+            (StreamError::TooLong, ErrorKind::FileTooLarge),
+            (StreamError::Ended, ErrorKind::Other),
+        ] {
+            assert_eq!(Error::from(error).kind(), kind);
+        }
+    }
+}

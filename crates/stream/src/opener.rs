@@ -140,3 +140,19 @@ impl<R> fmt::Debug for Opener<R> {
         f.debug_struct("Opener").field("index", &self.index).field("ended", &self.ended).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::Sealer;
+
+    #[test]
+    fn a_stream_of_more_chunks_than_there_may_be_is_refused() {
+        let sealed = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"").unwrap().finish().unwrap();
+        let mut opener = Opener::new(&sealed[..], Suite::Aes256Gcm, &[7; 32], b"").unwrap();
+        opener.index = MAX_CHUNKS;
+        let error = opener.read(&mut [0]).unwrap_err().downcast::<StreamError>().unwrap();
+        assert_eq!(error, StreamError::Chunk { index: MAX_CHUNKS, offset: chunk::offset(MAX_CHUNKS), last: false });
+    }
+}

@@ -155,3 +155,24 @@ impl<W: Write> fmt::Debug for Sealer<W> {
         f.debug_struct("Sealer").field("index", &self.index).field("finished", &self.finished).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_refused_and_nothing_of_it_is_kept() {
+        let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"").unwrap();
+        sealer.write_all(b"12345").unwrap();
+        sealer.index = MAX_CHUNKS;
+        for _ in 0..2 {
+            let error = sealer.write(&[0; PLAIN]).unwrap_err();
+            assert_eq!(error.downcast::<StreamError>().unwrap(), StreamError::TooLong);
+            assert_eq!((sealer.text, &sealer.buffer[..5], sealer.index), (5, &b"12345"[..], MAX_CHUNKS));
+        }
+        let error = sealer.try_finish().unwrap_err();
+        assert_eq!(error.downcast::<StreamError>().unwrap(), StreamError::TooLong);
+        assert_eq!(sealer.get_ref().len(), HEADER, "no chunk");
+    }
+}

@@ -95,6 +95,75 @@ fn a_failure_is_repeated_and_gives_nothing_more() {
 }
 
 #[test]
+fn a_changed_last_chunk_is_told_as_the_last() {
+    let mut changed = sealed(&text(chunk::PLAIN + 20));
+    *changed.last_mut().unwrap() ^= 1;
+    let error = opener(&changed).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+    let offset = (chunk::HEADER + chunk::SEALED) as u64;
+    assert_eq!(error.downcast::<StreamError>().unwrap(), StreamError::Chunk { index: 1, offset, last: true });
+}
+
+#[test]
+fn where_a_stream_was_cut_is_told() {
+    let whole = sealed(&text(chunk::PLAIN + 20));
+    for cut in [0, 55, 56, 71, chunk::HEADER + chunk::SEALED + 5] {
+        let error = opener(&whole[..cut]).and_then(|mut opener| opener.read_to_end(&mut Vec::new())).unwrap_err();
+        let error = error.downcast::<StreamError>().unwrap();
+        assert_eq!(error, StreamError::Truncated { offset: cut as u64 });
+    }
+}
+
+/// Counts how often it is asked to hand on what it holds.
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    flushed: usize,
+}
+
+impl Write for Held {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flushed += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn flushing_hands_on_whole_chunks() {
+    let mut sealer = Sealer::new(Held::default(), Suite::Aes256Gcm, &KEY, b"context").unwrap();
+    sealer.write_all(&text(chunk::PLAIN)).unwrap();
+    assert_eq!((sealer.get_ref().bytes.len(), sealer.get_ref().flushed), (chunk::HEADER, 0));
+    sealer.flush().unwrap();
+    assert_eq!((sealer.get_ref().bytes.len(), sealer.get_ref().flushed), (chunk::HEADER + chunk::SEALED, 1));
+    sealer.write_all(b"a few more").unwrap();
+    sealer.flush().unwrap();
+    assert_eq!(sealer.get_ref().bytes.len(), chunk::HEADER + chunk::SEALED, "a short chunk would end the stream");
+    assert_eq!(sealer.finish().unwrap().flushed, 3);
+}
+
+/// Asked for no bytes, some readers wait all the same.
+struct NeverForNothing<R>(R);
+
+impl<R: Read> Read for NeverForNothing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        assert!(!buffer.is_empty(), "asked for nothing");
+        self.0.read(buffer)
+    }
+}
+
+#[test]
+fn a_reader_is_asked_only_for_what_is_missing() {
+    let whole = sealed(&text(3 * chunk::PLAIN));
+    let mut opener = Opener::new(NeverForNothing(&whole[..]), Suite::Aes256Gcm, &KEY, b"context").unwrap();
+    let mut out = Vec::new();
+    opener.read_to_end(&mut out).unwrap();
+    assert!(out == text(3 * chunk::PLAIN));
+}
+
+#[test]
 fn without_finish_the_stream_counts_as_cut_off() {
     for len in [0, 5, chunk::PLAIN, chunk::PLAIN + 5] {
         let mut out = Vec::new();
@@ -157,16 +226,21 @@ impl<T: Read> Read for Unready<T> {
 #[test]
 fn calls_that_failed_may_be_repeated() {
     let text = text(100_000);
+    let mut refused = [0; 3];
     let mut sealer = Sealer::new(Unready { inner: Vec::new(), calls: 0 }, Suite::Aes256Gcm, &KEY, b"context").unwrap();
     let mut rest = &text[..];
     while !rest.is_empty() {
         match sealer.write(rest) {
             Ok(n) => rest = &rest[n..],
-            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                refused[0] += 1;
+            }
         }
     }
     while let Err(error) = sealer.try_finish() {
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        refused[1] += 1;
     }
     assert!(sealer.write(b"more").is_err());
     let sealed = sealer.get_ref().inner.clone();
@@ -187,8 +261,12 @@ fn calls_that_failed_may_be_repeated() {
         match opener.read(&mut piece) {
             Ok(0) => break,
             Ok(n) => out.extend(&piece[..n]),
-            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                refused[2] += 1;
+            }
         }
     }
     assert!(out == text);
+    assert!(refused.iter().all(|&times| times > 0), "errors are handed on: {refused:?}");
 }

@@ -28,6 +28,7 @@ pub(crate) enum Call {
     /// In one step, as file systems with a journal do it.
     Change(Vec<Edit>),
     Sync(Id),
+    SyncAll,
 }
 
 /// What is there after a power cut: directories, and files with whether they are whole.
@@ -49,7 +50,7 @@ pub(crate) struct Run {
 impl Run {
     /// Runs `line` of the program under strace.
     pub(crate) fn of(sandbox: &Sandbox, line: &str) -> Run {
-        const TRACED: &str = "openat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,copy_file_range,sendfile,fsync,fdatasync,\
+        const TRACED: &str = "openat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,copy_file_range,sendfile,fsync,fdatasync,syncfs,\
                               link,linkat,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,symlink,symlinkat";
         let mut run = Run::default();
         run.nodes.push(None);
@@ -181,6 +182,7 @@ impl Run {
                     self.calls.push(Call::Sync(self.find(&opened).unwrap()));
                 }
             }
+            "syncfs" => self.calls.push(Call::SyncAll),
             "mkdir" | "mkdirat" => {
                 let id = self.node(None);
                 self.change(&[(path(0), Some(id))]);
@@ -238,6 +240,10 @@ impl Run {
                     pending.iter().copied().filter(touches).for_each(|edits| apply(&mut synced, edits));
                     pending.retain(|edits| !touches(edits));
                 }
+                Call::SyncAll => {
+                    written.clear();
+                    pending.drain(..).for_each(|edits| apply(&mut synced, edits));
+                }
             }
             all.append(&mut last);
             last = self.found(&synced, &pending, &written);
@@ -252,9 +258,8 @@ impl Run {
         pending: &[&[Edit]],
         written: &BTreeSet<Id>,
     ) -> BTreeSet<Found> {
-        assert!(pending.len() < 12, "too many changes are not synced: {pending:?}");
         let mut found = BTreeSet::new();
-        for choice in 0..1_u32 << pending.len() {
+        for choice in choices(pending.len()) {
             let mut names = synced.clone();
             for (_, edits) in pending.iter().enumerate().filter(|(i, _)| choice >> i & 1 == 1) {
                 apply(&mut names, edits);
@@ -304,6 +309,18 @@ impl Run {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
     }
+}
+
+/// Which of `count` changes are there, a bit for each: every choice, or, of very many changes, all and none, and the first and the last
+/// alone and missing.
+fn choices(count: usize) -> Vec<u128> {
+    assert!(count < 100, "{count} changes are not synced");
+    let all = (1 << count) - 1;
+    if count < 12 {
+        return (0..=all).collect();
+    }
+    let (first, last) = (1, 1 << (count - 1));
+    vec![0, all, first, last, all ^ first, all ^ last]
 }
 
 fn apply(names: &mut BTreeMap<(Id, String), Id>, edits: &[Edit]) {

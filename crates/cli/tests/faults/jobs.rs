@@ -100,6 +100,22 @@ pub(crate) const UNPACK: Job = Job {
     undone: |sandbox| !sandbox.path("out/d").exists(),
 };
 
+/// So many files that they are synced together.
+pub(crate) const UNPACK_MANY: Job = Job {
+    line: "open -q --key-file k many.seal -C out",
+    before: |sandbox| {
+        clear(sandbox, &["out"]);
+        if !sandbox.path("many.seal").exists() {
+            (0..MANY).for_each(|i| sandbox.write(&format!("m/{i}"), text(i)));
+            sandbox.ok("seal --key-file k m -o many.seal");
+            clear(sandbox, &["m"]);
+        }
+    },
+    done: |sandbox| (0..MANY).all(|i| is(sandbox, &format!("out/m/{i}"), &text(i))),
+    undone: |sandbox| !sandbox.path("out/m").exists(),
+};
+const MANY: usize = 70;
+
 /// Sealed file by file: the manifest comes last, and only if all the files are there.
 pub(crate) const EACH: Job = Job {
     line: "seal -q --key-file k --each d -C each",

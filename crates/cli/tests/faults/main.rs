@@ -13,7 +13,7 @@ use sealwright_transcripts::{Finished, Sandbox, have, text};
 
 #[cfg(feature = "public-keys")]
 use crate::jobs::REKEY;
-use crate::jobs::{EACH, Job, OPEN, PACK, PADDED, REMOVE, REPLACE, SEAL, UNPACK, leftovers, sandbox};
+use crate::jobs::{EACH, Job, OPEN, PACK, PADDED, REMOVE, REPLACE, SEAL, UNPACK, UNPACK_MANY, leftovers, sandbox};
 
 /// Calls that change something. Opening and reading files is left to the other tests: the loader needs these too.
 const CALLS: [&str; 19] = [
@@ -131,6 +131,28 @@ fn archives() {
     fails_cleanly(&PACK, "EIO");
     fails_cleanly(&UNPACK, "EIO");
     fails_cleanly(&UNPACK, "ENOSPC");
+}
+
+/// Very many files are synced by one call, whose failure is that of all.
+#[test]
+fn many_files_at_once() {
+    let sandbox = sandbox();
+    if !have("strace") || !can_inject(&sandbox, "syncfs") {
+        return;
+    }
+    for error in ["EIO", "ENOSPC", "EDQUOT"] {
+        (UNPACK_MANY.before)(&sandbox);
+        let (finished, failed) = injected(&sandbox, UNPACK_MANY.line, "syncfs", &format!("error={error}:when=1"));
+        assert!(failed, "the file system of the tests is not synced as a whole: {}", finished.err);
+        assert_eq!(finished.code, 1, "{error}: {}", finished.err);
+        assert!(
+            finished.err.contains("out/m: cannot write") || finished.err.contains("cannot write out/m"),
+            "{}",
+            finished.err
+        );
+        assert!((UNPACK_MANY.undone)(&sandbox), "{error}");
+        assert_eq!(fs::read_dir(sandbox.path("out")).unwrap().count(), 0, "{error}");
+    }
 }
 
 #[test]

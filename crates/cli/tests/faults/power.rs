@@ -5,7 +5,9 @@ use sealwright_transcripts::{Sandbox, have};
 
 use crate::{
     disk::{Call, Found, Run},
-    jobs::{EACH, Job, OPEN, PACK, PADDED, REKEY, REMOVE, REPLACE, SEAL, UNPACK, leftovers, opens, sandbox},
+    jobs::{
+        EACH, Job, OPEN, PACK, PADDED, REKEY, REMOVE, REPLACE, SEAL, UNPACK, UNPACK_MANY, leftovers, opens, sandbox,
+    },
 };
 
 /// Whether the job is done or not, and a hidden file is whole.
@@ -40,7 +42,7 @@ fn the_power_goes_at_any_moment() {
         return;
     }
     let mut states = 0;
-    for job in [SEAL, REPLACE, REMOVE, OPEN, PADDED, REKEY, PACK, UNPACK, EACH] {
+    for job in [SEAL, REPLACE, REMOVE, OPEN, PADDED, REKEY, PACK, UNPACK, UNPACK_MANY, EACH] {
         if cfg!(not(feature = "public-keys")) && job.line.starts_with("rekey") {
             continue;
         }
@@ -59,9 +61,10 @@ fn without_syncing_the_model_sees_a_loss() {
     if !have("strace") {
         return;
     }
-    for job in [SEAL, REPLACE, REMOVE, UNPACK] {
+    for job in [SEAL, REPLACE, REMOVE, UNPACK, UNPACK_MANY] {
         let run = recorded(&job);
-        let careless: Vec<Call> = run.calls.iter().filter(|call| !matches!(call, Call::Sync(_))).cloned().collect();
+        let careless: Vec<Call> =
+            run.calls.iter().filter(|call| !matches!(call, Call::Sync(_) | Call::SyncAll)).cloned().collect();
         assert!(careless.len() < run.calls.len(), "{}: nothing is synced", job.line);
         assert!(!broken(&job, &run, &careless).0.is_empty(), "{}: nothing is lost", job.line);
     }

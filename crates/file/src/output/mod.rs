@@ -4,6 +4,7 @@ mod directory;
 mod draft;
 mod place;
 mod shared;
+mod whole_disk;
 
 use std::{
     fmt,
@@ -23,6 +24,7 @@ use rustix::{
     io::Errno,
 };
 pub use shared::Shared;
+pub(crate) use whole_disk::WholeDisk;
 
 use crate::{
     error::Error,

@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod hands;
 mod manifest;
 mod pack;
 mod unpack;

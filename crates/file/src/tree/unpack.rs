@@ -10,10 +10,13 @@ use std::{
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use super::manifest::{Entry, EntryKind, Manifest};
+use super::{
+    hands::{self, Maker},
+    manifest::{Entry, EntryKind, Manifest},
+};
 use crate::{
     error::{Error, Flaw},
-    output::{hidden_name, sync_directory_of},
+    output::{WholeDisk, hidden_name, sync_directory_of},
 };
 
 /// Reads the manifest at the start of a text, such as a [`SealedReader`](crate::SealedReader).
@@ -58,54 +61,98 @@ pub struct Unpacking<'a> {
 }
 
 impl Unpacking<'_> {
-    /// Unpacks the text that `text` gives, to its end, under a hidden name.
+    /// Unpacks the text that `text` gives, to its end, under a hidden name, with `threads` threads.
     ///
     /// # Errors
     /// [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
-    pub(crate) fn run(&self, text: &mut impl Read) -> Result<Unpacked, Error> {
+    pub(crate) fn run(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
         let manifest = Manifest::read(text)?;
         let target = self.directory.join(manifest.name());
         if fs::symlink_metadata(&target).is_ok() {
             return Err(Error::Exists(target));
         }
         let draft = DraftTree::create(&target)?;
-        for entry in &manifest.entries {
-            self.make(&draft, entry, text)?;
+        let (directories, files): (Vec<_>, Vec<_>) =
+            manifest.entries.iter().partition(|entry| entry.kind == EntryKind::Directory);
+        // Until the tree has its name nothing in it matters, so that very many files can reach the disk together.
+        let many = self.sync && files.len() > MANY;
+        let disk = if many { WholeDisk::of(&draft.hidden) } else { None };
+        let making = Making { draft: &draft, preserve: self.preserve, sync: self.sync && disk.is_none() };
+        for entry in &directories {
+            let path = draft.place(&entry.path);
+            DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path))?;
         }
+        // Who waits for the disk does not need a core.
+        let threads = if making.sync && threads > 1 { threads.max(WAITING) } else { threads };
+        hands::write_all(files.iter().copied(), text, threads.min(files.len()), &making)?;
         // The text must end here, and its end is what proves that it is whole.
         let mut more = [0];
         if crate::read::fill(text, &mut more)? > 0 {
             return Err(Error::NotAuthentic(Flaw::Tree));
         }
         // Children first: a directory's time changes with its content.
-        for entry in manifest.entries.iter().rev().filter(|entry| entry.kind == EntryKind::Directory) {
-            let path = draft.place(&entry.path);
-            let directory = File::open(&path).map_err(failed("open", &path))?;
-            let mode = if self.preserve { u32::from(entry.mode) } else { 0o700 };
-            fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
-            directory.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
-            if self.sync {
-                sync_directory_of(&path.join("x"))?;
-            }
+        for entry in directories.iter().rev() {
+            making.finish(entry)?;
+        }
+        if let Some(disk) = &disk {
+            disk.sync().map_err(failed("write", &target))?;
         }
         Ok(Unpacked { draft, target, sync: self.sync })
     }
+}
 
-    fn make(&self, draft: &DraftTree, entry: &Entry, text: &mut impl Read) -> Result<(), Error> {
-        let path = draft.place(&entry.path);
-        if entry.kind == EntryKind::Directory {
-            return DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path));
-        }
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed("create", &path))?;
-        let copied = copy(text, &mut file, entry.len, &path)?;
-        if copied != entry.len {
+/// So many files are synced together rather than one by one: their file system then writes for others too, but once.
+const MANY: usize = 64;
+/// Threads that write files where each waits for the disk: a journal takes at once what waits together.
+const WAITING: usize = 16;
+
+/// What is made of entries, and where.
+struct Making<'a> {
+    draft: &'a DraftTree,
+    preserve: bool,
+    /// Whether each file and directory is synced by itself.
+    sync: bool,
+}
+
+impl Making<'_> {
+    fn create(&self, entry: &Entry) -> Result<(File, PathBuf), Error> {
+        let path = self.draft.place(&entry.path);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        Ok((file.map_err(failed("create", &path))?, path))
+    }
+
+    /// Gives a file its mode and its time.
+    fn close(&self, entry: &Entry, file: &File, path: &Path) -> Result<(), Error> {
+        let mode = if self.preserve { u32::from(entry.mode) } else { 0o600 };
+        file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", path))?;
+        file.set_modified(time(entry)).map_err(failed("set the time of", path))?;
+        if self.sync { file.sync_all().map_err(failed("write", path)) } else { Ok(()) }
+    }
+
+    /// Gives a directory its mode and its time.
+    fn finish(&self, entry: &Entry) -> Result<(), Error> {
+        let path = self.draft.place(&entry.path);
+        let directory = File::open(&path).map_err(failed("open", &path))?;
+        let mode = if self.preserve { u32::from(entry.mode) } else { 0o700 };
+        fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
+        directory.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
+        if self.sync { sync_directory_of(&path.join("x")) } else { Ok(()) }
+    }
+}
+
+impl Maker for Making<'_> {
+    fn whole(&self, entry: &Entry, content: &[u8]) -> Result<(), Error> {
+        let (mut file, path) = self.create(entry)?;
+        file.write_all(content).map_err(failed("write", &path))?;
+        self.close(entry, &file, &path)
+    }
+
+    fn from(&self, entry: &Entry, text: &mut impl Read) -> Result<(), Error> {
+        let (mut file, path) = self.create(entry)?;
+        if copy(text, &mut file, entry.len, &path)? != entry.len {
             return Err(Error::NotAuthentic(Flaw::Tree));
         }
-        let mode = if self.preserve { u32::from(entry.mode) } else { 0o600 };
-        file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
-        file.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
-        if self.sync { file.sync_all().map_err(failed("write", &path)) } else { Ok(()) }
+        self.close(entry, &file, &path)
     }
 }
 

@@ -12,6 +12,8 @@ mod opening;
 mod pipe;
 mod recovery;
 mod reliable;
+#[doc(hidden)]
+pub mod transfer_fuzz;
 mod transport;
 
 #[cfg(feature = "end-to-end")]

@@ -82,14 +82,13 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         let tools: Vec<String> = found.tools.iter().map(|(name, version)| format!("{name} {version}")).collect();
         format!("{} ({})", tools.join(", "), found.device)
     });
-    if let (Some(versions), [sources]) = (versions, &measured.kept.sources[..]) {
-        let short = sources.get(..12).unwrap_or(sources);
+    if let Some(versions) = versions {
         notes.push(Note::new(
             "The sources of these results",
             format!(
-                "Synthesis and simulation take hours and are not part of this study. The stored results belong to the \
-                 sources in rtl/ with SHA-256 {short}..., and were made by {versions} and the other tools in rtl/requirements.txt. \
-                 `cargo xtask rtl` fails if the sources have changed since. docs/CORES.md says how to make the results again."
+                "Synthesis and simulation take hours and are not part of this study. Every stored result names the SHA-256 of the \
+                 files in rtl/ that its design consists of; it was made by {versions} and the other tools in rtl/requirements.txt. \
+                 `cargo xtask rtl` fails if one of those files has changed since. docs/CORES.md says how to make the results again."
             ),
         ));
     }

@@ -1,0 +1,132 @@
+//! Threads that write the files of a tree, while what comes next is opened.
+
+use std::{
+    io::Read,
+    panic::resume_unwind,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use super::manifest::Entry;
+use crate::{
+    error::{Error, Flaw},
+    read::fill,
+    secret::Secret,
+};
+
+/// The longest content that is handed to another thread, in bytes. Longer ones are written as they come.
+const SHORT: u64 = 256 * 1024;
+/// What is handed over at once has no more than this and one file more: handing over takes as long as writing a small file.
+const BATCH: usize = 64 * 1024;
+
+/// How a tree's files are written.
+pub(super) trait Maker: Sync {
+    /// Writes a file whose whole content is `content`.
+    fn whole(&self, entry: &Entry, content: &[u8]) -> Result<(), Error>;
+
+    /// Writes a file whose content comes from `text`.
+    fn from(&self, entry: &Entry, text: &mut impl Read) -> Result<(), Error>;
+}
+
+/// Files one behind the other, with their contents.
+#[derive(Default)]
+struct Batch<'a> {
+    entries: Vec<&'a Entry>,
+    contents: Secret,
+}
+
+impl Batch<'_> {
+    fn write(&self, maker: &impl Maker) -> Result<(), Error> {
+        let mut rest = &self.contents[..];
+        for entry in &self.entries {
+            let (content, after) = rest.split_at(entry.len as usize);
+            maker.whole(entry, content)?;
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the files of `entries`, whose contents come from `text` one behind the other, with `threads` threads. Their directories exist.
+pub(super) fn write_all<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    text: &mut impl Read,
+    threads: usize,
+    maker: &impl Maker,
+) -> Result<(), Error> {
+    if threads < 2 {
+        return deal_out(entries, text, maker, |batch| batch.write(maker).map(|()| true));
+    }
+    let (to, from) = mpsc::sync_channel::<Batch<'a>>(threads);
+    // The threads alone own it: if none is left, nothing can be sent.
+    let from = Arc::new(Mutex::new(from));
+    let failed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let hand = || {
+            let (from, failed) = (from.clone(), &failed);
+            move || {
+                let next = || from.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+                while let Some(batch) = next() {
+                    batch.write(maker).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+                }
+                Ok(())
+            }
+        };
+        let start = |_| thread::Builder::new().spawn_scoped(scope, hand());
+        let hands = (0..threads).map(start).collect::<Result<Vec<_>, _>>().map_err(Error::io("start", "threads"));
+        drop(from);
+        hands.and_then(|hands| {
+            let hand_over = |batch| Ok(!failed.load(Ordering::Relaxed) && to.send(batch).is_ok());
+            let dealt = deal_out(entries, text, maker, hand_over);
+            drop(to);
+            let ends = hands.into_iter().map(|hand| hand.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            // All have ended before the first failure is told.
+            let written: Vec<Result<(), Error>> = ends.collect();
+            written.into_iter().collect::<Result<(), Error>>().and(dealt)
+        })
+    })
+}
+
+/// Reads contents and hands them over in batches, until `hand_over` wants no more.
+fn deal_out<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    text: &mut impl Read,
+    maker: &impl Maker,
+    mut hand_over: impl FnMut(Batch<'a>) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let new = || Batch { entries: Vec::new(), contents: Secret::new(Vec::with_capacity(BATCH)) };
+    let mut batch = new();
+    for entry in entries {
+        if entry.len > SHORT {
+            maker.from(entry, text)?;
+            continue;
+        }
+        let (from, len) = (batch.contents.len(), entry.len as usize);
+        grow(&mut batch.contents, from + len);
+        if fill(text, &mut batch.contents[from..])? < len {
+            return Err(Error::NotAuthentic(Flaw::Tree));
+        }
+        batch.entries.push(entry);
+        // Empty files count too.
+        if (batch.contents.len() >= BATCH || batch.entries.len() >= 64)
+            && !hand_over(std::mem::replace(&mut batch, new()))?
+        {
+            return Ok(());
+        }
+    }
+    hand_over(batch).map(drop)
+}
+
+/// Makes room in new memory where there is not enough, and leaves no copy behind.
+fn grow(contents: &mut Secret, len: usize) {
+    if len > contents.capacity() {
+        let mut larger = Secret::new(Vec::with_capacity(len));
+        larger.extend_from_slice(contents);
+        *contents = larger;
+    }
+    contents.resize(len, 0);
+}

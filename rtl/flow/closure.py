@@ -1,0 +1,106 @@
+"""What a design consists of: the files of the modules that its top reaches with its parameters, of the packages that those name,
+and the headers that they include.
+
+Synthesis reads these files and no others, and a result carries their hash. A change elsewhere leaves it valid.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from .tools import RTL
+
+SHIMS = ("syn/fold.sv", "syn/core_shim.sv", "syn/shu_shim.sv")
+
+
+def top(core):
+    """The shim around a core, and its parameters."""
+    if core.mode == "shu":
+        return "shu_shim", {name: core.parameters[name] for name in ("Sbox", "Cut")}
+    return "core_shim", core.parameters
+
+
+@cache
+def files(core, root=RTL):
+    """Its files and headers below `root`, by name: files in the order of files.f, each after those that it needs; headers."""
+    import pyslang
+
+    listed = [*(root / "files.f").read_text().split(), *SHIMS]
+    name, values = top(core)
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    words = ["slang", "-I", str(root / "lib"), "-D", "SYNTHESIS", "--top", name, *(f"-G{n}={v}" for n, v in values.items()),
+             *(str(root / file) for file in listed)]
+    if not (driver.parseCommandLine(" ".join(words)) and driver.processOptions() and driver.parseAllSources()):
+        raise SystemExit(f"slang could not read {name}")
+    reached = set()
+
+    def see(symbol):
+        if isinstance(symbol, pyslang.ast.InstanceSymbol):
+            path = Path(driver.sourceManager.getFullPath(symbol.definition.location.buffer))
+            reached.add(path.relative_to(root).as_posix())
+
+    for instance in driver.createCompilation().getRoot().topInstances:
+        if instance.name == name:
+            instance.visit(see)
+    texts = {file: re.sub(r"//.*", "", (root / file).read_text()) for file in listed}
+    packages = {package: file for file, text in texts.items() for package in re.findall(r"^package (\w+)", text, re.M)}
+    found, new = set(), reached
+    while new:
+        found |= new
+        named = {package for file in new for package in re.findall(r"\b(\w+)::", texts[file])}
+        new = {packages[package] for package in named if package in packages} - found
+    included = sorted({f"lib/{header}" for file in found for header in re.findall(r'^`include "(.+?)"', texts[file], re.M)})
+    return [file for file in listed if file in found], included
+
+
+def sha256(core, told, root=RTL):
+    """The hash of a design: of its files, its parameters, and `told`, the words that the tools are given."""
+    digest = hashlib.sha256(json.dumps([top(core), told]).encode())
+    code, included = files(core, root)
+    for name in [*code, *included]:
+        digest.update(name.encode() + b"\0" + (root / name).read_bytes())
+    return digest.hexdigest()
+
+
+# By mode: files that belong to it with AES or with Serpent, and files that do not.
+COMMON = ("pkg/sealwright_pkg.sv", "lib/cipher_pipe.sv", "lib/key_store.sv", "syn/fold.sv")
+OF = {"aes128": ("aes/aes_pkg.sv", "aes/aes_round.sv"), "serpent": ("serpent/serpent_pkg.sv", "serpent/serpent_pipe.sv")}
+QUEUES = ("lib/fifo.sv", "lib/assert.svh", "mode/tag_check.sv", "lib/key_guard.sv", "syn/core_shim.sv")
+BELONGS = {
+    "gcm": ((*COMMON, *QUEUES, "ghash/ghash_pkg.sv", "ghash/ghash_stride.sv", "mode/gcm_core.sv"),
+            ("mode/ocb_core.sv", "bus/shu.sv", "syn/shu_shim.sv", "lib/cipher_only.sv", "mode/sealwright_axis.sv")),
+    "ocb": ((*COMMON, *QUEUES, "mode/ocb_core.sv", "mode/ocb_nonce.sv"),
+            ("mode/gcm_core.sv", "ghash/ghash_pkg.sv", "bus/shu.sv", "syn/shu_shim.sv", "mode/text_hold.sv")),
+    "cipher": ((*COMMON, "lib/cipher_only.sv", "syn/core_shim.sv"),
+               ("lib/fifo.sv", "lib/assert.svh", "mode/gcm_core.sv", "ghash/ghash_pkg.sv", "bus/shu.sv", "axi/sealwright_axil.sv")),
+    "shu": ((*COMMON, "bus/shu.sv", "syn/shu_shim.sv", "ghash/ghash_stride.sv", "lib/key_setup.sv"),
+            ("mode/gcm_core.sv", "mode/tag_check.sv", "syn/core_shim.sv", "lib/fifo.sv")),
+}
+
+
+def check(cores):
+    """Fails unless the hash of every core changes with each file that belongs to it, and with none that does not: each is changed
+    in a copy of the sources."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        for name in ["files.f", *(RTL / "files.f").read_text().split(), *SHIMS, "lib/assert.svh"]:
+            (root / name).parent.mkdir(exist_ok=True)
+            shutil.copy(RTL / name, root / name)
+        before = {core: sha256(core, [], root) for core in cores}
+        for core in cores:
+            inside, outside = BELONGS[core.mode]
+            other = "serpent" if core.cipher != "serpent" else "aes128"
+            wanted = {**dict.fromkeys([*inside, *OF[core.cipher]], True), **dict.fromkeys([*outside, *OF[other]], False)}
+            for name, changes in wanted.items():
+                text = (root / name).read_text()
+                (root / name).write_text(text + "// changed\n")
+                files.cache_clear()
+                if (sha256(core, [], root) != before[core]) != changes:
+                    raise SystemExit(f"{core.name}: its hash {'does not change' if changes else 'changes'} with {name}")
+                (root / name).write_text(text)
+    files.cache_clear()

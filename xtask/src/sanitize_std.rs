@@ -1,0 +1,106 @@
+//! Tests under the sanitizers for threads and for undefined memory. Both must see everything, the standard library too: it is compiled
+//! with them, from its sources as Debian's `rust-src` has them, in a root folder of its own.
+
+use std::fs;
+
+use crate::{
+    debian::{Failed, Root, count},
+    steps::{Checked, Steps},
+};
+
+pub(crate) const ROOT: Root = Root {
+    name: "sanitizer-root",
+    architectures: "amd64",
+    packages: "rustc,cargo,rust-src,clang-22,libclang-rt-22-dev,llvm-22,libc6-dev,ca-certificates",
+    space: "8 GB",
+    command: "cargo xtask sanitize --make-root",
+};
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// A sanitizer.
+pub(crate) struct Sanitizer {
+    /// What the command calls it.
+    pub(crate) word: &'static str,
+    /// What the compilers call it.
+    name: &'static str,
+    options: &'static str,
+    /// The program whose fault it must see, and what it says then.
+    fault: &'static str,
+    says: &'static str,
+    /// Crates whose tests run under it.
+    pub(crate) crates: &'static [&'static str],
+}
+
+pub(crate) const ALL: [Sanitizer; 2] = [
+    Sanitizer {
+        word: "threads",
+        name: "thread",
+        options: "TSAN_OPTIONS=halt_on_error=1",
+        fault: "data_race",
+        says: "data race",
+        crates: &["sealwright-session", "sealwright-stream", "sealwright-file", "sealwright-relay"],
+    },
+    Sanitizer {
+        word: "memory",
+        name: "memory",
+        options: "MSAN_OPTIONS=poison_in_dtor=1",
+        fault: "undefined",
+        says: "use-of-uninitialized-value",
+        crates: &["sealwright-session", "sealwright-stream", "sealwright-file"],
+    },
+];
+
+/// Runs the tests of these crates.
+pub(crate) fn check(steps: &Steps, sanitizer: &Sanitizer, crates: &[&str]) -> Checked {
+    match run(steps, sanitizer, crates) {
+        Ok(checked) => checked,
+        Err(failed) => failed.into(),
+    }
+}
+
+fn run(steps: &Steps, sanitizer: &Sanitizer, crates: &[&str]) -> Result<Checked, Failed> {
+    planted(steps, sanitizer)?;
+    let mut words = vec!["test", "--locked", "--all-features", "--no-fail-fast", "--lib", "--tests"];
+    words.extend(crates.iter().flat_map(|name| ["--package", *name]));
+    let printed = cargo(steps, sanitizer, &words, &[])?;
+    let (programs, passed, ignored) = count(&printed);
+    let wrong = if passed == 0 { vec!["no test ran".to_owned()] } else { vec![] };
+    Ok(Checked::of(
+        wrong,
+        format!("{passed} tests in {programs} programs, {ignored} ignored; the planted fault was seen"),
+    ))
+}
+
+/// Cargo in the root, with everything compiled for the sanitizer.
+fn cargo(steps: &Steps, sanitizer: &Sanitizer, words: &[&str], program: &[&str]) -> Result<String, Failed> {
+    let name = sanitizer.name;
+    let flags = format!("RUSTFLAGS=-Zsanitizer={name} -Zexternal-clangrt -Clinker=clang -Clink-arg=-fsanitize={name}");
+    let folder = format!("CARGO_TARGET_DIR=/build/{name}");
+    let mut all = vec!["env", "RUSTC_BOOTSTRAP=1", "CARGO_INCREMENTAL=0", &flags, &folder, sanitizer.options, "cargo"];
+    all.extend(words);
+    all.extend(["-Zbuild-std", "--target", TARGET]);
+    all.extend(program);
+    ROOT.inside(steps, &all)
+}
+
+/// A fault that the sanitizer must see, in a package of its own that depends on nothing else.
+fn planted(steps: &Steps, sanitizer: &Sanitizer) -> Result<(), Failed> {
+    let fault = sanitizer.fault;
+    let package = ROOT.folder(steps).join("build/planted").join(fault);
+    let manifest = format!(
+        "[package]\nname = \"{fault}\"\nedition = \"2024\"\n[workspace]\n[[bin]]\nname = \"{fault}\"\n\
+         path = \"/repository/crates/probes/src/bin/{fault}.rs\"\n"
+    );
+    if ROOT.folder(steps).exists() {
+        let made = fs::create_dir_all(&package).and_then(|()| fs::write(package.join("Cargo.toml"), manifest));
+        made.map_err(|error| Failed::Ended(format!("{}: {error}", package.display())))?;
+    }
+    let manifest = format!("/build/planted/{fault}/Cargo.toml");
+    cargo(steps, sanitizer, &["build", "--manifest-path", &manifest], &[])?;
+    match ROOT.inside(steps, &[&format!("/build/{}/{TARGET}/debug/{fault}", sanitizer.name)]) {
+        Err(Failed::Ended(said)) if said.contains(sanitizer.says) => Ok(()),
+        Err(Failed::Ended(said)) => Err(Failed::Ended(format!("the sanitizer did not see the planted fault: {said}"))),
+        Err(other) => Err(other),
+        Ok(_) => Err(Failed::Ended("the sanitizer did not see the planted fault".into())),
+    }
+}
