@@ -178,7 +178,7 @@ pub(crate) fn tree(bytes: &[u8]) {
     if manifest.entries().len() > 20 {
         return;
     }
-    let directory = crate::folder();
+    let directory = crate::folder::folder();
     let inside = directory.path().join("inside");
     std::fs::create_dir(&inside).unwrap();
     let file = sealed(&Sealing::new(key()).content(Content::Tree), bytes);

@@ -7,6 +7,7 @@
 
 mod coherence;
 mod files;
+mod folder;
 mod keys;
 mod machine;
 mod modes;
@@ -14,11 +15,6 @@ mod relay;
 mod text;
 
 pub use modes::referees;
-
-/// A new folder, in memory where the system has one: a disk that writes takes most of the time of a target that writes files.
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
 
 /// A part of the product that reads bytes of strangers.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ impl End {
     /// Bytes that differ from those before and behind them.
     fn offer(&mut self, len: usize) {
         let from = self.input.len();
-        self.input.extend((from..from + len.min(self.stream.room())).map(|at| (at * 31 >> 3) as u8 ^ at as u8));
+        self.input.extend((from..from + len.min(self.stream.room())).map(|at| ((at * 31) >> 3) as u8 ^ at as u8));
         self.stream.offer(&self.input[from..]);
     }
 
