@@ -3,7 +3,7 @@
 import argparse
 import time
 
-from . import attack, coverage, lint, litex, mutate, pace, plan, protocol, prove, registers, regression, results, synth, tools, wave
+from . import attack, coverage, lint, litex, mutate, pace, plan, protocol, prove, registers, regression, results, synth, tools, wave, whole
 
 
 def main():
@@ -11,7 +11,8 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m flow", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("lint", help="check the sources with Verilator, Verible and slang")
-    commands.add_parser("prove", help="prove the multiplier, the S-boxes, the queues and the register slice")
+    proofs = commands.add_parser("prove", help="prove the multiplier, the S-boxes, the queues, the slice, and whole cores")
+    proofs.add_argument("--faults", action="store_true", help="only: show that the proofs of whole cores notice faults")
     commands.add_parser("results", help="check that results/ belongs to these sources")
     commands.add_parser("registers", help="make everything that is made of axi/registers.json, and the IP-XACT component")
     attacks = commands.add_parser(
@@ -53,8 +54,11 @@ def main():
     match args.command:
         case "lint":
             print(f"{lint.check()} parameter sets clean")
+        case "prove" if args.faults:
+            whole.faults()
         case "prove":
             prove.check()
+            whole.check()
         case "results":
             results.check()
         case "attack":

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 
-from . import coverage, sim
+from . import coverage, sim, whole
 from .cores import Core
 from .synth import cores as synthesised
 from .synth import estimated, names
@@ -64,6 +64,8 @@ def run(generator, full=False, only=(), lines_of_bus=100_000):
             write(rows, lines)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
+    if full and not only:
+        whole.check(whole.RUNS, frames=120, conflicts=60_000)  # longer than `flow prove` takes
 
 
 def row(core, generator, blocks, full):

@@ -1,0 +1,152 @@
+"""Bounded proofs of whole cores (formal/core_proof.sv): whatever comes to the ports, nothing goes wrong for so many cycles from
+reset. The assertions in the sources are proved with those of core_proof.
+
+The cores have short queues with the slack of the long ones, so that they fill up within the bound; ciphers, the multiplier and
+the setting up of keys are stubs. Yosys makes a netlist of gates, in which every assertion is an output; ABC merges what is
+equal in all states that can be reached, and tries each output by itself.
+"""
+
+import re
+import shutil
+import subprocess
+
+from .tools import BIN, BUILD, HEADERS, RTL, SITE, run, sources
+
+ABC = SITE / "pyosys" / "yosys-abc"
+STUBS = ("lib/cipher_pipe.sv", "ghash/ghash_multiply.sv", "lib/key_setup.sv")
+OTHERS = ("mode/sealwright_axis.sv", "mode/text_hold.sv", "lib/cipher_only.sv")  # not below core_proof
+# File, what it says, and what the proofs put there: shorter queues with the same slack, and a slot that holds a key from the start.
+SHORT = [
+    ("lib/key_guard.sv", "kept_q = '0;", "kept_q = '1;"),
+    ("mode/gcm_core.sv", "Ahead   = 128", "Ahead   = 16"),
+    ("mode/gcm_core.sv", "Pending = 64", "Pending = 16"),
+    ("mode/gcm_core.sv", "$bits(lengths_t), 64, 8)", "$bits(lengths_t), 16, 8)"),
+    ("mode/frame_in.sv", "BlockW + 1, 128, 8", "BlockW + 1, 16, 8"),
+    ("mode/ocb_core.sv", "Ahead   = 128", "Ahead   = 16"),
+    ("mode/ocb_core.sv", "Pending = 256", "Pending = 16"),
+    ("mode/ocb_nonce.sv", "Wait = 128", "Wait = 16"),
+]
+# The cores, and how many packets may be under way: with few the queues of packets fill up, with many those behind the command port.
+RUNS = (("gcm", 16), ("gcm", 64), ("ocb", 16), ("ocb", 64))
+MODES = {"gcm": 0, "ocb": 1}
+# The latency of a cipher: as short as each core allows.
+LATENCY = {"gcm": 2, "ocb": 6}
+# Cycles in which something must move once commands have stopped and the ports are ready: the longest way from one to the next.
+QUIET = {"gcm": 36, "ocb": 50}
+
+
+def replaced(folder, changes):
+    """The source files, those that `changes` names copied into `folder` and changed there; each change must fit once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {path.relative_to(RTL).as_posix(): path for path in sources()}
+    for name, now, then in changes:
+        text = files[name].read_text()  # as the changes before left it
+        if text.count(now) != 1:
+            raise SystemExit(f"{name}: '{now}' is there {text.count(now)} times, not once")
+        files[name] = folder / name.replace("/", "_")
+        files[name].write_text(text.replace(now, then))
+    return files
+
+
+def netlist(mode, flight, folder, faults=()):
+    """Makes folder/s.aig of a core; returns the names of its assertions, one an output."""
+    shutil.rmtree(folder, ignore_errors=True)
+    package = "pkg/sealwright_pkg.sv"
+    files = replaced(folder, [
+        *SHORT, (package, "Flight = 256", f"Flight = {flight}"),
+        (package, "return 2 + rounds(pipe.cipher) * (pipe.cut + 1);", f"return {LATENCY[mode]};"), *faults])
+    read = [path for name, path in files.items()
+            if name not in (*STUBS, *OTHERS) and not name.startswith(("bus/", "axi/", "serpent/"))]
+    read += [RTL / "formal" / "stubs.sv", RTL / "formal" / "core_proof.sv"]
+    lines = [f"read_slang -U SYNTHESIS -I {HEADERS} --top core_proof -G Mode={MODES[mode]} -G Quiet={QUIET[mode]} "
+             + " ".join(map(str, read)),
+             "hierarchy -top core_proof", "proc", "flatten", "async2sync", "chformal -lower", "opt_clean",
+             "setundef -undriven -anyseq", "opt", "memory_collect", "memory_nordff", "memory_map", "opt_clean",
+             "setundef -init -zero", "opt -full", "techmap", "simplemap", "dffunmap", "opt_expr", "opt_merge", "opt_clean",
+             "setundef -anyseq -undriven", "aigmap", "opt_clean", "select -write asserts.txt t:$assert",
+             "write_aiger -I -B -zinit -no-startoffset m.aig"]
+    (folder / "run.ys").write_text("\n".join([*lines, ""]))
+    code = f"from pyosys import libyosys as ys; ys.run_pass('script {folder}/run.ys', ys.Design())"
+    (folder / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=folder))
+    # A fault is found in the netlist as it is.
+    reduce = "" if faults else "scorr; scleanup; dc2; lcorr; scleanup; "
+    run([ABC, "-c", f"read_aiger m.aig; fold; strash; scleanup; {reduce}write_aiger s.aig"], cwd=folder)
+    return (folder / "asserts.txt").read_text().split()
+
+
+def outputs(path):
+    """The literals of an AIGER file's outputs: 0 is never, 1 always."""
+    with path.open("rb") as aiger:
+        latches, count = map(int, aiger.readline().split()[3:5])
+        for _ in range(latches):
+            aiger.readline()
+        return [int(aiger.readline()) for _ in range(count)]
+
+
+def bounded(folder, index, frames, conflicts):
+    """Tries one output for `frames` cycles, or until the solver has met so many conflicts. Returns the cycles for which it is
+    proved, or minus the cycle in which it fails."""
+    words = f"&read s.aig; &cone -O {index}; &scl; &put; bmc3 -F {frames} -C {conflicts}"
+    said = subprocess.run([ABC, "-c", words], cwd=folder, capture_output=True, text=True, check=False).stdout
+    failed, proved = re.search(r"was asserted in frame (\d+)", said), re.search(r"No output asserted in (\d+) frames", said)
+    if failed:
+        return -int(failed[1])
+    if not proved:
+        raise SystemExit(f"{folder.name}, output {index}: no answer\n{said}")
+    return int(proved[1])
+
+
+def solve(mode, flight, frames, conflicts, faults=(), only=""):
+    """Proves a core, or those of its assertions whose names end in `only`. Returns, for each, None if it holds for all time, or
+    what `bounded` says."""
+    folder = BUILD / "whole" / (f"{mode}-{flight}" + "-fault" * bool(faults))
+    asserts = [name.removeprefix("core_proof/") for name in netlist(mode, flight, folder, faults)]
+    literals = outputs(folder / "s.aig")
+    if len(literals) != len(asserts):
+        raise SystemExit(f"{mode}: {len(literals)} outputs of {len(asserts)} assertions")
+    found = {}
+    for index, (name, literal) in enumerate(zip(asserts, literals, strict=True)):
+        if name.endswith(only):
+            # Those of core_proof itself need more: nothing comes out in the first 25 cycles.
+            effort = conflicts if "." in name else 4 * conflicts
+            found[name] = {0: None, 1: -1}[literal] if literal < 2 else bounded(folder, index, frames, effort)
+    return found
+
+
+def check(runs=RUNS[:1], frames=60, conflicts=2000):
+    """Fails if an assertion of a core can fail within the cycles that are tried."""
+    for mode, flight in runs:
+        found = solve(mode, flight, frames, conflicts)
+        wrong = {name: -cycle for name, cycle in found.items() if cycle is not None and cycle < 0}
+        if wrong:
+            raise SystemExit(f"{mode}: " + ", ".join(f"{name} fails in cycle {cycle}" for name, cycle in wrong.items()))
+        cycles = {name: cycle for name, cycle in found.items() if cycle is not None}
+        ports = min(cycle for name, cycle in cycles.items() if "." not in name)
+        print(f"the whole core, {mode}, {flight} packets: {len(found) - len(cycles)} of {len(found)} assertions proved for all time, "
+              f"the others for {min(cycles.values())} to {max(cycles.values())} cycles from reset, those on the ports for {ports} "
+              "or more", flush=True)
+
+
+# What must be noticed: the core and its packets, the assertion that must fail, a file, what it says, and the fault.
+FAULTS = [
+    ("gcm", 16, "Text", "lib/fifo.sv", "some_q && (!valid_o || pop_i);", "some_q;"),  # a waiting word changes
+    ("gcm", 16, "One", "mode/tag_check.sv", "{valid_q[1:0], hash_valid};", "{valid_q[1:0], hash_valid || valid_q[0]};"),
+    ("gcm", 16, "Last", "mode/gcm_control.sv", "now_q.beats == BlockW'(1);", "now_q.beats == BlockW'(2);"),
+    ("gcm", 16, "Data", "mode/frame_in.sv", "else push_q <= push;", "else push_q <= push && !push_q;"),  # a beat is lost
+    ("gcm", 16, "Ends", "lib/fifo_late.sv", "<= front_d != '0;", "<= front_d > 2'd1;"),  # the last word stays for ever
+    ("gcm", 16, "u_info.Full", "lib/key_guard.sv", "CountW'(Flight - 4)", "CountW'(Flight)"),
+    ("gcm", 64, "u_commands.Full", "mode/gcm_core.sv", "$bits(lengths_t), 16, 8)", "$bits(lengths_t), 16, 1)"),
+    ("ocb", 16, "Order", "mode/ocb_sums.sv", "sum_open_o <= about_q3.open;", "sum_open_o <= about_q2.open;"),
+    ("ocb", 16, "u_meta.Full", "mode/ocb_core.sv", "'(Ahead - 3)", "'(Ahead)"),
+    ("ocb", 64, "u_nonce.u_lengths.Full", "mode/ocb_nonce.sv", "+ 6, Wait, 5)", "+ 6, Wait, 1)"),
+]
+
+
+def faults(frames=90, conflicts=200_000):
+    """Fails unless every fault makes its assertion fail."""
+    for mode, flight, name, *fault in FAULTS:
+        found = solve(mode, flight, frames, conflicts, [tuple(fault)], name)
+        cycle = min((cycle for cycle in found.values() if cycle is not None), default=0)
+        if len(found) == 0 or cycle >= 0:
+            raise SystemExit(f"{mode}: {name} still holds with '{fault[2]}' in {fault[0]}")
+        print(f"{mode}: {name} fails in cycle {-cycle} with '{fault[2]}' in {fault[0]}", flush=True)
