@@ -7,8 +7,8 @@
 //   - every command gets one verdict, in order, and no verdict comes by itself;
 //   - a packet's text comes in as many beats as its command says, `last` on the last one, and no
 //     beat comes by itself; in GCM each holds what came in, in order, while frames were whole;
-//   - once no more commands come, and frames come and outputs are ready, something is taken in every
-//     Quiet cycles, a beat or a verdict, until every packet has its verdict and all of its text.
+//   - once no more commands come, and frames come and outputs are ready, something is taken in
+//     every Quiet cycles, a beat or a verdict, until every packet has its verdict and all its text.
 //
 // The assertions in the sources are proved with these: no queue is pushed when full or popped when
 // empty.
