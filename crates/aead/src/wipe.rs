@@ -26,7 +26,7 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 #[derive(Clone, Debug)]
 pub(crate) struct CleanStackOf {
-    /// KiB to be overwritten, of which there are three numbers: so calls are of functions that exist.
+    /// KiB to be overwritten, of which there are few numbers: so calls are of functions that exist.
     #[cfg_attr(not(feature = "std"), allow(dead_code))]
     kib: u8,
 }
@@ -62,8 +62,7 @@ impl Drop for CleanStackOf {
         #[cfg(feature = "std")]
         match self.kib {
             0 => {}
-            1..=4 => clean_stack::<0x1000>(),
-            5..=8 => clean_stack::<0x2000>(),
+            1..=8 => clean_stack::<0x2000>(),
             _ => clean_stack::<0x4000>(),
         }
     }
