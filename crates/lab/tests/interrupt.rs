@@ -66,7 +66,8 @@ fn a_sweep_that_is_killed_ends_with_the_same_table() {
         assert!(if table.exists() { right() } else { !ended }, "after {kills} kills");
         kills += u32::from(!ended);
         let now = std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
-        assert!(ended || now >= kept, "runs were lost");
+        // With the table there, which is whole, the journal may be gone before the program has ended.
+        assert!(ended || table.exists() || now >= kept, "runs were lost");
         kept = now.max(kept);
         ended
     });
