@@ -110,7 +110,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// Decrypts the text at the front of `message` in place if the rest, [`tag_len`](Self::tag_len) bytes, is its tag; returns the text.
     ///
     /// # Errors
-    /// [`OpenError`] otherwise; all of the text is then zero.
+    /// [`OpenError`] otherwise; all of the text is then zero. A message that is shorter than a tag has no text, and stays as it is.
     #[doc(alias("decrypt", "packet", "in-place"))]
     #[inline]
     fn open_message<'m>(&self, nonce: &[u8], ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {

@@ -149,14 +149,15 @@ fn rows<C: BlockCipher, S: Simd, const R: usize, const N: usize, const WHOLE: bo
                 S::Reg::scatter4(blocks, &mut frames[i * lanes..], row);
             }
         }
-    }
-    for row in if const { WHOLE } { N..N } else { 0..N } {
-        for (i, x) in chain.iter_mut().enumerate() {
-            *x = *x ^ simd.gather(&frames[i * lanes..], row);
-        }
-        cipher.encrypt(simd, &mut chain);
-        for (i, x) in chain.iter().enumerate() {
-            x.scatter(&mut frames[i * lanes..], row);
+    } else {
+        for row in 0..N {
+            for (i, x) in chain.iter_mut().enumerate() {
+                *x = *x ^ simd.gather(&frames[i * lanes..], row);
+            }
+            cipher.encrypt(simd, &mut chain);
+            for (i, x) in chain.iter().enumerate() {
+                x.scatter(&mut frames[i * lanes..], row);
+            }
         }
     }
     for (i, x) in chain.iter().enumerate() {
