@@ -47,7 +47,7 @@ fn a_load_is_measured_and_nothing_bad_is_accepted() {
 
 #[test]
 fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
-    const CLIENTS: u32 = 1 << 14;
+    const CLIENTS: u32 = 1 << 15;
     // Alice and bob have numbers too
     let all = CLIENTS + 2;
     let sandbox = Sandbox::new();
@@ -65,12 +65,14 @@ fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
         assert_eq!(relay.metric("sessions"), f64::from(clients));
         relay.metric("resident_bytes")
     };
-    let few = resident(CLIENTS / 4);
-    let taken = (resident(CLIENTS) - few) / f64::from(CLIENTS - CLIENTS / 4);
+    // Buffers and threads of the connections are there before it counts
+    resident(256);
+    let few = resident(CLIENTS / 8);
+    let taken = (resident(CLIENTS) - few) / f64::from(CLIENTS - CLIENTS / 8);
     let said = lab(&sandbox, &format!("load --clients {CLIENTS} --seconds 0.1 --local --json"));
     let object: Value = serde_json::from_slice(&said.out).unwrap();
     let load = object["bytes_per_client"].as_f64().unwrap();
     assert!((load / told - 1.0).abs() < 0.1, "load says {load}, the relay {told}");
     // What is told is the most: no tenants are configured, and what was freed is used again
-    assert!(taken < 1.1 * told && taken > 0.5 * told, "the relay says {told} and takes {taken}");
+    assert!(taken < 1.1 * told && taken > 0.4 * told, "the relay says {told} and takes {taken}");
 }
