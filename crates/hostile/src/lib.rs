@@ -30,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
     Target { name: "damage", run: files::damage },
     Target { name: "enc", run: files::enc },
+    Target { name: "end_to_end", run: relay::end_to_end },
     Target { name: "frame", run: relay::frame },
     Target { name: "grant", run: relay::grant },
     Target { name: "keys", run: keys::keys },

@@ -120,6 +120,11 @@ pub(crate) fn transfer(bytes: &[u8]) {
     sealwright_relay::client::transfer_fuzz::transfer(bytes);
 }
 
+/// Any bytes as a stream that is sealed end to end between clients, or as what becomes of a genuine one.
+pub(crate) fn end_to_end(bytes: &[u8]) {
+    sealwright_relay::client::end_to_end_fuzz::end_to_end(bytes);
+}
+
 static RELAY: OnceLock<(Relay, Mutex<Client>)> = OnceLock::new();
 
 fn relay() -> &'static (Relay, Mutex<Client>) {

@@ -17,6 +17,9 @@ pub mod transfer_fuzz;
 mod transport;
 
 #[cfg(feature = "end-to-end")]
+#[doc(hidden)]
+pub use end_to_end::fuzz as end_to_end_fuzz;
+#[cfg(feature = "end-to-end")]
 pub use end_to_end::{EndToEnd, EndToEndError, Opening, Sealing};
 pub use identity::{ClientError, Identity, Session};
 pub use pipe::{Pipe, Transferred};

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | 1 data | sender's | of the first byte | bytes |
 //! | 2 end | sender's | after the last byte | nothing |
-//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each) |
+//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes; 512 at least); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each) |
 //! | 4 acknowledgement of the end | receiver's | bytes written | likewise |
 //! | 5 goodbye | sender's | any | nothing |
 //! | 6 open | sender's | 0 | the sender's name, a line feed, the receiver's name |
@@ -28,6 +28,9 @@ pub(crate) const WINDOW: usize = 1 << 20;
 const SMALL_WINDOW: usize = 256 << 10;
 /// Bytes in one message until the receiver says what it takes: they fit into a datagram on any path.
 pub(crate) const SAFE_PIECE: usize = 1100;
+/// A receiver that says that it takes less gets pieces of this length: with pieces of a byte, a peer could have us search through a
+/// million of them at each acknowledgement.
+const LEAST_PIECE: usize = 512;
 
 /// Ranges in an acknowledgement: it fits into a datagram.
 const RANGES: usize = 64;
@@ -174,7 +177,7 @@ impl ReliableStream {
     fn acknowledged(&mut self, offset: u64, rest: &[u8], with_end: bool, now: Instant) {
         let mut rest = rest;
         if let Some((piece, more)) = rest.split_first_chunk::<2>() {
-            self.peer_piece = usize::from(u16::from_be_bytes(*piece)).max(1);
+            self.peer_piece = usize::from(u16::from_be_bytes(*piece)).max(LEAST_PIECE);
             rest = more;
         }
         if let Some((window, more)) = rest.split_first_chunk::<4>() {

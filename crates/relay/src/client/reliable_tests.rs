@@ -114,6 +114,11 @@ fn pieces_are_as_long_as_both_routes_take_them() {
     assert_eq!(length(&mut stream), PIECE);
     stream.receive(&[&head(ACK, 1, 0)[..], &600u16.to_be_bytes()].concat(), now);
     assert_eq!(length(&mut stream), 600);
+    // A peer cannot have the stream cut into bytes
+    for little in [0u16, 1, 511] {
+        stream.receive(&[&head(ACK, 1, 0)[..], &little.to_be_bytes()].concat(), now);
+        assert_eq!(length(&mut stream), 512);
+    }
 }
 
 #[test]

@@ -14,6 +14,8 @@
 //! public keys cannot make or open a record; records are numbered, so none is lost, repeated or moved unnoticed.
 
 mod agreement;
+#[doc(hidden)]
+pub mod fuzz;
 mod opening;
 mod sealing;
 

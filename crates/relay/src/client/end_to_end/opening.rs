@@ -55,6 +55,10 @@ impl<W: Write> Opening<W> {
             self.context = Some(Box::new(self.shared.receiver(&encapsulated, &secret)?));
             return Ok(true);
         };
+        // Behind the end comes nothing
+        if !self.waiting.is_empty() && self.shared.state().ended {
+            return Err(EndToEndError::NotAuthentic.into());
+        }
         let Some(length) = self.waiting.first_chunk::<2>().copied() else { return Ok(false) };
         let end = 2 + usize::from(u16::from_be_bytes(length));
         if self.waiting.len() < end {
@@ -62,9 +66,7 @@ impl<W: Write> Opening<W> {
         }
         let text = Zeroizing::new(context.open(&self.waiting[2..end], &length).map_err(EndToEndError::from)?);
         self.waiting.drain(..end);
-        let ended = self.shared.state().ended;
         match text.split_first() {
-            _ if ended => return Err(EndToEndError::NotAuthentic.into()),
             Some((&DATA, data)) => {
                 self.output.write_all(data)?;
                 self.shared.state().received += data.len() as u64;
