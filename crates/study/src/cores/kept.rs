@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use super::design::{BITS, Cipher, Design, Mode};
 
+/// The device whose clocks decide: the faster of the two families of ECP5.
+const DEVICE: &str = "LFE5UM5G-85F-8, routed";
+
 /// Runs of place and route with different seeds from which on their median has a 95 % interval.
 pub(super) const SEEDS: usize = 6;
 
@@ -39,6 +42,11 @@ impl Synthesis {
     pub(super) fn alms(&self) -> Option<Interval> {
         let (low, high) = (self.alm_low?, self.alm_high?);
         Some(Interval { median: f64::midpoint(low, high), low, high })
+    }
+
+    /// Megahertz after routing with its interval, if there are as many seeds as that takes.
+    pub(super) fn clocks(&self) -> Option<Interval> {
+        Some(Interval { median: self.fmax_mhz?, low: self.fmax_low?, high: self.fmax_high? })
     }
 }
 
@@ -100,9 +108,14 @@ impl Kept {
         self.of(design).find(|found| found.lanes == 4 && found.alm_low.is_some())
     }
 
-    /// One lane, placed and routed.
+    /// One lane, placed and routed on the device whose clocks decide.
     pub(super) fn routed(&self, design: Design) -> Option<&Synthesis> {
-        self.of(design).find(|found| found.lanes == 1 && found.fmax_mhz.is_some())
+        self.of(design).find(|found| found.lanes == 1 && found.fmax_mhz.is_some() && found.device == DEVICE)
+    }
+
+    /// The same design with other lanes or on another device, placed and routed.
+    pub(super) fn others(&self, design: Design) -> impl Iterator<Item = &Synthesis> {
+        self.of(design).filter(|found| found.fmax_mhz.is_some() && (found.lanes != 1 || found.device != DEVICE))
     }
 
     fn of(&self, Design(cipher, mode): Design) -> impl Iterator<Item = &Synthesis> {
@@ -117,8 +130,7 @@ impl Kept {
 
     /// The same with its interval, if there are as many seeds as that takes.
     pub(super) fn clocks(&self, design: Design) -> Option<Interval> {
-        let found = self.routed(design)?;
-        Some(Interval { median: found.fmax_mhz?, low: found.fmax_low?, high: found.fmax_high? })
+        self.routed(design)?.clocks()
     }
 
     /// Seeds of place and route.
@@ -177,13 +189,17 @@ mod tests {
     fn results_are_found_by_their_design() {
         let synthesis = |mode: &str, lanes: u32, more: &str| {
             format!(
-                r#"{{"mode": "{mode}", "cipher": "aes128", "lanes": {lanes}, "device": "d", "tools": {{}}, "bram": 3,
-                {more}}}"#
+                r#"{{"mode": "{mode}", "cipher": "aes128", "lanes": {lanes}, "device": "{DEVICE}", "tools": {{}},
+                "bram": 3, {more}}}"#
             )
         };
         let mut kept = Kept::default();
         kept.take("a.json", &synthesis("gcm", 4, r#""alm_low": 10, "alm_high": 14"#)).unwrap();
         kept.take("b.json", &synthesis("gcm", 1, r#""fmax_mhz": 201.5"#)).unwrap();
+        // Neither another device nor four lanes decide, wherever they stand
+        let other = synthesis("ocb", 1, r#""fmax_mhz": 90"#).replace(DEVICE, "LFE5U-85F-8, routed");
+        kept.take("another-device.json", &other).unwrap();
+        kept.take("four-lanes.json", &synthesis("ocb", 4, r#""fmax_mhz": 80"#)).unwrap();
         let row = r#"{"core": "gcm-aes128-4-table0", "packets": 1, "blocks": 2, "forged": 0,
             "bits_per_cycle": {"64": 237.6}, "latency_cycles": 5}"#;
         let log = format!(r#"{{"cores": [{row}]}}"#);
@@ -196,6 +212,8 @@ mod tests {
         kept.take("c.json", &synthesis("ocb", 1, seeds)).unwrap();
         assert_eq!(kept.clocks(ocb).unwrap(), Interval { median: 250.0, low: 240.0, high: 260.0 });
         assert_eq!((kept.seeds(ocb), kept.seeds(Design(Cipher::Serpent, Mode::Ocb))), (6, 0));
+        let others: Vec<_> = kept.others(ocb).map(|found| (found.lanes, found.fmax_mhz)).collect();
+        assert_eq!(others, [(1, Some(90.0)), (4, Some(80.0))]);
         assert_eq!(kept.pace(gcm).unwrap().bits(64), Some(237.6));
         assert!(kept.pace(ocb).is_none());
     }

@@ -4,14 +4,21 @@ use sealwright_measure::{Cell, Column, Interval, Table};
 
 use super::{
     design::{Column as Printed, DESIGNS, Design, Mode},
-    kept::SEEDS,
+    kept::{SEEDS, Synthesis},
     measured::Measured,
     software::{ETHERNET, LENGTHS, LONGEST},
 };
 use crate::figure::cell;
 
 pub(super) fn tables(measured: &Measured) -> Vec<Table> {
-    let mut tables = vec![cores(measured), routed(measured), packets(measured), software(measured), checked(measured)];
+    let mut tables = vec![
+        cores(measured),
+        routed(measured),
+        elsewhere(measured),
+        packets(measured),
+        software(measured),
+        checked(measured),
+    ];
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
@@ -69,6 +76,11 @@ fn cores(measured: &Measured) -> Table {
     table
 }
 
+/// The median clock, with its interval if it has one.
+fn clock(found: &Synthesis) -> Cell {
+    or(found.clocks().or_else(|| found.fmax_mhz.map(Interval::exact)), "")
+}
+
 fn routed(measured: &Measured) -> Table {
     let columns = [
         Column::text("core"),
@@ -94,15 +106,40 @@ fn routed(measured: &Measured) -> Table {
             count(found.lut4),
             count(found.ff),
             count(found.bram),
-            measured
-                .kept
-                .clocks(design)
-                .or_else(|| found.fmax_mhz.map(Interval::exact))
-                .map_or_else(|| Cell::empty(""), cell),
+            clock(found),
             Cell::count(found.seeds.len() as u64),
             share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
             count(measured.kept.pace(design).and_then(|pace| pace.latency_cycles)),
         ]);
+    }
+    table
+}
+
+/// What decides nothing: the other family of ECP5, whose memories are slower, and four lanes.
+fn elsewhere(measured: &Measured) -> Table {
+    let columns = [
+        Column::text("core"),
+        Column::text("device"),
+        Column::number("lanes"),
+        Column::number("clock").unit("MHz"),
+        Column::number("runs of place and route"),
+        Column::number("of the table above").unit("%"),
+    ];
+    let note = "The same cores on another device or with four lanes, whose S-boxes of AES are arithmetic. No claim is decided by these.";
+    let mut table = Table::new("Other devices and four lanes", columns).with_note(note);
+    for design in DESIGNS {
+        let above = measured.kept.clock(design);
+        for found in measured.kept.others(design) {
+            let share = found.fmax_mhz.zip(above).map(|(clock, above)| 100.0 * clock / above);
+            table.row([
+                Cell::text(design.to_string()),
+                Cell::text(found.device.trim_end_matches(", routed")),
+                Cell::count(found.lanes.into()),
+                clock(found),
+                Cell::count(found.seeds.len() as u64),
+                share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
+            ]);
+        }
     }
     table
 }
