@@ -25,6 +25,8 @@ results! {
     "ecp5-gcm-serpent-1-cut1-d6-k4.json",
     "ecp5-ocb-aes128-1-rom4-k4.json",
     "ecp5-shu-aes128-1-rom4.json",
+    "ecp5u-cipher-aes128-1-rom4-k4.json",
+    "ecp5u-cipher-serpent-1-cut1-k4.json",
 }
 
 #[cfg(test)]

@@ -133,7 +133,8 @@ fn tables(isa: Isa) {
     let key: [u8; 16] = hidden(16, 1).try_into().expect("16 bytes");
     let aead: Gcm<Aes128, Table4k_vartime> = Gcm::new(isa, Aes128::new(isa, &key), TagLen::T16);
     let mut text = hidden(64, 2);
-    black_box(sealwright::Aead::seal_in_place(&aead, &[9; 12], b"", &mut text).is_ok());
+    // Of a tag that nobody takes nothing is computed
+    black_box(&sealwright::Aead::seal_in_place(&aead, &[9; 12], b"", &mut text).ok());
 }
 
 fn look_up() {

@@ -4,7 +4,7 @@ use super::{Frame, HashKeys, MultiBuffer, PACKETS, row::WIDTH};
 use crate::{
     block::multi_key::{LaneRounds, expand},
     ghash::{LaneKeys, LanePowers},
-    simd::{Block, Kernel, Reg, Simd},
+    simd::{Block, Kernel, Reg, Simd, unknown},
 };
 
 /// [`Keys`](super::Keys), for either number of round keys.
@@ -215,7 +215,9 @@ fn blocks<'a, const ROWS: usize>(
     row: usize,
 ) -> Blocks<'a, ROWS> {
     for ((block, frame), first) in blocks.iter_mut().zip(frames).zip(first) {
-        let at = row.wrapping_sub(*first);
+        // Else compilers gather the frames' places into vector registers and take each out again: more work than a look at each, and
+        // where addresses come from vector registers, the search for secret ones stops.
+        let at = unknown(row.wrapping_sub(*first) as u64) as usize;
         if let Some(there) = frame.get_mut(at..at.wrapping_add(ROWS))
             && let Ok(there) = there.try_into()
         {
