@@ -149,12 +149,13 @@ impl Manifest {
     }
 
     /// Whether every entry is within the tree: the first is a directory with a plain name, every other lies directly in a
-    /// directory that came before, no path comes twice, and the lengths can be added.
+    /// directory that came before, no path comes twice, and every content has a place that is a number.
     fn stays_inside(&self) -> bool {
         let Some((root, rest)) = self.entries.split_first() else { return false };
         let mut directories = HashSet::from([root.path.as_path()]);
         let mut seen = directories.clone();
-        let mut total: u64 = 0;
+        // Contents lie behind the manifest
+        let mut total = MAGIC.len() as u64 + 8 + LONGEST;
         root.kind == EntryKind::Directory
             && is_name(root.path.as_os_str())
             && rest.iter().all(|entry| {
