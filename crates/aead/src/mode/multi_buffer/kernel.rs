@@ -206,7 +206,7 @@ fn first_rows<const ROWS: usize>(spare: &mut Spare) -> Blocks<'_, ROWS> {
     spare.each_mut().map(|rows| rows.first_chunk_mut().expect("fewer rows"))
 }
 
-/// The frames' blocks from `row` on; where a packet has none, of the spare ones.
+/// The frames' blocks from `row` on; where a packet has none, of the spare ones. `unknown`, as compilers gather places in vectors.
 #[inline(always)]
 fn blocks<'a, const ROWS: usize>(
     frames: &'a mut [Frame<'_>],
@@ -215,8 +215,6 @@ fn blocks<'a, const ROWS: usize>(
     row: usize,
 ) -> Blocks<'a, ROWS> {
     for ((block, frame), first) in blocks.iter_mut().zip(frames).zip(first) {
-        // Else compilers gather the frames' places into vector registers and take each out again: more work than a look at each, and
-        // where addresses come from vector registers, the search for secret ones stops.
         let at = unknown(row.wrapping_sub(*first) as u64) as usize;
         if let Some(there) = frame.get_mut(at..at.wrapping_add(ROWS))
             && let Ok(there) = there.try_into()
