@@ -14,8 +14,8 @@ pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     let mut tables = vec![
         cores(measured),
         routed(measured),
-        elsewhere(measured),
         packets(measured),
+        elsewhere(measured),
         software(measured),
         checked(measured),
     ];
@@ -123,14 +123,14 @@ fn elsewhere(measured: &Measured) -> Table {
         Column::number("lanes"),
         Column::number("clock").unit("MHz"),
         Column::number("runs of place and route"),
-        Column::number("of the table above").unit("%"),
+        Column::number("of one lane's on LFE5UM5G").unit("%"),
     ];
     let note = "The same cores on another device or with four lanes, whose S-boxes of AES are arithmetic. No claim is decided by these.";
     let mut table = Table::new("Other devices and four lanes", columns).with_note(note);
     for design in DESIGNS {
-        let above = measured.kept.clock(design);
+        let decides = measured.kept.clock(design);
         for found in measured.kept.others(design) {
-            let share = found.fmax_mhz.zip(above).map(|(clock, above)| 100.0 * clock / above);
+            let share = found.fmax_mhz.zip(decides).map(|(clock, decides)| 100.0 * clock / decides);
             table.row([
                 Cell::text(design.to_string()),
                 Cell::text(found.device.trim_end_matches(", routed")),
