@@ -46,7 +46,7 @@ module key_guard
   input  logic [LenW-1:0]  text_len_i,
   output status_e          status_o,
   output logic             full_o,    // as many packets are under way as the queues hold
-  input  logic             verdict_i  // a packet's verdict was taken
+  input  logic             verdict_i  // a packet's verdict was taken, a cycle ago or more
 );
 
   localparam int unsigned CountW = $clog2(Flight + 1);

@@ -78,7 +78,7 @@ module gcm_core
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
   logic power_we;
-  logic command_fire, flight_full;
+  logic command_fire, flight_full, verdict_went;
   logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
@@ -92,7 +92,7 @@ module gcm_core
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
     .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
     .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
-    .verdict_i(verdict_valid_o && verdict_ready_i)
+    .verdict_i(verdict_went)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
@@ -103,10 +103,16 @@ module gcm_core
   );
 
   // ---- commands ----
-  logic stream_ready, made_full, frames_full;
-  assign command_ready_o = stream_ready && !made_full && !frames_full && !flight_full
-      && !zero_valid;
-  assign command_fire    = command_valid_i && command_ready_o;
+  // Whether there is room is asked a cycle ahead: what is full says so some commands early. None is
+  // taken in the cycle of a block of zeros.
+  logic stream_full, made_full, frames_full, zero_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {command_ready_o, zero_q} <= '0;
+    else {command_ready_o, zero_q} <= {
+        !(stream_full || made_full || frames_full || flight_full || zero_valid), zero_valid
+    };
+  end
+  assign command_fire = command_valid_i && command_ready_o;
 
   // Their lengths and what became of them, three cycles later.
   logic counted;
@@ -150,11 +156,11 @@ module gcm_core
   block_t narrow_in_q, narrow_out, mask;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {narrow_valid_q, narrow_zero_q} <= '0;
-    else {narrow_valid_q, narrow_zero_q} <= {command_fire, zero_valid};
+    else {narrow_valid_q, narrow_zero_q} <= {command_fire, zero_q};
   end
   always_ff @(posedge clk_i) begin
-    narrow_slot_q <= zero_valid ? setup_slot : command_slot_i;
-    narrow_in_q   <= zero_valid ? '0 : {32'h01000000, command_i.nonce};
+    narrow_slot_q <= zero_q ? setup_slot : command_slot_i;
+    narrow_in_q   <= zero_q ? '0 : {32'h01000000, command_i.nonce};
   end
   cipher_pipe #(.Cfg(narrow(Cfg.pipe))) u_narrow (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
@@ -179,7 +185,7 @@ module gcm_core
 
   assign stream_go = stream_valid && ahead_room_q;
   gcm_keystream #(.Lanes(Lanes), .Slots(Slots)) u_keystream (
-    .clk_i, .rst_ni, .valid_i(command_fire), .ready_o(stream_ready), .slot_i(command_slot_i),
+    .clk_i, .rst_ni, .valid_i(command_fire), .full_o(stream_full), .slot_i(command_slot_i),
     .nonce_i(command_i.nonce), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
     .go_i(stream_go), .valid_o(stream_valid), .slot_o(stream_slot), .block_o(counter_block)
   );
@@ -265,7 +271,7 @@ module gcm_core
   assign info_pop = pop && flags.ends;
 
   // There is room for the text and for the verdict.
-  logic ended_q, verdict_went;
+  logic ended_q;
   logic [$clog2(Pending+1)-1:0] pending_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

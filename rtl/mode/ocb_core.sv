@@ -67,7 +67,7 @@ module ocb_core
 
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
-  logic command_fire, flight_full;
+  logic command_fire, flight_full, verdict_went;
   logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
@@ -80,7 +80,7 @@ module ocb_core
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
     .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
     .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
-    .verdict_i(verdict_valid_o && verdict_ready_i)
+    .verdict_i(verdict_went)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
@@ -100,14 +100,18 @@ module ocb_core
   );
 
   // ---- commands, their first offsets, their beats ----
-  logic nonce_ready, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
+  logic nonce_full, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
   logic started_ready;
   logic [SlotW-1:0] ask_slot, started_slot;
   block_t ask, start_offset;
   lengths_t lengths, started;
 
-  assign command_ready_o = nonce_ready && !frames_full && !flight_full;
-  assign command_fire    = command_valid_i && command_ready_o;
+  // Whether there is room is asked a cycle ahead: what is full says so some commands early.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) command_ready_o <= 1'b0;
+    else command_ready_o <= !(nonce_full || frames_full || flight_full);
+  end
+  assign command_fire = command_valid_i && command_ready_o;
   delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
   packet_lengths #(.Lanes(Lanes)) u_lengths (
     .clk_i, .open_i(command_i.open), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
@@ -115,7 +119,7 @@ module ocb_core
   );
   ocb_nonce #(.Slots(Slots), .TagBytes(Cfg.tag_bytes)) u_nonce (
     .clk_i, .rst_ni, .slot_valid_i(slot_valid_o), .wipe_i(!setup_ready), .wipe_slot_i(setup_slot),
-    .valid_i(command_fire), .ready_o(nonce_ready), .slot_i(command_slot_i),
+    .valid_i(command_fire), .full_o(nonce_full), .slot_i(command_slot_i),
     .nonce_i(command_i.nonce), .lengths_i(lengths), .ask_valid_o(ask_valid),
     .ask_ready_i(ask_ready), .ask_slot_o(ask_slot), .ask_o(ask), .answer_valid_i(answer_valid),
     .answer_i(narrow_out_q), .valid_o(started_valid), .ready_i(started_ready),
@@ -182,7 +186,7 @@ module ocb_core
   );
 
   // ---- the data joins ----
-  logic in_valid, in_short, in_long, go_q, out_went, verdict_went, went_out, went_end;
+  logic in_valid, in_short, in_long, go_q, out_went, went_out, went_end;
   block_t [Lanes-1:0] data;
   logic [Bytes-1:0] in_keep;
   logic [$clog2(Ahead+1)-1:0] ahead_q;

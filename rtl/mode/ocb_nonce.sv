@@ -24,7 +24,7 @@ module ocb_nonce
   input  logic             wipe_i,          // wipe_slot_i is being given a key
   input  logic [SlotW-1:0] wipe_slot_i,
   input  logic             valid_i,
-  output logic             ready_o,
+  output logic             full_o,          // some commands early
   input  logic [SlotW-1:0] slot_i,
   input  logic [95:0]      nonce_i,
   input  lengths_t         lengths_i,       // of the command three cycles ago
@@ -59,9 +59,9 @@ module ocb_nonce
   logic [SlotW-1:0] slot, slot_q1, slot_q2, slot_q3;
   logic [5:0] bottom_q1, bottom_q2, bottom_q3;  // those six bits
 
-  assign ready_o = !queue_full && !asks_full;
-  assign slot    = Slots > 1 ? slot_i : '0;
-  assign upper   = {nonce_i[95:94], nonce_i[87:0]};
+  assign full_o = queue_full || asks_full;
+  assign slot   = Slots > 1 ? slot_i : '0;
+  assign upper  = {nonce_i[95:94], nonce_i[87:0]};
 
   (* ram_style = "distributed" *)
   upper_t latest [Slots];
@@ -76,7 +76,7 @@ module ocb_nonce
       fresh_q3 <= 1'b0;
       known_q  <= '0;
     end else begin
-      valid_q  <= {valid_q[2:1], valid_i && ready_o};
+      valid_q  <= {valid_q[2:1], valid_i};
       fresh_q3 <= valid_q[2] && !(known_q2 && &same_q2);
       for (int s = 0; s < Slots; s++) begin
         known_q[s] <= (known_q[s] || (valid_q[1] && slot_q1 == SlotW'(s))) && slot_valid_i[s];
