@@ -46,7 +46,7 @@ module key_guard
   input  logic [LenW-1:0]  text_len_i,
   output status_e          status_o,
   output logic             full_o,    // as many packets are under way as the queues hold
-  input  logic             verdict_i  // a packet's verdict was taken, a cycle ago or more
+  input  logic             verdict_i  // a packet's verdict is taken
 );
 
   localparam int unsigned CountW = $clog2(Flight + 1);
@@ -64,17 +64,20 @@ module key_guard
   logic [SlotW-1:0] command_slot_q, verdict_slot;
   logic [Slots-1:0][CountW-1:0] count_q;
   logic [Slots-1:0] some_q, comes, goes;  // some_q: the count is not 0
+  // The ports are far apart: verdicts are counted a cycle late, from a register that the tools must
+  // not merge with another one.
+  (* keep *) logic verdict_q;
   logic [CountW-1:0] all_q;
   logic too_long_q, cannot_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) command_q <= 1'b0;
-    else command_q <= command_i;
+    if (!rst_ni) {command_q, verdict_q} <= '0;
+    else {command_q, verdict_q} <= {command_i, verdict_i};
   end
   // Verdicts come in the order of the commands.
   fifo_port #(.Cfg(queue(SlotW, Flight))) u_order (
     .clk_i, .rst_ni, .push_i(command_q), .data_i(command_slot_q), .near_full_o(unused_order_full),
-    .valid_o(unused_order), .data_o(verdict_slot), .pop_i(verdict_i)
+    .valid_o(unused_order), .data_o(verdict_slot), .pop_i(verdict_q)
   );
   always_ff @(posedge clk_i) begin
     command_slot_q <= Slots > 1 ? command_slot_i : '0;
@@ -87,7 +90,7 @@ module key_guard
   end
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
     assign comes[s] = command_q && command_slot_q == SlotW'(s);
-    assign goes[s]  = verdict_i && verdict_slot == SlotW'(s);
+    assign goes[s]  = verdict_q && verdict_slot == SlotW'(s);
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -100,7 +103,7 @@ module key_guard
         count_q[s] <= count_q[s] + CountW'(comes[s]) - CountW'(goes[s]);
         some_q[s]  <= comes[s] || (some_q[s] && !(goes[s] && count_q[s] == CountW'(1)));
       end
-      all_q  <= all_q + CountW'(command_q) - CountW'(verdict_i);
+      all_q  <= all_q + CountW'(command_q) - CountW'(verdict_q);
       full_o <= all_q >= CountW'(Flight - 4);
     end
   end

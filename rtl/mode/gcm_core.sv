@@ -78,7 +78,7 @@ module gcm_core
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
   logic power_we;
-  logic command_fire, flight_full, verdict_went;
+  logic command_fire, flight_full;
   logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
@@ -92,7 +92,7 @@ module gcm_core
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
     .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
     .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
-    .verdict_i(verdict_went)
+    .verdict_i(verdict_valid_o && verdict_ready_i)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
@@ -271,7 +271,7 @@ module gcm_core
   assign info_pop = pop && flags.ends;
 
   // There is room for the text and for the verdict.
-  logic ended_q;
+  logic ended_q, verdict_went;
   logic [$clog2(Pending+1)-1:0] pending_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -67,7 +67,7 @@ module ocb_core
 
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
-  logic command_fire, flight_full, verdict_went;
+  logic command_fire, flight_full;
   logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
@@ -80,7 +80,7 @@ module ocb_core
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
     .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
     .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
-    .verdict_i(verdict_went)
+    .verdict_i(verdict_valid_o && verdict_ready_i)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
     .clk_i, .rst_ni,
@@ -186,7 +186,7 @@ module ocb_core
   );
 
   // ---- the data joins ----
-  logic in_valid, in_short, in_long, go_q, out_went, went_out, went_end;
+  logic in_valid, in_short, in_long, go_q, out_went, verdict_went, went_out, went_end;
   block_t [Lanes-1:0] data;
   logic [Bytes-1:0] in_keep;
   logic [$clog2(Ahead+1)-1:0] ahead_q;
