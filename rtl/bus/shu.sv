@@ -99,21 +99,25 @@ module shu
     return place == PlaceW'(Pads - 1) ? '0 : place + PlaceW'(1);
   endfunction
 
-  // Whose pool lacks a pad is found by going round; asking takes Blocks cycles.
-  logic [QueueW-1:0] scan_q;
+  // Whose pool lacks a pad is found by going round, two cycles a pool: one looks, one begins to ask,
+  // if no counter was written meanwhile. Asking takes Blocks cycles; in the first ones the pool's
+  // counter is written back.
+  logic [QueueW-1:0] scan_q, bump_queue_q;
   logic [2:0] block_q;
-  logic asking_q, wants, asks;
-  logic [63:0] asking_counter_q;
-  assign wants = live_q[scan_q] && asked_q[scan_q] != (PlaceW+1)'(Pads);
-  assign asks  = asking_q && !zero_valid && setup_ready;
+  logic looked_q, lacks_q, asking_q, bump_q, begins, asks;
+  logic [63:0] asking_counter_q, next_counter_q;
+  assign begins = looked_q && lacks_q && !counter_we_i;
+  assign asks   = asking_q && !zero_valid && setup_ready;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       scan_q   <= '0;
       block_q  <= '0;
+      looked_q <= 1'b0;
       asking_q <= 1'b0;
     end else if (flush) begin
       block_q  <= '0;
+      looked_q <= 1'b0;
       asking_q <= 1'b0;
     end else if (asks) begin
       block_q <= block_q == 3'(Blocks - 1) ? '0 : block_q + 3'd1;
@@ -122,14 +126,29 @@ module shu
         scan_q   <= scan_q + QueueW'(1);
       end
     end else if (!asking_q) begin
-      asking_q <= wants && !counter_we_i;
-      if (!wants) scan_q <= scan_q + QueueW'(1);
+      looked_q <= !looked_q && !counter_we_i && !bump_q;
+      asking_q <= begins;
+      if (looked_q && !lacks_q) scan_q <= scan_q + QueueW'(1);
+    end
+  end
+  // bump_q: next_counter_q is to be written to the pool's counter. One that is written from outside
+  // goes first, and replaces it.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) bump_q <= 1'b0;
+    else if (begins && !flush) bump_q <= 1'b1;
+    else if (!counter_we_i || {counter_receive_i, counter_peer_i} == bump_queue_q) begin
+      bump_q <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
-    if (!asking_q) asking_counter_q <= counter_q[scan_q];
+    lacks_q <= live_q[scan_q] && asked_q[scan_q] != (PlaceW+1)'(Pads);
+    if (!asking_q && !looked_q) asking_counter_q <= counter_q[scan_q];
+    if (begins) begin
+      next_counter_q <= asking_counter_q + 64'd1;
+      bump_queue_q   <= scan_q;
+    end
     if (counter_we_i) counter_q[{counter_receive_i, counter_peer_i}] <= counter_i;
-    else if (!asking_q && wants) counter_q[scan_q] <= counter_q[scan_q] + 64'd1;
+    else if (bump_q) counter_q[bump_queue_q] <= next_counter_q;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -148,7 +167,7 @@ module shu
     end else begin
       for (int q = 0; q < Queues; q++) begin
         asked_q[q] <= asked_q[q]
-            + (PlaceW+1)'(!asking_q && wants && !counter_we_i && scan_q == QueueW'(q))
+            + (PlaceW+1)'(!asking_q && begins && scan_q == QueueW'(q))
             - (PlaceW+1)'(take && queue_q == QueueW'(q));
         ready_q[q] <= ready_q[q] + (PlaceW+1)'(made && made_queue == QueueW'(q))
             - (PlaceW+1)'(take && queue_q == QueueW'(q));
@@ -190,9 +209,19 @@ module shu
   delay_valid #(.Cycles(latency(Pipe))) u_zero (
     .clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(zero_done)
   );
-  delay #(.W(3 + QueueW), .Cycles(latency(Pipe))) u_beside (
-    .clk_i, .d_i({in_block_q, in_queue_q}), .q_o({out_block, out_queue})
+  // The pool and its place are worked out a cycle before the block comes; a pool's next pad is at
+  // least a round of the pools behind.
+  logic [2:0] soon_block;
+  logic [QueueW-1:0] soon_queue;
+  logic [PlaceW-1:0] out_place;
+  delay #(.W(3 + QueueW), .Cycles(latency(Pipe) - 1)) u_beside (
+    .clk_i, .d_i({in_block_q, in_queue_q}), .q_o({soon_block, soon_queue})
   );
+  always_ff @(posedge clk_i) begin
+    out_block <= soon_block;
+    out_queue <= soon_queue;
+    out_place <= tail_q[soon_queue];
+  end
   // A key's expansion takes longer than the cipher: what comes out meanwhile is of the key before.
   logic kept;
   assign kept       = cipher_valid && setup_ready;
@@ -200,7 +229,9 @@ module shu
   assign made_queue = out_queue;
 
   // ---- a line ----
-  typedef enum logic [2:0] {Idle, Look, Read, Mix, Hash, Await, Compare, Answer} state_e;
+  typedef enum logic [3:0] {
+    Idle, Look, Read, Mix, Hash, Await, Compare, Decide, Answer
+  } state_e;
 
   state_e state_d, state_q;
   logic receive_q, allowed_q;
@@ -208,32 +239,44 @@ module shu
   logic [7:0] process_q;
   logic [63:0] line_q;
   logic [2:0] group_q;
-  logic hash_valid, same_q;
+  logic hash_valid, same_q, some_q;  // some_q: there is a pad
+  logic [15:0] same_bytes_q;
+  logic [PlaceW-1:0] place_q;        // of the oldest
   block_t hash, tag_q, made_tag_q;
   block_t [3:0] text_q, out_q;
   block_t [Blocks-1:0] pad_q;
 
   logic [Nodes-1:0] table_q [256];
   logic [Nodes-1:0] nodes_q;
-  logic [255:0] known_q;
+  logic [15:0][15:0] known_q;
+  logic [15:0] known_row_q;
 
   assign queue_q = {receive_q, peer_q};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) known_q <= '0;
-    else if (process_we_i) known_q[process_i] <= 1'b1;
+    else if (process_we_i) known_q[process_i[7:4]][process_i[3:0]] <= 1'b1;
   end
   always_ff @(posedge clk_i) begin
     if (process_we_i) table_q[process_i] <= process_nodes_i;
     nodes_q <= process_we_i && process_i == line_process_i ? process_nodes_i
         : table_q[line_process_i];
+    if (state_q == Idle) begin
+      for (int i = 0; i < 16; i++) begin
+        known_row_q[i] <= known_q[line_process_i[7:4]][i]
+            || (process_we_i && process_i == {line_process_i[7:4], 4'(i)});
+      end
+    end
+    // What a line needs of its pool: nobody but that line takes a pad out.
+    some_q  <= ready_q[queue_q] != '0;
+    place_q <= head_q[queue_q];
   end
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_pad
     block_t mem [2**(QueueW + PlaceW)];
     always_ff @(posedge clk_i) begin
-      if (kept && out_block == 3'(b)) mem[{out_queue, tail_q[out_queue]}] <= cipher_out;
-      pad_q[b] <= mem[{queue_q, head_q[queue_q]}];
+      if (kept && out_block == 3'(b)) mem[{out_queue, out_place}] <= cipher_out;
+      pad_q[b] <= mem[{queue_q, place_q}];
     end
   end
 
@@ -243,11 +286,12 @@ module shu
       Idle:    if (valid_i && ready_o) state_d = Look;
       Look:    state_d = Read;
       Read:    if (!allowed_q) state_d = Answer;
-               else if (ready_q[queue_q] != '0 && setup_ready) state_d = Mix;
+               else if (some_q && setup_ready) state_d = Mix;
       Mix:     state_d = Hash;
       Hash:    if (group_q == 3'd5) state_d = Await;
       Await:   if (hash_valid) state_d = Compare;
-      Compare: state_d = Answer;
+      Compare: state_d = Decide;
+      Decide:  state_d = Answer;
       Answer:  if (ready_i) state_d = Idle;
       default: state_d = Idle;
     endcase
@@ -272,13 +316,16 @@ module shu
         tag_q     <= tag_i;
       end
       Look: allowed_q <=
-          known_q[process_q] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i
+          known_row_q[process_q[3:0]] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i
               && live_q[queue_q];
       Read: group_q <= '0;
       Mix:  out_q <= mixed;
       Hash: group_q <= group_q + 3'd1;
       Await: made_tag_q <= element(hash) ^ pad_q[4];
-      Compare: same_q <= made_tag_q == tag_q;
+      Compare: for (int i = 0; i < 16; i++) begin
+        same_bytes_q[i] <= made_tag_q[8*i+:8] == tag_q[8*i+:8];
+      end
+      Decide: same_q <= same_bytes_q == '1;
       default: ;
     endcase
   end

@@ -57,12 +57,12 @@ module gcm_keystream
     nonce_q2  <= nonce_q1;
     slot_q2   <= slot_q1;
   end
-  fifo #(.Cfg(queue(BlockW + LeftW + 1, 16))) u_counts (
+  fifo #(.Cfg(queue(BlockW + LeftW + 1, 32))) u_counts (
     .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({first_q2, left_q2, last_q2}),
     .near_full_o(unused_full), .valid_o(came), .data_o({came_first, came_left, came_last}),
     .pop_i(load)
   );
-  fifo_late #(.Cfg(queue(SlotW + 96, 16, 5))) u_nonces (
+  fifo_late #(.Cfg(queue(SlotW + 96, 32, 8))) u_nonces (
     .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full_o),
     .valid_o(unused_valid), .data_o({came_slot, came_nonce}), .pop_i(load)
   );

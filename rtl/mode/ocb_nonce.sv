@@ -97,7 +97,7 @@ module ocb_nonce
     bottom_q3 <= bottom_q2;
   end
 
-  fifo_late #(.Cfg(queue(SlotW + 15 * Groups, 16, 6))) u_asks (
+  fifo_late #(.Cfg(queue(SlotW + 15 * Groups, 32, 8))) u_asks (
     .clk_i, .rst_ni, .push_i(fresh_q3), .data_i({slot_q3, upper_q3}), .near_full_o(asks_full),
     .valid_o(ask_valid_o), .data_o({ask_slot_o, asked}), .pop_i(ask_valid_o && ask_ready_i)
   );
@@ -115,13 +115,13 @@ module ocb_nonce
   logic [5:0] bottom_q5;  // so many cycles after take
   logic [6:0] taken_q;    // cycles since
   logic unused_fresh_full, unused_lengths_valid;
-  fifo_port #(.Cfg(queue(1 + SlotW, Wait, 6))) u_fresh (
+  fifo_port #(.Cfg(queue(1 + SlotW, Wait, 8))) u_fresh (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({fresh_q3, slot_q3}),
     .near_full_o(unused_fresh_full), .valid_o(queued_valid), .data_o({queued_fresh, taken_slot}),
     .pop_i(take)
   );
   // The rest is not wanted before the cipher's block has been shifted.
-  fifo_late #(.Cfg(queue(SlotW + $bits(lengths_t) + 6, Wait, 5))) u_lengths (
+  fifo_late #(.Cfg(queue(SlotW + $bits(lengths_t) + 6, Wait, 8))) u_lengths (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({slot_q3, lengths_i, bottom_q3}),
     .near_full_o(queue_full), .valid_o(unused_lengths_valid),
     .data_o({queued_slot, queued_lengths, bottom_q5}), .pop_i(taken_q[4-Late])

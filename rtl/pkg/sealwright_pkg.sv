@@ -68,12 +68,10 @@ package sealwright_pkg;
     return '{width: width, depth: depth, slack: slack};
   endfunction
 
-  // The same pipeline with one lane. With four cuts arithmetic keeps up with S-boxes in memory, and
-  // leaves memories, which are few and far apart, to the wide pipeline.
+  // The same pipeline with one lane.
   function automatic pipe_cfg_t narrow(pipe_cfg_t pipe);
     narrow       = pipe;
     narrow.lanes = 1;
-    if (pipe.sbox == SboxRom && pipe.cut == 4) narrow.sbox = SboxComposite;
   endfunction
 
   // The inverse of the same pipeline. S-boxes of three ciphers in memory are more than most
