@@ -99,9 +99,9 @@ module shu
     return place == PlaceW'(Pads - 1) ? '0 : place + PlaceW'(1);
   endfunction
 
-  // Whose pool lacks a pad is found by going round, two cycles a pool: one looks, one begins to ask,
-  // if no counter was written meanwhile. Asking takes Blocks cycles; in the first ones the pool's
-  // counter is written back.
+  // Whose pool lacks a pad is found by going round, two cycles a pool: one looks, one begins to
+  // ask, if no counter was written meanwhile. Asking takes Blocks cycles; in the first ones the
+  // pool's counter is written back.
   logic [QueueW-1:0] scan_q, bump_queue_q;
   logic [2:0] block_q;
   logic looked_q, lacks_q, asking_q, bump_q, begins, asks;
