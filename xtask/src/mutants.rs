@@ -46,6 +46,11 @@ impl Wanted {
         Ok(Wanted { name, file, tests })
     }
 
+    /// The words for cargo, and those from `--` on, for the programs with the tests.
+    fn words(&self) -> (&[String], &[String]) {
+        self.tests.split_at(self.tests.iter().position(|word| word == "--").unwrap_or(self.tests.len()))
+    }
+
     /// What the names of its changes begin with.
     fn place(&self) -> String {
         format!("crates/{}/{}", self.name, self.file.as_deref().unwrap_or_default())
@@ -146,7 +151,10 @@ fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
     if wanted.file.is_some() {
         command.args(["--file", &wanted.place()]);
     }
-    command.arg("--").args(&wanted.tests).current_dir(&tree).env("CARGO_TARGET_DIR", home.join("build"));
+    // What goes to every call of cargo also says what is built: no test program that does not run.
+    let (cargo, programs) = wanted.words();
+    command.args(cargo.iter().map(|word| format!("--cargo-arg={word}")));
+    command.arg("--").args(programs).current_dir(&tree).env("CARGO_TARGET_DIR", home.join("build"));
     // One crate is built again and again.
     command.env("CARGO_INCREMENTAL", "1");
     // 0: every change was noticed; 2: some were not; 3: with some the tests hung
@@ -287,6 +295,16 @@ mod tests {
     fn lines_move_and_names_do_not() {
         let line = "crates/a/src/x.rs:35:14: replace > with == in <impl Ring for [u8; N]>::is_new";
         assert_eq!(name_of(line), "crates/a/src/x.rs: replace > with == in <impl Ring for [u8; N]>::is_new");
+    }
+
+    #[test]
+    fn words_for_cargo_and_for_the_tests_are_told_apart() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let words = ["session", "src/replay.rs", "--", "--lib", "--", "replay", "ring"].map(str::to_owned);
+        let wanted = Wanted::of(&root, &words).expect("it is there");
+        assert_eq!(wanted.words(), (&words[3..4], &words[4..]));
+        let wanted = Wanted::of(&root, &words[..4]).expect("it is there");
+        assert_eq!(wanted.words(), (&words[3..4], &[][..]));
     }
 
     #[test]

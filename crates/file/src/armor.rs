@@ -138,3 +138,83 @@ impl<R: Read> Read for ArmorReader<R> {
         Ok(got)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::io::BufWriter;
+
+    use super::*;
+
+    /// Bytes that no line repeats.
+    fn bytes(len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at * 7 % 251) as u8).collect()
+    }
+
+    /// Armored in writes of so many bytes.
+    fn armored(bytes: &[u8], step: usize) -> String {
+        let mut text = Vec::new();
+        let mut writer = ArmorWriter::new(&mut text);
+        bytes.chunks(step).for_each(|bytes| writer.write_all(bytes).unwrap());
+        writer.finish().unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    /// Read with buffers of so many bytes.
+    fn read(text: &str, step: usize) -> io::Result<Vec<u8>> {
+        let (mut reader, mut out, mut buffer) = (ArmorReader::new(text.as_bytes()), Vec::new(), vec![0; step]);
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok(out),
+                n => out.extend_from_slice(&buffer[..n]),
+            }
+        }
+    }
+
+    /// The line in which something is wrong.
+    fn wrong(text: &str) -> u64 {
+        let error = read(text, 100).unwrap_err().downcast::<Error>().unwrap();
+        let Error::NotAuthentic(Flaw::Armor { line }) = error else { panic!("{error}") };
+        line
+    }
+
+    #[test]
+    fn lines_have_48_bytes_and_come_back() {
+        for len in [0, 1, 47, 48, 49, 96, 97, 150, 200] {
+            let bytes = bytes(len);
+            let lines: String = bytes.chunks(48).map(|line| STANDARD.encode(line) + "\n").collect();
+            let text = format!("{BEGIN}\n{lines}{END}\n");
+            for step in [1, 7, 48, 50, 1000] {
+                assert_eq!(armored(&bytes, step), text, "{len} bytes in writes of {step}");
+                assert_eq!(read(&text, step).unwrap(), bytes, "{len} bytes in reads of {step}");
+            }
+            assert_eq!(read(&text.replace('\n', "\r\n"), 64).unwrap(), bytes, "lines as others end them");
+        }
+    }
+
+    #[test]
+    fn flushing_goes_through() {
+        let mut text = Vec::new();
+        let mut writer = ArmorWriter::new(BufWriter::with_capacity(4096, &mut text));
+        writer.write_all(&[0; 48]).unwrap();
+        writer.flush().unwrap();
+        assert_eq!(writer.to.get_ref().len(), BEGIN.len() + 1 + 64 + 1);
+    }
+
+    #[test]
+    fn there_is_one_form_and_the_line_that_differs_is_told() {
+        let [whole, other] = [bytes(48), vec![9; 48]].map(|line| STANDARD.encode(line));
+        let text = |lines: &[&str]| format!("{BEGIN}\n{}\n{END}\n", lines.join("\n"));
+        assert_eq!(read(&text(&[&whole, &other, "AAAA"]), 100).unwrap().len(), 99);
+        assert_eq!(wrong("a letter\n"), 1);
+        assert_eq!(wrong(&text(&[&whole, "not base64", &whole])), 3);
+        assert_eq!(wrong(&text(&[&whole, "AAB="])), 3, "bits that are not zero");
+        assert_eq!(wrong(&text(&["AAAA", &whole])), 3, "a short line in the middle");
+        assert_eq!(wrong(&text(&["AAAA", "AAAA"])), 3);
+        assert_eq!((wrong(&text(&[""])), wrong(&text(&[&whole, ""]))), (2, 3), "an empty line");
+        assert_eq!(wrong(&text(&[&format!("{whole}AAAA")])), 2, "a line of 68");
+        assert_eq!(wrong(&format!("{BEGIN}\n{whole}\n")), 3, "no last line");
+        assert_eq!(wrong(&format!("{}\n \nmore", text(&[&whole]))), 4, "text behind the last line");
+        assert_eq!(read(&format!("{}\n \n", text(&[&whole])), 5).unwrap(), bytes(48), "spaces behind it");
+    }
+}

@@ -176,3 +176,99 @@ fn read_passphrase(from: &mut impl Read) -> Result<KeySource, Error> {
     }
     Ok(KeySource::Passphrase { costs, salt })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::layout::Content;
+
+    /// A preamble's first bytes, of AES-256-GCM and plain bytes, as docs/FORMAT.md has them.
+    const FIRST: [u8; 12] = [0x89, b'S', b'E', b'A', b'L', 0x0d, 0x0a, 0x1a, 1, 2, 0, 0];
+
+    fn preamble(source: KeySource) -> Preamble {
+        Preamble { suite: Suite::Aes256Gcm, layout: Content::Bytes.into(), source }
+    }
+
+    fn passphrase() -> Preamble {
+        preamble(KeySource::Passphrase { costs: Costs { memory_kib: 64, passes: 3, lanes: 4 }, salt: [7; 16] })
+    }
+
+    fn flaw(mut bytes: &[u8]) -> Flaw {
+        match Preamble::read(&mut bytes) {
+            Err(Error::NotAuthentic(flaw)) => flaw,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bytes_are_where_the_format_says() {
+        let raw = preamble(KeySource::Raw);
+        let bytes = [&FIRST[..], &[0; 4]].concat();
+        assert_eq!((raw.to_bytes(), raw.context()), (bytes.clone(), bytes.clone()));
+        let mut rest = &[&bytes[..], b"body"].concat()[..];
+        assert_eq!((Preamble::read(&mut rest).unwrap(), rest), (raw, &b"body"[..]));
+
+        let [mut with_source, mut signed] = [FIRST; 2];
+        with_source[10] = 1;
+        let parameters = [0, 0, 0, 64, 0, 0, 0, 3, 0, 0, 0, 4];
+        let bytes = [&with_source[..], &[0, 0, 0, 28], &parameters, &[7; 16]].concat();
+        assert_eq!((passphrase().to_bytes(), passphrase().context()), (bytes.clone(), bytes.clone()));
+        assert_eq!(Preamble::read(&mut &bytes[..]).unwrap(), passphrase());
+
+        with_source[10] = 2;
+        assert_eq!(recipients_fixed(Suite::Aes256Gcm, Content::Bytes.into()), with_source);
+        signed[11] = 0x40;
+        let layout = Layout { signed: true, ..Layout::default() };
+        let preamble = Preamble { layout, ..preamble(KeySource::Raw) };
+        assert_eq!(preamble.to_bytes()[..12], signed);
+        #[cfg(feature = "signatures")]
+        assert_eq!((preamble.fixed(), Preamble::read(&mut &preamble.to_bytes()[..]).unwrap()), (signed, preamble));
+    }
+
+    /// Where slots are, body and slots depend on what stays when slots change.
+    #[test]
+    fn with_slots_the_context_is_the_first_twelve_bytes() {
+        let mut bytes = [&FIRST[..], &[0, 0, 0, 36, 9, 0, 0, 0], &[5; 32]].concat();
+        bytes[10] = 2;
+        let preamble = Preamble::read(&mut &bytes[..]).unwrap();
+        assert_eq!((preamble.context(), preamble.to_bytes()), (bytes[..12].to_vec(), bytes));
+    }
+
+    #[test]
+    fn where_it_ends_is_told() {
+        assert_eq!((flaw(b""), flaw(b"\x89SEAM"), flaw(b"Salted__12345678")), (Flaw::Magic, Flaw::Magic, Flaw::Magic));
+        for bytes in [preamble(KeySource::Raw).to_bytes(), passphrase().to_bytes()] {
+            for offset in 1..bytes.len() {
+                if offset == 16 && bytes[10] == 0 {
+                    continue;
+                }
+                assert_eq!(flaw(&bytes[..offset]), Flaw::Truncated { offset: offset as u64 }, "{offset}");
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_belong_to_sources() {
+        let with = |source, length| {
+            let mut bytes = [&FIRST[..], &[0, 0, 0, length], &[0; 99]].concat();
+            bytes[10] = source;
+            flaw(&bytes)
+        };
+        for length in [1, 27, 28, 29] {
+            assert_eq!(with(0, length), Flaw::SourceLength(length.into()));
+        }
+        for length in [0, 1, 27, 29] {
+            assert_eq!(with(1, length), Flaw::SourceLength(length.into()));
+        }
+        assert_eq!((with(1, 28), with(3, 0)), (Flaw::Costs, Flaw::KeySource(3)), "costs of zero");
+    }
+
+    #[test]
+    fn what_is_wanted_is_told() {
+        let bytes = [&[9, 0, 0, 0][..], &[5; 32]].concat();
+        let slots = KeySource::Recipients(Slots::read(&mut &bytes[..], 36, 16).unwrap());
+        let wants = [KeySource::Raw, passphrase().source, slots].map(|source| source.wants());
+        assert_eq!(wants, ["a raw key", "a passphrase", "one of its keys"]);
+    }
+}

@@ -133,3 +133,92 @@ impl<R: Read> Read for Decoder<'_, R> {
         Ok(n)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Characters that are read at once.
+    const PIECE: usize = 64 * 1024;
+
+    fn bytes(len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at * 7 % 251) as u8).collect()
+    }
+
+    fn read(text: &[u8]) -> Result<Vec<u8>, Error> {
+        let (mut from, mut out) = (text, Vec::new());
+        match Decoder::new(&mut from, Armor::Lines).read_to_end(&mut out) {
+            Ok(_) => Ok(out),
+            Err(error) => Err(error.downcast().unwrap()),
+        }
+    }
+
+    /// How many characters were read when something was wrong.
+    fn wrong(text: &[u8]) -> u64 {
+        match read(text).unwrap_err() {
+            Error::Enc(EncError::NotBase64(at)) => at,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn lines_are_written_as_openssl_writes_them() {
+        for len in [0, 1, 47, 48, 49, 97, 200] {
+            let bytes = bytes(len);
+            let lines: String = bytes.chunks(48).map(|line| STANDARD.encode(line) + "\n").collect();
+            let wanted = [
+                (Armor::None, bytes.clone()),
+                (Armor::Lines, lines.into_bytes()),
+                (Armor::OneLine, STANDARD.encode(&bytes).into_bytes()),
+            ];
+            for ((armor, text), step) in
+                wanted.into_iter().flat_map(|wanted| [1, 50, 1000].map(|n| (wanted.clone(), n)))
+            {
+                let mut to = Vec::new();
+                let mut encoder = Encoder::new(&mut to, armor);
+                bytes.chunks(step).for_each(|bytes| encoder.write(bytes).unwrap());
+                encoder.finish().unwrap();
+                assert_eq!(to, text, "{len} bytes in writes of {step}, {armor:?}");
+            }
+        }
+    }
+
+    /// What was read is given before more is read.
+    #[test]
+    fn whole_groups_are_given_at_once() {
+        let text = STANDARD.encode(bytes(2 * PIECE));
+        for (spaces, left) in [(0, 0), (1, 3), (2, 2), (3, 1)] {
+            let text = format!("{}{text}", " ".repeat(spaces));
+            let mut from = text.as_bytes();
+            let mut decoder = Decoder::new(&mut from, Armor::OneLine);
+            decoder.refill().unwrap();
+            assert_eq!((decoder.text.len(), decoder.bytes.len()), (left, (PIECE - spaces) / 4 * 3), "{spaces} spaces");
+            assert_eq!(decoder.bytes, bytes(2 * PIECE)[..decoder.bytes.len()]);
+        }
+    }
+
+    /// Padding may be the last that a piece has, and then nothing may come but white space.
+    #[test]
+    fn nothing_follows_padding() {
+        for len in [PIECE / 4 * 3 - 1, PIECE / 4 * 3 - 2] {
+            let text = STANDARD.encode(bytes(len)).into_bytes();
+            assert_eq!((text.len(), read(&text).unwrap()), (PIECE, bytes(len)));
+            assert_eq!(read(&[&text[..], b"\n \n"].concat()).unwrap(), bytes(len));
+            assert_eq!(wrong(&[&text[..], b"AAAA"].concat()), PIECE as u64 + 4);
+        }
+        assert_eq!(read(b" AA\n==\n").unwrap(), [0]);
+        assert_eq!(wrong(b"AA==AAAA"), 8);
+    }
+
+    #[test]
+    fn where_reading_stopped_is_told() {
+        assert_eq!((wrong(b"AAA?"), wrong(b"AAAAA"), wrong(b"AAAA\nA=\n")), (4, 5, 8));
+        let mut text = vec![b'A'; 2 * PIECE + 100];
+        text[PIECE + 7] = b'?';
+        assert_eq!(wrong(&text), 2 * PIECE as u64);
+        *text.last_mut().unwrap() = b'?';
+        text[PIECE + 7] = b'A';
+        assert_eq!(wrong(&text), text.len() as u64);
+    }
+}

@@ -270,4 +270,102 @@ mod tests {
         let long = format!("d/{}", "n".repeat(256));
         assert!(read(&[(Directory, "d"), (File, &long)]).is_err());
     }
+
+    /// What a text that begins so is refused for.
+    fn refused(mut text: impl Read) -> Error {
+        Manifest::read(&mut text).unwrap_err()
+    }
+
+    fn is_malformed(error: &Error) -> bool {
+        matches!(error, Error::NotAuthentic(Flaw::Tree))
+    }
+
+    #[test]
+    fn an_entry_s_bytes_are_where_the_format_says() {
+        let entry = Entry {
+            kind: EntryKind::File,
+            path: "d/f".into(),
+            mode: 0o417,
+            modified: (0x0102_0304_0506_0708, 0x0910_1112),
+            len: 0x2122_2324_2526_2728,
+        };
+        let numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0x10, 0x11, 0x12, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+        let bytes = [&[1, 1, 0o17][..], &numbers, &[0, 3], b"d/f"].concat();
+        let manifest = Manifest { entries: vec![entry.clone()] };
+        assert_eq!((manifest.to_bytes(), manifest.entries()), (bytes.clone(), &[entry.clone()][..]));
+        assert_eq!(Entry::read(&[&bytes[..], b"more"].concat()), Some((entry, &b"more"[..])));
+        for len in 0..bytes.len() {
+            assert_eq!(Entry::read(&bytes[..len]), None, "{len} bytes");
+        }
+        assert_eq!(Entry::read(&[&[2], &bytes[1..]].concat()), None, "no file and no directory");
+    }
+
+    #[test]
+    fn entries_are_held_to_their_values() {
+        let good = entry(EntryKind::File, "d");
+        let nothing = Entry { kind: EntryKind::Directory, len: 0, ..good.clone() };
+        let reads = |entry: &Entry| Entry::read(&Manifest { entries: vec![entry.clone()] }.to_bytes()).is_some();
+        for entry in [&good, &nothing, &Entry { mode: 0, len: 0, modified: (0, 0), ..good.clone() }] {
+            assert!(reads(entry) && reads(&Entry { mode: 0o777, ..entry.clone() }), "{entry:?}");
+            for mode in [0o1000, 0o4755, u16::MAX] {
+                assert!(!reads(&Entry { mode, ..entry.clone() }), "mode {mode:o}");
+            }
+            for nanoseconds in [1_000_000_000, u32::MAX] {
+                assert!(!reads(&Entry { modified: (0, nanoseconds), ..entry.clone() }), "{nanoseconds} ns");
+            }
+        }
+        assert!(!reads(&Entry { len: 1, ..nothing }), "a directory with content");
+    }
+
+    #[test]
+    fn a_text_that_is_no_tree_is_told_from_a_broken_one() {
+        let start = |len: u64| [&MAGIC[..], &len.to_be_bytes()].concat();
+        for text in [b"".to_vec(), MAGIC.to_vec(), start(7)[..15].to_vec(), vec![b'x'; 40]] {
+            assert!(matches!(refused(&text[..]), Error::NotATree), "{text:?}");
+        }
+        assert!(is_malformed(&refused(&start(0)[..])), "without a root");
+        assert!(is_malformed(&refused(&[start(30), vec![0; 29]].concat()[..])), "cut");
+    }
+
+    /// Fails if it is read.
+    struct Untouched;
+
+    impl Read for Untouched {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("it was read"))
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_is_too_long_is_not_read() {
+        let start = |len: u64| [&MAGIC[..], &len.to_be_bytes()].concat();
+        for len in [(1 << 30) + 1, 1 << 40, u64::MAX] {
+            assert!(is_malformed(&refused(start(len).chain(Untouched))), "{len}");
+        }
+        assert!(matches!(refused(start(1 << 30).chain(Untouched)), Error::Io { .. }));
+    }
+
+    /// A place behind the longest manifest and all contents is a number of 64 bits.
+    #[test]
+    fn contents_have_places() {
+        let most = u64::MAX - 16 - (1 << 30);
+        let tree = |lens: &[u64]| {
+            let files = lens.iter().enumerate();
+            let files = files.map(|(n, &len)| Entry { len, ..entry(EntryKind::File, &format!("d/{n}")) });
+            let manifest = Manifest { entries: [entry(EntryKind::Directory, "d")].into_iter().chain(files).collect() };
+            manifest.stays_inside()
+        };
+        assert!(tree(&[most]) && tree(&[most - 7, 7]) && tree(&[0, most, 0]));
+        assert!(!tree(&[most + 1]) && !tree(&[u64::MAX]) && !tree(&[most, 1]) && !tree(&[most, 1, 0]));
+    }
+
+    #[test]
+    fn names() {
+        for name in ["a", "...", ".a", "a b", &"n".repeat(255)] {
+            assert!(is_name(OsStr::new(name)), "{name:?}");
+        }
+        for name in ["", ".", "..", "/", "a/b", "a/", "a\0b", "\0", &"n".repeat(256)] {
+            assert!(!is_name(OsStr::new(name)), "{name:?}");
+        }
+    }
 }
