@@ -101,9 +101,6 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));
         }
-        if task.input == Place::Stream && args.files.directory.is_some() {
-            return Err(CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"));
-        }
         let output = stream::output(task, &args.files, args.preserve)?;
         if let Some(range) = &args.range {
             return range.write(task, &opening, output);

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealwright_file::list::NAME;
+use sealwright_file::{Content, Input, list::NAME};
 use sealwright_terminal::{CommandError, shown};
 
 use crate::args::FileArgs;
@@ -29,13 +29,15 @@ pub(crate) enum Place {
     /// Standard input or standard output.
     Stream,
     File(PathBuf),
+    /// The names that a sealed directory has inside, below `-C DIR` or here.
+    Inside,
 }
 
 impl Place {
     /// Its name in messages.
     pub(crate) fn name<'a>(&'a self, stream: &'a str) -> &'a Path {
         match self {
-            Place::Stream => Path::new(stream),
+            Place::Stream | Place::Inside => Path::new(stream),
             Place::File(path) => path,
         }
     }
@@ -96,6 +98,7 @@ impl Plan {
             }
             let output = match &args.output {
                 Some(path) if !output_is_stdout => Place::File(path.clone()),
+                None if args.directory.is_some() => Place::Inside,
                 _ => Place::Stream,
             };
             if let Some(directory) = &args.directory {
@@ -141,6 +144,7 @@ impl Plan {
                     .hint("-C DIR writes into a directory"));
             }
             (Some(output), _) => Place::File(output.clone()),
+            _ if direction == Direction::Open && !is_sealed(input) => nameless(input, metadata)?,
             (None, Some(directory)) => {
                 let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
                 Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
@@ -360,6 +364,20 @@ fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Optio
         (Direction::Seal, true) => Some("its name says it is sealed already"),
         (Direction::Open, false) => Some("its name does not end in .seal"),
         _ => None,
+    }
+}
+
+/// The output of a sealed file whose name gives none: a sealed directory needs none. What can be read only once is opened first.
+fn nameless(input: &Path, metadata: &fs::Metadata) -> Result<Place, CommandError> {
+    let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
+    if !metadata.is_file() || is_tree().unwrap_or(false) { Ok(Place::Inside) } else { Err(not_seal(input)) }
+}
+
+/// Why a sealed file that is no directory has no output.
+pub(crate) fn no_output(input: &Place) -> CommandError {
+    match input {
+        Place::File(path) => not_seal(path),
+        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
     }
 }
 

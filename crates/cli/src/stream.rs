@@ -9,7 +9,7 @@ use sealwright_terminal::CommandError;
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
-    plan::{FileTask, Place, Plan},
+    plan::{FileTask, Place, Plan, no_output},
     secret,
 };
 
@@ -37,8 +37,8 @@ pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
 /// The input of a task.
 pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
     let opened = match &task.input {
-        Place::Stream => Input::stdin(),
         Place::File(path) => Input::open(path),
+        Place::Stream | Place::Inside => Input::stdin(),
     };
     opened.map_err(file_error)
 }
@@ -46,8 +46,9 @@ pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
 /// The output of a task.
 pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result<Output, CommandError> {
     let opened = match &task.output {
-        Place::Stream => Output::stdout(),
         Place::File(path) => Output::file(path, place(args, preserve)),
+        Place::Stream => Output::stdout(),
+        Place::Inside => return Err(no_output(&task.input)),
     };
     opened.map_err(file_error)
 }

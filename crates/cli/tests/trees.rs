@@ -48,6 +48,32 @@ fn a_directory_comes_back_as_it_was() {
     assert!(below(&sandbox, "piped/d/") == before);
 }
 
+/// Its names are inside: the name of the sealed file says nothing, and need not. A file by itself needs one.
+#[test]
+fn a_sealed_directory_opens_whatever_its_file_s_name() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d -o archive");
+    sandbox.ok("seal --key-file k d/a -o one");
+    let before = below(&sandbox, "d/");
+    sandbox.ok("open --key-file k archive -C out");
+    assert!(below(&sandbox, "out/d/") == before);
+    fs::remove_dir_all(sandbox.path("d")).unwrap();
+    sandbox.ok("open --key-file k archive");
+    assert!(below(&sandbox, "d/") == before);
+    let said = sandbox.sh("cat archive | sealwright open --key-file k /dev/stdin -C piped");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(below(&sandbox, "piped/d/") == before);
+    let said = sandbox.sh("script -qec 'sealwright open --key-file k -C terminal < archive' /dev/null");
+    assert_eq!((said.code, said.out.as_str()), (0, ""), "a terminal gets nothing, and objects to nothing");
+    assert!(below(&sandbox, "terminal/d/") == before);
+    for line in ["open --key-file k one -C out", "open --key-file k /dev/stdin -C out < one", "open --key-file k one"] {
+        let said = sandbox.sh(&format!("sealwright {line}"));
+        assert!(said.code == 2 && said.err.ends_with("hint: use -o OUT\n"), "{line}: {}", said.err);
+    }
+    sandbox.ok("open --key-file k one -o a");
+    assert_eq!(sandbox.read("a"), text(5));
+}
+
 /// Short files go to several threads in batches, long ones do not; and very many are synced together.
 #[test]
 fn trees_of_many_files_come_back_whatever_the_threads() {

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "each function is a test")]
 
 mod coherence;
+mod control;
 mod files;
 mod folder;
 mod keys;
@@ -28,6 +29,7 @@ pub struct Target {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
+    Target { name: "control", run: control::control },
     Target { name: "damage", run: files::damage },
     Target { name: "enc", run: files::enc },
     Target { name: "end_to_end", run: relay::end_to_end },

@@ -1,5 +1,7 @@
 //! The control plane: mutual TLS 1.3, over which a client opens its session and finds others.
 
+#[doc(hidden)]
+pub mod fuzz;
 pub mod protocol;
 pub mod tls;
 

@@ -118,7 +118,8 @@ impl Inner {
         if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
             return Response::Found(address);
         }
-        let found = current.names.find(name);
+        // What matches a wildcard is not a client yet: no certificate can have such a name, nor a line hold every one of them
+        let found = if tls::is_name(name) { current.names.find(name) } else { Err(NoNumber::Unknown) };
         drop(current);
         match found {
             Ok(number) => Response::Found(self.address(number)),

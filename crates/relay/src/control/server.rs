@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The most requests of one connection.
-const REQUESTS: u32 = 1024;
+pub(super) const REQUESTS: u32 = 1024;
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {

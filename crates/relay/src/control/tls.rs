@@ -203,6 +203,11 @@ pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
         .map_or_else(|_| Vec::new(), |certificate| certificate.valid_dns_names().map(str::to_ascii_lowercase).collect())
 }
 
+/// Whether a certificate can name a client so, wildcards aside.
+pub(crate) fn is_name(name: &str) -> bool {
+    matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)))
+}
+
 /// Whether a certificate names this client: as a DNS name, or by a wildcard for its first label.
 pub fn names(certificate: &CertificateDer<'_>, client: &str) -> bool {
     let Ok(name) = ServerName::try_from(client) else { return false };
