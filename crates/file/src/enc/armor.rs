@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn lines_are_written_as_openssl_writes_them() {
-        for len in [0, 1, 47, 48, 49, 97, 200] {
+        for len in [0, 1, 47, 48, 49, 97, 200, 5000] {
             let bytes = bytes(len);
             let lines: String = bytes.chunks(48).map(|line| STANDARD.encode(line) + "\n").collect();
             let wanted = [
@@ -173,7 +173,7 @@ mod tests {
                 (Armor::OneLine, STANDARD.encode(&bytes).into_bytes()),
             ];
             for ((armor, text), step) in
-                wanted.into_iter().flat_map(|wanted| [1, 50, 1000].map(|n| (wanted.clone(), n)))
+                wanted.into_iter().flat_map(|wanted| [1, 50, 5000].map(|n| (wanted.clone(), n)))
             {
                 let mut to = Vec::new();
                 let mut encoder = Encoder::new(&mut to, armor);
