@@ -56,9 +56,9 @@ module fifo_late_proof
     // near_full_o comes in time: it shows as long as there is one place or none.
     if ((u_fifo.back_q >= 4'd3 || held >= 4'd7) && !near_full) in_order = 1'b0;
     for (int i = 0; i < 8; i++) begin
-      if (4'(i) < count_q && u_fifo.gen_logic.mem[head + 3'(i)] != words_q[i]) in_order = 1'b0;
+      if (4'(i) < count_q && u_fifo.mem[head + 3'(i)] != words_q[i]) in_order = 1'b0;
     end
-    if (way_valid_q[0] && u_fifo.gen_logic.mem[u_fifo.read_q] != way_q[0]) in_order = 1'b0;
+    if (way_valid_q[0] && u_fifo.mem[u_fifo.read_q] != way_q[0]) in_order = 1'b0;
     if (way_valid_q[1] && u_fifo.word_q != way_q[1]) in_order = 1'b0;
   end
   assign right_o = !rst_ni || (in_order && (!way_valid_q[Late-1] || data == way_q[Late-1]));

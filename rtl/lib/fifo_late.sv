@@ -28,6 +28,8 @@ module fifo_late
   localparam int unsigned Depth = Cfg.depth;
   localparam int unsigned PtrW  = $clog2(Depth);
 
+  (* no_rw_check *)  // a word is never read in the cycle that writes it
+  logic [W-1:0] mem [Depth];
   logic [W-1:0] word_q;
   logic [PtrW-1:0] write_q, read_q;
 
@@ -62,24 +64,11 @@ module fifo_late
     end
   end
 
-  // A word is never read in the cycle that writes it. Short queues are in logic: a wide word would
-  // take memory blocks on all sides of the device, and its address would have to reach them all.
-  if (Depth <= 64) begin : gen_logic
-    (* ram_style = "distributed", no_rw_check *)
-    logic [W-1:0] mem [Depth];
-    always_ff @(posedge clk_i) begin
-      if (push_i) mem[write_q] <= data_i;
-      word_q <= mem[read_q];
-    end
-  end else begin : gen_block
-    (* no_rw_check *)
-    logic [W-1:0] mem [Depth];
-    always_ff @(posedge clk_i) begin
-      if (push_i) mem[write_q] <= data_i;
-      word_q <= mem[read_q];
-    end
+  always_ff @(posedge clk_i) begin
+    if (push_i) mem[write_q] <= data_i;
+    word_q <= mem[read_q];
+    data_o <= word_q;
   end
-  always_ff @(posedge clk_i) data_o <= word_q;
 
   `SEALWRIGHT_NEVER(Full,
       push_i && back_q + (PtrW+1)'(front_q) + (PtrW+1)'(pop_q) == (PtrW+1)'(Depth),

@@ -17,7 +17,7 @@ module gcm_keystream
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               valid_i,
-  output logic               full_o,   // some commands early
+  output logic               ready_o,
   input  logic [SlotW-1:0]   slot_i,
   input  logic [95:0]        nonce_i,
   input  logic [LenW-1:0]    ad_len_i,
@@ -32,7 +32,7 @@ module gcm_keystream
   localparam int unsigned LeftW = BlockW - LaneW;  // of a number of beats
 
   // Packets wait with what is worked out from their lengths, in two steps.
-  logic unused_full, unused_valid, load;
+  logic full, unused_full, unused_valid, load;
   logic [2:1] valid_q;
   logic [BlockW-1:0] first_q1, blocks_q1, first_q2, came_first;
   logic [LeftW-1:0] left_q2, came_left;
@@ -40,9 +40,10 @@ module gcm_keystream
   logic [95:0] nonce_q1, nonce_q2, came_nonce;
   logic [SlotW-1:0] slot_q1, slot_q2, came_slot;
 
+  assign ready_o = !full;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
-    else valid_q <= {valid_q[1], valid_i && text_len_i != '0};
+    else valid_q <= {valid_q[1], valid_i && ready_o && text_len_i != '0};
   end
   always_ff @(posedge clk_i) begin
     // Lanes before the text, as the associated data's last byte says.
@@ -57,13 +58,13 @@ module gcm_keystream
     nonce_q2  <= nonce_q1;
     slot_q2   <= slot_q1;
   end
-  fifo #(.Cfg(queue(BlockW + LeftW + 1, 32))) u_counts (
+  fifo #(.Cfg(queue(BlockW + LeftW + 1, 16))) u_counts (
     .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({first_q2, left_q2, last_q2}),
     .near_full_o(unused_full), .valid_o(came), .data_o({came_first, came_left, came_last}),
     .pop_i(load)
   );
-  fifo_late #(.Cfg(queue(SlotW + 96, 32, 8))) u_nonces (
-    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full_o),
+  fifo_late #(.Cfg(queue(SlotW + 96, 16, 5))) u_nonces (
+    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full),
     .valid_o(unused_valid), .data_o({came_slot, came_nonce}), .pop_i(load)
   );
 
