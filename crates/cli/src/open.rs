@@ -65,6 +65,18 @@ pub(crate) struct OpenArgs {
     max_cost: Ceiling,
 }
 
+/// What is for files by themselves.
+fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
+    let refused = |what: &str, hint: &str| Err(CommandError::usage(what).about(name).hint(hint));
+    if args.files.remove {
+        return refused("--remove does not remove sealed directories", "leave it out, and remove the file by hand");
+    }
+    if args.range.is_some() {
+        return refused("--range is for sealed files: this is a directory", "--entry PATH -o OUT opens one file of it");
+    }
+    Ok(())
+}
+
 /// Opens everything that was named.
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Open)?;
@@ -97,6 +109,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             if args.files.output.is_some() {
                 return Err(named(Error::IsATree));
             }
+            refuse_for_trees(args, name)?;
             let directory = args.files.directory.as_deref().unwrap_or(Path::new("."));
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));

@@ -48,6 +48,20 @@ fn a_directory_comes_back_as_it_was() {
     assert!(below(&sandbox, "piped/d/") == before);
 }
 
+/// `--remove` left the sealed file where it was, and `--range` unpacked all of it: neither said so.
+#[test]
+fn what_is_for_files_is_refused_for_sealed_directories() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d -o d.seal");
+    fs::remove_dir_all(sandbox.path("d")).unwrap();
+    for (option, hint) in [("--remove", "by hand"), ("--range 0..1", "--entry PATH")] {
+        let said = sandbox.sh(&format!("sealwright open --key-file k {option} d.seal"));
+        assert_eq!(said.code, 2, "{option}: {}", said.err);
+        assert!(said.err.contains("d.seal") && said.err.contains(hint), "{option}: {}", said.err);
+        assert!(!sandbox.path("d").exists() && sandbox.path("d.seal").exists(), "{option}");
+    }
+}
+
 /// Its names are inside: the name of the sealed file says nothing, and need not. A file by itself needs one.
 #[test]
 fn a_sealed_directory_opens_whatever_its_file_s_name() {
