@@ -120,10 +120,6 @@ struct Talk<'a> {
 impl Talk<'_> {
     fn whole(mut self, how: u8, rules: Rules, bytes: &[u8]) {
         let (end, stalls) = (how >> 4 & 3, how >> 4 & 3 == 3);
-        self.running.set(self.fuzz, &mut self.model, rules, if stalls { SHORT } else { LONG });
-        let stats = self.running.stats.clone();
-        let before = [&stats.handshakes, &stats.denied, &stats.opened].map(read);
-        let mut peer = Peer::new(self.running.control.address(), &self.fuzz.clients[self.who as usize].0);
         let mut bytes = bytes;
         let mut edit = None;
         if how >> 6 == 3
@@ -132,6 +128,12 @@ impl Talk<'_> {
             edit = Some((flight, u16::from_be_bytes([high, low]), fault)).filter(|edit| edit.2 != 0);
             bytes = rest;
         }
+        // A length that has changed lets the relay wait for more, as a client that stalls does
+        let time = if stalls || edit.is_some() { SHORT } else { LONG };
+        self.running.set(self.fuzz, &mut self.model, rules, time);
+        let stats = self.running.stats.clone();
+        let before = [&stats.handshakes, &stats.denied, &stats.opened].map(read);
+        let mut peer = Peer::new(self.running.control.address(), &self.fuzz.clients[self.who as usize].0);
         peer.shake_hands(edit);
         // Else the relay may end the connection at any moment
         let exact = !stalls && edit.is_none();
