@@ -37,8 +37,8 @@ pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
 /// The input of a task.
 pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
     let opened = match &task.input {
-        Place::File(path) => Input::open(path),
         Place::Stream | Place::Inside => Input::stdin(),
+        Place::File(path) => Input::open(path),
     };
     opened.map_err(file_error)
 }
@@ -46,8 +46,8 @@ pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
 /// The output of a task.
 pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result<Output, CommandError> {
     let opened = match &task.output {
-        Place::File(path) => Output::file(path, place(args, preserve)),
         Place::Stream => Output::stdout(),
+        Place::File(path) => Output::file(path, place(args, preserve)),
         Place::Inside => return Err(no_output(&task.input)),
     };
     opened.map_err(file_error)
