@@ -106,11 +106,12 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             return range::write_entry(entry, task, &opening, output);
         }
         if is_tree {
-            if args.files.output.is_some() {
-                return Err(named(Error::IsATree));
-            }
             refuse_for_trees(args, name)?;
-            let directory = args.files.directory.as_deref().unwrap_or(Path::new("."));
+            let directory = match &task.output {
+                Place::Inside(directory) => directory,
+                _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
+                _ => args.files.directory.as_deref().unwrap_or(Path::new(".")),
+            };
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));
         }

@@ -29,15 +29,15 @@ pub(crate) enum Place {
     /// Standard input or standard output.
     Stream,
     File(PathBuf),
-    /// The names that a sealed directory has inside, below `-C DIR` or here.
-    Inside,
+    /// The names that a sealed directory has inside, below this directory.
+    Inside(PathBuf),
 }
 
 impl Place {
     /// Its name in messages.
     pub(crate) fn name<'a>(&'a self, stream: &'a str) -> &'a Path {
         match self {
-            Place::Stream | Place::Inside => Path::new(stream),
+            Place::Stream | Place::Inside(_) => Path::new(stream),
             Place::File(path) => path,
         }
     }
@@ -96,9 +96,9 @@ impl Plan {
             if args.remove {
                 return Err(CommandError::usage("--remove: standard input cannot be removed"));
             }
-            let output = match &args.output {
-                Some(path) if !output_is_stdout => Place::File(path.clone()),
-                None if args.directory.is_some() => Place::Inside,
+            let output = match (&args.output, &args.directory) {
+                (Some(path), _) if !output_is_stdout => Place::File(path.clone()),
+                (None, Some(directory)) => Place::Inside(directory.clone()),
                 _ => Place::Stream,
             };
             if let Some(directory) = &args.directory {
@@ -144,7 +144,9 @@ impl Plan {
                     .hint("-C DIR writes into a directory"));
             }
             (Some(output), _) => Place::File(output.clone()),
-            _ if direction == Direction::Open && !is_sealed(input) => nameless(input, metadata)?,
+            (None, directory) if direction == Direction::Open && unpacks(input, metadata) => {
+                Place::Inside(directory.clone().unwrap_or_else(|| ".".into()))
+            }
             (None, Some(directory)) => {
                 let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
                 Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
@@ -274,8 +276,13 @@ impl Plan {
             } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
                 let bytes = Some(metadata.len());
                 let listed = self.listed(listing, if direction == Direction::Seal { &output } else { &path });
-                let (input, output) = (Place::File(path), Place::File(output));
-                self.tasks.push(FileTask { input, output, tree: false, listed, bytes });
+                let output = match output.parent() {
+                    Some(parent) if direction == Direction::Open && unpacks(&path, &metadata) => {
+                        Place::Inside(parent.to_owned())
+                    }
+                    _ => Place::File(output),
+                };
+                self.tasks.push(FileTask { input: Place::File(path), output, tree: false, listed, bytes });
             }
         }
     }
@@ -367,10 +374,10 @@ fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Optio
     }
 }
 
-/// The output of a sealed file whose name gives none: a sealed directory needs none. What can be read only once is opened first.
-fn nameless(input: &Path, metadata: &fs::Metadata) -> Result<Place, CommandError> {
+/// Whether a sealed file is a directory, so that the names are inside. What can be read only once is opened first, if its name gives none.
+fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
     let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
-    if !metadata.is_file() || is_tree().unwrap_or(false) { Ok(Place::Inside) } else { Err(not_seal(input)) }
+    if metadata.is_file() { is_tree().unwrap_or(false) } else { !is_sealed(input) }
 }
 
 /// Why a sealed file that is no directory has no output.

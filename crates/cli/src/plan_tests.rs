@@ -32,7 +32,7 @@ fn tree() -> TempDir {
 fn pairs(tree: &TempDir, plan: &Plan) -> Vec<(String, String)> {
     let name = |place: &Place| match place {
         Place::Stream => "-".to_owned(),
-        Place::Inside => "inside".to_owned(),
+        Place::Inside(_) => "inside".to_owned(),
         Place::File(path) => path.strip_prefix(tree.path()).unwrap_or(path).to_string_lossy().into_owned(),
     };
     plan.tasks.iter().map(|task| (name(&task.input), name(&task.output))).collect()

@@ -37,7 +37,7 @@ pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
 /// The input of a task.
 pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
     let opened = match &task.input {
-        Place::Stream | Place::Inside => Input::stdin(),
+        Place::Stream | Place::Inside(_) => Input::stdin(),
         Place::File(path) => Input::open(path),
     };
     opened.map_err(file_error)
@@ -48,7 +48,7 @@ pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result
     let opened = match &task.output {
         Place::Stream => Output::stdout(),
         Place::File(path) => Output::file(path, place(args, preserve)),
-        Place::Inside => return Err(no_output(&task.input)),
+        Place::Inside(_) => return Err(no_output(&task.input)),
     };
     opened.map_err(file_error)
 }

@@ -88,6 +88,34 @@ fn a_sealed_directory_opens_whatever_its_file_s_name() {
     assert_eq!(sandbox.read("a"), text(5));
 }
 
+/// What stands where the sealed file's own name would lead is not in its way, and is left alone. With `--each` it unpacks beside
+/// itself, or where the outputs of its neighbours go; it unpacked below the working directory.
+#[test]
+fn a_sealed_directory_takes_no_name_from_its_file() {
+    let sandbox = with_tree();
+    fs::create_dir_all(sandbox.path("s/sub")).unwrap();
+    sandbox.ok("seal --key-file k d -o s/sub/other.seal");
+    sandbox.ok("seal --key-file k d/a -o s/sub/one.seal");
+    let before = below(&sandbox, "d/");
+    fs::remove_dir_all(sandbox.path("d")).unwrap();
+    sandbox.write("out/other", text(3));
+    sandbox.ok("open --key-file k s/sub/other.seal -C out");
+    assert!(below(&sandbox, "out/d/") == before && sandbox.read("out/other") == text(3));
+    fs::create_dir(sandbox.path("s/sub/other")).unwrap();
+    sandbox.ok("open --key-file k s/sub/other.seal");
+    assert!(below(&sandbox, "d/") == before && below(&sandbox, "s/sub/other/").is_empty());
+    fs::remove_dir_all(sandbox.path("d")).unwrap();
+    for (line, place) in [("", "s/sub/"), (" -C each", "each/s/sub/"), (" -o root", "root/sub/")] {
+        let said = sandbox.sh(&format!("sealwright open --key-file k --each s{line}"));
+        assert!(said.code == 0 && said.err.contains("warning: s: has no manifest"), "{line}: {}", said.err);
+        assert!(below(&sandbox, &format!("{place}d/")) == before, "{line}");
+        assert_eq!(sandbox.read(&format!("{place}one")), text(5), "{line}");
+        assert!(!sandbox.path("d").exists(), "{line}");
+        fs::remove_dir_all(sandbox.path(&format!("{place}d"))).unwrap();
+        fs::remove_file(sandbox.path(&format!("{place}one"))).unwrap();
+    }
+}
+
 /// Short files go to several threads in batches, long ones do not; and very many are synced together.
 #[test]
 fn trees_of_many_files_come_back_whatever_the_threads() {
