@@ -1,7 +1,8 @@
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
 A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the
-library or a protocol test fails, or nothing comes out any more. Mutants that do not compile do not count.
+library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison alone. Mutants that do
+not compile do not count.
 """
 
 import json
@@ -14,7 +15,8 @@ from . import protocol, prove, sim
 from .cores import Core
 from .tools import BUILD, HEADERS, RTL, sources
 
-SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2, slots=2), "ocb": Core("ocb", "aes128", 2, slots=2)}
+SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2, slots=2), "ocb": Core("ocb", "aes128", 2, slots=2),
+         "held": Core("gcm", "aes128", 2, depth=2, slots=2, hold=1000)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
     "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm",), "lib/key_setup.sv": ("ocb",),
@@ -23,6 +25,8 @@ WHERE = {
     "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
     "mode/gcm_core.sv": ("gcm",), "mode/ocb_tables.sv": ("ocb",), "mode/ocb_nonce.sv": ("ocb",),
     "mode/ocb_control.sv": ("ocb",), "mode/ocb_sums.sv": ("ocb",), "mode/ocb_core.sv": ("ocb",),
+    "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm",), "mode/text_hold.sv": ("held",),
+    "bus/shu.sv": ("shu",),
 }
 # What is changed, and into what. A comparison "less or equal" cannot be told from an assignment at the start of a statement.
 CHANGES = [
@@ -49,10 +53,11 @@ def mutants():
                     yield name, number, code[:match.start()] + to + code[match.end():]
 
 
-def compiles(core, files):
+def compiles(mode, files):
     """Whether Verilator takes the files."""
-    words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", "sealwright_axis",
-             *(f"-G{name}={value}" for name, value in core.parameters.items()), RTL / "sim" / "lint.vlt", *files]
+    parameters = SMALL[mode].parameters if mode in SMALL else {}
+    words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", "sealwright_axis" if parameters else "shu",
+             *(f"-G{name}={value}" for name, value in parameters.items()), RTL / "sim" / "lint.vlt", *files]
     return not sim.quietly(words, 120)
 
 
@@ -77,11 +82,16 @@ def verdict(number, mutant, generator, blocks):
     (folder / name.split("/")[-1]).write_text("\n".join([*lines, ""]))
     files = [folder / path.name if path == RTL / name else path for path in sources()]
     try:
-        if not compiles(SMALL[WHERE[name][0]], files):
+        if not compiles(WHERE[name][0], files):
             return "stillborn"
         if disproved(name, folder / name.split("/")[-1]):
             return "killed"
         for mode in WHERE[name]:
+            if mode == "shu":
+                path = sim.cases(generator, ["shu", number, 2_000], f"mutants/{number}/shu")
+                if sim.quietly([sim.bus_model(folder / mode, files), path, number], 120):
+                    return "killed"
+                continue
             core = SMALL[mode]
             program = sim.model(core, folder=folder / mode, files=files)
             path = sim.cases(generator, [core.suite, number, blocks], f"mutants/{number}/{mode}")

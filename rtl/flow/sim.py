@@ -75,12 +75,17 @@ def pace(program, core, generator, length, ad=0, slots=1, way="seal", packets=10
     return 8 * counts["text_bytes"] / counts["moving"], counts["moving"] / counts["packets"], counts["latency"]
 
 
-def bus(generator, lines, seed=1):
-    """Compares the security hardware unit with the library, line by line; returns the counts of the harness."""
-    folder = BUILD / "shu"
+def bus_model(folder=None, files=None):
+    """Builds the harness around the security hardware unit, of the given files if they are not the sources; returns the program."""
+    folder = folder or BUILD / "shu"
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
     words += ["--prefix", "Vshu", "--top-module", "shu", "-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
-    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *sources(), RTL / "sim" / "shu.cpp", "-o", "shu"])
-    path = cases(generator, ["shu", seed, lines], "shu")
-    return drive(folder / "shu", path, seed)
+    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "shu.cpp", "-o", "shu"])
+    return folder / "shu"
+
+
+def bus(generator, lines, seed=1):
+    """Compares the security hardware unit with the library, line by line; returns the counts of the harness."""
+    program = bus_model()
+    return drive(program, cases(generator, ["shu", seed, lines], "shu"), seed)
