@@ -89,7 +89,7 @@ module shu
 
   // ---- pools ----
   logic [63:0] counter_q [Queues];               // of the pad that is asked for next
-  logic [Queues-1:0] live_q;
+  logic [Queues-1:0] live_q, mine_q;             // mine_q: that of the line
   logic [Queues-1:0][PlaceW:0] asked_q, ready_q; // pads asked for or there; there
   logic [Queues-1:0][PlaceW-1:0] head_q, tail_q;
   logic take, made;
@@ -167,11 +167,10 @@ module shu
     end else begin
       for (int q = 0; q < Queues; q++) begin
         asked_q[q] <= asked_q[q]
-            + (PlaceW+1)'(!asking_q && begins && scan_q == QueueW'(q))
-            - (PlaceW+1)'(take && queue_q == QueueW'(q));
+            + (PlaceW+1)'(begins && scan_q == QueueW'(q)) - (PlaceW+1)'(take && mine_q[q]);
         ready_q[q] <= ready_q[q] + (PlaceW+1)'(made && made_queue == QueueW'(q))
-            - (PlaceW+1)'(take && queue_q == QueueW'(q));
-        if (take && queue_q == QueueW'(q)) head_q[q] <= next(head_q[q]);
+            - (PlaceW+1)'(take && mine_q[q]);
+        if (take && mine_q[q]) head_q[q] <= next(head_q[q]);
         if (made && made_queue == QueueW'(q)) tail_q[q] <= next(tail_q[q]);
       end
       if (counter_we_i) live_q[{counter_receive_i, counter_peer_i}] <= 1'b1;
@@ -239,7 +238,7 @@ module shu
   logic [7:0] process_q;
   logic [63:0] line_q;
   logic [2:0] group_q;
-  logic hash_valid, same_q, some_q;  // some_q: there is a pad
+  logic hash_valid, good_q, some_q;  // some_q: there is a pad
   logic [15:0] same_bytes_q;
   logic [PlaceW-1:0] place_q;        // of the oldest
   block_t hash, tag_q, made_tag_q;
@@ -267,6 +266,7 @@ module shu
             || (process_we_i && process_i == {line_process_i[7:4], 4'(i)});
       end
     end
+    for (int q = 0; q < Queues; q++) mine_q[q] <= queue_q == QueueW'(q);
     // What a line needs of its pool: nobody but that line takes a pad out.
     some_q  <= ready_q[queue_q] != '0;
     place_q <= head_q[queue_q];
@@ -314,6 +314,7 @@ module shu
         line_q    <= line_i;
         text_q    <= text_i;
         tag_q     <= tag_i;
+        good_q    <= 1'b0;
       end
       Look: allowed_q <=
           known_row_q[process_q[3:0]] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i
@@ -325,7 +326,7 @@ module shu
       Compare: for (int i = 0; i < 16; i++) begin
         same_bytes_q[i] <= made_tag_q[8*i+:8] == tag_q[8*i+:8];
       end
-      Decide: same_q <= same_bytes_q == '1;
+      Decide: good_q <= !receive_q || same_bytes_q == '1;
       default: ;
     endcase
   end
@@ -350,15 +351,13 @@ module shu
     .fold_i(group_q != 3'd0), .last_i(group_q == 3'd5), .valid_o(hash_valid), .hash_o(hash)
   );
 
-  logic good;
-  assign good        = allowed_q && (!receive_q || same_q);
-  assign take        = state_q == Answer && ready_i && good;
+  assign take        = state_q == Answer && ready_i && good_q;
   assign idle        = state_q == Idle;
   assign ready_o     = idle && !key_valid_i;  // a key goes first
   assign valid_o     = state_q == Answer;
   assign refused_o   = !allowed_q;
-  assign authentic_o = receive_q && good;
-  assign text_o      = good ? out_q : '0;
-  assign tag_o       = good ? made_tag_q : '0;
+  assign authentic_o = receive_q && good_q;
+  assign text_o      = good_q ? out_q : '0;
+  assign tag_o       = good_q ? made_tag_q : '0;
 
 endmodule

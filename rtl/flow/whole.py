@@ -135,7 +135,7 @@ FAULTS = [
     ("gcm", 16, "Last", "mode/gcm_control.sv", "now_q.beats == BlockW'(1);", "now_q.beats == BlockW'(2);"),
     ("gcm", 16, "Data", "mode/frame_in.sv", "else push_q <= push;", "else push_q <= push && !push_q;"),  # a beat is lost
     ("gcm", 16, "Ends", "lib/fifo_late.sv", "<= front_d != '0;", "<= front_d > 2'd1;"),  # the last word stays for ever
-    ("gcm", 16, "u_info.Full", "lib/key_guard.sv", "CountW'(Flight - 4)", "CountW'(Flight)"),
+    ("gcm", 16, "u_info.Full", "lib/key_guard.sv", "CountW'(Flight - 8)", "CountW'(Flight)"),
 ]
 
 

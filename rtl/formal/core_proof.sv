@@ -106,7 +106,7 @@ module core_proof
 
   // ---- what is to come ----
   // The slot's key does not change while a packet is under way, and what the guard answers depends
-  // on it alone: a command is refused if the slot holds no key two cycles later.
+  // on it alone: a command is refused if the slot holds no key two cycles after its port took it.
   localparam int unsigned Packets = 16;
   localparam int unsigned NumberW = $clog2(Packets) + 1;
   typedef struct packed {
@@ -116,11 +116,17 @@ module core_proof
   } packet_t;
   logic command_fire, fire_q;
   packet_t made, made_q, judged, out;
-  assign command_fire = command_valid && command_ready;
+  // The core has a command a cycle after its port took it.
+  command_t taken_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) command_fire <= 1'b0;
+    else command_fire <= command_valid && command_ready;
+  end
+  always_ff @(posedge clk_i) taken_q <= command;
   always_comb begin
-    made.open  = command.open;
-    made.text  = 3'((command.text_len[5:0] + 6'd15) >> 4);
-    made.beats = 3'((command.ad_len[5:0] + 6'd15) >> 4) + made.text;
+    made.open  = taken_q.open;
+    made.text  = 3'((taken_q.text_len[5:0] + 6'd15) >> 4);
+    made.beats = 3'((taken_q.ad_len[5:0] + 6'd15) >> 4) + made.text;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) fire_q <= 1'b0;

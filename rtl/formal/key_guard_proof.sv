@@ -84,7 +84,7 @@ module key_guard_proof
           && (slot_valid & ~valid_q) == 2'(1 << slot_q));
   assign answers = !comes_q[1] || status == wanted_q;
   // What the guard itself keeps of the order.
-  typedef enum logic [2:0] {Wipe, Wiping, Idle, Check, Start, Wait} state_e;
+  typedef enum logic [2:0] {Wipe, Wiping, Idle, Pause, Rest, Check, Start, Wait} state_e;
   state_e state;
   assign state = state_e'(u_guard.state_q);
   always_comb begin
@@ -92,9 +92,9 @@ module key_guard_proof
     unique case (state)
       Wipe, Wiping: busy = wiping && u_guard.key_q == '0 && u_guard.erase_q;
       Idle: busy = 1'b1;
-      Check, Start: busy = begun_q && u_guard.slot_q == slot_q
+      Pause, Rest, Check, Start: busy = begun_q && u_guard.slot_q == slot_q
           && u_guard.erase_q == erases_q && u_guard.key_q == (erases_q ? '0 : key_q)
-          && (state == Check || !slot_valid[slot_q]);
+          && (state != Start || !slot_valid[slot_q]);
       Wait: busy = begun_q && u_guard.slot_q == slot_q && u_guard.erase_q == erases_q
           && !slot_valid[slot_q];
       default: busy = 1'b0;

@@ -38,20 +38,20 @@ module key_guard
   input  logic             setup_ready_i,
   output logic [SlotW-1:0] setup_slot_o,
   output logic [255:0]     setup_key_o,
-  // A command is accepted. Two cycles later status_o says how its packet ends, unless its frame or
-  // its tag is wrong.
+  // A command was accepted by the core's port a cycle ago. Two cycles later status_o says how its
+  // packet ends, unless its frame or its tag is wrong.
   input  logic             command_i,
   input  logic [SlotW-1:0] command_slot_i,
   input  logic             open_i,
   input  logic [LenW-1:0]  text_len_i,
   output status_e          status_o,
   output logic             full_o,    // as many packets are under way as the queues hold
-  input  logic             verdict_i  // a packet's verdict was taken
+  input  logic             verdict_i  // a packet's verdict is taken
 );
 
   localparam int unsigned CountW = $clog2(Flight + 1);
 
-  typedef enum logic [2:0] {Wipe, Wiping, Idle, Check, Start, Wait} state_e;
+  typedef enum logic [2:0] {Wipe, Wiping, Idle, Pause, Rest, Check, Start, Wait} state_e;
 
   state_e state_q;
   logic erase_q;
@@ -63,18 +63,21 @@ module key_guard
   logic command_q, unused_order, unused_order_full;
   logic [SlotW-1:0] command_slot_q, verdict_slot;
   logic [Slots-1:0][CountW-1:0] count_q;
-  logic [Slots-1:0] some_q, comes, goes;  // some_q: the count is not 0
+  logic [Slots-1:0] some_q, comes, goes_q;  // some_q: the count is not 0
+  // The ports are far apart: verdicts are counted three cycles late, from registers that the tools
+  // must not merge with others. An order for a key waits for as long.
+  (* keep *) logic verdict_q1, verdict_q;
   logic [CountW-1:0] all_q;
   logic too_long_q, cannot_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) command_q <= 1'b0;
-    else command_q <= command_i;
+    if (!rst_ni) {command_q, verdict_q1, verdict_q} <= '0;
+    else {command_q, verdict_q1, verdict_q} <= {command_i, verdict_i, verdict_q1};
   end
   // Verdicts come in the order of the commands.
   fifo_port #(.Cfg(queue(SlotW, Flight))) u_order (
     .clk_i, .rst_ni, .push_i(command_q), .data_i(command_slot_q), .near_full_o(unused_order_full),
-    .valid_o(unused_order), .data_o(verdict_slot), .pop_i(verdict_i)
+    .valid_o(unused_order), .data_o(verdict_slot), .pop_i(verdict_q)
   );
   always_ff @(posedge clk_i) begin
     command_slot_q <= Slots > 1 ? command_slot_i : '0;
@@ -87,21 +90,22 @@ module key_guard
   end
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
     assign comes[s] = command_q && command_slot_q == SlotW'(s);
-    assign goes[s]  = verdict_i && verdict_slot == SlotW'(s);
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       count_q <= '0;
+      goes_q  <= '0;
       some_q  <= '0;
       all_q   <= '0;
       full_o  <= 1'b0;
     end else begin
       for (int s = 0; s < Slots; s++) begin
-        count_q[s] <= count_q[s] + CountW'(comes[s]) - CountW'(goes[s]);
-        some_q[s]  <= comes[s] || (some_q[s] && !(goes[s] && count_q[s] == CountW'(1)));
+        goes_q[s]  <= verdict_q && verdict_slot == SlotW'(s);
+        count_q[s] <= count_q[s] + CountW'(comes[s]) - CountW'(goes_q[s]);
+        some_q[s]  <= comes[s] || (some_q[s] && !(goes_q[s] && count_q[s] == CountW'(1)));
       end
-      all_q  <= all_q + CountW'(command_q) - CountW'(verdict_i);
-      full_o <= all_q >= CountW'(Flight - 4);
+      all_q  <= all_q + CountW'(command_q) - CountW'(verdict_q);
+      full_o <= all_q >= CountW'(Flight - 8);
     end
   end
 
@@ -118,7 +122,9 @@ module key_guard
       unique case (state_q)
         Wipe:    if (setup_ready_i) state_q <= Wiping;
         Wiping:  if (setup_ready_i) state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe;
-        Idle:    if (key_valid_i) state_q <= Check;
+        Idle:    if (key_valid_i) state_q <= Pause;
+        Pause:   state_q <= Rest;
+        Rest:    state_q <= Check;
         Check:   state_q <= busy ? Idle : Start;
         Start:   if (setup_ready_i) state_q <= Wait;
         Wait:    if (setup_ready_i) state_q <= Idle;

@@ -37,14 +37,17 @@ module frame_fit
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {busy_q, fill_q, drop_q} <= '0;
     else begin
-      busy_q <= load_o || (busy_q && !ends);
+      busy_q <= next_valid_i || (busy_q && !ends);
       fill_q <= fill_q ? !ends : early;
       drop_q <= drop_q ? !(take && s_last_i) : long_o;
     end
   end
+  // Without a packet these follow what may come: whether one does is known late in the cycle.
   always_ff @(posedge clk_i) begin
-    if (load_o) {final_q, left_q} <= {next_only_i, next_beats_i};
-    else if (push_o) {final_q, left_q} <= {left_q == BlockW'(1), left_q - BlockW'(1)};
+    if (!busy_q || push_o) begin
+      {final_q, left_q} <= !busy_q || final_q ? {next_only_i, next_beats_i}
+          : {left_q == BlockW'(1), left_q - BlockW'(1)};
+    end
   end
 
 endmodule

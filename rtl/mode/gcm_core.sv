@@ -79,7 +79,8 @@ module gcm_core
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
   logic power_we;
   logic command_fire, flight_full;
-  logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
+  logic [SlotW-1:0] key_slot, rk_slot, setup_slot, command_slot_q;
+  command_t command_q;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
   logic [ExpW-1:0] power_index;
@@ -90,8 +91,8 @@ module gcm_core
     .clk_i, .rst_ni, .key_valid_i, .key_ready_o, .key_erase_i, .key_slot_i, .key_i, .done_valid_o,
     .done_slot_o, .done_status_o, .slot_valid_o, .slot_busy_o, .setup_valid_o(setup_valid),
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
-    .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
-    .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
+    .command_i(command_fire), .command_slot_i(command_slot_q), .open_i(command_q.open),
+    .text_len_i(command_q.text_len), .status_o(admission), .full_o(flight_full),
     .verdict_i(verdict_valid_o && verdict_ready_i)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
@@ -103,19 +104,32 @@ module gcm_core
   );
 
   // ---- commands ----
-  logic stream_ready, made_full, frames_full;
-  assign command_ready_o = stream_ready && !made_full && !frames_full && !flight_full
-      && !zero_valid;
-  assign command_fire    = command_valid_i && command_ready_o;
+  // Whether there is room is asked a cycle ahead: what is full says so some commands early. None is
+  // taken in the cycle of a block of zeros. One that is taken is here a cycle later.
+  logic stream_full, made_full, frames_full, zero_q, zero_q2;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {command_ready_o, zero_q} <= '0;
+    else {command_ready_o, zero_q} <= {
+        !(stream_full || made_full || frames_full || flight_full || zero_valid), zero_valid
+    };
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {command_fire, zero_q2} <= '0;
+    else {command_fire, zero_q2} <= {command_valid_i && command_ready_o, zero_q};
+  end
+  always_ff @(posedge clk_i) begin
+    command_q      <= command_i;
+    command_slot_q <= command_slot_i;
+  end
 
   // Their lengths and what became of them, three cycles later.
   logic counted;
   logic [SlotW-1:0] counted_slot;
   lengths_t lengths;
   delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
-  delay #(.W(SlotW), .Cycles(3)) u_counted_slot (.clk_i, .d_i(command_slot_i), .q_o(counted_slot));
+  delay #(.W(SlotW), .Cycles(3)) u_counted_slot (.clk_i, .d_i(command_slot_q), .q_o(counted_slot));
   packet_lengths #(.Lanes(Lanes)) u_lengths (
-    .clk_i, .open_i(command_i.open), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .clk_i, .open_i(command_q.open), .ad_len_i(command_q.ad_len), .text_len_i(command_q.text_len),
     .refused_i(admission != StatusOk), .lengths_o(lengths)
   );
 
@@ -131,8 +145,8 @@ module gcm_core
     .clk_i, .rst_ni, .valid_i(command_fire), .valid_o(informed_q)
   );
   always_ff @(posedge clk_i) begin
-    info_q1 <= '{status: StatusOk, ad_len: command_i.ad_len, text_len: command_i.text_len,
-        tag: command_i.tag};
+    info_q1 <= '{status: StatusOk, ad_len: command_q.ad_len, text_len: command_q.text_len,
+        tag: command_q.tag};
     info_q2 <= info_q1;
   end
   always_comb begin
@@ -150,11 +164,11 @@ module gcm_core
   block_t narrow_in_q, narrow_out, mask;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {narrow_valid_q, narrow_zero_q} <= '0;
-    else {narrow_valid_q, narrow_zero_q} <= {command_fire, zero_valid};
+    else {narrow_valid_q, narrow_zero_q} <= {command_fire, zero_q2};
   end
   always_ff @(posedge clk_i) begin
-    narrow_slot_q <= zero_valid ? setup_slot : command_slot_i;
-    narrow_in_q   <= zero_valid ? '0 : {32'h01000000, command_i.nonce};
+    narrow_slot_q <= zero_q2 ? setup_slot : command_slot_q;
+    narrow_in_q   <= zero_q2 ? '0 : {32'h01000000, command_q.nonce};
   end
   cipher_pipe #(.Cfg(narrow(Cfg.pipe))) u_narrow (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
@@ -179,8 +193,8 @@ module gcm_core
 
   assign stream_go = stream_valid && ahead_room_q;
   gcm_keystream #(.Lanes(Lanes), .Slots(Slots)) u_keystream (
-    .clk_i, .rst_ni, .valid_i(command_fire), .ready_o(stream_ready), .slot_i(command_slot_i),
-    .nonce_i(command_i.nonce), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .clk_i, .rst_ni, .valid_i(command_fire), .full_o(stream_full), .slot_i(command_slot_q),
+    .nonce_i(command_q.nonce), .ad_len_i(command_q.ad_len), .text_len_i(command_q.text_len),
     .go_i(stream_go), .valid_o(stream_valid), .slot_o(stream_slot), .block_o(counter_block)
   );
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -17,7 +17,7 @@ module gcm_keystream
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               valid_i,
-  output logic               ready_o,
+  output logic               full_o,   // some commands early
   input  logic [SlotW-1:0]   slot_i,
   input  logic [95:0]        nonce_i,
   input  logic [LenW-1:0]    ad_len_i,
@@ -32,7 +32,7 @@ module gcm_keystream
   localparam int unsigned LeftW = BlockW - LaneW;  // of a number of beats
 
   // Packets wait with what is worked out from their lengths, in two steps.
-  logic full, unused_full, unused_valid, load;
+  logic unused_full, unused_valid, load;
   logic [2:1] valid_q;
   logic [BlockW-1:0] first_q1, blocks_q1, first_q2, came_first;
   logic [LeftW-1:0] left_q2, came_left;
@@ -40,10 +40,9 @@ module gcm_keystream
   logic [95:0] nonce_q1, nonce_q2, came_nonce;
   logic [SlotW-1:0] slot_q1, slot_q2, came_slot;
 
-  assign ready_o = !full;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= '0;
-    else valid_q <= {valid_q[1], valid_i && ready_o && text_len_i != '0};
+    else valid_q <= {valid_q[1], valid_i && text_len_i != '0};
   end
   always_ff @(posedge clk_i) begin
     // Lanes before the text, as the associated data's last byte says.
@@ -58,13 +57,13 @@ module gcm_keystream
     nonce_q2  <= nonce_q1;
     slot_q2   <= slot_q1;
   end
-  fifo #(.Cfg(queue(BlockW + LeftW + 1, 16))) u_counts (
+  fifo #(.Cfg(queue(BlockW + LeftW + 1, 32))) u_counts (
     .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({first_q2, left_q2, last_q2}),
     .near_full_o(unused_full), .valid_o(came), .data_o({came_first, came_left, came_last}),
     .pop_i(load)
   );
-  fifo_late #(.Cfg(queue(SlotW + 96, 16, 5))) u_nonces (
-    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full),
+  fifo_late #(.Cfg(queue(SlotW + 96, 32, 8))) u_nonces (
+    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full_o),
     .valid_o(unused_valid), .data_o({came_slot, came_nonce}), .pop_i(load)
   );
 
@@ -77,17 +76,14 @@ module gcm_keystream
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_o <= 1'b0;
-    else valid_o <= load || (valid_o && !next);
+    else valid_o <= came || (valid_o && !next);
   end
+  // Without a packet these follow what may come: whether one does is known late in the cycle.
   always_ff @(posedge clk_i) begin
-    if (load) begin
-      left_q    <= came_left;
-      last_q    <= came_last;
-      counter_q <= came_first;
-    end else if (go_i) begin
-      left_q    <= left_q - LeftW'(1);
-      last_q    <= left_q == LeftW'(2);
-      counter_q <= counter_q + BlockW'(Lanes);
+    if (!valid_o || go_i) begin
+      left_q    <= !valid_o || last_q ? came_left : left_q - LeftW'(1);
+      last_q    <= !valid_o || last_q ? came_last : left_q == LeftW'(2);
+      counter_q <= !valid_o || last_q ? came_first : counter_q + BlockW'(Lanes);
     end
   end
 

@@ -68,7 +68,8 @@ module ocb_core
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
   logic command_fire, flight_full;
-  logic [SlotW-1:0] key_slot, rk_slot, setup_slot;
+  logic [SlotW-1:0] key_slot, rk_slot, setup_slot, command_slot_q;
+  command_t command_q;
   logic [255:0] setup_key;
   logic [5:0] rk_index;
   block_t rk, narrow_out_q;
@@ -78,8 +79,8 @@ module ocb_core
     .clk_i, .rst_ni, .key_valid_i, .key_ready_o, .key_erase_i, .key_slot_i, .key_i, .done_valid_o,
     .done_slot_o, .done_status_o, .slot_valid_o, .slot_busy_o, .setup_valid_o(setup_valid),
     .setup_ready_i(setup_ready), .setup_slot_o(key_slot), .setup_key_o(setup_key),
-    .command_i(command_fire), .command_slot_i, .open_i(command_i.open),
-    .text_len_i(command_i.text_len), .status_o(admission), .full_o(flight_full),
+    .command_i(command_fire), .command_slot_i(command_slot_q), .open_i(command_q.open),
+    .text_len_i(command_q.text_len), .status_o(admission), .full_o(flight_full),
     .verdict_i(verdict_valid_o && verdict_ready_i)
   );
   key_setup #(.Cipher(Cfg.pipe.cipher), .Slots(Slots)) u_key_setup (
@@ -100,23 +101,35 @@ module ocb_core
   );
 
   // ---- commands, their first offsets, their beats ----
-  logic nonce_ready, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
+  logic nonce_full, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
   logic started_ready;
   logic [SlotW-1:0] ask_slot, started_slot;
   block_t ask, start_offset;
   lengths_t lengths, started;
 
-  assign command_ready_o = nonce_ready && !frames_full && !flight_full;
-  assign command_fire    = command_valid_i && command_ready_o;
+  // Whether there is room is asked a cycle ahead: what is full says so some commands early. A
+  // command that is taken is here a cycle later.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) command_ready_o <= 1'b0;
+    else command_ready_o <= !(nonce_full || frames_full || flight_full);
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) command_fire <= 1'b0;
+    else command_fire <= command_valid_i && command_ready_o;
+  end
+  always_ff @(posedge clk_i) begin
+    command_q      <= command_i;
+    command_slot_q <= command_slot_i;
+  end
   delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
   packet_lengths #(.Lanes(Lanes)) u_lengths (
-    .clk_i, .open_i(command_i.open), .ad_len_i(command_i.ad_len), .text_len_i(command_i.text_len),
+    .clk_i, .open_i(command_q.open), .ad_len_i(command_q.ad_len), .text_len_i(command_q.text_len),
     .refused_i(admission != StatusOk), .lengths_o(lengths)
   );
   ocb_nonce #(.Slots(Slots), .TagBytes(Cfg.tag_bytes)) u_nonce (
     .clk_i, .rst_ni, .slot_valid_i(slot_valid_o), .wipe_i(!setup_ready), .wipe_slot_i(setup_slot),
-    .valid_i(command_fire), .ready_o(nonce_ready), .slot_i(command_slot_i),
-    .nonce_i(command_i.nonce), .lengths_i(lengths), .ask_valid_o(ask_valid),
+    .valid_i(command_fire), .full_o(nonce_full), .slot_i(command_slot_q),
+    .nonce_i(command_q.nonce), .lengths_i(lengths), .ask_valid_o(ask_valid),
     .ask_ready_i(ask_ready), .ask_slot_o(ask_slot), .ask_o(ask), .answer_valid_i(answer_valid),
     .answer_i(narrow_out_q), .valid_o(started_valid), .ready_i(started_ready),
     .slot_o(started_slot), .lengths_o(started), .offset_o(start_offset)
@@ -167,7 +180,7 @@ module ocb_core
     if (!rst_ni) claimed_q <= 1'b0;
     else claimed_q <= command_fire;
   end
-  always_ff @(posedge clk_i) claimed_tag_q <= command_i.tag;
+  always_ff @(posedge clk_i) claimed_tag_q <= command_q.tag;
   fifo_late #(.Cfg(queue(128, Flight))) u_claims (
     .clk_i, .rst_ni, .push_i(claimed_q), .data_i(claimed_tag_q), .near_full_o(unused_claim_full),
     .valid_o(unused_claim), .data_o(claim), .pop_i(claim_pop)

@@ -24,7 +24,7 @@ module ocb_nonce
   input  logic             wipe_i,          // wipe_slot_i is being given a key
   input  logic [SlotW-1:0] wipe_slot_i,
   input  logic             valid_i,
-  output logic             ready_o,
+  output logic             full_o,          // some commands early
   input  logic [SlotW-1:0] slot_i,
   input  logic [95:0]      nonce_i,
   input  lengths_t         lengths_i,       // of the command three cycles ago
@@ -59,9 +59,9 @@ module ocb_nonce
   logic [SlotW-1:0] slot, slot_q1, slot_q2, slot_q3;
   logic [5:0] bottom_q1, bottom_q2, bottom_q3;  // those six bits
 
-  assign ready_o = !queue_full && !asks_full;
-  assign slot    = Slots > 1 ? slot_i : '0;
-  assign upper   = {nonce_i[95:94], nonce_i[87:0]};
+  assign full_o = queue_full || asks_full;
+  assign slot   = Slots > 1 ? slot_i : '0;
+  assign upper  = {nonce_i[95:94], nonce_i[87:0]};
 
   (* ram_style = "distributed" *)
   upper_t latest [Slots];
@@ -76,7 +76,7 @@ module ocb_nonce
       fresh_q3 <= 1'b0;
       known_q  <= '0;
     end else begin
-      valid_q  <= {valid_q[2:1], valid_i && ready_o};
+      valid_q  <= {valid_q[2:1], valid_i};
       fresh_q3 <= valid_q[2] && !(known_q2 && &same_q2);
       for (int s = 0; s < Slots; s++) begin
         known_q[s] <= (known_q[s] || (valid_q[1] && slot_q1 == SlotW'(s))) && slot_valid_i[s];
@@ -97,7 +97,7 @@ module ocb_nonce
     bottom_q3 <= bottom_q2;
   end
 
-  fifo_late #(.Cfg(queue(SlotW + 15 * Groups, 16, 6))) u_asks (
+  fifo_late #(.Cfg(queue(SlotW + 15 * Groups, 32, 8))) u_asks (
     .clk_i, .rst_ni, .push_i(fresh_q3), .data_i({slot_q3, upper_q3}), .near_full_o(asks_full),
     .valid_o(ask_valid_o), .data_o({ask_slot_o, asked}), .pop_i(ask_valid_o && ask_ready_i)
   );
@@ -115,13 +115,13 @@ module ocb_nonce
   logic [5:0] bottom_q5;  // so many cycles after take
   logic [6:0] taken_q;    // cycles since
   logic unused_fresh_full, unused_lengths_valid;
-  fifo_port #(.Cfg(queue(1 + SlotW, Wait, 6))) u_fresh (
+  fifo_port #(.Cfg(queue(1 + SlotW, Wait, 8))) u_fresh (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({fresh_q3, slot_q3}),
     .near_full_o(unused_fresh_full), .valid_o(queued_valid), .data_o({queued_fresh, taken_slot}),
     .pop_i(take)
   );
   // The rest is not wanted before the cipher's block has been shifted.
-  fifo_late #(.Cfg(queue(SlotW + $bits(lengths_t) + 6, Wait, 5))) u_lengths (
+  fifo_late #(.Cfg(queue(SlotW + $bits(lengths_t) + 6, Wait, 8))) u_lengths (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({slot_q3, lengths_i, bottom_q3}),
     .near_full_o(queue_full), .valid_o(unused_lengths_valid),
     .data_o({queued_slot, queued_lengths, bottom_q5}), .pop_i(taken_q[4-Late])
