@@ -31,18 +31,20 @@ module gcm_keystream
   localparam int unsigned LaneW = $clog2(Lanes);
   localparam int unsigned LeftW = BlockW - LaneW;  // of a number of beats
 
-  // Packets wait with what is worked out from their lengths, in two steps.
+  // Packets wait with what is worked out from their lengths, in three steps. The nonces wait by the
+  // cipher, so that their queue has a register of its own at its entrance.
   logic unused_full, unused_valid, load;
-  logic [2:1] valid_q;
-  logic [BlockW-1:0] first_q1, blocks_q1, first_q2, came_first;
-  logic [LeftW-1:0] left_q2, came_left;
-  logic last_q2, came, came_last;
-  logic [95:0] nonce_q1, nonce_q2, came_nonce;
-  logic [SlotW-1:0] slot_q1, slot_q2, came_slot;
+  logic [3:1] valid_q;
+  (* keep *) logic push_q;
+  logic [BlockW-1:0] first_q1, blocks_q1, first_q2, first_q3, came_first;
+  logic [LeftW-1:0] left_q2, left_q3, came_left;
+  logic last_q2, last_q3, came, came_last;
+  logic [95:0] nonce_q1, nonce_q2, nonce_q3, came_nonce;
+  logic [SlotW-1:0] slot_q1, slot_q2, slot_q3, came_slot;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= '0;
-    else valid_q <= {valid_q[1], valid_i && text_len_i != '0};
+    if (!rst_ni) {push_q, valid_q} <= '0;
+    else {push_q, valid_q} <= {valid_q[2], valid_q[2:1], valid_i && text_len_i != '0};
   end
   always_ff @(posedge clk_i) begin
     // Lanes before the text, as the associated data's last byte says.
@@ -56,20 +58,22 @@ module gcm_keystream
     last_q2   <= first_q1 + blocks_q1 <= BlockW'(Lanes);
     nonce_q2  <= nonce_q1;
     slot_q2   <= slot_q1;
+
+    {first_q3, left_q3, last_q3} <= {first_q2, left_q2, last_q2};
+    {slot_q3, nonce_q3}          <= {slot_q2, nonce_q2};
   end
   fifo #(.Cfg(queue(BlockW + LeftW + 1, 32))) u_counts (
-    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({first_q2, left_q2, last_q2}),
+    .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({first_q3, left_q3, last_q3}),
     .near_full_o(unused_full), .valid_o(came), .data_o({came_first, came_left, came_last}),
     .pop_i(load)
   );
   fifo_late #(.Cfg(queue(SlotW + 96, 32, 8))) u_nonces (
-    .clk_i, .rst_ni, .push_i(valid_q[2]), .data_i({slot_q2, nonce_q2}), .near_full_o(full_o),
+    .clk_i, .rst_ni, .push_i(push_q), .data_i({slot_q3, nonce_q3}), .near_full_o(full_o),
     .valid_o(unused_valid), .data_o({came_slot, came_nonce}), .pop_i(load)
   );
 
-  logic [LeftW-1:0] left_q;      // beats that have not gone
-  logic [BlockW-1:0] counter_q;  // of lane 0
-  logic last_q, next;            // last_q: left_q is 1
+  logic [LeftW-1:0] left_q;  // beats that have not gone
+  logic last_q, next;        // last_q: left_q is 1
 
   assign next = go_i && last_q;
   assign load = came && (!valid_o || next);
@@ -81,17 +85,28 @@ module gcm_keystream
   // Without a packet these follow what may come: whether one does is known late in the cycle.
   always_ff @(posedge clk_i) begin
     if (!valid_o || go_i) begin
-      left_q    <= !valid_o || last_q ? came_left : left_q - LeftW'(1);
-      last_q    <= !valid_o || last_q ? came_last : left_q == LeftW'(2);
-      counter_q <= !valid_o || last_q ? came_first : counter_q + BlockW'(Lanes);
+      left_q <= !valid_o || last_q ? came_left : left_q - LeftW'(1);
+      last_q <= !valid_o || last_q ? came_last : left_q == LeftW'(2);
     end
+  end
+
+  // The counter of lane 0, a cycle behind: it is by the cipher, far from where that was decided.
+  logic [BlockW-1:0] counter_q, first_q;
+  logic moves_q, fresh_q;
+  always_ff @(posedge clk_i) begin
+    moves_q <= !valid_o || go_i;
+    fresh_q <= !valid_o || last_q;
+    first_q <= came_first;
+    if (moves_q) counter_q <= fresh_q ? first_q : counter_q + BlockW'(Lanes);
   end
 
   // The nonce is here when the packet's first counters are.
   logic [Lanes-1:0][BlockW-1:0] counter_d, counter;
   logic loaded;
   delay_valid #(.Cycles(Late)) u_loaded (.clk_i, .rst_ni, .valid_i(load), .valid_o(loaded));
-  delay #(.W(BlockW * Lanes), .Cycles(Late)) u_counter (.clk_i, .d_i(counter_d), .q_o(counter));
+  delay #(.W(BlockW * Lanes), .Cycles(Late - 1)) u_counter (
+    .clk_i, .d_i(counter_d), .q_o(counter)
+  );
   logic [95:0] nonce_q;
   always_ff @(posedge clk_i) if (loaded) {slot_o, nonce_q} <= {came_slot, came_nonce};
 
