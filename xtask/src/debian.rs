@@ -25,6 +25,7 @@ mount --bind \"$CARGO_HOME\" \"$ROOT/cargo\"
 mount --bind /proc \"$ROOT/proc\"
 mount --bind /dev \"$ROOT/dev\"
 cp /etc/resolv.conf \"$ROOT/etc/resolv.conf\"
+echo '127.0.0.1 localhost' > \"$ROOT/etc/hosts\"
 cp \"$CERTIFICATES\" \"$ROOT$CERTIFICATES\" || true
 exec chroot \"$ROOT\" env -i PATH=/usr/lib/llvm-22/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CARGO_HOME=/cargo \
 CARGO_TARGET_DIR=/build CARGO_BUILD_JOBS=\"$CARGO_BUILD_JOBS\" SEALWRIGHT_ISA=\"$SEALWRIGHT_ISA\" \
