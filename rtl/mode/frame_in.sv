@@ -54,11 +54,21 @@ module frame_in
     .data_o({next_only, next_beats})
   );
 
+  // The port has registers of its own: neither valid nor ready goes on in the same cycle.
+  logic port_valid, port_ready, port_last;
+  block_t [Lanes-1:0] port_data;
+  logic [16*Lanes-1:0] port_keep;
+  slice #(.W(144 * Lanes + 1)) u_port (
+    .clk_i, .rst_ni, .valid_i(s_valid_i), .ready_o(s_ready_o),
+    .data_i({s_last_i, s_keep_i, s_data_i}), .valid_o(port_valid), .ready_i(port_ready),
+    .data_o({port_last, port_keep, port_data})
+  );
+
   logic full, push, short_d, long_d;
   frame_fit u_fit (
     .clk_i, .rst_ni, .next_valid_i(next_valid), .next_only_i(next_only), .next_beats_i(next_beats),
-    .load_o(load), .s_valid_i, .s_ready_o, .s_last_i, .full_i(full), .push_o(push),
-    .short_o(short_d), .long_o(long_d)
+    .load_o(load), .s_valid_i(port_valid), .s_ready_o(port_ready), .s_last_i(port_last),
+    .full_i(full), .push_o(push), .short_o(short_d), .long_o(long_d)
   );
 
   // ---- its beats wait to be joined ----
@@ -70,8 +80,8 @@ module frame_in
     else push_q <= push;
   end
   always_ff @(posedge clk_i) begin
-    data_q  <= s_data_i;
-    keep_q  <= s_keep_i;
+    data_q  <= port_data;
+    keep_q  <= port_keep;
     short_q <= short_d;
     long_q  <= long_d;
   end
