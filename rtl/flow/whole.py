@@ -155,8 +155,6 @@ FAULTS = [
      "|(step_q4.there & ~step_q4.ad);"),  # text of a packet that was refused
     ("ocb", 16, "One", "mode/ocb_sums.sv", "valid_q[3] && about_q3.ends;", "valid_q[3];"),  # a tag after every beat
     ("ocb", 16, "Order", "mode/ocb_sums.sv", "about_q3.has_text;", "about_q2.has_text;"),  # what the next packet has
-    ("ocb", 16, "u_out.u_deep.Full", "mode/ocb_core.sv", "ahead_q)'(Ahead - 3)", "ahead_q)'(Ahead + 3)"),
-    ("ocb", 16, "Ends", "mode/ocb_core.sv", "ask_ready = !zero_valid && !tag_valid;", "ask_ready = !zero_valid;"),  # a block is lost
 ]
 
 
