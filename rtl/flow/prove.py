@@ -23,6 +23,12 @@ SOLVED = {
         "fifo_proof",
         f"{INDUCTION} fifo_proof",
     ),
+    "the queue at a port": (
+        ["pkg/sealwright_pkg.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
+         "formal/fifo_port_proof.sv"],
+        "fifo_port_proof",
+        f"{INDUCTION} fifo_port_proof",
+    ),
     "frames and packets": (
         ["pkg/sealwright_pkg.sv", "mode/frame_fit.sv", "formal/frame_fit_proof.sv"],
         "frame_fit_proof",

@@ -6,7 +6,8 @@
 //   - what the core offers stays until it is taken;
 //   - every command gets one verdict, in order, and no verdict comes by itself;
 //   - a packet's text comes in as many beats as its command says, `last` on the last one, and no
-//     beat comes by itself; in GCM each holds what came in, in order, while frames were whole;
+//     beat comes by itself; each holds what came in, in order, if its frame is whole, under the
+//     keystream or the offset of its own packet's nonce;
 //   - once no more commands come, and frames come and outputs are ready, something is taken in
 //     every Quiet cycles, a beat or a verdict, until every packet has its verdict and all its text.
 //
@@ -25,6 +26,8 @@ module core_proof
   input  logic       open_i,
   input  logic [5:0] ad_len_i,
   input  logic [5:0] text_len_i,
+  input  logic       nonce_i,
+  input  logic       pick_i,
   input  logic       s_valid_i,
   input  logic       s_bit_i,
   input  logic       s_keep_i,
@@ -71,6 +74,7 @@ module core_proof
   always_comb begin
     command          = '0;
     command.open     = open_i;
+    command.nonce    = 96'(nonce_i);
     command.ad_len   = ad_len_i > 6'(Most) ? '0 : LenW'(ad_len_i);
     command.text_len = text_len_i > 6'(Most) ? '0 : LenW'(text_len_i);
   end
@@ -80,6 +84,9 @@ module core_proof
   assign m_ready       = m_ready_i || drains;
   assign verdict_ready = verdict_ready_i || drains;
 
+  // Frames are counted behind the registers of their port, which take up to two beats before the
+  // command is there (slice_proof.sv is about those).
+  logic s_fire, taken_last, taken_bit;
   if (Mode == 0) begin : gen_gcm
     gcm_core #(.Cfg(Cfg)) u_core (
       .clk_i, .rst_ni, .key_valid_i, .key_ready_o(key_ready), .key_erase_i(1'b0), .key_slot_i(1'b0),
@@ -91,6 +98,10 @@ module core_proof
       .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last), .verdict_valid_o(verdict_valid),
       .verdict_ready_i(verdict_ready), .verdict_o(verdict)
     );
+    assign {s_fire, taken_last, taken_bit} = {
+      u_core.u_in.port_valid && u_core.u_in.port_ready, u_core.u_in.port_last,
+      u_core.u_in.port_data[0][0]
+    };
   end else begin : gen_ocb
     ocb_core #(.Cfg(Cfg)) u_core (
       .clk_i, .rst_ni, .key_valid_i, .key_ready_o(key_ready), .key_erase_i(1'b0), .key_slot_i(1'b0),
@@ -102,110 +113,125 @@ module core_proof
       .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last), .verdict_valid_o(verdict_valid),
       .verdict_ready_i(verdict_ready), .verdict_o(verdict)
     );
+    assign {s_fire, taken_last, taken_bit} = {
+      u_core.u_in.port_valid && u_core.u_in.port_ready, u_core.u_in.port_last,
+      u_core.u_in.port_data[0][0]
+    };
   end
 
   // ---- what is to come ----
+  // Commands, frames, texts and verdicts are counted. One packet is watched, whichever the prover
+  // picks: what holds for it holds for all.
+  //
   // The slot's key does not change while a packet is under way, and what the guard answers depends
   // on it alone: a command is refused if the slot holds no key two cycles after its port took it.
-  localparam int unsigned Packets = 16;
-  localparam int unsigned NumberW = $clog2(Packets) + 1;
   typedef struct packed {
     logic open;
     logic [2:0] text;  // blocks
     logic [2:0] beats;
+    // What stubs.sv makes of the nonce changes bit 0 of every block of text, or of its last one: in
+    // OCB the offset is added to a whole block twice, and to a part of one once.
+    logic all, part;
   } packet_t;
-  logic command_fire, fire_q;
-  packet_t made, made_q, judged, out;
+  typedef logic [5:0] count_t;
+  logic command_q, fire_q, has_text, s_ends, takes, takes_last, judges;
+  packet_t made, made_q;
   // The core has a command a cycle after its port took it.
   command_t taken_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) command_fire <= 1'b0;
-    else command_fire <= command_valid && command_ready;
-  end
   always_ff @(posedge clk_i) taken_q <= command;
   always_comb begin
     made.open  = taken_q.open;
     made.text  = 3'((taken_q.text_len[5:0] + 6'd15) >> 4);
     made.beats = 3'((taken_q.ad_len[5:0] + 6'd15) >> 4) + made.text;
+    made.all   = taken_q.nonce[0] && Mode == 0;
+    made.part  = taken_q.nonce[0] && Mode != 0 && taken_q.text_len[3:0] != '0;
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) fire_q <= 1'b0;
-    else fire_q <= command_fire;
+    if (!rst_ni) {command_q, fire_q} <= '0;
+    else {command_q, fire_q} <= {command_valid && command_ready, command_q};
   end
   always_ff @(posedge clk_i) made_q <= made;
+  assign has_text   = fire_q && slot_valid && made_q.text != '0;
+  assign s_ends     = s_fire && taken_last;
+  assign takes      = m_valid && m_ready;
+  assign takes_last = takes && m_last;
+  assign judges     = verdict_valid && verdict_ready;
+  assign moves      = takes || s_fire || judges;
 
-  // Packets that wait for their verdict, and those whose text is to come out, one after the other.
-  packet_t [Packets-1:0] packets, texts;
-  logic [NumberW-1:0] given_q, judged_q, text_given_q, text_taken_q;
-  logic [2:0] text_left;
-  logic [2:0] gone_q;  // beats of the head that have come out
-  logic has_text, takes, s_fire;
-  assign has_text  = fire_q && slot_valid && made_q.text != '0;
-  assign judged    = packets[judged_q[NumberW-2:0]];
-  assign out       = texts[text_taken_q[NumberW-2:0]];
-  assign text_left = out.text - gone_q;
-  assign takes     = m_valid && m_ready;
-  assign moves     = takes || s_fire || (verdict_valid && verdict_ready);
-  logic [Packets-1:0] refused;
+  // Packets whose frame, text or verdict is to come.
+  count_t frames_q, texts_q, verdicts_q;
+  logic [2:0] beat_q, out_q;  // beats of the frame that comes, and of the text that goes
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {given_q, judged_q, text_given_q, text_taken_q, gone_q} <= '0;
+    if (!rst_ni) {frames_q, texts_q, verdicts_q, beat_q, out_q} <= '0;
     else begin
-      if (fire_q) given_q <= given_q + NumberW'(1);
-      if (verdict_valid && verdict_ready) judged_q <= judged_q + NumberW'(1);
-      if (has_text) text_given_q <= text_given_q + NumberW'(1);
-      if (takes) gone_q <= m_last ? '0 : gone_q + 3'd1;
-      if (takes && m_last) text_taken_q <= text_taken_q + NumberW'(1);
+      frames_q   <= frames_q + count_t'(fire_q) - count_t'(s_ends);
+      texts_q    <= texts_q + count_t'(has_text) - count_t'(takes_last);
+      verdicts_q <= verdicts_q + count_t'(fire_q) - count_t'(judges);
+      if (s_fire) beat_q <= taken_last ? '0 : beat_q + 3'd1;
+      if (takes) out_q <= m_last ? '0 : out_q + 3'd1;
+    end
+  end
+
+  // The packet that is watched, and how many come before it.
+  logic picked_q, picks, frame_due_q, text_due_q, verdict_due_q, refused_q;
+  count_t frame_at_q, text_at_q, verdict_at_q;
+  packet_t seen_q;
+  logic its_frame, its_text, its_verdict;
+  assign picks       = fire_q && pick_i && !picked_q;
+  assign its_frame   = frame_due_q && frame_at_q == '0;
+  assign its_text    = text_due_q && text_at_q == '0;
+  assign its_verdict = verdict_due_q && verdict_at_q == '0;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      {picked_q, frame_due_q, text_due_q, verdict_due_q} <= '0;
+      {frame_at_q, text_at_q, verdict_at_q} <= '0;
+    end else if (picks) begin
+      picked_q     <= 1'b1;
+      {frame_due_q, text_due_q, verdict_due_q} <= {1'b1, has_text, 1'b1};
+      frame_at_q   <= frames_q - count_t'(s_ends);
+      text_at_q    <= texts_q - count_t'(takes_last);
+      verdict_at_q <= verdicts_q - count_t'(judges);
+    end else begin
+      if (its_frame && s_ends) frame_due_q <= 1'b0;
+      if (its_text && takes_last) text_due_q <= 1'b0;
+      if (its_verdict && judges) verdict_due_q <= 1'b0;
+      if (frame_at_q != '0) frame_at_q <= frame_at_q - count_t'(s_ends);
+      if (text_at_q != '0) text_at_q <= text_at_q - count_t'(takes_last);
+      if (verdict_at_q != '0) verdict_at_q <= verdict_at_q - count_t'(judges);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (fire_q) begin
-      packets[given_q[NumberW-2:0]] <= made_q;
-      refused[given_q[NumberW-2:0]] <= !slot_valid;
+    if (picks) begin
+      seen_q    <= made_q;
+      refused_q <= !slot_valid;
     end
-    if (has_text) texts[text_given_q[NumberW-2:0]] <= made_q;
   end
 
-  // Whole frames: as many beats as their commands say.
+  // Its text as it is to come out, bit 0 of every beat, while its frame is whole: has as many beats
+  // as its command says.
   logic whole_q;
-  logic [NumberW-1:0] frame_q;  // the packet whose frame comes in
-  logic [2:0] beat_q;
-  packet_t frame;
-  logic [2:0] frame_last;
-  assign s_fire     = s_valid && s_ready;
-  assign frame      = packets[frame_q[NumberW-2:0]];
-  assign frame_last = frame.beats == '0 ? '0 : frame.beats - 3'd1;
-  // Its text, bit 0 of every beat.
-  localparam int unsigned Beats = 32;
-  logic [Beats-1:0] bits;
-  logic [$clog2(Beats)-1:0] in_q, out_q;
-  logic is_text;
-  assign is_text = beat_q >= frame.beats - frame.text && frame.text != '0
-      && !refused[frame_q[NumberW-2:0]];
+  logic [2:0] last_beat, ad_beats;
+  logic [7:0] bits_q;
+  assign last_beat = seen_q.beats == '0 ? '0 : seen_q.beats - 3'd1;
+  assign ad_beats  = seen_q.beats - seen_q.text;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      whole_q <= 1'b1;
-      {frame_q, beat_q, in_q, out_q} <= '0;
-    end else begin
-      if (s_fire) begin
-        if (s_last != (beat_q == frame_last)) whole_q <= 1'b0;
-        beat_q <= s_last ? '0 : beat_q + 3'd1;
-        if (s_last) frame_q <= frame_q + NumberW'(1);
-        if (is_text) in_q <= in_q + $bits(in_q)'(1);
-      end
-      if (takes) out_q <= out_q + $bits(out_q)'(1);
+    if (!rst_ni) whole_q <= 1'b1;
+    else if (its_frame && s_fire && taken_last != (beat_q == last_beat)) whole_q <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (its_frame && s_fire) begin
+      bits_q[3'(beat_q - ad_beats)] <=
+          taken_bit ^ seen_q.all ^ (seen_q.part && beat_q == last_beat);
     end
   end
-  always_ff @(posedge clk_i) if (s_fire && is_text) bits[in_q] <= s_bit_i;
 
-  logic over_q;  // more packets than this file counts
   logic m_waits_q, verdict_waits_q, m_last_q;
   logic [15:0] m_keep_q;
   block_t m_data_q;
   verdict_t verdict_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {over_q, m_waits_q, verdict_waits_q} <= '0;
+    if (!rst_ni) {m_waits_q, verdict_waits_q} <= '0;
     else begin
-      over_q          <= over_q || (given_q - judged_q) >= NumberW'(Packets - 2);
       m_waits_q       <= m_valid && !m_ready;
       verdict_waits_q <= verdict_valid && !verdict_ready;
     end
@@ -219,21 +245,20 @@ module core_proof
         Text: assert (m_valid && {m_last, m_keep, m_data} == {m_last_q, m_keep_q, m_data_q});
       end
       if (verdict_waits_q) Verdict: assert (verdict_valid && verdict == verdict_q);
-      if (!over_q) begin
-        if (verdict_valid) begin
-          One: assert (judged_q != given_q);
-          Order: assert (verdict.open == judged.open
-              && verdict.text == (judged.text != '0 && !refused[judged_q[NumberW-2:0]])
-              && (verdict.status == StatusSlot) == refused[judged_q[NumberW-2:0]]);
-        end
-        if (m_valid) begin
-          Beat: assert (text_taken_q != text_given_q);
-          Last: assert (m_last == (text_left == 3'd1));
-          if (Mode == 0 && whole_q) Data: assert (m_keep[0] && m_data[0] == bits[out_q]);
-        end
-        if (quiet_q == 8'(Quiet)) begin
-          Ends: assert (judged_q == given_q && text_taken_q == text_given_q && !fire_q);
-        end
+      if (s_fire) Frame: assert (frames_q != '0);
+      if (verdict_valid) One: assert (verdicts_q != '0);
+      if (verdict_valid && its_verdict) begin
+        Order: assert (verdict.open == seen_q.open
+            && verdict.text == (seen_q.text != '0 && !refused_q)
+            && (verdict.status == StatusSlot) == refused_q);
+      end
+      if (m_valid) Beat: assert (texts_q != '0);
+      if (m_valid && its_text) begin
+        Last: assert (m_last == (out_q == seen_q.text - 3'd1));
+        if (whole_q) Data: assert (m_keep[0] && m_data[0] == bits_q[out_q]);
+      end
+      if (quiet_q == 8'(Quiet)) begin
+        Ends: assert (verdicts_q == '0 && texts_q == '0 && !fire_q);
       end
     end
   end

@@ -2,8 +2,10 @@
 //
 // What stands for the ciphers, GHASH's multiplier and the setting up of keys in the proofs of whole
 // cores (core_proof): as late as they are. Bit 1 of a result may be anything, and stands for all
-// bits, which go the same way; bit 0 is 0, so that bit 0 of GCM's text passes as it is and can be
-// followed.
+// bits, which go the same way. Bit 0 can be followed: that of a product is 0, and a cipher adds
+// bit 32 to bit 0. So bit 0 of a block of text, of a block of counters and of an offset of OCB
+// passes as it is (their bits 32 are 0); in OCB's block of a nonce bit 32 is bit 0 of the nonce,
+// and becomes bit 0 of the first offset.
 
 module cipher_pipe
   import sealwright_pkg::*;
@@ -26,9 +28,13 @@ module cipher_pipe
 );
 
   logic [Lanes-1:0] anything;  // driven by nothing: the prover chooses it in every cycle
+  logic [Lanes-1:0] bits;
   delay_valid #(.Cycles(latency(Cfg))) u_valid (.clk_i, .rst_ni, .valid_i, .valid_o);
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    assign block_o[l] = {126'b0, anything[l], 1'b0};
+    delay #(.Cycles(latency(Cfg))) u_bit (
+      .clk_i, .d_i(block_i[l][0] ^ block_i[l][32]), .q_o(bits[l])
+    );
+    assign block_o[l] = {126'b0, anything[l], bits[l]};
   end
 
 endmodule
