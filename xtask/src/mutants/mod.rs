@@ -74,6 +74,13 @@ impl Wanted {
         }
     }
 
+    /// The folder of its results: the name of the first file, and how many more there are.
+    fn output(&self) -> String {
+        let places = self.places();
+        let first = places[0].trim_end_matches('/').replace('/', "-");
+        if places.len() == 1 { first } else { format!("{first}+{}", places.len() - 1) }
+    }
+
     /// The name of the package.
     fn package(&self) -> String {
         match self.name.as_str() {
@@ -85,7 +92,7 @@ impl Wanted {
     /// Words for cargo-mutants: which changes.
     fn which(&self) -> Vec<String> {
         // What `Debug` says is for people.
-        let all = ["--all-features", "--package", &self.package(), "--exclude-re", "impl (fmt::|std::fmt::)?Debug"];
+        let all = ["--all-features", "--package", &self.package(), "--exclude-re", "impl ((core::|std::)?fmt::)?Debug"];
         let mut words = all.map(str::to_owned).to_vec();
         if !self.files.is_empty() {
             words.extend(self.places().into_iter().flat_map(|file| ["--file".to_owned(), file]));
@@ -166,7 +173,7 @@ fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
     let home = steps.target().join("mutants");
     let tree = home.join("tree");
     copy(steps.root(), &tree)?;
-    let output = home.join(wanted.places().join("+").trim_end_matches('/').replace('/', "-"));
+    let output = home.join(wanted.output());
     let lists = output.join("mutants.out");
     fs::create_dir_all(&lists).map_err(|error| format!("{}: {error}", lists.display()))?;
     if wanted.together {
@@ -222,15 +229,25 @@ fn read(wanted: &Wanted, lists: &Path) -> Result<Score, String> {
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok::<_, String>(text.lines().map(name_of).collect::<Vec<_>>())
     };
-    let mut missed = BTreeMap::new();
-    for name in list("missed")? {
-        *missed.entry(name).or_default() += 1;
+    let [noticed, hung, impossible, missed] = [list("caught")?, list("timeout")?, list("unviable")?, list("missed")?];
+    let of = |file: &str| {
+        let in_it = |name: &&String| name.starts_with(file);
+        let count = |list: &[String]| list.iter().filter(in_it).count();
+        let mut score = Score { noticed: count(&noticed), hung: count(&hung), ..Score::default() };
+        score.impossible = count(&impossible);
+        for name in missed.iter().filter(in_it) {
+            *score.missed.entry(name.clone()).or_default() += 1;
+        }
+        score
+    };
+    let all = [&noticed, &hung, &missed].into_iter().flatten();
+    let files: BTreeSet<&str> = all.filter_map(|name| name.split(':').next()).collect();
+    match files.len() {
+        0 => return Err(format!("{}: nothing in it was changed", wanted.places().join(", "))),
+        1 => {}
+        _ => files.iter().for_each(|file| println!("   {file}: {}", of(&format!("{file}:")))),
     }
-    let (noticed, hung, impossible) = (list("caught")?.len(), list("timeout")?.len(), list("unviable")?.len());
-    if noticed + hung + missed.len() == 0 {
-        return Err(format!("{}: nothing in it was changed", wanted.places().join(", ")));
-    }
-    Ok(Score { noticed, hung, impossible, missed })
+    Ok(of(""))
 }
 
 /// The files of the repository, as they are in the worktree. A file that is the same stays, and so does what was built of it.
@@ -245,8 +262,8 @@ fn copy(root: &Path, tree: &Path) -> Result<(), String> {
         let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
         let (from, to) = (root.join(&name), tree.join(&name));
         let failed = |error: std::io::Error| format!("{}: {error}", to.display());
-        // A link, or a file that was removed
-        if !from.symlink_metadata().is_ok_and(|of| of.is_file()) {
+        // A link to a folder, or a file that was removed
+        if !from.is_file() {
             continue;
         }
         names.insert(to.clone());

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use proc_macro2::Span;
 use syn::{
-    Block, Expr, ExprBinary, Pat,
+    Block, Expr, ExprBinary, Pat, Signature,
     spanned::Spanned,
     visit::{self, Visit},
 };
@@ -72,8 +72,11 @@ impl Finder<'_> {
         self.constants -= usize::from(is);
     }
 
-    fn body(&mut self, block: &Block) {
-        if let Some(first) = block.stmts.first() {
+    fn body(&mut self, signature: &Signature, block: &Block) {
+        // One type stands behind `impl`, and what it would return at once has another.
+        let mut opaque = Opaque(false);
+        opaque.visit_return_type(&signature.output);
+        if let Some(first) = block.stmts.first().filter(|_| !opaque.0) {
             let at = self.range(first.span()).start;
             self.found(Kind::Body, first.span(), &Place::Body(at));
         }
@@ -90,6 +93,15 @@ impl Finder<'_> {
             self.visit_expr(side);
         }
         self.chain = outside;
+    }
+}
+
+/// Whether a type has an `impl` in it.
+struct Opaque(bool);
+
+impl<'ast> Visit<'ast> for Opaque {
+    fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+        self.0 = true;
     }
 }
 
@@ -141,21 +153,21 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_item_fn(&mut self, of: &'ast syn::ItemFn) {
         self.constant(of.sig.constness.is_some(), |finder| {
-            finder.body(&of.block);
+            finder.body(&of.sig, &of.block);
             visit::visit_item_fn(finder, of);
         });
     }
 
     fn visit_impl_item_fn(&mut self, of: &'ast syn::ImplItemFn) {
         self.constant(of.sig.constness.is_some(), |finder| {
-            finder.body(&of.block);
+            finder.body(&of.sig, &of.block);
             visit::visit_impl_item_fn(finder, of);
         });
     }
 
     fn visit_trait_item_fn(&mut self, of: &'ast syn::TraitItemFn) {
         self.constant(of.sig.constness.is_some(), |finder| {
-            of.default.iter().for_each(|block| finder.body(block));
+            of.default.iter().for_each(|block| finder.body(&of.sig, block));
             visit::visit_trait_item_fn(finder, of);
         });
     }

@@ -198,4 +198,15 @@ mod tests {
         let places = places(text, &[found("&&"), found("==")]).expect("it is a file");
         assert_eq!(places.keys().copied().collect::<Vec<_>>(), [1]);
     }
+    #[test]
+    fn what_hides_its_type_returns_nothing_else() {
+        let text = "fn f() -> Option<impl Fn()> { a() }\nfn g() -> Option<u8> { b() }";
+        let change = |what: &str| {
+            let at = text.find(what).expect("it is there");
+            let range = at..at + what.len();
+            Change { name: String::new(), file: String::new(), kind: Kind::Body, range, replacement: "None".into() }
+        };
+        let places = places(text, &[change("a()"), change("b()")]).expect("it is a file");
+        assert_eq!(places.keys().copied().collect::<Vec<_>>(), [1]);
+    }
 }

@@ -7,6 +7,7 @@ use std::{
     fs,
     ops::Range,
     path::{Path, PathBuf},
+    slice,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -92,10 +93,17 @@ impl Bench {
         let (places, mut alone) = self.places()?;
         let outcome = Mutex::new(Outcome::default());
         let (programs, order) = self.all(places, &mut alone)?;
-        let start = Instant::now();
-        if run(&programs, &self.tests, None, Duration::from_secs(3600)) != Ended::Passed {
-            return Err("the tests fail without a change".into());
+        let (start, mut timed) = (Instant::now(), Vec::new());
+        for program in programs {
+            let start = Instant::now();
+            if run(slice::from_ref(&program), &self.tests, None, Duration::from_secs(3600)) != Ended::Passed {
+                return Err(format!("the tests fail without a change: {program:?}"));
+            }
+            timed.push((start.elapsed(), program));
         }
+        // What takes little time first: often it notices already.
+        timed.sort_by_key(|(time, _)| *time);
+        let programs: Vec<Program> = timed.into_iter().map(|(_, program)| program).collect();
         // As cargo-mutants has it
         let time = (start.elapsed() * 5).max(Duration::from_secs(20));
         println!("   {} changes in one program, {} to build alone", order.len(), alone.len());
