@@ -84,8 +84,9 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              is searched for tables indexed by secrets, and for what leaves the vector registers
   crash      kills file jobs at every system call and, with `--times N`, N times each at random moments; lets calls fail and disks
              be full. `test` runs it with few kills
-  mutants    `mutants CRATE [FILE] [-- WORDS OF CARGO TEST]` changes the code in small ways and looks whether a test notices, or
-             docs/MUTANTS.md says why none can; `mutants all` does so for each row of that document; needs cargo-mutants
+  mutants    `mutants [--together] CRATE [FILE ...] [-- WORDS OF CARGO TEST]` changes the code in small ways and looks whether a test
+             notices, or docs/MUTANTS.md says why none can; `mutants all` does so for each row of that document; `--together`
+             builds one program for all changes; needs cargo-mutants
   reproducible  builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those
              named; both must be the same, byte for byte. Words from the first option on go to cargo build
   sanitize   the tests of the crates that read foreign bytes (or of those named) under the address sanitizer, which has to

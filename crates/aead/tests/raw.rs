@@ -85,12 +85,28 @@ fn many_cbc_chains_are_each_as_one_alone() {
     }
 }
 
+/// Long texts are read and written four blocks at a time, where registers are wide.
+#[test]
+fn long_cbc_chains_are_each_as_one_alone() {
+    for isa in Isa::available() {
+        let aes = raw::aes(isa, &[3; 16]).unwrap();
+        let texts: Vec<_> = (0..6).map(|i| bytes(16 * (256 + 5 * i), i as u64)).collect();
+        let mut many = texts.clone();
+        let mut chains: Vec<_> = many.iter_mut().zip(0..).map(|(text, i)| Chain { iv: [i; 16], text }).collect();
+        aes.cbc_encrypt_many(&mut chains);
+        for (i, (mut alone, together)) in (0..).zip(texts.into_iter().zip(many)) {
+            aes.cbc_encrypt(&[i; 16], &mut alone);
+            assert!(alone == together, "{isa}: chain {i}");
+        }
+    }
+}
+
 #[test]
 fn ctr_of_every_length_and_over_every_carry() {
     let key = bytes(32, 3);
     let slow = aes_block(&key);
-    // Starts that carry out of 8, 32, 64 and 128 bits within a few blocks.
-    let starts = [0, 0xfe, u128::from(u32::MAX) - 5, u128::from(u64::MAX) - 66, u128::MAX - 3, u128::MAX];
+    // Starts that carry out of 8, 32, 64 and 128 bits within a few blocks, and out of 8 bits in the middle of later registers.
+    let starts = [0, 0xfe, 0x1f6, 0x1d8, u128::from(u32::MAX) - 5, u128::from(u64::MAX) - 66, u128::MAX - 3, u128::MAX];
     for isa in Isa::available() {
         let aes = raw::aes(isa, &key).unwrap();
         for start in starts {
@@ -147,4 +163,5 @@ fn only_pkcs7_is_padding() {
     for n in [0, 1, 15, 17, 31] {
         assert!(pkcs7_unpad(&vec![1; n]).is_err(), "{n} bytes");
     }
+    assert_eq!(pkcs7_unpad(&[]).unwrap_err().to_string(), "bad padding");
 }

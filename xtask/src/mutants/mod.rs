@@ -1,6 +1,13 @@
-//! `cargo xtask mutants CRATE [FILE] [-- WORDS OF CARGO TEST]`: changes the code in small ways, one at a time, and runs the tests of
-//! its crate. A change that no test notices shows what is not tested, unless `docs/MUTANTS.md` says why no test can. The tool is
-//! cargo-mutants, from crates.io.
+//! `cargo xtask mutants [--together] CRATE [FILE ...] [-- WORDS OF CARGO TEST]`: changes the code in small ways, one at a time, and
+//! runs the tests of its crate. A change that no test notices shows what is not tested, unless `docs/MUTANTS.md` says why no test
+//! can. The tool is cargo-mutants, from crates.io. It builds the crate for each change; with `--together` one program has all of
+//! them, and it only says which there are.
+
+mod changes;
+mod places;
+mod programs;
+mod switch;
+mod together;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,17 +16,22 @@ use std::{
     process::Command,
 };
 
+use together::Bench;
+
 use crate::steps::{Checked, Steps};
 
 /// What was run, and what no test can notice.
 const DOCUMENT: &str = "docs/MUTANTS.md";
-const USAGE: &str = "hint: cargo xtask mutants session src/replay.rs -- --lib, or all for each row of docs/MUTANTS.md";
+const USAGE: &str =
+    "hint: cargo xtask mutants --together session src/replay.rs -- --lib, or all for each row of docs/MUTANTS.md";
 
 /// Code to be changed, and the tests to run.
 struct Wanted {
+    /// All changes in one program.
+    together: bool,
     name: String,
     /// Below the folder of the crate; none for all of it.
-    file: Option<String>,
+    files: Vec<String>,
     /// Words for `cargo test`.
     tests: Vec<String>,
 }
@@ -31,19 +43,21 @@ impl Wanted {
             // Not those of the documentation, which take long to link.
             None => (words, vec!["--tests".to_owned()]),
         };
-        let (name, file) = match what {
-            [name] => (name.clone(), None),
-            [name, file] => (name.clone(), Some(file.clone())),
-            _ => return Err(format!("a crate and at most one of its files are needed\n   {USAGE}")),
+        let (together, what) = match what {
+            [option, rest @ ..] if option == "--together" => (true, rest),
+            what => (false, what),
         };
-        let folder = root.join("crates").join(&name);
+        let [name, files @ ..] = what else {
+            return Err(format!("a crate is needed, and which of its files, unless all\n   {USAGE}"));
+        };
+        let folder = root.join("crates").join(name);
         if !folder.join("Cargo.toml").exists() {
             return Err(format!("crates/{name}: there is no such crate\n   {USAGE}"));
         }
-        if let Some(file) = file.as_ref().filter(|file| !folder.join(file).is_file()) {
+        if let Some(file) = files.iter().find(|file| !folder.join(file).is_file()) {
             return Err(format!("crates/{name}/{file}: there is no such file\n   {USAGE}"));
         }
-        Ok(Wanted { name, file, tests })
+        Ok(Wanted { together, name: name.clone(), files: files.to_vec(), tests })
     }
 
     /// The words for cargo, and those from `--` on, for the programs with the tests.
@@ -52,8 +66,38 @@ impl Wanted {
     }
 
     /// What the names of its changes begin with.
-    fn place(&self) -> String {
-        format!("crates/{}/{}", self.name, self.file.as_deref().unwrap_or_default())
+    fn places(&self) -> Vec<String> {
+        let folder = format!("crates/{}/", self.name);
+        match self.files.as_slice() {
+            [] => vec![folder],
+            files => files.iter().map(|file| format!("{folder}{file}")).collect(),
+        }
+    }
+
+    /// The folder of its results: the name of the first file, and how many more there are.
+    fn output(&self) -> String {
+        let places = self.places();
+        let first = places[0].trim_end_matches('/').replace('/', "-");
+        if places.len() == 1 { first } else { format!("{first}+{}", places.len() - 1) }
+    }
+
+    /// The name of the package.
+    fn package(&self) -> String {
+        match self.name.as_str() {
+            "aead" => "sealwright".to_owned(),
+            name => format!("sealwright-{name}"),
+        }
+    }
+
+    /// Words for cargo-mutants: which changes.
+    fn which(&self) -> Vec<String> {
+        // What `Debug` says is for people.
+        let all = ["--all-features", "--package", &self.package(), "--exclude-re", "impl ((core::|std::)?fmt::)?Debug"];
+        let mut words = all.map(str::to_owned).to_vec();
+        if !self.files.is_empty() {
+            words.extend(self.places().into_iter().flat_map(|file| ["--file".to_owned(), file]));
+        }
+        words
     }
 }
 
@@ -80,9 +124,9 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     for wanted in &wanted {
         match score(steps, wanted) {
             Ok(score) => {
-                let place = wanted.place();
-                wrong.extend(compare(&place, &score.missed, &explained(&document)));
-                println!("   {place}: {score}");
+                let places = wanted.places();
+                wrong.extend(compare(&places, &score.missed, &explained(&document)));
+                println!("   {}: {score}", places.join(", "));
                 sum.add(score);
             }
             Err(why) => wrong.push(why),
@@ -129,53 +173,81 @@ fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
     let home = steps.target().join("mutants");
     let tree = home.join("tree");
     copy(steps.root(), &tree)?;
-    let output = home.join(wanted.place().trim_end_matches('/').replace('/', "-"));
-    fs::create_dir_all(&output).map_err(|error| format!("{}: {error}", output.display()))?;
-    let package = match wanted.name.as_str() {
-        "aead" => "sealwright".to_owned(),
-        name => format!("sealwright-{name}"),
-    };
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args([
-        "mutants",
-        "--in-place",
-        "--all-features",
-        "--no-shuffle",
-        "--colors",
-        "never",
-        "--package",
-        &package,
-    ]);
-    // What `Debug` says is for people.
-    command.args(["--exclude-re", "impl (fmt::|std::fmt::)?Debug", "--output"]).arg(&output);
-    if wanted.file.is_some() {
-        command.args(["--file", &wanted.place()]);
+    let output = home.join(wanted.output());
+    let lists = output.join("mutants.out");
+    fs::create_dir_all(&lists).map_err(|error| format!("{}: {error}", lists.display()))?;
+    if wanted.together {
+        together(&home, wanted, &lists)?
+    } else {
+        one_by_one(&home, wanted, &output)?
     }
+    read(wanted, &lists)
+}
+
+/// Leaves the lists that cargo-mutants would leave.
+fn together(home: &Path, wanted: &Wanted, lists: &Path) -> Result<(), String> {
+    let folder = format!("crates/{}", wanted.name);
+    let (cargo, programs) = wanted.words();
+    let bench = Bench::new(
+        [&home.join("tree"), &home.join("build")],
+        [&wanted.package(), &folder],
+        &wanted.which(),
+        [cargo, programs],
+    )?;
+    let outcome = bench.outcome()?;
+    let all = [("missed", &outcome.missed), ("caught", &outcome.caught), ("timeout", &outcome.timeout)];
+    for (name, list) in all.into_iter().chain([("unviable", &outcome.unviable)]) {
+        let path = lists.join(name).with_extension("txt");
+        fs::write(&path, list.join("\n")).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Lets cargo-mutants build and test each change.
+fn one_by_one(home: &Path, wanted: &Wanted, output: &Path) -> Result<(), String> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["mutants", "--in-place", "--no-shuffle", "--colors", "never"]).args(wanted.which());
+    command.arg("--output").arg(output);
     // What goes to every call of cargo also says what is built: no test program that does not run.
     let (cargo, programs) = wanted.words();
     command.args(cargo.iter().map(|word| format!("--cargo-arg={word}")));
-    command.arg("--").args(programs).current_dir(&tree).env("CARGO_TARGET_DIR", home.join("build"));
+    command.arg("--").args(programs).current_dir(home.join("tree")).env("CARGO_TARGET_DIR", home.join("build"));
     // One crate is built again and again.
     command.env("CARGO_INCREMENTAL", "1");
     // 0: every change was noticed; 2: some were not; 3: with some the tests hung
     let status = command.status().map_err(|error| format!("cargo mutants: {error}"))?;
     if !status.code().is_some_and(|code| [0, 2, 3].contains(&code)) {
-        return Err(format!("{}: cargo mutants: {status}\n   hint: see {}", wanted.place(), output.display()));
+        return Err(format!("cargo mutants: {status}\n   hint: see {}", output.display()));
     }
+    Ok(())
+}
+
+/// Reads the lists.
+fn read(wanted: &Wanted, lists: &Path) -> Result<Score, String> {
     let list = |name: &str| {
-        let path = output.join("mutants.out").join(name).with_extension("txt");
+        let path = lists.join(name).with_extension("txt");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok::<_, String>(text.lines().map(name_of).collect::<Vec<_>>())
     };
-    let mut missed = BTreeMap::new();
-    for name in list("missed")? {
-        *missed.entry(name).or_default() += 1;
+    let [noticed, hung, impossible, missed] = [list("caught")?, list("timeout")?, list("unviable")?, list("missed")?];
+    let of = |file: &str| {
+        let in_it = |name: &&String| name.starts_with(file);
+        let count = |list: &[String]| list.iter().filter(in_it).count();
+        let mut score = Score { noticed: count(&noticed), hung: count(&hung), ..Score::default() };
+        score.impossible = count(&impossible);
+        for name in missed.iter().filter(in_it) {
+            *score.missed.entry(name.clone()).or_default() += 1;
+        }
+        score
+    };
+    let all = [&noticed, &hung, &missed].into_iter().flatten();
+    let files: BTreeSet<&str> = all.filter_map(|name| name.split(':').next()).collect();
+    match files.len() {
+        0 => return Err(format!("{}: nothing in it was changed", wanted.places().join(", "))),
+        1 => {}
+        _ => files.iter().for_each(|file| println!("   {file}: {}", of(&format!("{file}:")))),
     }
-    let (noticed, hung, impossible) = (list("caught")?.len(), list("timeout")?.len(), list("unviable")?.len());
-    if noticed + hung + missed.len() == 0 {
-        return Err(format!("{}: nothing in it was changed", wanted.place()));
-    }
-    Ok(Score { noticed, hung, impossible, missed })
+    Ok(of(""))
 }
 
 /// The files of the repository, as they are in the worktree. A file that is the same stays, and so does what was built of it.
@@ -190,8 +262,8 @@ fn copy(root: &Path, tree: &Path) -> Result<(), String> {
         let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
         let (from, to) = (root.join(&name), tree.join(&name));
         let failed = |error: std::io::Error| format!("{}: {error}", to.display());
-        // A link, or a file that was removed
-        if !from.symlink_metadata().is_ok_and(|of| of.is_file()) {
+        // A link to a folder, or a file that was removed
+        if !from.is_file() {
             continue;
         }
         names.insert(to.clone());
@@ -249,7 +321,7 @@ fn explained(document: &str) -> BTreeMap<String, usize> {
 }
 
 /// Changes that no test noticed and nobody explained, and explanations of what is noticed.
-fn compare(place: &str, missed: &BTreeMap<String, usize>, explained: &BTreeMap<String, usize>) -> Vec<String> {
+fn compare(places: &[String], missed: &BTreeMap<String, usize>, explained: &BTreeMap<String, usize>) -> Vec<String> {
     let (mut wrong, none) = (Vec::new(), 0);
     for (name, times) in missed {
         let known = *explained.get(name).unwrap_or(&none);
@@ -257,7 +329,9 @@ fn compare(place: &str, missed: &BTreeMap<String, usize>, explained: &BTreeMap<S
             wrong.push(format!("{name}: no test notices it ({times} times, {known} explained)"));
         }
     }
-    for (name, times) in explained.iter().filter(|(name, _)| name.starts_with(place)) {
+    for (name, times) in
+        explained.iter().filter(|(name, _)| places.iter().any(|place| name.starts_with(place.as_str())))
+    {
         let now = *missed.get(name).unwrap_or(&none);
         if now < *times {
             wrong.push(format!("{name}: {DOCUMENT} explains {times}, but only {now} are not noticed: correct it"));
@@ -284,11 +358,11 @@ mod tests {
         let missed = |list: &[(&str, usize)]| -> BTreeMap<String, usize> {
             list.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect()
         };
-        let place = "crates/a/src/x.rs";
+        let place = &["crates/a/src/x.rs".to_owned()];
         assert!(compare(place, &missed(&[(f, 1), (g, 2)]), &explained).is_empty());
         assert_eq!(compare(place, &missed(&[(f, 2), (g, 2)]), &explained).len(), 1, "one more than is explained");
         assert_eq!(compare(place, &missed(&[(f, 1), (g, 1)]), &explained).len(), 1, "one less");
-        assert_eq!(compare("crates/b/", &missed(&[("crates/b/src/y.rs: -> 0", 1)]), &explained).len(), 1);
+        assert_eq!(compare(&["crates/b/".to_owned()], &missed(&[("crates/b/src/y.rs: -> 0", 1)]), &explained).len(), 1);
     }
 
     #[test]
@@ -303,8 +377,12 @@ mod tests {
         let words = ["session", "src/replay.rs", "--", "--lib", "--", "replay", "ring"].map(str::to_owned);
         let wanted = Wanted::of(&root, &words).expect("it is there");
         assert_eq!(wanted.words(), (&words[3..4], &words[4..]));
-        let wanted = Wanted::of(&root, &words[..4]).expect("it is there");
-        assert_eq!(wanted.words(), (&words[3..4], &[][..]));
+        assert!(!wanted.together);
+        let words = ["--together", "session", "src/replay.rs", "src/frame.rs", "--", "--lib"].map(str::to_owned);
+        let wanted = Wanted::of(&root, &words).expect("it is there");
+        assert_eq!(wanted.words(), (&words[5..6], &[][..]));
+        assert_eq!(wanted.places(), ["crates/session/src/replay.rs", "crates/session/src/frame.rs"]);
+        assert!(wanted.together);
     }
 
     #[test]
