@@ -35,7 +35,7 @@ MODES = {"gcm": 0, "ocb": 1}
 # The latency of a cipher: as short as each core allows.
 LATENCY = {"gcm": 2, "ocb": 5}
 # Those of core_proof need more conflicts than those of the sources, since nothing comes out in the first cycles: so many times more.
-EFFORT = {"Data": 12, "Last": 8, "Beat": 8}
+EFFORT = {"Data": 12, "Last": 8, "Beat": 8, "One": 8, "Order": 8}
 # Cycles in which something must move once commands have stopped and the ports are ready: the longest way from one to the next.
 QUIET = {"gcm": 36, "ocb": 72}
 
