@@ -33,8 +33,8 @@ DEVICES = {
 BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv)
 # Queues of OCB that are made of lookup tables. With them AES with S-boxes in memories would take 211 memories; an ECP5 has 208.
 SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
-# A queue of GCM that is made of a memory: it has so few bits that Yosys would take lookup tables, a slow tree of them.
-DEEP = ("u_guard.u_order.u_deep",)
+# Queues of GCM that are made of memories: of lookup tables each is a tree, of which every leaf wants its address at once.
+DEEP = ("u_guard.u_order.u_deep", "u_keystream.u_nonces")
 KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"
 # The static placer finds half the wire length of the default one.
 ROUTE = ["--package", "CABGA756", "--freq", "300", "--lpf-allow-unconstrained", "--timing-allow-fail", "--placer", "static",

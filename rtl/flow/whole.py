@@ -29,7 +29,7 @@ SHORT = [
     ("mode/ocb_nonce.sv", "Wait = 128", "Wait = 16"),
 ]
 # The cores, how many packets may be under way, and cycles that are tried: with so few packets their queues fill up, but not those
-# behind the command port. The first text of an OCB core comes in cycle 47, its first verdict in cycle 67.
+# behind the command port. The first text of an OCB core comes in cycle 49, its first verdict in cycle 69.
 RUNS = (("gcm", 16, 60), ("ocb", 16, 90))
 MODES = {"gcm": 0, "ocb": 1}
 # The latency of a cipher: as short as each core allows.

@@ -51,6 +51,7 @@ module frame_fit_proof
 
   logic fits, states, claims;
   assign fits = u_fit.busy_q == held_q
+      && u_fit.may_q == (u_fit.drop_q || (u_fit.busy_q && !u_fit.fill_q))
       && (!held_q || (had_q <= beats_q && u_fit.left_q == beats_q - had_q
       && u_fit.final_q == (u_fit.left_q == '0)));
   // Dropping is the rest of a frame whose packet has all its beats; filling is a packet whose frame

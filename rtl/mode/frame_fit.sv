@@ -22,11 +22,14 @@ module frame_fit
   output logic              long_o        // it is the packet's last, but not the frame's
 );
 
-  logic busy_q, fill_q, drop_q, final_q, take, ends, early;
+  logic busy_d, fill_d, drop_d, busy_q, fill_q, drop_q, final_q, take, ends, early;
   logic [BlockW-1:0] left_q;  // beats of the packet after this one
 
-  assign s_ready_o = !full_i && (drop_q || (busy_q && !fill_q));
-  assign take      = s_valid_i && s_ready_o;
+  // What ready says goes to every bit of the port, far away: by a register of its own, which the
+  // tools must not merge with those that it repeats.
+  (* keep *) logic may_q;
+  assign s_ready_o = !full_i && may_q;
+  assign take      = s_valid_i && !full_i && (drop_q || (busy_q && !fill_q));
   assign push_o    = (take && !drop_q) || (fill_q && !full_i);
   assign ends      = push_o && final_q;
   assign early     = take && !drop_q && s_last_i && !final_q;
@@ -34,13 +37,14 @@ module frame_fit
   assign short_o   = fill_q;
   assign load_o    = next_valid_i && (!busy_q || ends);
 
+  always_comb begin
+    busy_d = next_valid_i || (busy_q && !ends);
+    fill_d = fill_q ? !ends : early;
+    drop_d = drop_q ? !(take && s_last_i) : long_o;
+  end
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {busy_q, fill_q, drop_q} <= '0;
-    else begin
-      busy_q <= next_valid_i || (busy_q && !ends);
-      fill_q <= fill_q ? !ends : early;
-      drop_q <= drop_q ? !(take && s_last_i) : long_o;
-    end
+    if (!rst_ni) {busy_q, fill_q, drop_q, may_q} <= '0;
+    else {busy_q, fill_q, drop_q, may_q} <= {busy_d, fill_d, drop_d, drop_d || (busy_d && !fill_d)};
   end
   // Without a packet these follow what may come: whether one does is known late in the cycle.
   always_ff @(posedge clk_i) begin
