@@ -17,7 +17,7 @@ fn wrong_words_get_a_hint() {
         (&["constant-time", "now"], "now: it takes no words"),
         (&["crash", "--times", "0"], "a number from 1"),
         (&["crash", "10"], "a number from 1"),
-        (&["mutants"], "a crate and at most one of its files"),
+        (&["mutants"], "a crate is needed, and which of its files"),
         (&["mutants", "sesion"], "crates/sesion: there is no such crate"),
         (&["mutants", "session", "src/nothing.rs"], "crates/session/src/nothing.rs: there is no such file"),
         (&["reproducible", "weel"], "weel: it builds program, lab, wheel"),
