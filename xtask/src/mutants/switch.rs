@@ -144,9 +144,13 @@ mod tests {
     const TEXT: &str = "const N: u8 = 1 + 2;\nfn f(a: u8, b: u8) -> bool {\n    a + b < N && !odd(a)\n}\n\
          fn g(x: u8) -> u8 {\n    match x { 0 => 1, _ if x > 3 => 2, _ => { 3 } }\n}\n";
 
-    /// Of what stands in the text for the `nth` time, such a change.
+    /// Of what stands in [`TEXT`] for the `nth` time, such a change.
     fn change(kind: Kind, what: &str, nth: usize, replacement: &str) -> Change {
-        let at = TEXT.match_indices(what).nth(nth).expect("it is there").0;
+        change_in(TEXT, kind, what, nth, replacement)
+    }
+
+    fn change_in(text: &str, kind: Kind, what: &str, nth: usize, replacement: &str) -> Change {
+        let at = text.match_indices(what).nth(nth).expect("it is there").0;
         let range: Range<usize> = at..at + what.len();
         Change { name: String::new(), file: String::new(), kind, range, replacement: replacement.to_owned() }
     }
@@ -190,22 +194,14 @@ mod tests {
     #[test]
     fn beside_a_let_nothing_is_wrapped() {
         let text = "fn f(a: bool, b: Option<u8>) -> u8 { if a && let Some(c) = b && c == 1 { 1 } else { 0 } }";
-        let found = |what: &str| {
-            let at = text.find(what).expect("it is there");
-            let range = at..at + what.len();
-            Change { name: String::new(), file: String::new(), kind: Kind::Binary, range, replacement: "x".into() }
-        };
+        let found = |what: &str| change_in(text, Kind::Binary, what, 0, "x");
         let places = places(text, &[found("&&"), found("==")]).expect("it is a file");
         assert_eq!(places.keys().copied().collect::<Vec<_>>(), [1]);
     }
     #[test]
     fn what_hides_its_type_returns_nothing_else() {
         let text = "fn f() -> Option<impl Fn()> { a() }\nfn g() -> Option<u8> { b() }";
-        let change = |what: &str| {
-            let at = text.find(what).expect("it is there");
-            let range = at..at + what.len();
-            Change { name: String::new(), file: String::new(), kind: Kind::Body, range, replacement: "None".into() }
-        };
+        let change = |what: &str| change_in(text, Kind::Body, what, 0, "None");
         let places = places(text, &[change("a()"), change("b()")]).expect("it is a file");
         assert_eq!(places.keys().copied().collect::<Vec<_>>(), [1]);
     }

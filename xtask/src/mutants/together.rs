@@ -76,7 +76,7 @@ impl Bench {
         [cargo, programs]: [&[String]; 2],
     ) -> Result<Bench, String> {
         let changes = list(tree, which)?;
-        let roots: BTreeSet<String> = ["src/lib.rs", "src/main.rs"].map(|root| format!("{folder}/{root}")).into();
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| format!("{folder}/{root}"));
         let roots: BTreeSet<String> = roots.into_iter().filter(|root| tree.join(root).is_file()).collect();
         let mut originals = BTreeMap::new();
         for file in changes.iter().map(|change| &change.file).chain(&roots) {
@@ -111,8 +111,10 @@ impl Bench {
         thread::scope(|scope| {
             for _ in 0..AT_A_TIME {
                 scope.spawn(|| {
-                    while let Some(index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let ended = run(&programs, &self.tests, order.iter().position(|of| of == index), time);
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(index) = order.get(number) else { break };
+                        let ended = run(&programs, &self.tests, Some(number), time);
                         let mut outcome = outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                         outcome.note(&self.changes[*index].name, ended);
                     }
