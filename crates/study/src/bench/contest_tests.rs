@@ -116,10 +116,12 @@ fn everybody_is_timed_in_both_directions() {
             let (rows, limits) = contest.run(&pace).unwrap();
             assert_eq!(rows.len(), entrants.len());
             assert!(rows.iter().all(|row| 0.0 < row.low && row.low <= row.gbps && row.gbps <= row.high));
-            let peers = rows.iter().filter(|row| row.implementation != OURS);
-            let best = peers.max_by(|a, b| a.gbps.total_cmp(&b.gbps));
-            assert_eq!(best.map(|best| best.ratio()), best.map(|_| Some(Interval::exact(1.0))));
-            assert!(best.is_some() || !matches!(subject, Subject::Suite(_)), "{subject} has no peer");
+            let peers: Vec<&Row> = rows.iter().filter(|row| row.implementation != OURS).collect();
+            assert!(!peers.is_empty() || !matches!(subject, Subject::Suite(_)), "{subject} has no peer");
+            let best = peers.iter().map(|row| row.gbps).fold(0.0, f64::max);
+            // Two peers may take the same time to the last digit; one of them is the one to compare with.
+            let mut fastest = peers.iter().filter(|row| row.gbps == best);
+            assert!(peers.is_empty() || fastest.any(|row| row.ratio() == Some(Interval::exact(1.0))));
             let copied = limits.iter().any(|limit| limit.what == Limiting::MemoryCopy);
             assert_eq!(copied, direction == Direction::Open);
         }
