@@ -29,6 +29,8 @@ ghash/ghash_stride.sv
 ghash/ghash_powers.sv
 lib/cipher_only.sv
 mode/packet_lengths.sv
+mode/command_in.sv
+mode/packet_beats.sv
 mode/frame_fit.sv
 mode/frame_in.sv
 mode/frame_status.sv

@@ -26,6 +26,7 @@ WHERE = {
     "mode/gcm_core.sv": ("gcm",), "mode/ocb_tables.sv": ("ocb",), "mode/ocb_nonce.sv": ("ocb",),
     "mode/ocb_control.sv": ("ocb",), "mode/ocb_sums.sv": ("ocb",), "mode/ocb_core.sv": ("ocb",),
     "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm",), "mode/text_hold.sv": ("held",),
+    "mode/packet_beats.sv": ("gcm",), "mode/command_in.sv": ("ocb",),
     "bus/shu.sv": ("shu",),
 }
 # What is changed, and into what. A comparison "less or equal" cannot be told from an assignment at the start of a statement.

@@ -29,8 +29,13 @@ SOLVED = {
         "fifo_port_proof",
         f"{INDUCTION} fifo_port_proof",
     ),
+    "the beats of a packet": (
+        ["pkg/sealwright_pkg.sv", "mode/packet_beats.sv", "formal/packet_beats_proof.sv"],
+        "packet_beats_proof",
+        f"{INDUCTION} packet_beats_proof",
+    ),
     "frames and packets": (
-        ["pkg/sealwright_pkg.sv", "mode/frame_fit.sv", "formal/frame_fit_proof.sv"],
+        ["mode/frame_fit.sv", "formal/frame_fit_proof.sv"],
         "frame_fit_proof",
         f"{INDUCTION} frame_fit_proof",
     ),

@@ -84,7 +84,9 @@ module key_guard_proof
           && (slot_valid & ~valid_q) == 2'(1 << slot_q));
   assign answers = !comes_q[1] || status == wanted_q;
   // What the guard itself keeps of the order.
-  typedef enum logic [2:0] {Wipe, Wiping, Idle, Pause, Rest, Check, Start, Wait} state_e;
+  typedef enum logic [3:0] {
+    Wipe, Wiping, Idle, Pause, Rest, Look, Check, Start, Wait
+  } state_e;
   state_e state;
   assign state = state_e'(u_guard.state_q);
   always_comb begin
@@ -92,7 +94,7 @@ module key_guard_proof
     unique case (state)
       Wipe, Wiping: busy = wiping && u_guard.key_q == '0 && u_guard.erase_q;
       Idle: busy = 1'b1;
-      Pause, Rest, Check, Start: busy = begun_q && u_guard.slot_q == slot_q
+      Pause, Rest, Look, Check, Start: busy = begun_q && u_guard.slot_q == slot_q
           && u_guard.erase_q == erases_q && u_guard.key_q == (erases_q ? '0 : key_q)
           && (state != Start || !slot_valid[slot_q]);
       Wait: busy = begun_q && u_guard.slot_q == slot_q && u_guard.erase_q == erases_q
@@ -104,6 +106,11 @@ module key_guard_proof
   assign kept = busy && u_guard.command_q == comes_q[0]
       && (!comes_q[0] || (u_guard.command_slot_q == command_slot_q && u_guard.cannot_q == opens_q
           && u_guard.too_long_q == long_q));
-  assign right_o = !rst_ni || (kept && orders && rises && answers);
+  // An order goes on only if no packet of its slot is under way and no command for it comes.
+  logic comes, free;
+  assign comes = u_guard.command_q && u_guard.command_slot_q == u_guard.slot_q;
+  assign free  = (!(state inside {Rest, Look, Check}) || u_guard.mine_q == comes)
+      && (state != Check || u_guard.busy || !(comes || u_guard.some_q[u_guard.slot_q]));
+  assign right_o = !rst_ni || (kept && orders && rises && answers && free);
 
 endmodule

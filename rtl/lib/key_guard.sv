@@ -51,7 +51,9 @@ module key_guard
 
   localparam int unsigned CountW = $clog2(Flight + 1);
 
-  typedef enum logic [2:0] {Wipe, Wiping, Idle, Pause, Rest, Check, Start, Wait} state_e;
+  typedef enum logic [3:0] {
+    Wipe, Wiping, Idle, Pause, Rest, Look, Check, Start, Wait
+  } state_e;
 
   state_e state_q;
   logic erase_q;
@@ -65,7 +67,7 @@ module key_guard
   logic [Slots-1:0][CountW-1:0] count_q;
   logic [Slots-1:0] some_q, comes, goes_q;  // some_q: the count is not 0
   // The ports are far apart: verdicts are counted three cycles late, from registers that the tools
-  // must not merge with others. An order for a key waits for as long.
+  // must not merge with others. An order for a key waits for as long, and a cycle.
   (* keep *) logic verdict_q1, verdict_q;
   logic [CountW-1:0] all_q;
   logic too_long_q, cannot_q;
@@ -110,8 +112,17 @@ module key_guard
   end
 
   // ---- keys ----
-  logic busy;
-  assign busy = some_q[slot_q] || (command_q && command_slot_q == slot_q);
+  // Packets were under way a cycle ago, or a command comes: from registers, which are right in
+  // state Check, as the slot stands since Pause.
+  logic busy, mine_q, held_q;
+  assign busy = held_q || mine_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {mine_q, held_q} <= '0;
+    else begin
+      mine_q <= command_i && (Slots == 1 || command_slot_i == slot_q);
+      held_q <= some_q[slot_q] || mine_q;
+    end
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -124,7 +135,8 @@ module key_guard
         Wiping:  if (setup_ready_i) state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe;
         Idle:    if (key_valid_i) state_q <= Pause;
         Pause:   state_q <= Rest;
-        Rest:    state_q <= Check;
+        Rest:    state_q <= Look;
+        Look:    state_q <= Check;
         Check:   state_q <= busy ? Idle : Start;
         Start:   if (setup_ready_i) state_q <= Wait;
         Wait:    if (setup_ready_i) state_q <= Idle;

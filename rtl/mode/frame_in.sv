@@ -32,8 +32,8 @@ module frame_in
 );
 
   // ---- what frames are to come: those of commands that wait for their data ----
-  logic queued_valid, queued_only, queued_ready, next_valid, next_only, load, came_q, only_q;
-  logic [BlockW-1:0] queued_beats, next_beats, beats_q;
+  logic queued_valid, queued_only, queued_pop, came_q, only_q;
+  logic [BlockW-1:0] queued_beats, beats_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) came_q <= 1'b0;
     else came_q <= packet_i;
@@ -44,14 +44,18 @@ module frame_in
   end
   fifo_port #(.Cfg(queue(BlockW + 1, 128, 8))) u_frames (
     .clk_i, .rst_ni, .push_i(came_q), .data_i({only_q, beats_q}), .near_full_o(full_o),
-    .valid_o(queued_valid), .data_o({queued_only, queued_beats}),
-    .pop_i(queued_valid && queued_ready)
+    .valid_o(queued_valid), .data_o({queued_only, queued_beats}), .pop_i(queued_pop)
   );
-  // The decision to load the next one comes late in the cycle, and does not reach the queue.
-  slice #(.W(BlockW + 1)) u_next (
-    .clk_i, .rst_ni, .valid_i(queued_valid), .ready_o(queued_ready),
-    .data_i({queued_only, queued_beats}), .valid_o(next_valid), .ready_i(load),
-    .data_o({next_only, next_beats})
+  // Their beats are counted ahead: that one of a frame is taken is known late in the cycle, and
+  // does not reach the count.
+  logic ahead_valid, ahead_last, ahead_ready, next_valid, next_last, load;
+  packet_beats u_ahead (
+    .clk_i, .rst_ni, .valid_i(queued_valid), .only_i(queued_only), .beats_i(queued_beats),
+    .load_o(queued_pop), .valid_o(ahead_valid), .last_o(ahead_last), .ready_i(ahead_ready)
+  );
+  slice #(.W(1)) u_next (
+    .clk_i, .rst_ni, .valid_i(ahead_valid), .ready_o(ahead_ready), .data_i(ahead_last),
+    .valid_o(next_valid), .ready_i(load), .data_o(next_last)
   );
 
   // The port has registers of its own: neither valid nor ready goes on in the same cycle.
@@ -66,9 +70,9 @@ module frame_in
 
   logic full, push, short_d, long_d;
   frame_fit u_fit (
-    .clk_i, .rst_ni, .next_valid_i(next_valid), .next_only_i(next_only), .next_beats_i(next_beats),
-    .load_o(load), .s_valid_i(port_valid), .s_ready_o(port_ready), .s_last_i(port_last),
-    .full_i(full), .push_o(push), .short_o(short_d), .long_o(long_d)
+    .clk_i, .rst_ni, .next_valid_i(next_valid), .next_last_i(next_last), .load_o(load),
+    .s_valid_i(port_valid), .s_ready_o(port_ready), .s_last_i(port_last), .full_i(full),
+    .push_o(push), .short_o(short_d), .long_o(long_d)
   );
 
   // ---- its beats wait to be joined ----

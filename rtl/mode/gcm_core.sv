@@ -104,23 +104,15 @@ module gcm_core
   );
 
   // ---- commands ----
-  // Whether there is room is asked a cycle ahead: what is full says so some commands early. None is
-  // taken in the cycle of a block of zeros. One that is taken is here a cycle later.
-  logic stream_full, made_full, frames_full, zero_q, zero_q2;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {command_ready_o, zero_q} <= '0;
-    else {command_ready_o, zero_q} <= {
-        !(stream_full || made_full || frames_full || flight_full || zero_valid), zero_valid
-    };
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {command_fire, zero_q2} <= '0;
-    else {command_fire, zero_q2} <= {command_valid_i && command_ready_o, zero_q};
-  end
-  always_ff @(posedge clk_i) begin
-    command_q      <= command_i;
-    command_slot_q <= command_slot_i;
-  end
+  // None is taken in the cycle of a block of zeros.
+  logic stream_full, made_full, frames_full, zero_q2;
+  command_in #(.SlotW(SlotW)) u_command (
+    .clk_i, .rst_ni,
+    .full_i(stream_full || made_full || frames_full || flight_full || zero_valid),
+    .valid_i(command_valid_i), .ready_o(command_ready_o), .slot_i(command_slot_i), .command_i,
+    .valid_o(command_fire), .slot_o(command_slot_q), .command_o(command_q)
+  );
+  delay_valid #(.Cycles(2)) u_zero_in (.clk_i, .rst_ni, .valid_i(zero_valid), .valid_o(zero_q2));
 
   // Their lengths and what became of them, three cycles later.
   logic counted;

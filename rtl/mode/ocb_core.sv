@@ -107,20 +107,11 @@ module ocb_core
   block_t ask, start_offset;
   lengths_t lengths, started;
 
-  // Whether there is room is asked a cycle ahead: what is full says so some commands early. A
-  // command that is taken is here a cycle later.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) command_ready_o <= 1'b0;
-    else command_ready_o <= !(nonce_full || frames_full || flight_full);
-  end
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) command_fire <= 1'b0;
-    else command_fire <= command_valid_i && command_ready_o;
-  end
-  always_ff @(posedge clk_i) begin
-    command_q      <= command_i;
-    command_slot_q <= command_slot_i;
-  end
+  command_in #(.SlotW(SlotW)) u_command (
+    .clk_i, .rst_ni, .full_i(nonce_full || frames_full || flight_full),
+    .valid_i(command_valid_i), .ready_o(command_ready_o), .slot_i(command_slot_i), .command_i,
+    .valid_o(command_fire), .slot_o(command_slot_q), .command_o(command_q)
+  );
   delay_valid #(.Cycles(3)) u_counted (.clk_i, .rst_ni, .valid_i(command_fire), .valid_o(counted));
   packet_lengths #(.Lanes(Lanes)) u_lengths (
     .clk_i, .open_i(command_q.open), .ad_len_i(command_q.ad_len), .text_len_i(command_q.text_len),

@@ -184,6 +184,7 @@ pub trait Aead: Sealed + Send + Sync {
                 Ok(())
             }
             Err(error) => {
+                wipe(&mut out[start..]);
                 out.truncate(start);
                 Err(error)
             }

@@ -187,3 +187,33 @@ fn another_length_is_a_mistake_of_the_program() {
     let aead = Suite::Aes128Gcm.aead(&[1; 16]).unwrap();
     let _ = aead.seal_to(&[0; 12], b"", &[0; 3], &mut [0; 4]);
 }
+
+#[test]
+fn appended() {
+    for (name, aead) in aeads(Isa::best()) {
+        let nonce = bytes(aead.nonce_len(), 2);
+        for len in [0, 1, 15, 16, 300] {
+            let text = bytes(len, 4);
+            let mut wanted = text.clone();
+            aead.seal_vec(&nonce, b"ad", &mut wanted).unwrap();
+            let mut out = Vec::new();
+            aead.seal_into(&nonce, b"ad", &text, &mut out).unwrap();
+            assert_eq!(out, wanted, "{name} {len}");
+            // Behind what is there, with room for all of it from the start: a buffer that grew would leave text where it was.
+            let (head, mut out) = (bytes(100, 5), bytes(100, 5));
+            out.shrink_to_fit();
+            aead.seal_into(&nonce, b"ad", &text, &mut out).unwrap();
+            assert_eq!(out, [&head[..], &wanted].concat(), "{name} {len}");
+            assert!(aead.seal_into(&[], b"ad", &text, &mut out).is_err());
+            assert_eq!(out, [&head[..], &wanted].concat(), "{name} {len}: a refused text stays");
+        }
+    }
+}
+
+#[test]
+fn appending_allocates_once() {
+    let aead = Suite::Aes256Gcm.aead(&[7; 32]).unwrap();
+    let mut out = Vec::new();
+    aead.seal_into(&[1; 12], b"ad", &[5; 1000], &mut out).unwrap();
+    assert_eq!(out.capacity(), 1016);
+}

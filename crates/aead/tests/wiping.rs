@@ -38,13 +38,15 @@ use sha2::{Digest, Sha256, Sha512};
 use support::slow_ghash;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 11] = [
+const CASES: [&str; 13] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
     "xaes-256-gcm",
     "committing",
     "scattered",
+    "scattered, opened",
+    "scattered, refused",
     "a forgery",
     "into another buffer",
     "batch",
@@ -109,6 +111,21 @@ fn child(case: &str) {
             stop("alive");
             let (a, b) = text.split_at_mut(333);
             aead.seal_scattered(&[1; 12], b"ad", &mut [a, b]).unwrap();
+        }
+        "scattered, opened" => {
+            let aead = aead(case);
+            let tag = aead.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+            stop("alive");
+            let (a, b) = text.split_at_mut(333);
+            aead.open_scattered(&[1; 12], b"ad", &mut [a, b], tag.as_ref()).unwrap();
+            text.fill(0);
+        }
+        "scattered, refused" => {
+            let aead = aead(case);
+            stop("alive");
+            let (a, b) = text.split_at_mut(333);
+            assert!(aead.seal_scattered(&[1; 5], b"ad", &mut [a, b]).is_err());
+            text.fill(0);
         }
         "a forgery" => {
             // What the text would be under the key is never to be seen.
