@@ -51,3 +51,10 @@ fn each_is_its_own() {
     texts.dedup();
     assert_eq!(texts.len(), Suite::ALL.len());
 }
+
+#[test]
+fn an_unknown_suite_is_told_those_that_are_known() {
+    let error = "aes-256-cbc".parse::<Suite>().unwrap_err().to_string();
+    let known: Vec<String> = Suite::ALL.iter().map(Suite::to_string).collect();
+    assert_eq!(error, format!("unknown suite; known are {}", known.join(", ")));
+}

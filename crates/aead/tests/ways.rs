@@ -217,3 +217,23 @@ fn appending_allocates_once() {
     aead.seal_into(&[1; 12], b"ad", &[5; 1000], &mut out).unwrap();
     assert_eq!(out.capacity(), 1016);
 }
+
+#[test]
+fn a_longer_tag_is_another() {
+    for isa in Isa::available() {
+        let [short, whole] = [gcm::TagLen::T12, gcm::TagLen::T16].map(|len| gcm::by_key(isa, &[7; 16], len).unwrap());
+        for len in lengths() {
+            let mut text = bytes(len, 4);
+            let tag = whole.seal_in_place(&[1; 12], b"ad", &mut text).unwrap();
+            let sealed = text.clone();
+            assert_ne!(tag, short.seal_in_place(&[1; 12], b"ad", &mut bytes(len, 4)).unwrap());
+            assert_ne!(tag, whole.seal_in_place(&[2; 12], b"ad", &mut bytes(len, 4)).unwrap());
+            assert!(short.open_in_place(&[1; 12], b"ad", &mut text, tag.as_ref()).is_err(), "{isa} {len}");
+            text.copy_from_slice(&sealed);
+            assert!(whole.open_in_place(&[1; 12], b"ad", &mut text, &tag.as_ref()[..12]).is_err(), "{isa} {len}");
+            text.copy_from_slice(&sealed);
+            short.open_in_place(&[1; 12], b"ad", &mut text, &tag.as_ref()[..12]).unwrap();
+            assert_eq!(text, bytes(len, 4), "{isa} {len}");
+        }
+    }
+}
