@@ -1,6 +1,6 @@
 //! Arguments that several verbs share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_terminal::ProgressArgs;
@@ -67,4 +67,11 @@ pub(crate) struct FileArgs {
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
+}
+
+impl FileArgs {
+    /// Where a sealed directory is unpacked.
+    pub(crate) fn below(&self) -> &Path {
+        self.directory.as_deref().unwrap_or(Path::new("."))
+    }
 }

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             let directory = match &task.output {
                 Place::Inside(directory) => directory,
                 _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
-                _ => args.files.directory.as_deref().unwrap_or(Path::new(".")),
+                _ => args.files.below(),
             };
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));

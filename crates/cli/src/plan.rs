@@ -144,8 +144,8 @@ impl Plan {
                     .hint("-C DIR writes into a directory"));
             }
             (Some(output), _) => Place::File(output.clone()),
-            (None, directory) if direction == Direction::Open && unpacks(input, metadata) => {
-                Place::Inside(directory.clone().unwrap_or_else(|| ".".into()))
+            (None, _) if direction == Direction::Open && unpacks(input, metadata) => {
+                Place::Inside(args.below().to_owned())
             }
             (None, Some(directory)) => {
                 let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
