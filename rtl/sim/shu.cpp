@@ -91,7 +91,13 @@ int main(int argc, char** argv) {
       continue;
     }
     if (kind == 'k') {
-      take(&top->key_i, 16);
+      uint8_t key[16];
+      take(key, 16);
+      if (chance(2)) {  // another key just before it, which is still being set up
+        for (int i = 0; i < 16; i++) reinterpret_cast<uint8_t*>(&top->key_i)[i] = ~key[i];
+        load_key();
+      }
+      memcpy(&top->key_i, key, 16);
       load_key();  // what comes next does not wait for it
       keys++;
       continue;
