@@ -68,3 +68,9 @@ fn as_a_suite_and_with_random_nonces() {
     let message = sealing.seal(&AD, TEXT).unwrap();
     assert_eq!((message.len(), sealing.open(&AD, &message).unwrap()), (TEXT.len() + 40, TEXT.to_vec()));
 }
+
+/// RFC 8439, section 2.8: 2^32 blocks of 64 bytes but one, which makes the key of the tag.
+#[test]
+fn the_longest_text_is_that_of_the_standard() {
+    assert_eq!(sealwright::mode::chacha::MAX_TEXT, 274_877_906_880);
+}

@@ -246,3 +246,9 @@ fn debug_shows_no_key() {
     let shown = format!("{gcm:?}");
     assert!(shown.starts_with("Gcm") && !shown.contains("e5") && !shown.contains("229"), "{shown}");
 }
+
+/// SP 800-38D, section 5.2.1.1: 2^39 - 256 bits of text, 2^64 - 1 bits of associated data.
+#[test]
+fn limits_are_those_of_the_standard() {
+    assert_eq!((gcm::MAX_TEXT, gcm::MAX_AD), (68_719_476_704, 2_305_843_009_213_693_951));
+}

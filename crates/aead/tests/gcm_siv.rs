@@ -123,3 +123,9 @@ fn other_lengths_are_refused() {
         assert_eq!(aead.seal_in_place(&vec![0; len], b"", &mut [0; 3]), Err(SealError::NonceLength));
     }
 }
+
+/// RFC 8452, section 6: 2^36 bytes.
+#[test]
+fn the_longest_text_is_that_of_the_standard() {
+    assert_eq!(sealwright::mode::gcm_siv::MAX_BYTES, 68_719_476_736);
+}

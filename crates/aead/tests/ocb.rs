@@ -10,7 +10,7 @@ use aes::{
 use ocb3::{AeadInOut, Ocb3, aead::inout::InOutBuf};
 use sealwright::{
     Isa,
-    mode::ocb::{TagLen, by_key},
+    mode::ocb::{self, TagLen, by_key},
 };
 use support::{aes_block, agree, bytes, slow_ocb};
 
@@ -169,4 +169,10 @@ fn refuses_nonces_it_cannot_take() {
         assert_eq!(aead.seal_in_place(&vec![1; n], b"", &mut text), Err(sealwright::SealError::NonceLength));
         assert_eq!(&text, b"as it was");
     }
+}
+
+/// RFC 7253, section 5: 2^48 blocks under a key.
+#[test]
+fn the_longest_text_is_that_of_the_standard() {
+    assert_eq!((ocb::MAX_BYTES, ocb::MAX_NONCE), (4_503_599_627_370_496, 15));
 }

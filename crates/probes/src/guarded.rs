@@ -23,7 +23,8 @@ impl Guarded {
         let len = len.max(1).next_multiple_of(PAGE);
         // SAFETY: an anonymous mapping at an address of the system's choice touches no memory of this program.
         let base = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            // Without a reserve, so that a buffer may be longer than memory: pages that nobody touches take none.
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             libc::mmap(std::ptr::null_mut(), len + 2 * PAGE, libc::PROT_NONE, flags, -1, 0)
         };
         if base == libc::MAP_FAILED {

@@ -2,8 +2,15 @@
 //! other lengths, and a nonce whose length in bits needs more than 32 bits.
 #![allow(clippy::unwrap_used)]
 
-use sealwright::{Isa, mode::gcm, raw};
-use sealwright_probes::subjects::{SUBJECTS, Subject};
+use sealwright::{
+    Aead, Isa, SealError, Suite,
+    mode::{chacha, gcm, gcm_siv, xaes::Xaes256Gcm},
+    raw,
+};
+use sealwright_probes::{
+    guarded::Guarded,
+    subjects::{SUBJECTS, Subject},
+};
 
 /// Runs a check on every mode at every level.
 fn each(check: impl Fn(&Subject, Isa, &dyn sealwright::Aead, &str)) {
@@ -108,4 +115,28 @@ fn the_length_of_a_nonce_has_64_bits() {
     let nonce = vec![0; 1 << 29];
     gcm::by_key(Isa::best(), &key, gcm::TagLen::T16).unwrap().seal_in_place(&nonce, b"", &mut text).unwrap();
     assert_eq!(text, pad);
+}
+
+/// A text that is a byte too long is refused before a byte of it is read or written: there is no memory behind this one.
+#[test]
+fn longer_texts_are_refused_unread() {
+    let mut memory = Guarded::new(chacha::MAX_TEXT as usize + 1).unwrap();
+    let isa = Isa::best();
+    let key = [7; 32];
+    let modes: [(Box<dyn Aead>, u64); 5] = [
+        (Suite::Aes256Gcm.aead(&key).unwrap(), gcm::MAX_TEXT),
+        (Box::new(Xaes256Gcm::new(isa, &key)), gcm::MAX_TEXT),
+        (gcm_siv::by_key(isa, &key).unwrap(), gcm_siv::MAX_BYTES),
+        (Box::new(chacha::ChaCha20Poly1305::new(&key)), chacha::MAX_TEXT),
+        (Box::new(chacha::XChaCha20Poly1305::new(&key)), chacha::MAX_TEXT),
+    ];
+    for (aead, limit) in modes {
+        let nonce = vec![1; aead.nonce_len()];
+        let text = memory.at(0, limit as usize + 1);
+        assert_eq!(aead.seal_in_place(&nonce, b"", text), Err(SealError::TextTooLong));
+    }
+    let ad = memory.at(0, gcm_siv::MAX_BYTES as usize + 1);
+    let siv = gcm_siv::by_key(isa, &key).unwrap();
+    assert_eq!(siv.seal_in_place(&[1; 12], ad, &mut []), Err(SealError::AdTooLong));
+    assert_eq!(siv.open_in_place(&[1; 12], ad, &mut [], &[0; 16]), Err(sealwright::OpenError));
 }
