@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
       take(&peer, 1);
       uint64_t counter;
       take(&counter, 8);
+      while (chance(2)) tick();  // the pools of counters before it begin meanwhile
       top->counter_i = counter;
       top->counter_receive_i = receive;
       top->counter_peer_i = peer;

@@ -23,7 +23,10 @@ pub(crate) struct Sanitizer {
     pub(crate) word: &'static str,
     /// What the compilers call it.
     name: &'static str,
-    options: &'static str,
+    /// Settings in the environment.
+    options: &'static [&'static str],
+    /// Options of the compiler for everything.
+    flags: &'static str,
     /// The program whose fault it must see, and what it says then.
     fault: &'static str,
     says: &'static str,
@@ -37,7 +40,8 @@ pub(crate) const ALL: [Sanitizer; 2] = [
     Sanitizer {
         word: "threads",
         name: "thread",
-        options: "TSAN_OPTIONS=halt_on_error=1",
+        options: &["TSAN_OPTIONS=halt_on_error=1"],
+        flags: "",
         fault: "data_race",
         says: "data race",
         // They start no threads and get their memory as slices. With a call at each access of registers that hold four blocks they
@@ -48,7 +52,10 @@ pub(crate) const ALL: [Sanitizer; 2] = [
     Sanitizer {
         word: "memory",
         name: "memory",
-        options: "MSAN_OPTIONS=poison_in_dtor=1",
+        // Frames of the kernels, which are not optimised, exceed the 2 MiB of a thread.
+        options: &["MSAN_OPTIONS=poison_in_dtor=1", "RUST_MIN_STACK=268435456"],
+        // What the kernel writes is known of calls through libc alone.
+        flags: " --cfg=rustix_use_libc",
         fault: "undefined",
         says: "use-of-uninitialized-value",
         kernels: &[],
@@ -84,9 +91,13 @@ fn run(steps: &Steps, sanitizer: &Sanitizer, crates: &[&str]) -> Result<Checked,
 /// Cargo in the root, with everything compiled for the sanitizer.
 fn cargo(steps: &Steps, sanitizer: &Sanitizer, words: &[&str]) -> Result<String, Failed> {
     let name = sanitizer.name;
-    let flags = format!("RUSTFLAGS=-Zsanitizer={name} -Zexternal-clangrt -Clinker=clang -Clink-arg=-fsanitize={name}");
+    let more = sanitizer.flags;
+    let flags =
+        format!("RUSTFLAGS=-Zsanitizer={name} -Zexternal-clangrt -Clinker=clang -Clink-arg=-fsanitize={name}{more}");
     let folder = format!("CARGO_TARGET_DIR=/build/{name}");
-    let mut all = vec!["env", "RUSTC_BOOTSTRAP=1", "CARGO_INCREMENTAL=0", &flags, &folder, sanitizer.options, "cargo"];
+    let mut all = vec!["env", "RUSTC_BOOTSTRAP=1", "CARGO_INCREMENTAL=0", &flags, &folder];
+    all.extend(sanitizer.options);
+    all.push("cargo");
     all.extend(words);
     all.extend(["-Zbuild-std", "--target", TARGET]);
     ROOT.inside(steps, &all)
