@@ -1,5 +1,5 @@
 //! What public vectors leave out, for every authenticated mode at every level: empty messages, cut and lengthened tags, nonces of
-//! other lengths, and a nonce whose length in bits needs more than 32 bits.
+//! other lengths, a nonce whose length in bits needs more than 32 bits, and texts that are too long.
 #![allow(clippy::unwrap_used)]
 
 use sealwright::{
@@ -13,7 +13,7 @@ use sealwright_probes::{
 };
 
 /// Runs a check on every mode at every level.
-fn each(check: impl Fn(&Subject, Isa, &dyn sealwright::Aead, &str)) {
+fn each(check: impl Fn(&Subject, Isa, &dyn Aead, &str)) {
     for isa in Isa::available() {
         for subject in SUBJECTS {
             let key: Vec<u8> = (0..subject.key_len as u8).collect();
