@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // A core's key port and its state behind AXI4-Lite (axi/registers.json, docs/REGISTERS.md). One
-// access at a time; writes ask for all four bytes of a word (SLVERR otherwise), as accesses to
-// places without a register do.
+// access at a time. What is not done is answered with SLVERR: writes of less than four bytes,
+// accesses to places without a register, a command while another is under way or to a slot that is
+// not there, words of a key while the one before waits for the core, and loading a key of which not
+// every word was written since the last command.
 
 module sealwright_axil
   import sealwright_pkg::*;
@@ -50,59 +52,69 @@ module sealwright_axil
 );
 
   localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
-  localparam logic [1:0] AlreadyUnderWay = 2'd3;
+  localparam logic [7:0] KeyWords = Cipher == 32'(Aes128) ? 8'h0f : 8'hff;  // that a key has
+
+  if (Slots < 1 || Slots > 256 || (Slots & (Slots - 1)) != 0) begin : gen_bad_slots
+    $fatal(1, "Slots must be a power of two up to 256");
+  end
 
   logic [7:0][31:0] key_q, verdicts_q;
+  logic [7:0] written_q;  // words of key_q
   logic [7:0] select_q, event_slot_q;
   logic [SlotW-1:0] slot_q;
   logic erase_q, starts_q, under_way_q, done_q, enable_q;
   logic [1:0] status_q;
 
   // ---- writes ----
-  logic write, known;
+  logic write, takes, to_key, commands, loads;
   logic [AddressW-1:0] to;
   assign write          = s_axil_awvalid && s_axil_wvalid && !s_axil_bvalid;
   assign s_axil_awready = write;
   assign s_axil_wready  = write;
   assign to             = {s_axil_awaddr[AddressW-1:2], 2'b0};
-  assign known          = (to inside {KeyCommandAt, KeyEventAt, InterruptAt, SelectAt}
-                           || (to >= KeyAt && to < KeyAt + 32)) && s_axil_wstrb == '1
-      && !(to == KeyCommandAt && 9'(s_axil_wdata[KeyCommandSlot+:8]) >= 9'(Slots));  // no such slot
+  assign to_key         = to >= KeyAt && to < KeyAt + 32 && !starts_q;
+  assign loads          = (written_q & KeyWords) == KeyWords || s_axil_wdata[KeyCommandErase];
+  assign commands       = to == KeyCommandAt && !under_way_q && loads
+      && 9'(s_axil_wdata[KeyCommandSlot+:8]) < 9'(Slots);
+  assign takes          = write && s_axil_wstrb == '1
+      && (to inside {KeyEventAt, InterruptAt, SelectAt} || to_key || commands);
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
       {s_axil_bvalid, starts_q, under_way_q, done_q, enable_q, erase_q} <= '0;
       {slot_q, select_q, event_slot_q, status_q} <= '0;
-      key_q        <= '0;
-      s_axil_bresp <= Okay;
+      {key_q, written_q} <= '0;
+      s_axil_bresp       <= Okay;
     end else begin
       if (s_axil_bready) s_axil_bvalid <= 1'b0;
       if (m_axis_key_tready && starts_q) begin
-        starts_q <= 1'b0;
-        key_q    <= '0;
+        starts_q           <= 1'b0;
+        {key_q, written_q} <= '0;
       end
+      if (write) begin
+        s_axil_bvalid <= 1'b1;
+        s_axil_bresp  <= takes ? Okay : SlaveError;
+      end
+      if (takes) begin
+        if (to_key) begin
+          key_q[to[4:2]]     <= s_axil_wdata;
+          written_q[to[4:2]] <= 1'b1;
+        end
+        if (commands) begin
+          {starts_q, under_way_q, done_q} <= 3'b110;
+          slot_q  <= s_axil_wdata[KeyCommandSlot+:SlotW];
+          erase_q <= s_axil_wdata[KeyCommandErase];
+        end
+        if (to == KeyEventAt && s_axil_wdata[KeyEventDone]) done_q <= 1'b0;
+        if (to == InterruptAt) enable_q <= s_axil_wdata[InterruptEnable];
+        if (to == SelectAt) select_q <= s_axil_wdata[SelectSlot+:8];
+      end
+      // An event shows even if the one before is cleared in its cycle.
       if (s_axis_key_tvalid) begin
         under_way_q  <= 1'b0;
         done_q       <= 1'b1;
         status_q     <= s_axis_key_tuser[SlotW+1:SlotW];
         event_slot_q <= 8'(s_axis_key_tuser[SlotW-1:0]);
-      end
-      if (write) begin
-        s_axil_bvalid <= 1'b1;
-        s_axil_bresp  <= known ? Okay : SlaveError;
-      end
-      if (write && known) begin
-        // Words of a key that is on its way stay.
-        if (to >= KeyAt && to < KeyAt + 32 && !starts_q) key_q[to[4:2]] <= s_axil_wdata;
-        if (to == KeyCommandAt && !under_way_q) begin
-          {starts_q, under_way_q, done_q} <= 3'b110;
-          slot_q  <= s_axil_wdata[KeyCommandSlot+:SlotW];
-          erase_q <= s_axil_wdata[KeyCommandErase];
-        end
-        if (to == KeyCommandAt && under_way_q) {done_q, status_q} <= {1'b1, AlreadyUnderWay};
-        if (to == KeyEventAt && s_axil_wdata[KeyEventDone]) done_q <= 1'b0;
-        if (to == InterruptAt) enable_q <= s_axil_wdata[InterruptEnable];
-        if (to == SelectAt) select_q <= s_axil_wdata[SelectSlot+:8];
       end
     end
   end
@@ -133,7 +145,7 @@ module sealwright_axil
       s_axil_rvalid <= 1'b1;
       s_axil_rresp  <= Okay;
       s_axil_rdata  <= '0;
-      if (from == IdAt) s_axil_rdata <= {16'h5ea1, 16'd1};
+      if (from == IdAt) s_axil_rdata <= {IdMagicValue, IdVersionValue};
       else if (from == ParametersAt) begin
         s_axil_rdata[ParametersMode]       <= 1'(Mode);
         s_axil_rdata[ParametersCipher+:2]  <= 2'(Cipher);

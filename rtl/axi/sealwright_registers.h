@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Keys and counters of a core, for a processor. Packets keep their streams. from rtl/axi/registers.json by python -m flow registers. */
+/* Keys and counters of a core, for a processor. Packets keep their streams. Made from rtl/axi/registers.json by python -m flow registers. */
 #ifndef SEALWRIGHT_REGISTERS_H
 #define SEALWRIGHT_REGISTERS_H
 
-/* ro: 0x5ea1 in the upper half; the version of this map in the lower */
+/* ro: what this is, and the version of this map */
 #define SEALWRIGHT_ID 0x00u
 #define SEALWRIGHT_ID_VERSION_SHIFT 0u
 #define SEALWRIGHT_ID_VERSION_MASK 0x0000ffffu
+#define SEALWRIGHT_ID_VERSION_VALUE 0x2u
 #define SEALWRIGHT_ID_MAGIC_SHIFT 16u
 #define SEALWRIGHT_ID_MAGIC_MASK 0xffff0000u
+#define SEALWRIGHT_ID_MAGIC_VALUE 0x5ea1u
 
 /* ro: what the core was built with */
 #define SEALWRIGHT_PARAMETERS 0x04u
@@ -23,14 +25,14 @@
 #define SEALWRIGHT_PARAMETERS_SLOTS_SHIFT 8u
 #define SEALWRIGHT_PARAMETERS_SLOTS_MASK 0x0001ff00u
 
-/* wo: loads KEY_0 to KEY_7 into a slot, or erases the slot; the words of the key are cleared. Refused (KEY_EVENT.STATUS 3) while another is under way */
+/* wo: loads the words of KEY into a slot, or erases the slot; the words are cleared. SLVERR: another is under way, there is no such slot, or a key is to be loaded of which a word was not written since the last command */
 #define SEALWRIGHT_KEY_COMMAND 0x08u
 #define SEALWRIGHT_KEY_COMMAND_SLOT_SHIFT 0u
 #define SEALWRIGHT_KEY_COMMAND_SLOT_MASK 0x000000ffu
 #define SEALWRIGHT_KEY_COMMAND_ERASE_SHIFT 8u
 #define SEALWRIGHT_KEY_COMMAND_ERASE_MASK 0x00000100u
 
-/* w1c: the end of the last command; writing a 1 to DONE clears it and the interrupt */
+/* w1c: the end of a command; writing a 1 to DONE clears it and the interrupt */
 #define SEALWRIGHT_KEY_EVENT 0x0cu
 #define SEALWRIGHT_KEY_EVENT_DONE_SHIFT 0u
 #define SEALWRIGHT_KEY_EVENT_DONE_MASK 0x00000001u
@@ -58,7 +60,7 @@
 #define SEALWRIGHT_SELECT_SLOT_SHIFT 0u
 #define SEALWRIGHT_SELECT_SLOT_MASK 0x000000ffu
 
-/* wo: four bytes of the key, the first in the lowest bits */
+/* wo: four bytes of the key, the first in the lowest bits; AES-128 needs the first four words, the other ciphers all. SLVERR: the key before waits for the core */
 #define SEALWRIGHT_KEY(n) (0x20u + 4u * (n)) /* n below 8 */
 #define SEALWRIGHT_KEY_WORD_SHIFT 0u
 #define SEALWRIGHT_KEY_WORD_MASK 0xffffffffu

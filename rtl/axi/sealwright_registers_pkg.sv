@@ -8,7 +8,9 @@ package sealwright_registers_pkg;
 
   localparam logic [AddressW-1:0] IdAt = 'h0;
   localparam int unsigned IdVersion = 0;
+  localparam logic [15:0] IdVersionValue = 'h2;
   localparam int unsigned IdMagic = 16;
+  localparam logic [15:0] IdMagicValue = 'h5ea1;
   localparam logic [AddressW-1:0] ParametersAt = 'h4;
   localparam int unsigned ParametersMode = 0;
   localparam int unsigned ParametersCipher = 1;

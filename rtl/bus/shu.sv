@@ -15,9 +15,14 @@
 // not run on both ends is refused and costs no pad. Lines are handled one at a time, about 20
 // cycles each.
 //
-// A key is taken between two lines. It ends every pool: pads of the key before are gone, and a pair
-// whose counter was not written since is refused. A line sees the process table with what is
-// written in the cycle in which it is accepted.
+// A key is taken between two lines, with the node's number and the epoch. It ends every pool: pads
+// of the key before are gone, and a pair whose counter was not written since is refused. A pair's
+// counter is taken once a key: another would make nonces come twice. Without a key no counter is
+// taken, and every line is refused. A reset, or a key that is erased, leaves the unit without one,
+// and writes over it with the key of zeros and what is derived from that; key_ready_o is low before
+// the end. Pads stay in memory until others replace them, and nothing reads them.
+//
+// A line sees the process table with what is written in the cycle in which it is accepted.
 //
 //   set-up: key; counters (which also start their pools); process table. Then requests in, answers
 //   out, in order.
@@ -25,8 +30,8 @@
 module shu
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Nodes = 8,
-  parameter int unsigned Pads  = 5,
+  parameter int unsigned Nodes = 8,            // a power of two, 2 to 256
+  parameter int unsigned Pads  = 5,            // 2 to 64
   parameter sbox_e       Sbox  = SboxTable,
   parameter int unsigned Cut   = 0,
   localparam int unsigned NodeW  = $clog2(Nodes),
@@ -35,10 +40,11 @@ module shu
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  input  logic [NodeW-1:0] node_i,             // this one
+  input  logic [NodeW-1:0] node_i,             // this one; it and the epoch count with a key
   input  logic [15:0]      epoch_i,
   input  logic             key_valid_i,
   output logic             key_ready_o,
+  input  logic             key_erase_i,        // erase the key instead
   input  logic [127:0]     key_i,
   input  logic             counter_we_i,
   input  logic             counter_receive_i,  // of lines from the peer; else of those to it
@@ -67,8 +73,15 @@ module shu
     cipher: Aes128, sbox: Sbox, cut: Cut, lanes: 1, slots: 1, inverse: 1'b0
   };
   localparam int unsigned QueueW = NodeW + 1;
-  localparam int unsigned Depth  = 5;          // of GHASH's loop; the groups below are told for it
+  localparam int unsigned Depth  = 5;          // registers in GHASH's loop: exponent_i assumes it
   localparam int unsigned Blocks = 5;          // of a pad
+
+  if (Nodes < 2 || Nodes > 256 || (Nodes & (Nodes - 1)) != 0) begin : gen_bad_nodes
+    $fatal(1, "Nodes must be a power of two, 2 to 256");
+  end
+  if (Pads < 2 || Pads > 64) begin : gen_bad_pads
+    $fatal(1, "Pads must be 2 to 64");
+  end
 
   // ---- the key ----
   logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;
@@ -78,10 +91,23 @@ module shu
   logic unused_rk_slot, unused_slot;
 
   logic setup_ready, flush, idle;  // flush: a key is taken
-  assign key_ready_o = setup_ready && idle;
-  assign flush       = key_valid_i && key_ready_o;
+  logic wipe_q, keyed_q;           // the key is to be erased; there is one
+  logic [NodeW-1:0] node_q;
+  logic [15:0] epoch_q;
+  logic [127:0] new_key;
+  assign key_ready_o = setup_ready && idle && !wipe_q;
+  assign flush       = setup_ready && idle && (wipe_q || key_valid_i);
+  assign new_key     = wipe_q || key_erase_i ? '0 : key_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) {wipe_q, keyed_q} <= 2'b10;
+    else if (flush) {wipe_q, keyed_q} <= {1'b0, !wipe_q && !key_erase_i};
+  end
+  always_ff @(posedge clk_i) begin
+    if (flush) {node_q, epoch_q} <= {node_i, epoch_i};
+  end
   key_setup #(.Cipher(Aes128), .Slots(1)) u_key_setup (
-    .clk_i, .rst_ni, .valid_i(flush), .ready_o(setup_ready), .slot_i(1'b0), .key_i({128'b0, key_i}),
+    .clk_i, .rst_ni, .valid_i(flush), .ready_o(setup_ready), .slot_i(1'b0),
+    .key_i({128'b0, new_key}),
     .rk_we_o(rk_we), .rk_slot_o(unused_rk_slot), .rk_index_o(rk_index), .rk_o(rk),
     .zero_valid_o(zero_valid), .zero_ready_i(1'b1), .done_valid_i(zero_done),
     .derive_valid_o(derive_valid), .derive_ready_i(derive_ready), .slot_o(unused_slot)
@@ -94,6 +120,12 @@ module shu
   logic [Queues-1:0][PlaceW-1:0] head_q, tail_q;
   logic take, made;
   logic [QueueW-1:0] queue_q, made_queue;
+
+  // A counter is taken.
+  logic [QueueW-1:0] counter_queue;
+  logic counted;
+  assign counter_queue = {counter_receive_i, counter_peer_i};
+  assign counted       = counter_we_i && keyed_q && !live_q[counter_queue];
 
   function automatic logic [PlaceW-1:0] next(logic [PlaceW-1:0] place);
     return place == PlaceW'(Pads - 1) ? '0 : place + PlaceW'(1);
@@ -136,9 +168,7 @@ module shu
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) bump_q <= 1'b0;
     else if (begins && !flush) bump_q <= 1'b1;
-    else if (!counter_we_i || {counter_receive_i, counter_peer_i} == bump_queue_q) begin
-      bump_q <= 1'b0;
-    end
+    else if (!counted || counter_queue == bump_queue_q) bump_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
     lacks_q <= live_q[scan_q] && asked_q[scan_q] != (PlaceW+1)'(Pads);
@@ -147,7 +177,7 @@ module shu
       next_counter_q <= asking_counter_q + 64'd1;
       bump_queue_q   <= scan_q;
     end
-    if (counter_we_i) counter_q[{counter_receive_i, counter_peer_i}] <= counter_i;
+    if (counted) counter_q[counter_queue] <= counter_i;
     else if (bump_q) counter_q[bump_queue_q] <= next_counter_q;
   end
 
@@ -173,7 +203,7 @@ module shu
         if (take && mine_q[q]) head_q[q] <= next(head_q[q]);
         if (made && made_queue == QueueW'(q)) tail_q[q] <= next(tail_q[q]);
       end
-      if (counter_we_i) live_q[{counter_receive_i, counter_peer_i}] <= 1'b1;
+      if (counted) live_q[counter_queue] <= 1'b1;
     end
   end
 
@@ -184,10 +214,10 @@ module shu
   logic [2:0] in_block_q, out_block;
   logic [QueueW-1:0] in_queue_q, out_queue;
   block_t cipher_in_q;
-  assign here  = 8'(node_i);
+  assign here  = 8'(node_q);
   assign there = 8'(scan_q[NodeW-1:0]);
-  assign nonce = scan_q[NodeW] ? {there, here, epoch_i, asking_counter_q}
-      : {here, there, epoch_i, asking_counter_q};
+  assign nonce = scan_q[NodeW] ? {there, here, epoch_q, asking_counter_q}
+      : {here, there, epoch_q, asking_counter_q};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {cipher_valid_q, cipher_zero_q} <= '0;
@@ -317,7 +347,7 @@ module shu
         good_q    <= 1'b0;
       end
       Look: allowed_q <=
-          known_row_q[process_q[3:0]] && nodes_q[node_i] && nodes_q[peer_q] && peer_q != node_i
+          known_row_q[process_q[3:0]] && nodes_q[node_q] && nodes_q[peer_q] && peer_q != node_q
               && live_q[queue_q];
       Read: group_q <= '0;
       Mix:  out_q <= mixed;
@@ -353,7 +383,7 @@ module shu
 
   assign take        = state_q == Answer && ready_i && good_q;
   assign idle        = state_q == Idle;
-  assign ready_o     = idle && !key_valid_i;  // a key goes first
+  assign ready_o     = idle && !key_valid_i && !wipe_q;  // a key goes first
   assign valid_o     = state_q == Answer;
   assign refused_o   = !allowed_q;
   assign authentic_o = receive_q && good_q;

@@ -35,9 +35,10 @@ class Core:
 
     @property
     def suite(self):
-        """The name of the suite in the library, and how long its tags are if not 16 bytes."""
+        """What `rtl_cases` calls the suite: its name in the library, how long its tags are if not 16 bytes, and the slots if not
+        four."""
         cipher = {"aes128": "aes-128", "aes256": "aes-256", "serpent": "serpent-256"}[self.cipher]
-        return f"{cipher}-{self.mode}" + (f":{self.tag}" if self.tag != 16 else "")
+        return f"{cipher}-{self.mode}" + f":{self.tag}" * (self.tag != 16) + f"@{self.slots}" * (self.slots != 4)
 
     @property
     def parameters(self):
@@ -54,3 +55,6 @@ class Core:
             "Hold": self.hold,
             "Tag": self.tag,
         }
+
+
+BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv), as it is simulated and synthesised

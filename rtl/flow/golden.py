@@ -28,7 +28,7 @@ def package():
 
 def model(sealwright, suite):
     """The class of a suite of the cores, and the length of its key; None if the package has no such class."""
-    cipher, bits, mode = suite.split("-")
+    cipher, bits, mode = suite.split("@")[0].split("-")
     known = {"gcm": sealwright.AESGCM, "ocb": sealwright.AESOCB3}
     return (known[mode], int(bits) // 8) if cipher == "aes" else None
 

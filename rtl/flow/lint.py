@@ -21,10 +21,17 @@ CORES = [
 RULES = "-line-length,-explicit-parameter-storage-type,-parameter-name-style,-always-comb,-unpacked-dimensions-range-ordering"
 
 
-# Parameters that must stop elaboration, with the word that the error says.
+# Parameters that must stop elaboration, by top module, with the word that the error says.
 BAD = {
-    "Lanes": {"Lanes": 3}, "Depth": {"Depth": 7}, "Cut": {"Cut": 5}, "Slots": {"Slots": 3}, "Sbox": {"Sbox": 3},
-    "Cipher": {"Cipher": 3}, "Mode": {"Mode": 2}, "Hold": {"Hold": 70000}, "Tag": {"Tag": 3},
+    "sealwright_axis": [
+        ("Lanes", {"Lanes": 3}), ("Lanes", {"Lanes": 0}), ("Lanes", {"Lanes": 8}), ("Depth", {"Depth": 7}), ("Depth", {"Depth": 0}),
+        ("Cut", {"Cut": 5}), ("Cut", {"Cipher": 2, "Cut": 2}), ("Slots", {"Slots": 3}),
+        ("Slots", {"Slots": 0}), ("Slots", {"Slots": 512}), ("Sbox", {"Sbox": 3}), ("Cipher", {"Cipher": 3}), ("Mode", {"Mode": 2}),
+        ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
+        ("Keep", {"Opens": 2}),
+    ],
+    "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65})],
+    "sealwright_axil": [("Slots", {"Slots": 3}), ("Slots", {"Slots": 512})],
 }
 
 
@@ -37,14 +44,13 @@ def written():
     return [*sources(), *headers(), *others]
 
 
-def refused(name, values):
+def refused(top, name, values):
     """Fails if Verilator takes these parameters, or refuses them without their name."""
-    words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", "sealwright_axis",
-             *(f"-G{n}={v}" for n, v in {"Lanes": 1, **values}.items())]
+    words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", top, *(f"-G{n}={v}" for n, v in values.items())]
     done = subprocess.run([*words, str(RTL / "sim" / "lint.vlt"), *map(str, sources())], capture_output=True, text=True,
                           check=False)
     if not done.returncode or f"{name} must be" not in done.stderr:
-        raise SystemExit(f"{values}: {'taken' if not done.returncode else 'refused without a word about ' + name}")
+        raise SystemExit(f"{top}: {values}: {'taken' if not done.returncode else 'refused without a word about ' + name}")
 
 
 def check():
@@ -59,8 +65,9 @@ def check():
         raise SystemExit("sealwright.core and files.f list other files")
     for top in ("shu", "sealwright_axil"):
         run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
-    for name, values in BAD.items():
-        refused(name, values)
+    for top, sets in BAD.items():
+        for name, values in sets:
+            refused(top, name, values)
     wide = [f"{path.relative_to(RTL)}:{number}" for path in written() for number, line
             in enumerate(path.read_text().splitlines(), 1) if len(line) > COLUMNS]
     if wide:

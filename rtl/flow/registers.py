@@ -21,6 +21,8 @@ def description():
         bits = [bit for field in register["fields"] for bit in range(field["low"], field["low"] + field["bits"])]
         if len(bits) != len(set(bits)) or max(bits) > 31:
             raise SystemExit(f"{register['name']}: fields overlap, or are out of its 32 bits")
+        if any(field.get("value", 0) >> field["bits"] for field in register["fields"]):
+            raise SystemExit(f"{register['name']}: a value is larger than its field")
         if register["access"] not in ("ro", "wo", "rw", "w1c"):
             raise SystemExit(f"{register['name']}: access {register['access']}")
     return found
@@ -37,13 +39,15 @@ def package(found):
         lines.append(f"  localparam logic [AddressW-1:0] {name}At = 'h{register['offset']:x};")
         for field in register["fields"]:
             lines.append(f"  localparam int unsigned {name}{camel(field['name'])} = {field['low']};")
+            if "value" in field:
+                lines.append(f"  localparam logic [{field['bits'] - 1}:0] {name}{camel(field['name'])}Value = 'h{field['value']:x};")
     return "\n".join([*lines, "", "endpackage", ""])
 
 
 def header(found):
     """The C header."""
     guard = f"{found['name'].upper()}_REGISTERS_H"
-    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", f"/* {found['about']} {FROM}. */".replace("`", ""),
+    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", f"/* {found['about']} Made {FROM}. */".replace("`", ""),
              f"#ifndef {guard}", f"#define {guard}", ""]
     for register in found["registers"]:
         name = f"{found['name'].upper()}_{register['name']}"
@@ -56,6 +60,8 @@ def header(found):
             mask = ((1 << field["bits"]) - 1) << field["low"]
             lines.append(f"#define {name}_{field['name']}_SHIFT {field['low']}u")
             lines.append(f"#define {name}_{field['name']}_MASK 0x{mask:08x}u")
+            if "value" in field:
+                lines.append(f"#define {name}_{field['name']}_VALUE 0x{field['value']:x}u")
         lines.append("")
     return "\n".join([*lines, f"#endif /* {guard} */", ""])
 
@@ -72,7 +78,8 @@ def document(found):
         for field in register["fields"]:
             high = field["low"] + field["bits"] - 1
             bits = str(high) if field["bits"] == 1 else f"{high}:{field['low']}"
-            lines.append(f"| | | | {bits} | `{field['name']}` | {field.get('about', '')} |")
+            about = field.get("about") or (f"always 0x{field['value']:x}" if "value" in field else "")
+            lines.append(f"| | | | {bits} | `{field['name']}` | {about} |")
     return "\n".join([*lines, ""])
 
 

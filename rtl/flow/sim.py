@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from .cores import BUS
 from .tools import BUILD, HEADERS, RTL, run, sources
 
 WARNINGS = ["-Wall", "-Wno-fatal"]
@@ -16,7 +17,7 @@ def model(core, coverage=False, traced=False, folder=None, files=None):
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
     words += ["--x-assign", "unique", "--prefix", "Vcore", "--top-module", "sealwright_axis"]
     words += [f"-G{name}={value}" for name, value in core.parameters.items()]
-    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
+    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
     words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
@@ -80,7 +81,8 @@ def bus_model(folder=None, files=None):
     folder = folder or BUILD / "shu"
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
-    words += ["--prefix", "Vshu", "--top-module", "shu", "-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
+    words += ["--prefix", "Vshu", "--top-module", "shu", *(f"-G{name}={BUS.parameters[name]}" for name in ("Sbox", "Cut"))]
+    words += ["-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "shu.cpp", "-o", "shu"])
     return folder / "shu"
 

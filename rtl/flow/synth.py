@@ -18,7 +18,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from . import closure, memories
-from .cores import Core
+from .cores import BUS, Core
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
 # By cipher and lanes: the S-box and the cuts. Four lanes of S-boxes are more than the memories of an ECP5.
@@ -30,9 +30,8 @@ DEVICES = {
     "ecp5": ("LFE5UM5G-85F-8", ["--um5g-85k", "--speed", "8"]),
     "ecp5u": ("LFE5U-85F-8", ["--85k", "--speed", "8"]),
 }
-BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv)
-# Queues of OCB that are made of lookup tables. With them AES with S-boxes in memories would take 211 memories; an ECP5 has 208.
-SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths", "u_verdicts.u_deep")
+# Queues of OCB that are made of lookup tables. In memories too, AES would take 211 of them with its S-boxes; an ECP5 has 208.
+SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths")
 # Queues of GCM that are made of memories: of lookup tables each is a tree, of which every leaf wants its address at once.
 DEEP = ("u_guard.u_order.u_deep", "u_keystream.u_nonces")
 KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"

@@ -39,6 +39,9 @@ constexpr size_t BEAT = 16 * LANES;
 #ifndef HOLD
 #define HOLD 0
 #endif
+#ifndef SLOTS
+#define SLOTS 4
+#endif
 #ifndef OPENS
 #define OPENS 1
 #endif
@@ -97,6 +100,8 @@ struct Cases {
       }
     }
     if (packets.empty()) fail("no cases");
+    for (const Packet& p : packets) if (p.slot >= SLOTS) fail("the cases use a slot that the core does not have");
+    for (const Key& k : keys) if (k.slot >= SLOTS) fail("the cases use a slot that the core does not have");
   }
   [[noreturn]] static void fail(const std::string& what) {
     fprintf(stderr, "bulk: %s\n", what.c_str());

@@ -54,24 +54,81 @@ int main(int argc, char** argv) {
   uint16_t epoch;
   take(&node, 1);
   take(&epoch, 2);
-  top->node_i = node;
-  top->epoch_i = epoch;
-  tick();
-  tick();
-  top->rst_ni = 1;
-  auto load_key = [&] {
+  bool moves = false;  // a process moves in the cycle in which the coming line is accepted
+  size_t lines = 0, sent = 0, authentic = 0, refused = 0, forged = 0, keys = 1;
+  auto reset = [&] {
+    top->rst_ni = 0;
+    tick();
+    tick();
+    top->rst_ni = 1;
+  };
+  // Node and epoch count when a key is taken, and never else.
+  auto load_key = [&](bool erase = false) {
+    top->node_i = node;
+    top->epoch_i = epoch;
+    top->key_erase_i = erase;
     top->key_valid_i = 1;
     top->eval();
     while (!top->key_ready_o) tick();
     tick();
     top->key_valid_i = 0;
+    top->node_i = node ^ 1;
+    top->epoch_i = ~epoch;
     top->eval();
   };
+  auto write_counter = [&](uint8_t receive, uint8_t peer, uint64_t counter) {
+    top->counter_i = counter;
+    top->counter_receive_i = receive;
+    top->counter_peer_i = peer;
+    top->counter_we_i = 1;
+    tick();
+    top->counter_we_i = 0;
+  };
+  auto write_process = [&](uint8_t process, uint8_t nodes) {
+    top->process_i = process;
+    top->process_nodes_i = nodes;
+    top->process_we_i = 1;
+    tick();
+    top->process_we_i = 0;
+  };
+  // Waits for the answer to a line, which is taken in the coming cycle.
+  auto answer = [&] {
+    for (size_t waited = 0;; waited++) {
+      top->ready_i = chance(2);
+      top->eval();
+      if (top->valid_o && top->ready_i) break;
+      if (waited > 10000) fail("no answer", lines);
+      tick();
+    }
+  };
+  // A unit without a key refuses every line, whatever is written to it.
+  auto keyless = [&](const char* what) {
+    for (int queue = 0; queue < 16; queue++) write_counter(queue / 8, queue % 8, 5);
+    for (int i = 0; i < 400; i++) tick();
+    top->receive_i = 0;
+    top->peer_i = node ^ 1;
+    top->line_process_i = 200;
+    top->valid_i = 1;
+    top->eval();
+    while (!top->ready_o) tick();
+    tick();
+    top->valid_i = 0;
+    answer();
+    static const uint8_t nothing[64] = {};
+    if (!top->refused_o || memcmp(&top->text_o, nothing, 64) || memcmp(&top->tag_o, nothing, 16)) fail(what, lines);
+    tick();
+    top->ready_i = 0;
+  };
+  reset();
+  write_process(200, 0xff);
+  keyless("a line was sealed before the first key");
   load_key();
-  while (!top->key_ready_o) tick();
-
-  bool moves = false;  // a process moves in the cycle in which the coming line is accepted
-  size_t lines = 0, sent = 0, authentic = 0, refused = 0, forged = 0, keys = 1;
+  for (int queue = 0; queue < 16; queue++) write_counter(queue / 8, queue % 8, 9);
+  for (int i = 0; i < 1000; i++) tick();
+  reset();
+  write_process(200, 0xff);
+  keyless("a line was sealed with the key of before the reset");
+  load_key();
   uint64_t busy = 0, longest = 0;
   while (at < end) {
     uint8_t kind;
@@ -83,12 +140,9 @@ int main(int argc, char** argv) {
       uint64_t counter;
       take(&counter, 8);
       while (chance(2)) tick();  // the pools of counters before it begin meanwhile
-      top->counter_i = counter;
-      top->counter_receive_i = receive;
-      top->counter_peer_i = peer;
-      top->counter_we_i = 1;
-      tick();
-      top->counter_we_i = 0;
+      write_counter(receive, peer, counter);
+      while (chance(2)) tick();
+      if (chance(4)) write_counter(receive, peer, counter - 1);  // a counter is taken once a key
       continue;
     }
     if (kind == 'k') {
@@ -97,6 +151,10 @@ int main(int argc, char** argv) {
       if (chance(2)) {  // another key just before it, which is still being set up
         for (int i = 0; i < 16; i++) reinterpret_cast<uint8_t*>(&top->key_i)[i] = ~key[i];
         load_key();
+      }
+      if (chance(4)) {
+        load_key(true);
+        keyless("a line was sealed with a key that was erased");
       }
       memcpy(&top->key_i, key, 16);
       load_key();  // what comes next does not wait for it
@@ -107,15 +165,13 @@ int main(int argc, char** argv) {
       uint8_t process, nodes;
       take(&process, 1);
       take(&nodes, 1);
-      top->process_i = process;
-      top->process_nodes_i = nodes;
       if (kind == 'q') {
+        top->process_i = process;
+        top->process_nodes_i = nodes;
         moves = true;
-        continue;
+      } else {
+        write_process(process, nodes);
       }
-      top->process_we_i = 1;
-      tick();
-      top->process_we_i = 0;
       continue;
     }
     uint8_t fields[3], wanted[2], text[64], tag[16];
@@ -142,14 +198,7 @@ int main(int argc, char** argv) {
     tick();
     top->process_we_i = 0;
     top->valid_i = 0;
-    top->ready_i = 0;
-    for (size_t waited = 0;; waited++) {
-      top->ready_i = chance(2);
-      top->eval();
-      if (top->valid_o && top->ready_i) break;
-      if (waited > 10000) fail("no answer", lines);
-      tick();
-    }
+    answer();
     if (top->refused_o != wanted[0]) fail("wrong about the process", lines);
     if (top->authentic_o != wanted[1]) fail("wrong verdict", lines);
     if (memcmp(&top->text_o, text, 64)) fail("wrong text", lines);

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 MAP = json.loads((Path(__file__).parent.parent / "axi" / "registers.json").read_text())
 AT = {register["name"]: register["offset"] for register in MAP["registers"]}
 DONE, READY = 1, 8
+KEY_BYTES = 16  # of the key of AES-128, which the parameters have when nobody sets them
 
 
 async def start(dut):
@@ -41,6 +42,11 @@ async def taken(dut):
             return found
 
 
+async def refused(bus, name, value):
+    """Whether a write is answered with an error."""
+    return (await bus.write(AT[name], value.to_bytes(4, "little"))).resp == AxiResp.SLVERR
+
+
 async def ends(dut, user):
     """The core's answer."""
     dut.s_axis_key_tvalid.value, dut.s_axis_key_tuser.value = 1, user
@@ -63,10 +69,9 @@ async def keys(dut):
         await bus.write_dword(AT["KEY_COMMAND"], slot)
         assert await taken(dut) == (key, slot)
         assert await bus.read_dword(AT["KEY_EVENT"]) & (DONE | READY) == 0
-        # Another one meanwhile is refused.
-        await bus.write_dword(AT["KEY_COMMAND"], 1)
-        assert await bus.read_dword(AT["KEY_EVENT"]) & 7 == DONE | 3 << 1
-        await bus.write_dword(AT["KEY_EVENT"], DONE)
+        # Another one meanwhile is refused, and does not touch what is said of this one.
+        assert await refused(bus, "KEY_COMMAND", 1 << 8 | 1), "a command was taken while another is under way"
+        assert await bus.read_dword(AT["KEY_EVENT"]) & (DONE | READY) == 0
         assert dut.irq.value == 0
         await ends(dut, 2 << width | slot)
         assert dut.irq.value == 1
@@ -76,15 +81,54 @@ async def keys(dut):
     await bus.write_dword(AT["KEY_COMMAND"], 1 << 8 | 1)
     assert await taken(dut) == (bytes(32), 1 << width | 1), "words of a key that was taken are still there"
     assert (await bus.read(AT["KEY"], 4)).resp == AxiResp.SLVERR, "a key can be read"
-    assert (await bus.write(AT["KEY_COMMAND"], (200).to_bytes(4, "little"))).resp == AxiResp.SLVERR, "there is no slot 200"
+    assert await refused(bus, "KEY_COMMAND", 200), "there is no slot 200"
     assert (await bus.write(AT["KEY"], b"x")).resp == AxiResp.SLVERR, "a part of a word was taken"
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def whole_keys_only(dut):
+    """A key is loaded only if all of its words were written for it."""
+    bus = await start(dut)
+    words = KEY_BYTES // 4
+    assert await refused(bus, "KEY_COMMAND", 0), "a key of which no word was written was loaded"
+    for missing in range(words):
+        for word in (word for word in range(words) if word != missing):
+            await bus.write_dword(AT["KEY"] + 4 * word, 0x01010101)
+        assert await refused(bus, "KEY_COMMAND", 0), f"a key without its word {missing} was loaded"
+        await bus.write_dword(AT["KEY_COMMAND"], 1 << 8)  # erasing clears the words
+        await taken(dut)
+        await ends(dut, 1 << len(dut.m_axis_key_tuser) - 1)
+    # A command waits for the core: words of the next key are refused, not lost.
+    await bus.write(AT["KEY"], bytes(range(KEY_BYTES)))
+    await bus.write_dword(AT["KEY_COMMAND"], 1)
+    assert await refused(bus, "KEY", 7), "a word was taken while the key before waits"
+    assert (await taken(dut))[0] == bytes(range(KEY_BYTES)) + bytes(32 - KEY_BYTES)
+    assert await refused(bus, "KEY_COMMAND", 0), "a key was loaded that was refused"
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def events_are_not_lost(dut):
+    """The end of a command shows even if the event before is cleared, or another command refused, in the same cycle."""
+    bus = await start(dut)
+    await bus.write_dword(AT["INTERRUPT"], 1)
+    for register, value in (("KEY_EVENT", DONE), ("KEY_COMMAND", 1 << 8)):
+        await bus.write_dword(AT["KEY_COMMAND"], 1 << 8 | 2)
+        await taken(dut)
+        write = cocotb.start_soon(bus.write(AT[register], value.to_bytes(4, "little")))
+        while not (dut.s_axil_awvalid.value == 1 and dut.s_axil_awready.value == 1):
+            await FallingEdge(dut.clk)
+        await ends(dut, 1 << len(dut.m_axis_key_tuser) - 1 | 2)
+        await write
+        assert await bus.read_dword(AT["KEY_EVENT"]) == DONE | 1 << 1 | READY | 2 << 8, f"lost behind a write to {register}"
+        assert dut.irq.value == 1
+        await bus.write_dword(AT["KEY_EVENT"], DONE)
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
 async def state(dut):
     """Parameters, slots and counts."""
     bus = await start(dut)
-    assert await bus.read_dword(AT["ID"]) == 0x5EA10001
+    assert await bus.read_dword(AT["ID"]) == 0x5EA10002
     assert await bus.read_dword(AT["PARAMETERS"]) == 4 << 4 | 1 << 7 | 4 << 8
     dut.slot_valid.value, dut.slot_busy.value = 0b0110, 0b0100
     for slot, wanted in enumerate((0, 1, 3, 0)):

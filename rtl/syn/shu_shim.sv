@@ -17,7 +17,7 @@ module shu_shim
   output logic q
 );
 
-  localparam int unsigned InW  = 3 * NodeW + 16 + 129 + 2 + 64 + 9 + Nodes + 2 + 8 + 64 + 640 + 1;
+  localparam int unsigned InW  = 3 * NodeW + 16 + 130 + 2 + 64 + 9 + Nodes + 2 + 8 + 64 + 640 + 1;
   localparam int unsigned OutW = 5 + 640;
 
   logic [InW-1:0] in_q;
@@ -29,7 +29,7 @@ module shu_shim
 
   logic [NodeW-1:0] node, counter_peer, peer;
   logic [15:0] epoch;
-  logic key_valid, key_ready, counter_we, counter_receive, process_we;
+  logic key_valid, key_ready, key_erase, counter_we, counter_receive, process_we;
   logic in_valid, in_ready, receive, out_valid, out_ready, refused, authentic;
   logic [127:0] key;
   logic [63:0] counter, line;
@@ -37,14 +37,14 @@ module shu_shim
   logic [Nodes-1:0] process_nodes;
   block_t [3:0] text, out_text;
   block_t tag, out_tag;
-  assign {node, counter_peer, peer, epoch, key_valid, key, counter_we, counter_receive, counter,
-          process_we, process, process_nodes, in_valid, receive, line_process, line, text, tag,
-          out_ready} = in_q;
+  assign {node, counter_peer, peer, epoch, key_valid, key_erase, key, counter_we, counter_receive,
+          counter, process_we, process, process_nodes, in_valid, receive, line_process, line, text,
+          tag, out_ready} = in_q;
 
   (* keep_hierarchy *)
   shu #(.Nodes(Nodes), .Pads(Pads), .Sbox(sbox_e'(Sbox)), .Cut(Cut)) u_core (
     .clk_i(clk), .rst_ni(rst_nq), .node_i(node), .epoch_i(epoch), .key_valid_i(key_valid),
-    .key_ready_o(key_ready), .key_i(key), .counter_we_i(counter_we),
+    .key_ready_o(key_ready), .key_erase_i(key_erase), .key_i(key), .counter_we_i(counter_we),
     .counter_receive_i(counter_receive), .counter_peer_i(counter_peer), .counter_i(counter),
     .process_we_i(process_we), .process_i(process), .process_nodes_i(process_nodes),
     .valid_i(in_valid), .ready_o(in_ready), .receive_i(receive), .peer_i(peer),

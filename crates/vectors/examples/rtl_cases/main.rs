@@ -10,7 +10,8 @@
 //! rtl_cases shu SEED LINES                 lines of a shared bus for the security hardware unit
 //! ```
 //!
-//! SUITE is a name of the library's, with a colon and a number if tags have fewer than 16 bytes: `aes-128-gcm:12`.
+//! SUITE is a name of the library's, with a colon and a number if tags have fewer than 16 bytes, and with an at sign and the number
+//! of key slots if they are not four: `aes-128-gcm:12@2`.
 
 mod shu;
 
@@ -24,9 +25,6 @@ use sealwright::{
     mode::ocb::{TagLen, by_key, serpent_by_key},
 };
 use serde_json::Value;
-
-/// Key slots that the cases use.
-const SLOTS: usize = 4;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -54,17 +52,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(out.flush()?)
 }
 
-/// A suite of the library's, with tags of so many bytes.
+/// A suite of the library's, with tags of so many bytes, in a core of so many key slots.
 #[derive(Clone, Copy)]
 struct Scheme {
     suite: Suite,
     tag_len: usize,
+    slots: usize,
 }
 
 impl Scheme {
     fn parse(words: &str) -> Result<Self, Box<dyn Error>> {
+        let (words, slots) = words.split_once('@').unwrap_or((words, "4"));
         let (suite, tag_len) = words.split_once(':').unwrap_or((words, "16"));
-        Ok(Scheme { suite: suite.parse()?, tag_len: tag_len.parse()? })
+        Ok(Scheme { suite: suite.parse()?, tag_len: tag_len.parse()?, slots: slots.parse()? })
     }
 
     /// GCM's short tags are the beginnings of its long ones; OCB's differ in every byte.
@@ -170,7 +170,7 @@ fn random(
 ) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(seed);
     let mut keys = Vec::new();
-    for slot in 0..SLOTS {
+    for slot in 0..scheme.slots {
         let key = random.bytes(scheme.suite.key_len());
         write_key(out, slot, &key)?;
         keys.push(scheme.aead(&key)?);
@@ -181,12 +181,12 @@ fn random(
     let mut wrong_tags: usize = 0;
     while made < blocks {
         if fixed.is_none() && random.below(200) == 0 {
-            let (slot, key) = (random.below(SLOTS as u64), random.bytes(scheme.suite.key_len()));
+            let (slot, key) = (random.below(scheme.slots as u64), random.bytes(scheme.suite.key_len()));
             write_key(out, slot, &key)?;
             keys[slot] = scheme.aead(&key)?;
         }
         // Nonces of one key mostly count; now and then they leap.
-        let slot = fixed.map_or_else(|| random.below(SLOTS as u64), |shape| number_of % shape.slots);
+        let slot = fixed.map_or_else(|| random.below(scheme.slots as u64), |shape| number_of % shape.slots);
         number_of += 1;
         if random.below(8) == 0 && fixed.is_none() {
             counter = random.bytes(12);
@@ -296,7 +296,7 @@ fn vectors(out: &mut impl Write, scheme: Scheme, files: &[&str]) -> Result<(), B
             let nothing = vec![0; cipher.len()];
             let output = if valid { &plain } else { &nothing };
             Packet { open: true, authentic: valid, check_text: valid, input: &cipher, output, ..sealing }.write(out)?;
-            slot = (slot + 1) % SLOTS;
+            slot = (slot + 1) % scheme.slots;
         }
     }
     Ok(())
