@@ -19,13 +19,18 @@ macro_rules! results {
 }
 
 results! {
+    "alm-cipher-aes128-4-rom4-k4.json",
+    "alm-cipher-serpent-4-cut1-k4.json",
+    "alm-gcm-aes128-4-rom4-d6-k4.json",
+    "alm-gcm-serpent-4-cut1-d6-k4.json",
+    "alm-ocb-aes128-4-rom4-k4.json",
+    "alm-ocb-serpent-4-cut1-k4.json",
     "ecp5-cipher-aes128-1-rom4-k4.json",
     "ecp5-cipher-aes128-4-composite4-k4.json",
     "ecp5-cipher-serpent-1-cut1-k4.json",
     "ecp5-gcm-aes128-1-rom4-d6-k4.json",
     "ecp5-gcm-serpent-1-cut1-d6-k4.json",
     "ecp5-ocb-aes128-1-rom4-k4.json",
-    "ecp5-shu-aes128-1-rom4.json",
     "ecp5u-cipher-serpent-1-cut1-k4.json",
 }
 
