@@ -16,7 +16,8 @@ from . import protocol, prove, sim
 from .cores import Core
 from .tools import BUILD, HEADERS, RTL, sources
 
-SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2), "held": Core("gcm", "aes128", 2, depth=2, hold=1000)}
+SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
+         "held": Core("gcm", "aes128", 2, depth=2, hold=1000)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
     "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm",), "lib/key_setup.sv": ("ocb",),

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from . import closure
 from .cores import BUS
 from .tools import BUILD, HEADERS, RTL, run, sources
 
@@ -81,7 +82,7 @@ def bus_model(folder=None, files=None):
     folder = folder or BUILD / "shu"
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
-    words += ["--prefix", "Vshu", "--top-module", "shu", *(f"-G{name}={BUS.parameters[name]}" for name in ("Sbox", "Cut"))]
+    words += ["--prefix", "Vshu", "--top-module", "shu", *(f"-G{name}={value}" for name, value in closure.top(BUS)[1].items())]
     words += ["-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "shu.cpp", "-o", "shu"])
     return folder / "shu"

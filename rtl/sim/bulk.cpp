@@ -72,18 +72,23 @@ struct Cases {
       memcpy(to, at, n);
       at += n;
     };
+    auto take_slot = [&](uint8_t& slot) {
+      take(&slot, 1);
+      if (slot >= SLOTS) fail("the cases use a slot that the core does not have");
+    };
     while (at < end) {
       uint8_t kind;
       take(&kind, 1);
       if (kind == 1) {
         Key key{};
-        take(&key.slot, 1);
+        take_slot(key.slot);
         take(key.bytes, 32);
         key.after = packets.size();
         keys.push_back(key);
       } else {
         Packet p{};
-        take(&p.slot, 4);
+        take_slot(p.slot);
+        take(&p.open, 3);
         take(p.nonce, 12);
         take(p.claim, 16);
         take(p.tag, 16);
@@ -100,8 +105,6 @@ struct Cases {
       }
     }
     if (packets.empty()) fail("no cases");
-    for (const Packet& p : packets) if (p.slot >= SLOTS) fail("the cases use a slot that the core does not have");
-    for (const Key& k : keys) if (k.slot >= SLOTS) fail("the cases use a slot that the core does not have");
   }
   [[noreturn]] static void fail(const std::string& what) {
     fprintf(stderr, "bulk: %s\n", what.c_str());

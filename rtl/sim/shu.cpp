@@ -91,6 +91,15 @@ int main(int argc, char** argv) {
     tick();
     top->process_we_i = 0;
   };
+  auto write_counters = [&](uint64_t counter) {
+    for (int queue = 0; queue < 16; queue++) write_counter(queue / 8, queue % 8, counter);
+  };
+  // Offers a line until it is accepted in the coming cycle.
+  auto offer = [&] {
+    top->valid_i = 1;
+    top->eval();
+    while (!top->ready_o) tick();
+  };
   // Waits for the answer to a line, which is taken in the coming cycle.
   auto answer = [&] {
     for (size_t waited = 0;; waited++) {
@@ -101,16 +110,15 @@ int main(int argc, char** argv) {
       tick();
     }
   };
+  const uint8_t everywhere = 200;  // a process that the cases do not use
   // A unit without a key refuses every line, whatever is written to it.
   auto keyless = [&](const char* what) {
-    for (int queue = 0; queue < 16; queue++) write_counter(queue / 8, queue % 8, 5);
+    write_counters(5);
     for (int i = 0; i < 400; i++) tick();
     top->receive_i = 0;
     top->peer_i = node ^ 1;
-    top->line_process_i = 200;
-    top->valid_i = 1;
-    top->eval();
-    while (!top->ready_o) tick();
+    top->line_process_i = everywhere;
+    offer();
     tick();
     top->valid_i = 0;
     answer();
@@ -120,13 +128,13 @@ int main(int argc, char** argv) {
     top->ready_i = 0;
   };
   reset();
-  write_process(200, 0xff);
+  write_process(everywhere, 0xff);
   keyless("a line was sealed before the first key");
   load_key();
-  for (int queue = 0; queue < 16; queue++) write_counter(queue / 8, queue % 8, 9);
+  write_counters(9);
   for (int i = 0; i < 1000; i++) tick();
   reset();
-  write_process(200, 0xff);
+  write_process(everywhere, 0xff);
   keyless("a line was sealed with the key of before the reset");
   load_key();
   uint64_t busy = 0, longest = 0;
@@ -189,9 +197,7 @@ int main(int argc, char** argv) {
     top->line_i = number;
     // Usually without a pause, so that pools run empty; sometimes after a pause.
     if (chance(16)) for (int i = 0; i < 200; i++) tick();
-    top->valid_i = 1;
-    top->eval();
-    while (!top->ready_o) tick();
+    offer();
     uint64_t start = cycles;
     top->process_we_i = moves;
     moves = false;
