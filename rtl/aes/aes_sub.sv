@@ -5,6 +5,8 @@
 // The read-only memory takes at least one cycle; a second one is its output register. Each memory
 // of 256 bytes has two ports and serves two bytes.
 
+`include "assert.svh"
+
 module aes_sub
   import sealwright_pkg::*;
 #(
@@ -24,9 +26,8 @@ module aes_sub
       );
     end
   end else if (Sbox == SboxRom) begin : gen_rom
-    if (Cut == 0) begin : gen_never
-      $error("S-boxes in memory take a cycle: Cut must be 1 or more");
-    end
+    `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut != 0,
+        "S-boxes in memory take a cycle: Cut must be 1 or more")
     block_t read;
     for (genvar i = 0; i < 8; i++) begin : gen_pair
       aes_sbox_rom #(.Inverse(Inverse)) u_rom (

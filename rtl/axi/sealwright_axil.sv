@@ -6,6 +6,8 @@
 // not there, words of a key while the one before waits for the core, and loading a key of which not
 // every word was written since the last command.
 
+`include "assert.svh"
+
 module sealwright_axil
   import sealwright_pkg::*;
   import sealwright_registers_pkg::*;
@@ -54,9 +56,8 @@ module sealwright_axil
   localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
   localparam logic [7:0] KeyWords = Cipher == 32'(Aes128) ? 8'h0f : 8'hff;  // that a key has
 
-  if (Slots < 1 || Slots > 256 || (Slots & (Slots - 1)) != 0) begin : gen_bad_slots
-    $fatal(1, "Slots must be a power of two up to 256");
-  end
+  `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
+      "Slots must be a power of two up to 256")
 
   logic [7:0][31:0] key_q, verdicts_q;
   logic [7:0] written_q;  // words of key_q

@@ -27,6 +27,8 @@
 //   set-up: key; counters (which also start their pools); process table. Then requests in, answers
 //   out, in order.
 
+`include "assert.svh"
+
 module shu
   import sealwright_pkg::*;
 #(
@@ -76,12 +78,9 @@ module shu
   localparam int unsigned Depth  = 5;          // registers in GHASH's loop: exponent_i assumes it
   localparam int unsigned Blocks = 5;          // of a pad
 
-  if (Nodes < 2 || Nodes > 256 || (Nodes & (Nodes - 1)) != 0) begin : gen_bad_nodes
-    $fatal(1, "Nodes must be a power of two, 2 to 256");
-  end
-  if (Pads < 2 || Pads > 64) begin : gen_bad_pads
-    $fatal(1, "Pads must be 2 to 64");
-  end
+  `SEALWRIGHT_REQUIRE(gen_bad_nodes, Nodes >= 2 && Nodes <= 256 && (Nodes & (Nodes - 1)) == 0,
+      "Nodes must be a power of two, 2 to 256")
+  `SEALWRIGHT_REQUIRE(gen_bad_pads, Pads >= 2 && Pads <= 64, "Pads must be 2 to 64")
 
   // ---- the key ----
   logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;

@@ -1,7 +1,8 @@
-"""What a design consists of: the files of the modules that its top reaches with its parameters, of the packages that those name,
-and the headers that they include.
+"""What a design consists of: the files of the modules that its top reaches with its parameters, and of the packages that those
+name.
 
-Synthesis reads these files and no others, and a result carries their hash. A change elsewhere leaves it valid.
+Synthesis reads these files and no others, and a result carries a hash of their words. A change elsewhere leaves it valid, and so
+does a change of what builds nothing: comments, layout, assertions, and what is required of parameters.
 """
 
 import hashlib
@@ -26,17 +27,12 @@ def top(core):
 
 @cache
 def files(core, root=RTL):
-    """Its files and headers below `root`, by name: files in the order of files.f, each after those that it needs; headers."""
+    """Its files below `root`, by name, in the order of files.f: each after those that it needs."""
     import pyslang
 
     listed = [*(root / "files.f").read_text().split(), *SHIMS]
     name, values = top(core)
-    driver = pyslang.driver.Driver()
-    driver.addStandardArgs()
-    words = ["slang", "-I", str(root / "lib"), "-D", "SYNTHESIS", "--top", name, *(f"-G{n}={v}" for n, v in values.items()),
-             *(str(root / file) for file in listed)]
-    if not (driver.parseCommandLine(" ".join(words)) and driver.processOptions() and driver.parseAllSources()):
-        raise SystemExit(f"slang could not read {name}")
+    driver = parsed(["-D", "SYNTHESIS", "--top", name, *(f"-G{n}={v}" for n, v in values.items())], listed, root)
     reached = set()
 
     def see(symbol):
@@ -54,38 +50,62 @@ def files(core, root=RTL):
         found |= new
         named = {package for file in new for package in re.findall(r"\b(\w+)::", texts[file])}
         new = {packages[package] for package in named if package in packages} - found
-    included = sorted({f"lib/{header}" for file in found for header in re.findall(r'^`include "(.+?)"', texts[file], re.M)})
-    return [file for file in listed if file in found], included
+    return [file for file in listed if file in found]
+
+
+def parsed(options, names, root):
+    """A driver of slang that has read the files `names` below `root`."""
+    import pyslang
+
+    driver = pyslang.driver.Driver()
+    driver.addStandardArgs()
+    words = ["slang", "-I", str(root / "lib"), *options, *(str(root / name) for name in names)]
+    if not (driver.parseCommandLine(" ".join(words)) and driver.processOptions() and driver.parseAllSources()):
+        raise SystemExit(f"slang could not read {', '.join(names)}")
+    return driver
+
+
+def words(name, defines, root=RTL):
+    """The words of a file, with its macros expanded and without comments."""
+    import pyslang
+
+    found = []
+
+    def see(node):
+        if isinstance(node, pyslang.parsing.Token):
+            found.append(node.rawText)
+
+    driver = parsed([f"-D{one}" for one in defines], [name], root)  # whose memory the words stand in
+    for tree in driver.syntaxTrees:
+        tree.root.visit(see)
+    return found
 
 
 def sha256(core, told, root=RTL):
     """The hash of a design: of its files, its parameters, and `told`, the words that the tools are given."""
-    digest = hashlib.sha256(json.dumps([top(core), told]).encode())
-    code, included = files(core, root)
-    for name in [*code, *included]:
-        digest.update(name.encode() + b"\0" + (root / name).read_bytes())
-    return digest.hexdigest()
+    built = {name: words(name, ("SYNTHESIS", "SEALWRIGHT_UNGUARDED"), root) for name in files(core, root)}
+    return hashlib.sha256(json.dumps([top(core), told, built]).encode()).hexdigest()
 
 
 # By mode: files that belong to it with AES or with Serpent, and files that do not.
 COMMON = ("pkg/sealwright_pkg.sv", "lib/cipher_pipe.sv", "lib/key_store.sv", "syn/fold.sv")
 OF = {"aes128": ("aes/aes_pkg.sv", "aes/aes_round.sv"), "serpent": ("serpent/serpent_pkg.sv", "serpent/serpent_pipe.sv")}
-QUEUES = ("lib/fifo.sv", "lib/assert.svh", "mode/tag_check.sv", "lib/key_guard.sv", "syn/core_shim.sv")
+QUEUES = ("lib/fifo.sv", "mode/tag_check.sv", "lib/key_guard.sv", "syn/core_shim.sv")
 BELONGS = {
     "gcm": ((*COMMON, *QUEUES, "ghash/ghash_pkg.sv", "ghash/ghash_stride.sv", "mode/gcm_core.sv"),
             ("mode/ocb_core.sv", "bus/shu.sv", "syn/shu_shim.sv", "lib/cipher_only.sv", "mode/sealwright_axis.sv")),
     "ocb": ((*COMMON, *QUEUES, "mode/ocb_core.sv", "mode/ocb_nonce.sv"),
             ("mode/gcm_core.sv", "ghash/ghash_pkg.sv", "bus/shu.sv", "syn/shu_shim.sv", "mode/text_hold.sv")),
     "cipher": ((*COMMON, "lib/cipher_only.sv", "syn/core_shim.sv"),
-               ("lib/fifo.sv", "lib/assert.svh", "mode/gcm_core.sv", "ghash/ghash_pkg.sv", "bus/shu.sv", "axi/sealwright_axil.sv")),
+               ("lib/fifo.sv", "mode/gcm_core.sv", "ghash/ghash_pkg.sv", "bus/shu.sv", "axi/sealwright_axil.sv")),
     "shu": ((*COMMON, "bus/shu.sv", "syn/shu_shim.sv", "ghash/ghash_stride.sv", "lib/key_setup.sv"),
             ("mode/gcm_core.sv", "mode/tag_check.sv", "syn/core_shim.sv", "lib/fifo.sv")),
 }
 
 
 def check(cores):
-    """Fails unless the hash of every core changes with each file that belongs to it, and with none that does not: each is changed
-    in a copy of the sources."""
+    """Fails unless the hash of every core changes with each file that belongs to it, and with none that does not, nor with what
+    builds nothing: each is changed in a copy of the sources."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for name in ["files.f", *(RTL / "files.f").read_text().split(), *SHIMS, "lib/assert.svh"]:
@@ -97,10 +117,21 @@ def check(cores):
             other = "serpent" if core.cipher != "serpent" else "aes128"
             wanted = {**dict.fromkeys([*inside, *OF[core.cipher]], True), **dict.fromkeys([*outside, *OF[other]], False)}
             for name, changes in wanted.items():
-                text = (root / name).read_text()
-                (root / name).write_text(text + "// changed\n")
-                files.cache_clear()
+                text = changed(root / name, "logic changed;")
                 if (sha256(core, [], root) != before[core]) != changes:
                     raise SystemExit(f"{core.name}: its hash {'does not change' if changes else 'changes'} with {name}")
                 (root / name).write_text(text)
+            texts = {name: changed(root / name, "// changed\n`SEALWRIGHT_REQUIRE(a, 1, 0)") for name in inside}
+            if sha256(core, [], root) != before[core]:
+                raise SystemExit(f"{core.name}: its hash changes with what builds nothing")
+            for name, text in texts.items():
+                (root / name).write_text(text)
     files.cache_clear()
+
+
+def changed(path, more):
+    """Puts `more` before the end of each module and package of a file; returns its text before."""
+    text = path.read_text()
+    path.write_text('`include "assert.svh"\n' + re.sub(r"^(?=end(module|package)$)", f"{more}\n", text, flags=re.M))
+    files.cache_clear()
+    return text

@@ -54,12 +54,14 @@ def check(core, generator, blocks, seed=1, coverage=False, wycheproof=False):
     """Runs the standards' vectors that the core supports, then random packets with random stalls. Returns the counts of both."""
     program = model(core, coverage)
     kind = "serpent" if core.cipher == "serpent" else "aes"
-    vectors = RTL.parent / "vectors" / f"{kind}_{core.mode}.json"
-    cavp = sorted(vectors.parent.glob(f"cavp_{kind}_{core.mode}_*.json"))
-    more = ["wycheproof"] if wycheproof and kind == "aes" and core.mode == "gcm" else []
-    path = cases(generator, [core.suite, "vectors", vectors, *cavp, *more], core.name)
-    # None of Serpent's vectors has a key of 32 bytes, a nonce of 12 and a tag of the core's length.
-    known = drive(program, path, seed) if path.stat().st_size else None
+    folder, name = RTL.parent / "vectors", f"{kind}_{core.mode}"
+    sets = [f"{name}.json", f"acvp_{name}.json", f"cavp_{name}_*.json", f"libgcrypt_{name}.json"]
+    vectors = [path for one in sets for path in sorted(folder.glob(one))]
+    more = ["wycheproof"] if wycheproof and name == "aes_gcm" else []
+    path = cases(generator, [core.suite, "vectors", *vectors, *more], core.name)
+    if not path.stat().st_size:
+        raise SystemExit(f"{core.name}: no vector has a key, a nonce and a tag of its lengths")
+    known = drive(program, path, seed)
     path = cases(generator, [core.suite, seed, blocks], core.name)
     env = {**os.environ, "COVERAGE": str(BUILD / f"{core.name}.dat")}
     counts = drive(program, path, seed, env=env)

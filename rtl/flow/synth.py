@@ -173,7 +173,7 @@ def read(core):
     """The line that reads the design's files with the core's parameters."""
     top, values = closure.top(core)
     words = " ".join(f"-G {name}={value}" for name, value in values.items())
-    files = " ".join(str(RTL / name) for name in closure.files(core)[0])
+    files = " ".join(str(RTL / name) for name in closure.files(core))
     return f"read_slang -I {HEADERS} --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
 
 

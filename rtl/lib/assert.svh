@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Assertions for simulation; synthesis sees none of them. They are used inside a module that has
-// clk_i and rst_ni.
+// What must hold of parameters, and assertions for simulation.
 
 `ifndef SEALWRIGHT_ASSERT_SVH
 `define SEALWRIGHT_ASSERT_SVH
+
+// Elaboration fails unless `condition_` holds of the parameters. Whoever compares what sources
+// build leaves these out with SEALWRIGHT_UNGUARDED: they build nothing.
+`ifdef SEALWRIGHT_UNGUARDED
+`define SEALWRIGHT_REQUIRE(name_, condition_, message_)
+`else
+`define SEALWRIGHT_REQUIRE(name_, condition_, message_) \
+  if (!(condition_)) begin : name_ \
+    $fatal(1, message_); \
+  end
+`endif
+
+// Assertions are used inside a module that has clk_i and rst_ni. Synthesis sees none of them.
 
 // An error if `condition_` holds at a rising edge of the clock out of reset. `message_` says what
 // then is wrong.

@@ -17,6 +17,8 @@
 // each held until its verdict, and thrown away unless it is StatusOk; packets with more are
 // refused.
 
+`include "assert.svh"
+
 module sealwright_axis
   import sealwright_pkg::*;
 #(
@@ -65,9 +67,12 @@ module sealwright_axis
   output logic [5:0]           m_axis_verdict_tuser
 );
 
+  // A cut that is refused below, as S-boxes in memory would have a delay of -1: without another in
+  // its place, elaboration fails at that delay, before it says why.
+  localparam int unsigned BuiltCut = Sbox == 32'(SboxRom) && Cut == 0 ? 1 : Cut;
   localparam core_cfg_t Cfg = '{
     pipe: '{
-      cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: Cut, lanes: Lanes, slots: Slots,
+      cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: BuiltCut, lanes: Lanes, slots: Slots,
       inverse: 1'b0
     },
     depth: Depth, tag_bytes: Tag, max_text: Hold, opens: Mode == 32'(ModeGcm) || Opens != 0,
@@ -75,42 +80,25 @@ module sealwright_axis
   };
 
   // ---- what a parameter may be ----
-  if (Mode > 32'(ModeOcb)) begin : gen_bad_mode
-    $fatal(1, "Mode must be 0 (GCM) or 1 (OCB)");
-  end
-  if (Cipher > 32'(Serpent256)) begin : gen_bad_cipher
-    $fatal(1, "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)");
-  end
-  if (Sbox > 32'(SboxComposite)) begin : gen_bad_sbox
-    $fatal(1, "Sbox must be 0 (table), 1 (memory) or 2 (composite field)");
-  end
-  if (Cut > (Cfg.pipe.cipher == Serpent256 ? 1 : 4)) begin : gen_bad_cut
-    $fatal(1, "Cut must be at most 4, with Serpent at most 1");
-  end
-  if (Cfg.pipe.sbox == SboxRom && Cut == 0 && Cfg.pipe.cipher != Serpent256) begin : gen_bad_rom
-    $fatal(1, "an S-box in memory has a register: Cut must be 1 or more");
-  end
-  if (Lanes != 1 && Lanes != 2 && Lanes != 4) begin : gen_bad_lanes
-    $fatal(1, "Lanes must be 1, 2 or 4");
-  end
-  if (Depth < 1 || Depth > 6) begin : gen_bad_depth
-    $fatal(1, "Depth must be 1 to 6");
-  end
-  if (Slots < 1 || Slots > 256 || (Slots & (Slots - 1)) != 0) begin : gen_bad_slots
-    $fatal(1, "Slots must be a power of two up to 256");
-  end
-  if (Tag < 4 || Tag > 16) begin : gen_bad_tag
-    $fatal(1, "Tag must be 4 to 16 bytes");
-  end
-  if (Mode == 32'(ModeOcb) && Tag != 8 && Tag != 12 && Tag != 16) begin : gen_bad_ocb_tag
-    $fatal(1, "Tag must be 8, 12 or 16 bytes in OCB");
-  end
-  if (Opens > 1 || Keep > 1) begin : gen_bad_flag
-    $fatal(1, "Opens and Keep must be 0 or 1");
-  end
-  if (Hold > 65535) begin : gen_bad_hold
-    $fatal(1, "Hold must be at most 65535 bytes");
-  end
+  `SEALWRIGHT_REQUIRE(gen_bad_mode, Mode <= 32'(ModeOcb), "Mode must be 0 (GCM) or 1 (OCB)")
+  `SEALWRIGHT_REQUIRE(gen_bad_cipher, Cipher <= 32'(Serpent256),
+      "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)")
+  `SEALWRIGHT_REQUIRE(gen_bad_sbox, Sbox <= 32'(SboxComposite),
+      "Sbox must be 0 (table), 1 (memory) or 2 (composite field)")
+  `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= (Cipher == 32'(Serpent256) ? 1 : 4),
+      "Cut must be at most 4, with Serpent at most 1")
+  `SEALWRIGHT_REQUIRE(gen_bad_rom, Cut != 0 || Sbox != 32'(SboxRom) || Cipher == 32'(Serpent256),
+      "an S-box in memory has a register: Cut must be 1 or more")
+  `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 1 || Lanes == 2 || Lanes == 4,
+      "Lanes must be 1, 2 or 4")
+  `SEALWRIGHT_REQUIRE(gen_bad_depth, Depth >= 1 && Depth <= 6, "Depth must be 1 to 6")
+  `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
+      "Slots must be a power of two up to 256")
+  `SEALWRIGHT_REQUIRE(gen_bad_tag, Tag >= 4 && Tag <= 16, "Tag must be 4 to 16 bytes")
+  `SEALWRIGHT_REQUIRE(gen_bad_ocb_tag, Mode != 32'(ModeOcb) || Tag == 8 || Tag == 12 || Tag == 16,
+      "Tag must be 8, 12 or 16 bytes in OCB")
+  `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
+  `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
 
   command_t command;
   verdict_t core_verdict, verdict;

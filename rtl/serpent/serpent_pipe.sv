@@ -8,6 +8,8 @@
 //
 // Keys 1 to 31 come folded (serpent_pkg), keys 0 and 32 plain. Cut is 0 or 1.
 
+`include "assert.svh"
+
 module serpent_pipe
   import sealwright_pkg::*;
 #(
@@ -25,9 +27,8 @@ module serpent_pipe
   output block_t [Lanes-1:0] block_o
 );
 
-  if (Cfg.cut > 1) begin : gen_never
-    $error("a round of Serpent has one place for a register: Cut must be 0 or 1");
-  end
+  `SEALWRIGHT_REQUIRE(gen_bad_cut, Cfg.cut <= 1,
+      "a round of Serpent has one place for a register: Cut must be 0 or 1")
 
   block_t [32:0] key;
   round_keys #(.Cfg(Cfg)) u_keys (

@@ -75,12 +75,16 @@ def crypt(library, cipher, mode, key, nonce, ad, text, tag_len, decrypt=False):
     return out.raw[: len(text)], tag.raw[: tag_len if mode in AEADS else 0]
 
 
-def case(library, rng, cipher, mode, size, forge=True):
-    """One case. In one of four AEAD cases, a bit of the tag is flipped, and the case must be refused."""
-    tag_len = {"GCM": rng.choice([16, 15, 14, 13, 12]), "OCB": rng.choice([16, 12, 8])}.get(mode, 0)
+def case(library, rng, cipher, mode, size, forge=True, key_len=None, tag_len=None):
+    """One case; with `key_len` and `tag_len` one that a core of rtl/ takes: its nonces have 12 bytes. In one of four AEAD cases,
+    a bit of the tag is flipped, and the case must be refused."""
     # libgcrypt does not accept OCB nonces shorter than 8 bytes.
-    nonce_len = {"GCM": 12 if rng.random() < 0.5 else rng.randrange(1, 65), "OCB": rng.randrange(8, 16), "ECB": 0}
-    key, nonce = rng.randbytes(rng.choice([16, 24, 32])), rng.randbytes(nonce_len.get(mode, 16))
+    if key_len:
+        nonce_len = {mode: 12}
+    else:
+        tag_len = {"GCM": rng.choice([16, 15, 14, 13, 12]), "OCB": rng.choice([16, 12, 8])}.get(mode, 0)
+        nonce_len = {"GCM": 12 if rng.random() < 0.5 else rng.randrange(1, 65), "OCB": rng.randrange(8, 16), "ECB": 0}
+    key, nonce = rng.randbytes(key_len or rng.choice([16, 24, 32])), rng.randbytes(nonce_len.get(mode, 16))
     ad = rng.randbytes(rng.randrange(80)) if mode in AEADS else b""
     msg = rng.randbytes(size if mode not in ["ECB", "CBC"] else size // 16 * 16)
     ct, tag = crypt(library, cipher, mode, key, nonce, ad, msg, tag_len)
@@ -203,6 +207,13 @@ def write(library, folder):
     sizes = {"GCM": [0, 1, 15, 16, 17, 31, 32, 64, 100, 255, 256, 257, 600, 1025, 1500]}
     sizes |= {"OCB": sizes["GCM"], "CBC": [16, 32, 160, 400, 1040], "CTR": [1, 16, 33, 300, 1037]}
     sets = {mode: [case(library, rng, "Serpent", mode, n, forge=False) for n in sizes[mode]] for mode in sizes}
+    # What every core of rtl/ takes: a key of 16 or 32 bytes, with Serpent of 32, and every length of OCB's tags.
+    core_rng = random.Random(18)
+    core_sizes = [0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 255, 1025]
+    for mode, tag_len in [("GCM", 16), ("OCB", 16), ("OCB", 12), ("OCB", 8)]:
+        sets[mode] += [case(library, core_rng, "Serpent", mode, n, False, 32, tag_len) for n in core_sizes]
+    sets["AES-OCB"] = [case(library, core_rng, "AES", "OCB", n, False, key_len, tag_len)
+                       for key_len, tag_len in product([16, 32], [16, 12, 8]) for n in core_sizes]
     sets["OCB-ITER"] = [iterated(library, "Serpent", key, tag) for tag, key in product([16, 12, 8], [16, 24, 32])]
     for mode in ["ECB", "CBC"]:
         sets[f"{mode}-MCT"] = [chain(library, rng, mode, *one) for one in product([16, 24, 32], [False, True])]
@@ -213,13 +224,14 @@ def write(library, folder):
             test = {"tcId": number, "comment": one.pop("comment"), "key": one.pop("key")}
             iv = {"iv": one.pop("nonce", "") or one.pop("iv", "")}
             fields = {name: value for name, value in (iv | one).items() if name != "alg"}
-            if mode not in AEADS:
+            if mode not in (*AEADS, "AES-OCB"):
                 fields = {name: value for name, value in fields.items() if value}
             groups.setdefault(bits, []).append({**test, **fields})
         kind = "AeadTest" if "GCM" in mode or "OCB" in mode else "IndCpaTest"
         groups = [{"type": kind, **({"tagSize": bits} if bits else {}), "tests": tests} for bits, tests in groups.items()]
-        document = {"algorithm": f"Serpent-{mode}", "numberOfTests": len(cases), "header": [origin], "testGroups": groups}
-        name = f"serpent_{mode.lower()}.json".replace("-", "_").replace("iter", "iterated")
+        named = mode if mode == "AES-OCB" else f"Serpent-{mode}"
+        document = {"algorithm": named, "numberOfTests": len(cases), "header": [origin], "testGroups": groups}
+        name = "libgcrypt_" * (mode == "AES-OCB") + f"{named.lower()}.json".replace("-", "_").replace("iter", "iterated")
         (Path(folder) / name).write_text(json.dumps(document, indent=1) + "\n")
 
 
