@@ -32,7 +32,7 @@ def broken(folder):
 
 def succeed(name, folder, files, weak):
     """Whether the attacks do what they must against a core."""
-    env = {"LANES": str(CORE.lanes), "HOLD": "0", "CASES": "", "WEAK": str(int(weak))}
+    env = {"LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "CASES": "", "WEAK": str(int(weak))}
     return protocol.tested("sealwright_axis", name, ["test_attacks"], folder, CORE.parameters, files, env)
 
 

@@ -21,6 +21,7 @@ class Core:
     opens: int = 1
     hold: int = 0
     tag: int = 16
+    keep: int = 0
 
     @property
     def name(self):
@@ -31,7 +32,8 @@ class Core:
     @property
     def folder(self):
         """A name that tells all parameters apart."""
-        return "-".join([self.name, f"d{self.depth}", f"k{self.slots}", f"o{self.opens}", f"h{self.hold}", f"t{self.tag}"])
+        return "-".join([self.name, f"d{self.depth}", f"k{self.slots}", f"o{self.opens}", f"h{self.hold}", f"t{self.tag}"]
+                        + ["keep"] * self.keep)
 
     @property
     def suite(self):

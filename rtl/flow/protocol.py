@@ -8,17 +8,17 @@ from .cores import Core
 from .sim import cases
 from .tools import BUILD, HEADERS, RTL, sources
 
-CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1)]
+CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1), Core("ocb", "aes128", 1, slots=1, keep=1)]
 
 
 def passes(core, generator, folder, files=None):
     """Whether all tests pass on `core`, of the given files if they are not the sources; prints how many do."""
-    path = cases(generator, [core.suite, 11, 8000], f"protocol-{core.name}")
+    path = cases(generator, [core.suite, 11, 8000], f"protocol-{core.folder}")
     computed = golden.answers(path, core.suite)
-    print(f"{core.name}: {computed or 'no'} answers by the Python package", flush=True)
+    print(f"{core.folder}: {computed or 'no'} answers by the Python package", flush=True)
     modules = ["test_protocol", "test_faults"] + ["test_attacks"] * (core.mode == "gcm" and not core.hold)
-    return tested("sealwright_axis", core.name, modules, folder, core.parameters, files,
-                  {"CASES": str(path), "LANES": str(core.lanes), "HOLD": str(core.hold), "WEAK": "0"})
+    return tested("sealwright_axis", core.folder, modules, folder, {**core.parameters, "Keep": core.keep}, files,
+                  {"CASES": str(path), "LANES": str(core.lanes), "HOLD": str(core.hold), "KEEP": str(core.keep), "WEAK": "0"})
 
 
 def tested(top, name, modules, folder, parameters=None, files=None, env=None):
@@ -43,7 +43,7 @@ def tested(top, name, modules, folder, parameters=None, files=None, env=None):
 def check(generator):
     """Fails if cocotb reports a failed test, or no test."""
     BUILD.mkdir(exist_ok=True)
-    wrong = [core.name for core in CORES if not passes(core, generator, BUILD / f"protocol-{core.name}")]
+    wrong = [core.name for core in CORES if not passes(core, generator, BUILD / f"protocol-{core.folder}")]
     if not tested("sealwright_axil", "registers", ["test_registers"], BUILD / "protocol-registers"):
         wrong.append("registers")
     if wrong:

@@ -30,8 +30,8 @@ DEVICES = {
     "ecp5": ("LFE5UM5G-85F-8", ["--um5g-85k", "--speed", "8"]),
     "ecp5u": ("LFE5U-85F-8", ["--85k", "--speed", "8"]),
 }
-# Queues of OCB that are made of lookup tables. In memories too, AES would take 211 of them with its S-boxes; an ECP5 has 208.
-SPARED = ("u_nonce.u_answers", "u_nonce.u_lengths")
+# What OCB has in lookup tables: with these in memories too, AES would take 211 of them with its S-boxes; an ECP5 has 208.
+SPARED = ("u_tables", "u_nonce.u_lengths")
 # Queues of GCM that are made of memories: of lookup tables each is a tree, of which every leaf wants its address at once.
 DEEP = ("u_guard.u_order.u_deep", "u_keystream.u_nonces")
 KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"

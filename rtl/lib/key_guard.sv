@@ -4,7 +4,7 @@
 // with them now.
 //
 //   - A key is loaded into, or erased from, a slot that no packet under way uses; a busy slot
-//     refuses (KeyBusy) and keeps its key.
+//     refuses (KeyBusy) and keeps its key, as does a slot that is not there.
 //   - From the cycle in which that begins until it is done the slot holds no key, and packets for
 //     it are refused, as are those for a slot that never had one. Commands and keys take effect in
 //     the order in which they are accepted.
@@ -61,6 +61,17 @@ module key_guard
   logic [255:0] key_q;
   logic [Slots-1:0] valid_q;
 
+  // One slot has a bit for its number all the same: 1 is no slot.
+  logic no_slot_q, no_key_slot_q;  // a command's, a key's
+  if (Slots == 1) begin : gen_one
+    always_ff @(posedge clk_i) begin
+      no_slot_q <= command_slot_i != '0;
+      if (state_q == Idle) no_key_slot_q <= key_slot_i != '0;
+    end
+  end else begin : gen_many
+    assign {no_slot_q, no_key_slot_q} = '0;
+  end
+
   // ---- packets under way, by slot ----
   logic command_q, unused_order, unused_order_full;
   logic [SlotW-1:0] command_slot_q, verdict_slot;
@@ -88,7 +99,7 @@ module key_guard
     status_o       <= StatusOk;
     if (too_long_q) status_o <= StatusSize;
     if (cannot_q) status_o <= StatusSeals;
-    if (!valid_q[command_slot_q]) status_o <= StatusSlot;
+    if (!valid_q[command_slot_q] || no_slot_q) status_o <= StatusSlot;
   end
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
     assign comes[s] = command_q && command_slot_q == SlotW'(s);
@@ -115,7 +126,7 @@ module key_guard
   // Packets were under way a cycle ago, or a command comes: from registers, which are right in
   // state Check, as the slot stands since Pause.
   logic busy, mine_q, held_q;
-  assign busy = held_q || mine_q;
+  assign busy = held_q || mine_q || no_key_slot_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {mine_q, held_q} <= '0;
     else begin
@@ -180,7 +191,7 @@ module key_guard
     end
   end
   always_ff @(posedge clk_i) begin
-    done_slot_o   <= slot_q;
+    done_slot_o   <= slot_q | SlotW'(no_key_slot_q);
     done_status_o <= state_q == Check ? KeyBusy : erase_q ? KeyErased : KeyLoaded;
   end
 

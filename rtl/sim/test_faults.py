@@ -6,7 +6,7 @@ import struct
 import cocotb
 from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_protocol import BEAT, HOLD, KEEP, LONG, OK, SHORT, SLOT, cases, flags, frame, load, start
+from test_protocol import BEAT, HOLD, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, flags, frame, load, start
 
 WITHIN = (200, "us")
 
@@ -137,6 +137,8 @@ async def life_of_a_key(dut):
     ends = await start(dut)
     key = next(case for kind, case in cases() if kind == "key")[1]
     sealed, opened = (next(packets(lambda case: case[1] == opens and case[2])) for opens in (0, 1))
+    if KEPT:  # that of the test before
+        assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
     await refused(ends, sealed)
     await refused(ends, opened)
     assert await key_command(dut, ends, 0, key) == (LOADED, 0)
@@ -169,10 +171,55 @@ async def life_of_a_key(dut):
     assert await key_command(dut, ends, 0, key) == (LOADED, 0)
     await accepted(ends, sealed)
     await accepted(ends, opened)
+    await reset(dut)
+    if not KEPT:
+        assert int(dut.slot_valid.value) == 0
+        return await refused(ends, sealed)
+    # Its parameter keeps the key: for packets from the first command on, until it is erased.
+    assert int(dut.slot_valid.value) == 1
+    await accepted(ends, sealed)
+    await accepted(ends, opened)
+    # Not one that was being loaded or erased: that slot holds none after the reset.
+    for erase in (0, 1):
+        for cycles in (1, 4, 5, 20):
+            await ends["key"].send(AxiStreamFrame(key, tuser=erase << len(dut.m_axis_key_tuser) - 2))
+            await ends["key"].wait()
+            while dut.s_axis_key_tready.value == 1:
+                await RisingEdge(dut.clk)
+            for _ in range(cycles):
+                await RisingEdge(dut.clk)
+            begun = int(dut.slot_valid.value) == 0
+            await reset(dut)
+            assert int(dut.slot_valid.value) == (not begun), "a reset took a key that nothing had begun to change, or kept half of one"
+            if begun:
+                await refused(ends, sealed)
+            assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+            await accepted(ends, sealed)
+    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+    await reset(dut)
+    assert int(dut.slot_valid.value) == 0
+    await refused(ends, sealed)
+
+
+async def reset(dut):
+    """A reset of four cycles."""
     dut.rst_n.value = 0
     for _ in range(4):
         await RisingEdge(dut.clk)
     dut.rst_n.value = 1
     await RisingEdge(dut.clk)
-    assert int(dut.slot_valid.value) == 0
-    await refused(ends, sealed)
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def slot_that_is_not_there(dut):
+    """A core of one slot has a bit for its number all the same: a packet for slot 1 is refused, and so is a key."""
+    if len(dut.slot_valid) > 1:
+        return  # every number that its bits can say is a slot
+    ends = await ready(dut)
+    for opens in (0, 1):
+        case = next(packets(lambda case, opens=opens: case[1] == opens and case[2]))
+        await refused(ends, (1, *case[1:]))
+        await accepted(ends, case)
+    for erase in (0, 1):
+        assert await key_command(dut, ends, 1, bytes(32), erase) == (BUSY, 1), "a key for a slot that is not there was taken"
+    await accepted(ends, case)

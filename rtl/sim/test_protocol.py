@@ -1,7 +1,7 @@
 """Tests the AXI4-Streams of a core with cocotb and cocotbext-axi: pauses on every channel, packets of many keys, corner lengths.
 
 The library (rtl_cases) generates the cases and the expected results. CASES names their file, LANES the lanes of the core, HOLD
-its parameter. A monitor checks that valid and data stay stable until they are accepted.
+and KEEP its parameters. A monitor checks that valid and data stay stable until they are accepted.
 """
 
 import logging
@@ -17,6 +17,7 @@ from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStream
 LANES = int(os.environ["LANES"])
 BEAT = 16 * LANES
 HOLD = int(os.environ["HOLD"])  # text waits until its packet is found to be in order
+KEPT = int(os.environ["KEEP"])  # keys live through a reset
 
 
 def cases():
