@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 
-from . import closure, coverage, sim, whole
+from . import closure, coverage, erase, sim, whole
 from .cores import Core
 from .synth import cores as synthesised
 from .synth import estimated, names
@@ -64,6 +64,8 @@ def run(generator, full=False, only=(), lines_of_bus=100_000):
             write(rows, lines)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
+    if not only:
+        erase.check([*erase.CORES, *(erase.MORE if full else [])], planted=full)
     if full and not only:
         whole.check(longer=2, conflicts=60_000)  # longer than `flow prove` takes
 
@@ -73,6 +75,9 @@ def row(core, generator, blocks, full):
     start = time.time()
     covered = full and core.lanes == 1 and core.slots == 4  # as it is routed; toggles of four lanes take hours
     program, known, counts = sim.check(core, generator, blocks, coverage=covered, wycheproof=full)
+    bits = f"{8 * core.tag} of {8 * core.tag}"
+    if core.opens and counts["tag_bits"] != bits:
+        raise SystemExit(f"{counts['tag_bits']} bits of a tag were wrong alone, not {bits}")
     found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
              "vectors": known["packets"], **counts}
     if full and core.lanes == 4:

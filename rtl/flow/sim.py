@@ -11,20 +11,22 @@ from .tools import BUILD, HEADERS, RTL, run, sources
 WARNINGS = ["-Wall", "-Wno-fatal"]
 
 
-def model(core, coverage=False, traced=False, folder=None, files=None):
+def model(core, coverage=False, traced=False, folder=None, files=None, harness="bulk"):
     """Builds the harness around `core`, of the given files if they are not the sources; returns the program."""
-    folder = folder or BUILD / (core.folder + "-coverage" * coverage + "-traced" * traced)
+    folder = folder or BUILD / (core.folder + "-coverage" * coverage + "-traced" * traced + f"-{harness}" * (harness != "bulk"))
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
     words += ["--x-assign", "unique", "--prefix", "Vcore", "--top-module", "sealwright_axis"]
     words += [f"-G{name}={value}" for name, value in core.parameters.items()]
-    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
+    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}",
+              "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
     words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    words += ["--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "bulk.cpp", "-o", "bulk"]
-    run(words)
-    return folder / "bulk"
+    # Every register and word of memory.
+    words += ["--trace-vcd", "--trace-max-array", "65536", "--trace-max-width", "65536"] if harness == "erase" else []
+    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
+    return folder / harness
 
 
 def cases(generator, words, name):

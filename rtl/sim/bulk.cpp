@@ -6,7 +6,8 @@
 //
 // It prints its counts as JSON: `moving` is the number of cycles from the first command to the last word out, `latency` the
 // least number of cycles from a packet's first beat of text at the input to that beat at the output, `text_ends` and `ad_ends`
-// the numbers of bytes in a last beat that occurred.
+// the numbers of bytes in a last beat that occurred, `tag_bits` the bits of a tag that alone were wrong in a packet to open,
+// `longest` the most bytes of text.
 //
 // Every few hundred cycles, each channel chooses at random how often it stalls, from never to nearly always. A key is loaded
 // when no packet of its slot is in progress, while packets of other slots continue.
@@ -41,6 +42,9 @@ constexpr size_t BEAT = 16 * LANES;
 #endif
 #ifndef SLOTS
 #define SLOTS 4
+#endif
+#ifndef TAG
+#define TAG 16
 #endif
 #ifndef OPENS
 #define OPENS 1
@@ -356,16 +360,25 @@ int main(int argc, char** argv) {
   }
   size_t forged = 0, opened = 0, bytes = 0;
   std::set<size_t> text_ends, ad_ends;  // where in a beat text and associated data ended
+  std::set<size_t> tag_bits;            // that alone were wrong
+  size_t longest = 0;                   // bytes of text
   for (const Packet& p : packets) {
     opened += p.open, forged += p.open && !p.authentic, bytes += p.in.size();
+    longest = std::max(longest, p.in.size());
+    size_t wrong_bits = 0, bit = 0;
+    for (size_t i = 0; i < 8 * TAG; i++)
+      if ((p.claim[i / 8] ^ p.tag[i / 8]) >> i % 8 & 1) wrong_bits++, bit = i;
+    if (p.open && !p.authentic && wrong_bits == 1) tag_bits.insert(bit);
     text_ends.insert(p.in.empty() ? BEAT : p.in.size() % BEAT);
     ad_ends.insert(p.ad.empty() ? BEAT : p.ad.size() % BEAT);
   }
   printf("{\"packets\": %zu, \"opened\": %zu, \"forged\": %zu, \"keys\": %zu, \"blocks\": %llu, \"cycles\": %llu, "
          "\"moving\": %llu, \"text_bytes\": %zu, \"text_ends\": \"%zu of %zu\", \"ad_ends\": \"%zu of %zu\", "
+         "\"tag_bits\": \"%zu of %d\", \"longest\": %zu, "
          "\"latency\": %llu, \"statuses\": [%zu, %zu, %zu, %zu, %zu, %zu, %zu, %zu]}\n",
          packets.size(), opened, forged, cases.keys.size(), (unsigned long long)blocks, (unsigned long long)cycles,
          (unsigned long long)(last_out - first_command + 1), bytes, text_ends.size(), BEAT + 1, ad_ends.size(), BEAT + 1,
+         tag_bits.size(), 8 * TAG, longest,
          (unsigned long long)latency, faults[0], faults[1], faults[2], faults[3], faults[4], faults[5], faults[6], faults[7]);
   top->final();
 #if VM_COVERAGE

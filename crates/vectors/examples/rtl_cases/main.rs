@@ -193,26 +193,35 @@ fn random(
         }
         let number = u32::from_be_bytes([counter[8], counter[9], counter[10], counter[11]]).wrapping_add(1);
         counter[8..].copy_from_slice(&number.to_be_bytes());
+        // First, every second packet is a short one that a wrong bit in its tag must refuse, until each bit has been the wrong one.
+        let wrong_bit = fixed.is_none() && wrong_tags < 8 * scheme.tag_len && number_of % 2 == 0;
         let ad_len = match (fixed, random.below(4)) {
             (Some(shape), _) => shape.ad,
+            _ if wrong_bit => random.below(20),
             (_, 0) => 0,
             (_, 1) => random.below(33),
             (_, 2) => random.below(300),
             _ => random.length(),
         };
         let ad = random.bytes(ad_len);
-        let text_len = fixed.map_or_else(|| random.length(), |shape| shape.length);
+        let text_len = match fixed {
+            Some(shape) => shape.length,
+            None if wrong_bit => random.below(40),
+            None => random.length(),
+        };
         let plain = random.bytes(text_len);
         let mut cipher = plain.clone();
         let tag = keys[slot].seal_in_place(&counter, &ad, &mut cipher)?;
         let mut shown = [0; 16];
         shown[..scheme.tag_len].copy_from_slice(&tag.as_ref()[..scheme.tag_len]);
         let tag = &shown[..];
-        made += (ad.len().div_ceil(16) + plain.len().div_ceil(16)).max(1);
+        if !wrong_bit {
+            made += (ad.len().div_ceil(16) + plain.len().div_ceil(16)).max(1);
+        }
         let (mut claim, mut given_ad) = (tag.to_vec(), ad);
         // Nobody asks what a claim has behind a short tag.
         claim[scheme.tag_len..].fill(random.next() as u8);
-        let open = fixed.map_or_else(|| random.below(2) == 1, |shape| shape.open);
+        let open = fixed.map_or_else(|| random.below(2) == 1 || wrong_bit, |shape| shape.open);
         let mut packet = Packet {
             slot,
             open,
@@ -227,7 +236,11 @@ fn random(
         };
         if open {
             (packet.input, packet.output) = (&cipher, &plain);
-            let forgery = if fixed.is_some() { 11 } else { random.below(12) };
+            let forgery = match fixed {
+                Some(_) => 11,
+                None if wrong_bit => 0,
+                None => random.below(12),
+            };
             packet.authentic =
                 forgery > 2 || (forgery == 1 && given_ad.is_empty()) || (forgery == 2 && plain.is_empty());
             let mut flipped = cipher.clone();

@@ -1,0 +1,81 @@
+"""Whether anything in a core still depends on a key that was erased, or that a reset took: two copies of a core get different keys,
+lose them in the same way, and must then be in the same state, to the last register and word of memory.
+"""
+
+from . import sim
+from .cores import Core
+from .tools import BUILD, run
+from .whole import replaced
+
+# Both ciphers and both modes, every kind of S-box.
+CORES = [Core("gcm", "aes128", 1, "rom", 2), Core("ocb", "serpent", 1, cut=1, slots=1)]
+MORE = [Core("ocb", "aes256", 1, "rom", 2), Core("gcm", "serpent", 1, cut=1), Core("ocb", "aes128", 2),
+        Core("gcm", "aes256", 1, "composite", 3, slots=1)]
+
+
+def state(path):
+    """What a file of one moment has: values by name."""
+    names, values, scope = {}, {}, []
+    for line in path.read_text().splitlines():
+        words = line.split()
+        match words:
+            case ["$scope", _, name, *_]:
+                scope.append(name)
+            case ["$upscope", *_]:
+                scope.pop()
+            case ["$var", _, _, key, *name]:
+                names[".".join([*scope, *name[:-1]])] = key
+            case [value, key] if value.startswith("b"):
+                values[key] = value
+            case [value] if value[0] in "01":
+                values[value[1:]] = value[0]
+    return {name: values[key] for name, key in names.items() if key in values}
+
+
+def depend(program, slot, way, folder):
+    """The names of what depends on a key, and of what still does when it is gone; of how many."""
+    states = {}
+    for byte in (0x3C, 0xA5):
+        run([program, slot, byte, way, folder])
+        states[byte] = [state(folder / f"{name}.vcd") for name in ("with", "without")]
+    found = []
+    for first, second in zip(*states.values(), strict=True):
+        if first.keys() != second.keys():
+            raise SystemExit("two states of one core have other names")
+        found.append([name for name, value in first.items() if value != second[name]])
+    return *found, len(first)
+
+
+# A fault that leaves keys: a reset erases the first slot alone.
+PLANTED = [("lib/key_guard.sv", "state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe", "state_q <= Idle")]
+
+
+def check(cores, planted=False):
+    """Fails if anything in one of `cores` still depends on a key that is gone, or with `planted` if that is not seen in a core
+    with a fault that leaves keys."""
+    for core in cores:
+        found(core)
+    if planted:
+        folder = BUILD / "erase-planted"
+        files = replaced(folder, PLANTED)
+        try:
+            found(CORES[0], list(files.values()), folder)
+        except SystemExit as seen:
+            print(f"with a planted fault: {seen}", flush=True)
+        else:
+            raise SystemExit("a planted fault that leaves keys was not seen")
+
+
+def found(core, files=None, folder=None):
+    """Fails if anything in `core`, of the given files if they are not the sources, still depends on a key that is gone."""
+    program = sim.model(core, folder=folder, files=files, harness="erase")
+    count = 0
+    for way in ("erase", "reset"):
+        for slot in range(core.slots):
+            before, after, of = depend(program, slot, way, program.parent)
+            count += len(before)
+            if len(before) < 11:
+                raise SystemExit(f"{core.folder}: no more than {before} depends on a key: this check sees nothing")
+            if after:
+                raise SystemExit(f"{core.folder}, {way}, slot {slot}: {len(after)} of {of} still depend on the key: {after[:8]}")
+    print(f"{core.folder}: {count} registers and words that depended on a key do no more", flush=True)

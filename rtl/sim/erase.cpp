@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Gives a core a key and takes it again, and writes down the state of every register and word of memory with the key and without.
+// Whoever compares the states of two keys (flow/erase.py) sees what still depends on one that is gone.
+//
+//   erase SLOT BYTE erase|reset FOLDER     a key of equal bytes; FOLDER/with.vcd, FOLDER/without.vcd
+//
+// Between the two no packet is sent: what packets leave in the queues is written over by those that come next.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "Vcore.h"
+#include "verilated.h"
+#include "verilated_vcd_c.h"
+
+#ifndef SLOTS
+#error "SLOTS is the core's parameter"
+#endif
+
+[[noreturn]] static void fail(const std::string& what) {
+  fprintf(stderr, "erase: %s\n", what.c_str());
+  exit(1);
+}
+
+struct Core {
+  VerilatedContext context;
+  Vcore top{&context};
+
+  Core() { context.traceEverOn(true); }
+  void cycle() {
+    top.clk = 1;
+    top.eval();
+    top.clk = 0;
+    top.eval();
+    context.timeInc(1);
+  }
+  void reset() {
+    top.rst_n = 0;
+    for (int i = 0; i < 4; i++) cycle();
+    top.rst_n = 1;
+    idle();
+  }
+  // Until the key port is free, and some cycles more.
+  void idle() {
+    int waited = 0;
+    for (int calm = 0; calm < 200; calm = top.s_axis_key_tready ? calm + 1 : 0) {
+      cycle();
+      if (++waited > 100000) fail("the key port does not become free");
+    }
+  }
+  // A command on the key port: loads a key of equal bytes, or erases.
+  void key(unsigned slot, uint8_t byte, bool erase) {
+    memset(&top.s_axis_key_tdata, byte, 32);
+    const unsigned width = SLOTS > 1 ? 32 - __builtin_clz(SLOTS - 1) : 1;
+    top.s_axis_key_tuser = slot | unsigned(erase) << width;
+    top.s_axis_key_tvalid = 1;
+    top.eval();
+    while (!top.s_axis_key_tready) cycle();
+    cycle();
+    top.s_axis_key_tvalid = 0;
+    top.s_axis_key_tuser = 0;
+    memset(&top.s_axis_key_tdata, 0, 32);
+    idle();
+  }
+  void state(const std::string& path) {
+    VerilatedVcdC dump;
+    top.trace(&dump, 99);
+    dump.open(path.c_str());
+    if (!dump.isOpen()) fail(path + " cannot be written");
+    dump.dump(context.time());
+    dump.close();
+  }
+};
+
+int main(int argc, char** argv) {
+  if (argc != 5) fail("SLOT BYTE erase|reset FOLDER");
+  const unsigned slot = strtoul(argv[1], nullptr, 10);
+  const uint8_t byte = strtoul(argv[2], nullptr, 10);
+  const bool by_reset = !strcmp(argv[3], "reset");
+  const std::string folder = std::string(argv[4]) + "/";
+  auto core = std::make_unique<Core>();
+  core->top.clk = core->top.s_axis_key_tvalid = core->top.s_axis_command_tvalid = core->top.s_axis_tvalid = 0;
+  core->top.m_axis_tready = core->top.m_axis_verdict_tready = 1;
+  core->reset();
+  core->key(slot, byte, false);
+  core->state(folder + "with.vcd");
+  if (by_reset) core->reset();
+  else core->key(slot, 0, true);
+  core->state(folder + "without.vcd");
+}
