@@ -42,12 +42,14 @@ def main():
         if name == "full":
             command.add_argument("--lines", type=int, default=100_000, help="lines through the bus unit: 1000000 take minutes")
             command.add_argument("--only", action="append", default=[], help="cores whose parameters contain this: gcm-aes128-4")
+            command.add_argument("--mutants", type=int, default=120, help="mutants that are tried at the end")
+            command.add_argument("--jobs", type=int, default=1, help="number of parallel jobs for mutants")
     mutation = commands.add_parser("mutate", help="change the control logic at random, and count the changes that tests notice")
     mutation.add_argument("cases", help="the program rtl_cases")
     mutation.add_argument("--count", type=int, default=120, help="number of mutants; half a minute of processor time each")
     mutation.add_argument("--jobs", type=int, default=1, help="number of parallel jobs")
     mutation.add_argument("--seed", type=int, default=1, help="which mutants are drawn")
-    mutation.add_argument("--first", type=int, default=1, help="the number of the first one that is tried: to go on")
+    mutation.add_argument("--only", action="append", default=[], help="files whose names contain this: key_guard")
     args = parser.parse_args()
     tools.prepare()
     start = time.time()
@@ -72,7 +74,7 @@ def main():
         case "protocol":
             protocol.check(args.cases)
         case "mutate":
-            mutate.check(args.cases, args.count, args.jobs, args.seed, args.first)
+            mutate.check(args.cases, args.count, args.jobs, args.seed, args.only)
         case "coverage":
             coverage.table(args.cases, args.blocks)
         case "pace":
@@ -82,8 +84,8 @@ def main():
         case "wave":
             wave.every(args.cases)
         case _:
-            regression.run(args.cases, args.command == "full", getattr(args, "only", ()),
-                           getattr(args, "lines", 0))
+            regression.run(args.cases, args.command == "full", getattr(args, "only", ()), getattr(args, "lines", 0),
+                           getattr(args, "mutants", 0), getattr(args, "jobs", 1))
     print(f"{args.command}: {time.time() - start:.0f} s")
 
 

@@ -13,7 +13,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from .tools import RTL
+from .tools import RTL, sources
 
 SHIMS = ("syn/fold.sv", "syn/core_shim.sv", "syn/shu_shim.sv")
 
@@ -85,6 +85,13 @@ def sha256(core, told, root=RTL):
     """The hash of a design: of its files, its parameters, and `told`, the words that the tools are given."""
     built = {name: words(name, ("SYNTHESIS", "SEALWRIGHT_UNGUARDED"), root) for name in files(core, root)}
     return hashlib.sha256(json.dumps([top(core), told, built]).encode()).hexdigest()
+
+
+def simulated(bus=False):
+    """The hash of all that is simulated: the words of every file but the bus unit's, or with it if `bus`."""
+    names = (path.relative_to(RTL).as_posix() for path in sources() if path.parent.name != "bus" or bus)
+    found = {name: words(name, ("SEALWRIGHT_UNGUARDED",)) for name in names}
+    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
 
 # By mode: files that belong to it with AES or with Serpent, and files that do not.

@@ -1,26 +1,28 @@
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
 A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the
-library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison alone. Mutants that do
-not compile do not count.
+library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison alone, the registers of
+AXI-Lite their protocol tests. Mutants that do not compile do not count.
 """
 
 import json
 import random
 import re
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from . import protocol, prove, sim
+from . import closure, protocol, prove, sim
 from .cores import Core
 from .tools import BUILD, HEADERS, RTL, sources
 
 SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
-         "held": Core("gcm", "aes128", 2, depth=2, hold=1000)}
+         "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
+         "kept": Core("ocb", "aes128", 1, slots=1, keep=1)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
-    "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm",), "lib/key_setup.sv": ("ocb",),
+    "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm", "kept"), "lib/key_setup.sv": ("ocb",),
     "ghash/ghash_stride.sv": ("gcm",), "ghash/ghash_powers.sv": ("gcm",),
     "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm",), "mode/frame_status.sv": ("ocb",),
     "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
@@ -28,7 +30,7 @@ WHERE = {
     "mode/ocb_control.sv": ("ocb",), "mode/ocb_sums.sv": ("ocb",), "mode/ocb_core.sv": ("ocb",),
     "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm",), "mode/text_hold.sv": ("held",),
     "mode/packet_beats.sv": ("gcm",), "mode/command_in.sv": ("ocb",),
-    "bus/shu.sv": ("shu",),
+    "bus/shu.sv": ("shu",), "axi/sealwright_axil.sv": ("axil",),
 }
 # What is changed, and into what. A comparison "less or equal" cannot be told from an assignment at the start of a statement.
 CHANGES = [
@@ -58,14 +60,15 @@ def mutants():
 def compiles(mode, files):
     """Whether Verilator takes the files."""
     parameters = SMALL[mode].parameters if mode in SMALL else {}
-    words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", "sealwright_axis" if parameters else "shu",
+    top = {"shu": "shu", "axil": "sealwright_axil"}.get(mode, "sealwright_axis")
+    words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", top,
              *(f"-G{name}={value}" for name, value in parameters.items()), RTL / "sim" / "lint.vlt", *files]
     return not sim.quietly(words, 120)
 
 
 def disproved(name, changed):
     """Whether a proof about the file `name` fails for `changed`."""
-    for title, (files, top, question) in prove.SOLVED.items():
+    for title, (files, top, question) in {**prove.SOLVED, **prove.LONG}.items():
         if name in files:
             try:
                 prove.solve(title, [changed if file == name else file for file in files], top, question)
@@ -81,6 +84,8 @@ def noticed(mode, number, files, generator, blocks):
     if mode == "shu":
         path = sim.cases(generator, ["shu", number, 2_000], f"mutants/{number}/shu")
         return bool(sim.quietly([sim.bus_model(folder / mode, files), path, number], 120))
+    if mode == "axil":
+        return not protocol.tested("sealwright_axil", "registers", ["test_registers"], folder / mode, files=files)
     core = SMALL[mode]
     program = sim.model(core, folder=folder / mode, files=files)
     path = sim.cases(generator, [core.suite, number, blocks], f"mutants/{number}/{mode}")
@@ -116,28 +121,37 @@ def verdict(number, mutant, generator, blocks):
     return "survived"
 
 
-def check(generator, count, jobs, seed=1, first=1, blocks=1500):
-    """Tries `count` mutants, drawn with `seed`, from number `first` on; writes build/mutation.json and returns the score."""
-    every = list(mutants())
-    chosen = random.Random(seed).sample(every, min(count, len(every)))[first - 1:]
-
-    # A test that fails for the sources as they are would notice every mutant.
-    broken = [mode for mode in (*SMALL, "shu") if noticed(mode, 0, sources(), generator, blocks)]
-    if broken:
-        raise SystemExit(f"the sources fail without a change: {', '.join(broken)}")
+def check(generator, count, jobs, seed=1, only=(), blocks=1500):
+    """Tries `count` mutants, drawn with `seed`, of the files whose names contain one of `only`, or all. Returns the score, and
+    writes it to build/mutation.json. Verdicts on these sources are kept: an interrupted run goes on."""
+    every = [one for one in mutants() if not only or any(word in one[0] for word in only)]
+    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    kept = BUILD / "mutants" / "verdicts.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    made = closure.simulated(bus=True)
+    if known.get("sources_sha256") != made:
+        # A test that fails for the sources as they are would notice every mutant.
+        broken = [mode for mode in (*SMALL, "shu", "axil") if noticed(mode, 0, sources(), generator, blocks)]
+        if broken:
+            raise SystemExit(f"the sources fail without a change: {', '.join(broken)}")
+        known = {"sources_sha256": made}
+    lock = threading.Lock()
 
     def judged(one):
         number, (name, line, text) = one
-        found = verdict(number, one[1], generator, blocks)
-        print(f"{number}: {found}: {name}:{line + 1}: {text.strip()}", flush=True)
-        return found
+        what = f"{name}:{line + 1}: {text.strip()}"
+        if what not in known:
+            found = verdict(number, one[1], generator, blocks)
+            with lock:
+                known[what] = found
+                kept.write_text(json.dumps(known, indent=1) + "\n")
+            print(f"{number}: {found}: {what}", flush=True)
+        return what, known[what]
 
     with ThreadPoolExecutor(jobs) as pool:
-        verdicts = list(pool.map(judged, enumerate(chosen, first)))
-    counts = {kind: verdicts.count(kind) for kind in ("killed", "survived", "stillborn")}
-    survivors = [f"{name}:{line + 1}: {text.strip()}"
-                 for (name, line, text), kind in zip(chosen, verdicts, strict=True) if kind == "survived"]
-    found = {"of": len(every), **counts, "survivors": survivors}
+        verdicts = list(pool.map(judged, enumerate(chosen, 1)))
+    counts = {kind: sum(found == kind for _, found in verdicts) for kind in ("killed", "survived", "stillborn")}
+    found = {"of": len(every), **counts, "survivors": [what for what, kind in verdicts if kind == "survived"]}
     (BUILD / "mutation.json").write_text(json.dumps(found, indent=1) + "\n")
     print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {counts['stillborn']} did not compile")
     return found

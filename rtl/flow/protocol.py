@@ -13,7 +13,7 @@ CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1), Core("o
 
 def passes(core, generator, folder, files=None):
     """Whether all tests pass on `core`, of the given files if they are not the sources; prints how many do."""
-    path = cases(generator, [core.suite, 11, 8000], f"protocol-{core.folder}")
+    path = cases(generator, [core.suite, 11, 16_000], f"protocol-{core.folder}")
     computed = golden.answers(path, core.suite)
     print(f"{core.folder}: {computed or 'no'} answers by the Python package", flush=True)
     modules = ["test_protocol", "test_faults"] + ["test_attacks"] * (core.mode == "gcm" and not core.hold)

@@ -1,10 +1,9 @@
 """The simulations: a reduced set for the test command, and the full set, which writes results/regression.json."""
 
-import hashlib
 import json
 import time
 
-from . import closure, coverage, erase, sim, whole
+from . import closure, coverage, erase, mutate, prove, sim, whole
 from .cores import Core
 from .synth import cores as synthesised
 from .synth import estimated, names
@@ -40,16 +39,17 @@ SHAPES = [(text, ad, slots, way) for text, ad in ((64, 0), (64, 28), (256, 28), 
 SIZES = [64, 128, 256, 512, 1024, 1500, 4096, 9000]
 
 
-def run(generator, full=False, only=(), lines_of_bus=100_000):
+def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1):
     """Simulates the cores of the set whose names contain one of `only`, or all, with vectors and random packets. The harness
-    checks every byte, tag and verdict; and `lines_of_bus` lines go through the bus unit. What the log of the full set has of these sources already is not run again."""
+    checks every byte, tag and verdict; and `lines_of_bus` lines go through the bus unit. The full set ends with `mutants` mutants,
+    `jobs` at a time. What its log has of these sources already is not run again."""
     BUILD.mkdir(exist_ok=True)
-    rows, lines = before() if full else ({}, None)
+    rows, lines, score = before() if full else ({}, None, None)
     if not lines or lines["lines"] < lines_of_bus:
         lines = sim.bus(generator, lines_of_bus if full else 2_000)
         print(f"shu: {lines}", flush=True)
     if full:
-        write(rows, lines)
+        write(rows, lines, score)
     failed = []
     for core, blocks in FULL if full else REDUCED:
         if core.folder in rows or (only and not any(word in core.folder for word in only)):
@@ -61,13 +61,16 @@ def run(generator, full=False, only=(), lines_of_bus=100_000):
             failed.append(core.name)
             continue
         if full:
-            write(rows, lines)
+            write(rows, lines, score)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")
     if not only:
         erase.check([*erase.CORES, *(erase.MORE if full else [])], planted=full)
     if full and not only:
+        prove.check(longer=True)
         whole.check(longer=2, conflicts=60_000)  # longer than `flow prove` takes
+    if full and mutants and not only:
+        write(rows, lines, mutate.check(generator, mutants, jobs))
 
 
 def row(core, generator, blocks, full):
@@ -100,33 +103,27 @@ def row(core, generator, blocks, full):
 LOG = RTL / "results" / "regression.json"
 
 
-def sources_sha256(bus=False):
-    """The hash of all that is simulated: the words of every file but the bus unit's, or with it if `bus`."""
-    names = (path.relative_to(RTL).as_posix() for path in sources() if path.parent.name != "bus" or bus)
-    found = {name: closure.words(name, ("SEALWRIGHT_UNGUARDED",)) for name in names}
-    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
-
-
 def stale():
     """Whether the log is there and of other sources."""
     found = json.loads(LOG.read_text()) if LOG.exists() else None
-    return bool(found) and (found["sources_sha256"] != sources_sha256()
-                            or (found["shu"] or {}).get("sources_sha256") != sources_sha256(bus=True))
+    return bool(found) and (found["sources_sha256"] != closure.simulated()
+                            or (found["shu"] or {}).get("sources_sha256") != closure.simulated(bus=True))
 
 
 def before():
-    """What the log has of these sources: rows by their parameters, and the run of the bus unit."""
+    """What the log has of these sources: rows by their parameters, the run of the bus unit, and the score of the mutants."""
     found = json.loads(LOG.read_text()) if LOG.exists() else {}
-    if found.get("sources_sha256") != sources_sha256():
-        return {}, None
+    if found.get("sources_sha256") != closure.simulated():
+        return {}, None, None
     rows, bus = {row["parameters"]: row for row in found["cores"]}, found["shu"]
-    return rows, bus if bus["sources_sha256"] == sources_sha256(bus=True) else None
+    same = bus["sources_sha256"] == closure.simulated(bus=True)
+    return rows, bus if same else None, found.get("mutants") if same else None
 
 
-def write(rows, lines):
+def write(rows, lines, score):
     """Writes the log so far, in the order of the set."""
     result = {"what": "bulk simulation, every byte, tag and verdict checked against the library",
-              "sources_sha256": sources_sha256(), "cores": [rows[core.folder] for core, _ in FULL if core.folder in rows],
-              "shu": {**lines, "sources_sha256": sources_sha256(bus=True)}}
+              "sources_sha256": closure.simulated(), "cores": [rows[core.folder] for core, _ in FULL if core.folder in rows],
+              "shu": {**lines, "sources_sha256": closure.simulated(bus=True)}, "mutants": score}
     LOG.write_text(json.dumps(result, indent=1) + "\n")
     names()

@@ -211,6 +211,18 @@ async def reset(dut):
 
 
 @cocotb.test(timeout_time=5, timeout_unit="ms")
+async def every_slot_by_its_number(dut):
+    """A key goes to the slot that its command names, and the event that ends the command names it too."""
+    ends = await start(dut)
+    for slot in range(len(dut.slot_valid)):
+        for erase, status in ((0, LOADED), (1, ERASED), (0, LOADED)):
+            assert await key_command(dut, ends, slot, bytes([slot]) * 32, erase) == (status, slot)
+        assert int(dut.slot_valid.value) == (2 << slot) - 1
+    if KEPT:
+        assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
 async def slot_that_is_not_there(dut):
     """A core of one slot has a bit for its number all the same: a packet for slot 1 is refused, and so is a key."""
     if len(dut.slot_valid) > 1:

@@ -149,10 +149,10 @@ async def drive(dut, share, limit=None):
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 async def without_pauses(dut):
     """No channel pauses."""
-    await drive(dut, 0, limit=80)
+    await drive(dut, 0, limit=150)
 
 
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 async def with_pauses(dut):
     """Every channel pauses half of the time, each at different times."""
-    await drive(dut, 0.5, limit=60)
+    await drive(dut, 0.5, limit=110)

@@ -54,7 +54,7 @@ fn rates(measured: &Measured) -> Figure {
         level: Some(100.0),
         series: vec![
             Series::paper("paper, four lanes", 0, printed),
-            Series::here("ours, four lanes at the routed clock", 7, ours),
+            Series::here("ours, four times one lane as routed", 7, ours),
             Series::beside("software, one core, 9000 B", 8, software),
         ],
     }

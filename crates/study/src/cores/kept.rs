@@ -133,6 +133,13 @@ impl Kept {
         self.routed(design)?.clocks()
     }
 
+    /// Gbit/s of four lanes that were placed and routed, with its interval if there are enough seeds, or the median alone.
+    pub(super) fn four_lanes(&self, design: Design) -> Option<(f64, Option<Interval>)> {
+        let found = self.of(design).find(|found| found.lanes == 4 && found.fmax_mhz.is_some() && found.device == DEVICE)?;
+        let rate = |mhz: f64| mhz * BITS / 1e3;
+        Some((rate(found.fmax_mhz?), found.clocks().map(|clocks| clocks.map(rate))))
+    }
+
     /// Seeds of place and route.
     pub(super) fn seeds(&self, design: Design) -> usize {
         self.routed(design).map_or(0, |found| found.seeds.len())
@@ -214,6 +221,8 @@ mod tests {
         assert_eq!((kept.seeds(ocb), kept.seeds(Design(Cipher::Serpent, Mode::Ocb))), (6, 0));
         let others: Vec<_> = kept.others(ocb).map(|found| (found.lanes, found.fmax_mhz)).collect();
         assert_eq!(others, [(1, Some(90.0)), (4, Some(80.0))]);
+        assert_eq!(kept.four_lanes(ocb), Some((80.0 * BITS / 1e3, None)));
+        assert_eq!(kept.four_lanes(gcm), None, "an area has no clock");
         assert_eq!(kept.pace(gcm).unwrap().bits(64), Some(237.6));
         assert!(kept.pace(ocb).is_none());
     }

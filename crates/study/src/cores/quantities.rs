@@ -27,6 +27,7 @@ pub(super) fn printed() -> Vec<Quantity> {
         add.add(format!("ALMs/{design}"), printed(Column::Alms).map(Interval::exact));
         add.add(format!("memory blocks/{design}"), printed(Column::Memories).map(Interval::exact));
         add.add(format!("rate/{design}"), printed(Column::Gbps).map(near));
+        add.add(format!("rate of four lanes/{design}"), printed(Column::Gbps).map(near));
         if let (Some(clock), Some(rate)) = (printed(Column::Clock), printed(Column::Gbps)) {
             add.exact(format!("512 bits at the clock : rate/{design}"), clock * BITS / 1e3 / rate);
         }
@@ -71,6 +72,12 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
             Some(clocks) => add.add(format!("rate/{design}"), clocks.map(|mhz| mhz * BITS / 1e3)),
             // Too few runs of place and route, whose clock changes from seed to seed
             None => add.once(format!("rate/{design}"), kept.rate(design)),
+        }
+        let four = format!("rate of four lanes/{design}");
+        match kept.four_lanes(design) {
+            Some((_, Some(rate))) => add.add(four, Some(rate)),
+            Some((rate, None)) => add.once(four, Some(rate)),
+            None => {}
         }
     }
     beyond(&mut add, alms);

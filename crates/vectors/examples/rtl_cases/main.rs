@@ -180,7 +180,9 @@ fn random(
     let mut number_of: usize = 0;
     let mut wrong_tags: usize = 0;
     while made < blocks {
-        if fixed.is_none() && random.below(200) == 0 {
+        // First, every second packet is a short one that a wrong bit in its tag must refuse, until each bit has been the wrong one.
+        let flips = fixed.is_none() && wrong_tags < 8 * scheme.tag_len;
+        if fixed.is_none() && !flips && random.below(200) == 0 {
             let (slot, key) = (random.below(scheme.slots as u64), random.bytes(scheme.suite.key_len()));
             write_key(out, slot, &key)?;
             keys[slot] = scheme.aead(&key)?;
@@ -193,8 +195,7 @@ fn random(
         }
         let number = u32::from_be_bytes([counter[8], counter[9], counter[10], counter[11]]).wrapping_add(1);
         counter[8..].copy_from_slice(&number.to_be_bytes());
-        // First, every second packet is a short one that a wrong bit in its tag must refuse, until each bit has been the wrong one.
-        let wrong_bit = fixed.is_none() && wrong_tags < 8 * scheme.tag_len && number_of % 2 == 0;
+        let wrong_bit = flips && number_of % 2 == 0;
         let ad_len = match (fixed, random.below(4)) {
             (Some(shape), _) => shape.ad,
             _ if wrong_bit => random.below(20),
