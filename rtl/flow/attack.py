@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The faults of the first design, put back into copies of the sources, and the attacks that they allow (docs/attacks/cores.md).
 
 Each attack of sim/test_attacks.py must succeed against the core with the faults, and fail against the core as it is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """What a design consists of: the files of the modules that its top reaches with its parameters, and of the packages that those
 name.
 

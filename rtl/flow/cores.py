@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The cores: their names and parameters."""
 
 from dataclasses import dataclass

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Coverage of a simulation: lines, branches and toggles that occurred."""
 
 import re

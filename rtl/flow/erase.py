@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Whether anything in a core still depends on a key that was erased, or that a reset took: two copies of a core get different keys,
 lose them in the same way, and must then be in the same state, to the last register and word of memory.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The Python package `sealwright` as golden model: what the cores must answer is computed with it."""
 
 import importlib

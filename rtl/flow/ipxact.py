@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The IP-XACT component (IEEE 1685-2014) of sealwright_axis, made from its SystemVerilog: sealwright.xml."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it.
 
 It needs requirements-litex.txt beside requirements.txt.
@@ -63,6 +64,6 @@ def check(generator):
     folder.mkdir(parents=True, exist_ok=True)
     path = cases(generator, [CORE.suite, 11, 8000], "litex")
     files = [*sources(), design(folder / "litex_design.v")]
-    env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0"}
+    env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "WEAK": "0"}
     if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults"], folder, None, files, env):
         raise SystemExit("a test failed on the design of LiteX")

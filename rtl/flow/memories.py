@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Where the block memories of a design go on an ECP5 of 84,000 lookup tables.
 
 nextpnr's static placer finds good places for memories, and then puts each into a legal one near by that it draws. Where most of the

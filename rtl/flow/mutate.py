@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
 A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Bits of text per cycle and cycles per packet in simulation, of packets of equal length: the table of docs/CORES.md."""
 
 from . import sim

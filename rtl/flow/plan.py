@@ -1,20 +1,25 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """A cycle model of cores for 400 and 800 Gbit/s: engines of four lanes behind a segmented bus. No hardware stands behind it.
 
 A bus beat has one segment of 64 bytes for each engine. A packet begins in any segment, so that a beat may hold several.
-Packets go whole to the engine with the shortest queue; each engine takes a segment a cycle, as the cores of four lanes do. A
-collector puts packets back in order and sends as many segments a cycle as the bus has.
+Packets go whole to the engine with the shortest queue, or to the one that has their key; each engine takes a segment a cycle, as
+the cores of four lanes do. A collector puts packets back in order and sends as many segments a cycle as the bus has.
 """
 
+import random
 from collections import deque
+from itertools import accumulate
 
 LATENCY = 80  # cycles of an engine, from a segment to its text
 QUEUE = 160  # segments that wait before each engine: a jumbo frame
 ORDER = 4096  # segments that are under way, or wait behind the engines for packets before them
+KEY = 1408 + 3200  # bits of a key of AES-128 in an engine: its round keys, and 25 powers of H
 WIRE = 16 + 8 + 4 + 12  # bytes that a packet has on the wire besides its data: tag, preamble, check sequence, gap
 
 
-def run(engines, lengths, ad, packets=4_000):
-    """Packets of the `lengths` in turn, each with `ad` bytes of associated data: segments a cycle, and bits on the wire."""
+def run(engines, lengths, ad, packets=4_000, keys=None):
+    """Packets of the `lengths` in turn, each with `ad` bytes of associated data: segments a cycle, and bits on the wire. `keys`
+    draws a packet's key, whose engine takes the packet; without it every engine has every key."""
     sizes = [max(1, -(-(-(-ad // 16) - (-length // 16)) // 4)) for length in lengths]
     waiting = [deque() for _ in range(engines)]
     sent = done = cycle = held = 0
@@ -27,7 +32,7 @@ def run(engines, lengths, ad, packets=4_000):
             if sent == packets or held >= ORDER:
                 break
             if left == sizes[sent % len(sizes)]:
-                target = min(range(engines), key=lambda engine: len(waiting[engine]))
+                target = keys() % engines if keys else min(range(engines), key=lambda engine: len(waiting[engine]))
             if len(waiting[target]) >= QUEUE:
                 break
             left -= 1
@@ -58,10 +63,26 @@ def run(engines, lengths, ad, packets=4_000):
     return segments / cycle, wire / cycle
 
 
+KINDS = (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 bytes", [1500]), ("9000 bytes", [9000]),
+         ("7 of 64, 4 of 594, 1 of 1518", [64] * 7 + [594] * 4 + [1518]))
+
+
+def drawn(count, skewed):
+    """Draws keys of `count`: all alike, or key n in proportion to 1 / n."""
+    draw, numbers = random.Random(1), range(count)
+    shares = list(accumulate(1 / (n + 1) for n in numbers)) if skewed else None
+    return lambda: draw.choices(numbers, cum_weights=shares)[0]
+
+
 def table():
-    """What clock each width needs for its rate on the wire, by packet."""
-    print(f"{'packets':>26} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'8: segments':>12} {'MHz for 800':>12}")
-    for name, lengths in (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 bytes", [1500]),
-                          ("9000 bytes", [9000]), ("7 of 64, 4 of 594, 1 of 1518", [64] * 7 + [594] * 4 + [1518])):
+    """What clock each width needs for its rate on the wire, by packet; and with a key in one engine alone."""
+    print(f"{'packets':>28} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'8: segments':>12} {'MHz for 800':>12}")
+    for name, lengths in KINDS:
         (four, wire4), (eight, wire8) = run(4, lengths, 28), run(8, lengths, 28)
-        print(f"{name:>26} {four:>28.2f} {400e3 / wire4:>19.0f} {eight:>12.2f} {800e3 / wire8:>12.0f}")
+        print(f"{name:>28} {four:>28.2f} {400e3 / wire4:>19.0f} {eight:>12.2f} {800e3 / wire8:>12.0f}")
+    print(f"\n{'keys, each in one engine':>28} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'MB of keys':>12}")
+    for count in (64, 4096, 65536):
+        for skewed in (False, True):
+            segments, wire = run(4, KINDS[-1][1], 28, packets=20_000, keys=drawn(count, skewed))
+            name = f"{count}, key n by 1 / n" if skewed else f"{count}, all alike"
+            print(f"{name:>28} {segments:>28.2f} {400e3 / wire:>19.0f} {count * KEY / 8e6:>12.2f}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests the stream protocol of a Verilated core with cocotb."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The proofs: the multiplier by its algebraic normal form, the S-boxes by SAT, queues and slices by induction over time."""
 
 import sys

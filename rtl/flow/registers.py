@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The register map, from axi/registers.json: the SystemVerilog package, the C header and the document. And IP-XACT."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The simulations: a reduced set for the test command, and the full set, which writes results/regression.json."""
 
 import json

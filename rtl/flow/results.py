@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Checks that the stored results belong to these sources. If not, synthesis or the regression must run again."""
 
 from . import closure, regression, synth

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Bulk simulation: sim/bulk.cpp drives Verilated models with cases that the library generates."""
 
 import json
@@ -16,9 +17,9 @@ def model(core, coverage=False, traced=False, folder=None, files=None, harness="
     folder = folder or BUILD / (core.folder + "-coverage" * coverage + "-traced" * traced + f"-{harness}" * (harness != "bulk"))
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
-    words += ["--x-assign", "unique", "--prefix", "Vcore", "--top-module", "sealwright_axis"]
+    words += ["--x-assign", "unique", "--top-module", "sealwright_axis"]
     words += [f"-G{name}={value}" for name, value in core.parameters.items()]
-    words += ["-CFLAGS", f"-O1 -DLANES={core.lanes} -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}",
+    words += ["-CFLAGS", f"-O1 -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}",
               "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
     words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []

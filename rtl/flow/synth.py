@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Synthesis of a core: estimates for ALM-class FPGAs by Yosys for Cyclone V, or LUT4 and clock on ECP5 by Yosys and nextpnr.
 
 None of these is a Stratix IV result. The ALM-class estimate counts Yosys's lookup tables. In the low estimate, two tables

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """The tools, which are installed from PyPI into rtl/.venv, and two repairs of the installation."""
 
 import os

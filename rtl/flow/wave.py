@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Draws one packet on its way through each core (docs/wave-*.svg) from a dump of the Verilated model."""
 
 import os
@@ -42,25 +43,29 @@ PICTURES = {
 
 
 def dump(path):
-    """The values of every signal by cycle, just before the rising edge: a list of dictionaries."""
-    names, now, cycles, scope = {}, {}, [], []
-    for line in path.read_text().splitlines():
+    """The values of every signal by cycle, just before the rising edge: a list of dictionaries. Of signals with one name that
+    of the module above counts, which the dump has first."""
+    names, seen, now, changes, cycles = {}, set(), {}, {}, []
+    for line in [*path.read_text().splitlines(), "#"]:
         words = line.split()
         if not words:
             continue
-        if words[0] == "$scope":
-            scope.append(words[2])
-        elif words[0] == "$upscope":
-            scope.pop()
-        elif words[0] == "$var":
-            names.setdefault(words[3], []).append(words[4].split("[")[0])
-        elif words[0][0] == "b":
-            now[words[1]] = int(words[0][1:].replace("x", "0").replace("z", "0"), 2)
-        elif words[0][0] in "01xz" and words[0] not in ("0", "1"):
-            bit = words[0][0] == "1"
-            if bit and not now.get(words[0][1:]) and "clk" in names.get(words[0][1:], ()):
+        if words[0] == "$var":
+            name = words[4].split("[")[0]
+            if name not in seen:
+                names.setdefault(words[3], []).append(name)
+            seen.add(name)
+        elif words[0][0] == "#":
+            # Before what changes with the edge: the dump has the clock among the rest.
+            rises = any("clk" in names.get(code, ()) and value and not now.get(code) for code, value in changes.items())
+            if rises:
                 cycles.append({name: value for code, value in now.items() for name in names.get(code, ())})
-            now[words[0][1:]] = int(bit)
+            now.update(changes)
+            changes = {}
+        elif words[0][0] == "b":
+            changes[words[1]] = int(words[0][1:].replace("x", "0").replace("z", "0"), 2)
+        elif words[0][0] in "01xz" and words[0] not in ("0", "1"):
+            changes[words[0][1:]] = int(words[0][0] == "1")
     return cycles
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Bounded proofs of whole cores (formal/core_proof.sv): whatever comes to the ports, nothing goes wrong for so many cycles from
 reset. The assertions in the sources are proved with those of core_proof.
 

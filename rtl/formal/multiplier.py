@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Proves GHASH's multiplier by its algebraic normal form, at every depth of its pipeline.
 
 Yosys converts `ghash_multiply` into AND, XOR and NOT gates and replaces its registers with wires. The result is the function

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "Vcore.h"
+#include "Vsealwright_axis.h"
 #include "verilated.h"
 #include "verilated_cov.h"
 #if VM_TRACE
@@ -33,10 +33,7 @@
 
 using Bytes = std::vector<uint8_t>;
 
-#ifndef LANES
-#error "LANES is the core's parameter"
-#endif
-constexpr size_t BEAT = 16 * LANES;
+constexpr size_t BEAT = 8 * sizeof(static_cast<Vsealwright_axis*>(nullptr)->s_axis_tkeep);  // of which there is a bit a byte
 #ifndef HOLD
 #define HOLD 0
 #endif
@@ -197,7 +194,7 @@ int main(int argc, char** argv) {
   Random random{strtoull(argv[2], nullptr, 10) * 2 + 1};
   const bool flat = argc > 3 && !strcmp(argv[3], "flat");
   auto context = std::make_unique<VerilatedContext>();
-  auto top = std::make_unique<Vcore>(context.get());
+  auto top = std::make_unique<Vsealwright_axis>(context.get());
   const auto& packets = cases.packets;
 
   StallPattern command_stalls, in_stalls, out_stalls, verdict_stalls;

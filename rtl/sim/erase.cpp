@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "Vcore.h"
+#include "Vsealwright_axis.h"
 #include "verilated.h"
 #include "verilated_vcd_c.h"
 
@@ -29,7 +29,7 @@
 
 struct Core {
   VerilatedContext context;
-  Vcore top{&context};
+  Vsealwright_axis top{&context};
 
   Core() { context.traceEverOn(true); }
   void cycle() {

@@ -40,7 +40,12 @@ int main(int argc, char** argv) {
   auto context = std::make_unique<VerilatedContext>();
   auto top = std::make_unique<Vshu>(context.get());
   uint64_t cycles = 0;
+  bool under_way = false;  // a line was accepted, and its answer was not
   auto tick = [&] {
+    top->eval();
+    if (top->rst_ni && top->ready_o && under_way) fail("ready for a line while another is under way", cycles);
+    if (top->rst_ni && top->ready_o && top->key_valid_i) fail("ready for a line although a key goes first", cycles);
+    under_way = top->rst_ni && (under_way ? !(top->valid_o && top->ready_i) : top->valid_i && top->ready_o);
     top->clk_i = 1;
     top->eval();
     top->clk_i = 0;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Attacks on a GCM core through its ports. WEAK says whether it has the faults that they use (flow/attack.py): they must
 succeed if it has, and fail if not.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Faults at a core's ports, from wrong tags to broken frames: nothing secret shows, and the next packet is untouched."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests the AXI4-Streams of a core with cocotb and cocotbext-axi: pauses on every channel, packets of many keys, corner lengths.
 
 The library (rtl_cases) generates the cases and the expected results. CASES names their file, LANES the lanes of the core, HOLD

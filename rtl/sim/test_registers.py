@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests the registers (axi/registers.json) with cocotb and cocotbext-axi, which also plays the core."""
 
 import json
