@@ -1,23 +1,5 @@
 /* The provider through EVP, against OpenSSL's default provider: provider FOLDER */
-#include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
-#include <openssl/provider.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int wrong, right;
-
-#define CHECK(what)                                                                                                    \
-    do {                                                                                                               \
-        if (what)                                                                                                      \
-            right++;                                                                                                   \
-        else                                                                                                           \
-            printf("line %d: " #what "\n", __LINE__), wrong++;                                                         \
-    } while (0)
+#include "provider.h"
 
 /* Seals with one call of EVP_EncryptUpdate for each `piece` bytes; the tag goes behind. Returns the length, or -1. */
 static int seal(EVP_CIPHER *cipher, const unsigned char *key, const unsigned char *iv, int iv_len, int tag_len,
@@ -67,10 +49,8 @@ static int opened(EVP_CIPHER *cipher, const unsigned char *key, const unsigned c
 
 static void compare(const char *name, int iv_len, int tag_len)
 {
-    EVP_CIPHER *ours = EVP_CIPHER_fetch(NULL, name, "provider=sealwright");
-    EVP_CIPHER *theirs = EVP_CIPHER_fetch(NULL, name, "provider=default");
-    CHECK(ours != NULL && theirs != NULL);
-    if (!ours || !theirs)
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
         return;
     CHECK(EVP_CIPHER_get_mode(ours) == EVP_CIPHER_get_mode(theirs));
     CHECK(EVP_CIPHER_get_flags(ours) == EVP_CIPHER_get_flags(theirs));
@@ -88,7 +68,7 @@ static void compare(const char *name, int iv_len, int tag_len)
         int theirs_len = seal(theirs, key, iv, iv_len, tag_len, ad, ad_len, text, len, 1 << 20, b);
         CHECK(ours_len == theirs_len && ours_len == len + tag_len && !memcmp(a, b, (size_t)(len + tag_len)));
         /* In pieces that are no whole blocks. */
-        if (len < 3000 && EVP_CIPHER_get_mode(ours) == EVP_CIPH_GCM_MODE)
+        if (len < 3000)
             CHECK(seal(ours, key, iv, iv_len, tag_len, ad, ad_len, text, len, 37, c) == theirs_len &&
                   !memcmp(c, b, (size_t)theirs_len));
         CHECK(opened(ours, key, iv, iv_len, tag_len, ad, ad_len, b, theirs_len, c) == len &&
@@ -96,7 +76,8 @@ static void compare(const char *name, int iv_len, int tag_len)
         b[(size_t)(len * 7) % (size_t)theirs_len] ^= 0x10;
         memset(c, 0xee, sizeof c);
         CHECK(opened(ours, key, iv, iv_len, tag_len, ad, ad_len, b, theirs_len, c) == -1);
-        for (int i = 0; i < len; i++)
+        /* OCB gives nothing of a last block that is not whole. */
+        for (int i = 0; i < (EVP_CIPHER_get_mode(ours) == EVP_CIPH_GCM_MODE ? len : len / 16 * 16); i++)
             if (c[i] != 0) {
                 CHECK(c[i] == 0);
                 break;
@@ -182,28 +163,150 @@ static void lengths(void)
     EVP_CIPHER_free(theirs);
 }
 
+/* How a message is cut, and before which step its context is copied. */
+struct way {
+    int tag_len, ad_cut, first, second, copy_at;
+};
+
+/* Seals `len` bytes of text or opens them, step by step; `given` gets how many bytes each step gave out. Where the context is copied, the
+   copy goes on with the message, and the original another way. Returns whether every step succeeded; otherwise `given` ends with -1. */
+static int stepped(EVP_CIPHER *cipher, int sealing, struct way way, const unsigned char *text, int len, unsigned char *tag,
+                   unsigned char *out, int given[4])
+{
+    static const unsigned char key[32] = {9, 8, 7}, iv[12] = {1, 2, 3}, ad[21] = {4, 5, 6};
+    const int ends[] = {0, way.first, way.second, len};
+    unsigned char junk[64];
+    int gcm = EVP_CIPHER_get_mode(cipher) == EVP_CIPH_GCM_MODE, done = 0, ok = 1, n;
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    for (int step = 0; ok && step < 9; step++) {
+        if (step == way.copy_at) {
+            EVP_CIPHER_CTX *copy = EVP_CIPHER_CTX_new();
+            ok = EVP_CIPHER_CTX_copy(copy, ctx);
+            EVP_CipherUpdate(ctx, junk, &n, (const unsigned char *)"another text, of 31 bytes in all", 31);
+            EVP_CipherFinal_ex(ctx, junk, &n);
+            EVP_CIPHER_CTX_free(ctx);
+            ctx = copy;
+        }
+        switch (step) {
+        case 0:
+            ok = EVP_CipherInit_ex2(ctx, cipher, NULL, NULL, sealing, NULL) &&
+                 (gcm || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, way.tag_len, NULL) > 0);
+            break;
+        case 1:
+            ok = EVP_CipherInit_ex2(ctx, NULL, key, iv, sealing, NULL) &&
+                 (sealing || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, way.tag_len, tag) > 0);
+            break;
+        case 2:
+            ok = EVP_CipherUpdate(ctx, NULL, &n, ad, way.ad_cut);
+            break;
+        case 3:
+            ok = EVP_CipherUpdate(ctx, NULL, &n, ad + way.ad_cut, 21 - way.ad_cut);
+            break;
+        case 7:
+            ok = EVP_CipherFinal_ex(ctx, out + done, &n) > 0;
+            given[3] = ok ? n : -1;
+            break;
+        case 8:
+            ok = !sealing || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, way.tag_len, tag) > 0;
+            break;
+        default:
+            ok = EVP_CipherUpdate(ctx, out + done, &n, text + ends[step - 4], ends[step - 3] - ends[step - 4]);
+            given[step - 4] = n;
+            done += ok ? n : 0;
+        }
+    }
+    EVP_CIPHER_CTX_free(ctx);
+    return ok;
+}
+
+/* OpenSSL #2273, CVE-2025-69418: a text in pieces of any lengths is the same as in one, and each step gives out as much as OpenSSL's. */
+static void pieces(const char *name, int tag_len)
+{
+    static const int lengths[] = {0, 1, 15, 16, 17, 31, 32, 33, 40, 48, 63, 70};
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char text[70], whole[70], out[70], other[70], tag[16], got[16];
+    int given[4], wanted[4];
+    for (int i = 0; i < 70; i++)
+        text[i] = (unsigned char)(11 * i + 5);
+    for (size_t at = 0; at < sizeof lengths / sizeof *lengths; at++) {
+        int len = lengths[at];
+        CHECK(stepped(theirs, 1, (struct way){tag_len, 21, len, len, -1}, text, len, tag, whole, given));
+        for (int first = 0; first <= len; first++)
+            for (int second = first; second <= len; second++) {
+                struct way way = {tag_len, (first + second) % 22, first, second, -1};
+                CHECK(stepped(theirs, 1, way, text, len, got, other, wanted));
+                memset(got, 0, sizeof got);
+                CHECK(stepped(ours, 1, way, text, len, got, out, given));
+                CHECK(!memcmp(out, whole, (size_t)len) && !memcmp(got, tag, (size_t)tag_len));
+                CHECK(!memcmp(given, wanted, sizeof given));
+                /* To open, the text comes whole: then as much is given out as by OpenSSL. Nothing is given out before the tag holds. */
+                int one = (first == 0 || first == len) && (second == 0 || second == len);
+                memset(out, 0, sizeof out);
+                CHECK(stepped(theirs, 0, way, whole, len, tag, other, wanted) && !memcmp(other, text, (size_t)len));
+                CHECK(stepped(ours, 0, way, whole, len, tag, out, given) == one);
+                CHECK(one ? !memcmp(given, wanted, sizeof given) && !memcmp(out, text, (size_t)len) : 1);
+                for (int i = 0; !one && i < len; i++)
+                    if (out[i])
+                        CHECK(!"text before its tag");
+            }
+    }
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
+/* A context is copied before each step, and the message goes on in the copy. */
+static void copies(const char *name, int tag_len)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char text[57], whole[57], out[57], tag[16], got[16];
+    int given[4];
+    for (int i = 0; i < 57; i++)
+        text[i] = (unsigned char)(13 * i + 1);
+    CHECK(stepped(theirs, 1, (struct way){tag_len, 5, 57, 57, -1}, text, 57, tag, whole, given));
+    for (int copy_at = 1; copy_at < 9; copy_at++) {
+        memset(got, 0, sizeof got);
+        CHECK(stepped(ours, 1, (struct way){tag_len, 5, 20, 37, copy_at}, text, 57, got, out, given));
+        CHECK(!memcmp(out, whole, 57) && !memcmp(got, tag, (size_t)tag_len));
+        memset(out, 0, sizeof out);
+        CHECK(stepped(ours, 0, (struct way){tag_len, 5, 57, 57, copy_at}, whole, 57, tag, out, given));
+        CHECK(!memcmp(out, text, 57));
+        tag[copy_at % tag_len] ^= 2;
+        memset(out, 0, sizeof out);
+        CHECK(!stepped(ours, 0, (struct way){tag_len, 5, 57, 57, copy_at}, whole, 57, tag, out, given));
+        CHECK(memcmp(out, text, 16));
+        tag[copy_at % tag_len] ^= 2;
+    }
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
         return 2;
-    OSSL_PROVIDER_set_default_search_path(NULL, argv[1]);
-    OSSL_PROVIDER *ours = OSSL_PROVIDER_load(NULL, "sealwright"), *theirs = OSSL_PROVIDER_load(NULL, "default");
-    if (!ours || !theirs) {
-        ERR_print_errors_fp(stdout);
+    if (!load(argv[1]))
         return 1;
-    }
-    const char *gcm[] = {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM"}, *ocb[] = {"AES-128-OCB", "AES-192-OCB", "AES-256-OCB"};
     for (int i = 0; i < 3; i++) {
-        compare(gcm[i], 12, 16);
-        compare(gcm[i], 16, 16);
-        compare(gcm[i], 12, 12);
-        compare(ocb[i], 12, 16);
-        compare(ocb[i], 15, 12);
+        compare(SUITES[i], 12, 16);
+        compare(SUITES[i], 16, 16);
+        compare(SUITES[i], 12, 12);
+        compare(SUITES[3 + i], 12, 16);
+        compare(SUITES[3 + i], 15, 12);
+        compare(SUITES[3 + i], 1, 8);
+        for (int tag_len = 12; tag_len <= 16; tag_len++)
+            copies(SUITES[i], tag_len);
+        pieces(SUITES[i], 16);
+        pieces(SUITES[i], 13);
+        for (int tag_len = 8; tag_len <= 16; tag_len += 4) {
+            copies(SUITES[3 + i], tag_len);
+            pieces(SUITES[3 + i], tag_len);
+        }
     }
     contexts();
     lengths();
-    OSSL_PROVIDER_unload(theirs);
-    OSSL_PROVIDER_unload(ours);
-    printf("%d wrong of %s\n", wrong, right > 1000 ? "more than 1000" : "too few");
-    return wrong != 0;
+    return verdict();
 }

@@ -1,12 +1,10 @@
-//! A message on its way through OpenSSL's steps: init, associated data, text, final; or a record of TLS 1.2 in one step.
+//! A message on its way through OpenSSL's steps: init, associated data, text, final. Records of TLS 1.2 are in `records`.
 
 use sealwright::{
-    Aead, Isa, Key,
+    Aead, Isa, Key, Tag,
     mode::{gcm, ocb},
 };
 use zeroize::{Zeroize, Zeroizing};
-
-use super::params::Param;
 
 /// Which mode under which length of key.
 #[derive(Clone, Copy)]
@@ -17,30 +15,51 @@ pub(super) struct Algorithm {
 
 /// The longest text that may come in several pieces: they are kept until the end, because the tag is over all of them.
 const PIECES: usize = 16 << 20;
-/// Bytes of a nonce that a record of TLS 1.2 carries, and of its associated data.
-const EXPLICIT: usize = 8;
-const TLS_AD: usize = 13;
+
+/// How far a message is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It needs a new nonce: there was none yet, the one before has served, or a step failed.
+    NoNonce,
+    /// Nonce and, maybe, associated data are there.
+    Ready,
+    /// Text came.
+    Text,
+    /// It has ended.
+    Ended,
+}
 
 /// The state of one EVP_CIPHER_CTX.
 pub(super) struct Cipher {
     pub(super) algorithm: Algorithm,
-    key: Option<(Key<32>, Box<dyn Aead>)>,
-    sealing: bool,
-    iv: [u8; 16],
-    iv_len: usize,
-    /// Whether `iv` has served no message yet.
-    iv_fresh: bool,
-    tag: [u8; 16],
-    tag_len: usize,
-    /// Sealing: the tag is that of the message. Opening: it is the one to expect.
-    tag_set: bool,
+    pub(super) key: Option<(Key<32>, Box<dyn Aead>)>,
+    pub(super) sealing: bool,
+    pub(super) state: State,
+    /// The nonce of the message.
+    nonce: [u8; 16],
+    /// The nonce that was set, or the one that comes next where nonces are counted.
+    pub(super) iv: [u8; 16],
+    pub(super) iv_len: usize,
+    /// Whether nonces are counted, from a fixed part on.
+    pub(super) counted: bool,
+    /// Sealing: the tag of all that came. Opening: the one to expect.
+    pub(super) tag: [u8; 16],
+    /// Bytes of a tag: OCB's, or those to expect under GCM.
+    pub(super) tag_len: usize,
+    /// Opening: whether the tag to expect was set.
+    pub(super) expected: bool,
     ad: Vec<u8>,
-    /// The text sealed so far.
+    /// Sealing: the text so far, if more may come.
     text: Zeroizing<Vec<u8>>,
-    /// Opening: whether the text was authentic, once it came.
-    genuine: Option<bool>,
+    /// What is given out of `text`, or of a text that is opened, if it was not made where it goes.
+    made: Zeroizing<Vec<u8>>,
+    /// Bytes of text that came, and that were given out.
+    came: usize,
+    given: usize,
+    /// Opening: whether the text is authentic, once it came.
+    genuine: bool,
     /// Associated data of the record of TLS 1.2 that comes next.
-    record: Option<[u8; TLS_AD]>,
+    pub(super) record: Option<[u8; super::records::AD]>,
 }
 
 impl Cipher {
@@ -49,263 +68,258 @@ impl Cipher {
             algorithm,
             key: None,
             sealing: true,
+            state: State::NoNonce,
+            nonce: [0; 16],
             iv: [0; 16],
             iv_len: 12,
-            iv_fresh: false,
+            counted: false,
             tag: [0; 16],
             tag_len: 16,
-            tag_set: false,
+            expected: false,
             ad: Vec::new(),
             text: Zeroizing::default(),
-            genuine: None,
+            made: Zeroizing::default(),
+            came: 0,
+            given: 0,
+            genuine: false,
             record: None,
         }
     }
 
-    /// The same key and settings, for a message of its own.
+    /// The same in every part, so that both go on alike. Every field is named: one that is added cannot be forgotten here.
     pub(super) fn duplicate(&self) -> Option<Cipher> {
-        let mut copy = Cipher::new(self.algorithm);
-        if let Some((key, _)) = &self.key {
-            copy.set_key(&key.expose()[..self.algorithm.key_len]).then_some(())?;
-        }
-        (copy.sealing, copy.iv, copy.iv_len, copy.iv_fresh) = (self.sealing, self.iv, self.iv_len, self.iv_fresh);
-        (copy.tag, copy.tag_len, copy.tag_set) = (self.tag, self.tag_len, self.tag_set);
-        (copy.ad, copy.text, copy.genuine) = (self.ad.clone(), self.text.clone(), self.genuine);
-        copy.record = self.record;
-        Some(copy)
+        let key = match &self.key {
+            Some((key, _)) => Some(self.prepared(&key.expose()[..self.algorithm.key_len])?),
+            None => None,
+        };
+        Some(Cipher {
+            algorithm: self.algorithm,
+            key,
+            sealing: self.sealing,
+            state: self.state,
+            nonce: self.nonce,
+            iv: self.iv,
+            iv_len: self.iv_len,
+            counted: self.counted,
+            tag: self.tag,
+            tag_len: self.tag_len,
+            expected: self.expected,
+            ad: self.ad.clone(),
+            text: self.text.clone(),
+            made: self.made.clone(),
+            came: self.came,
+            given: self.given,
+            genuine: self.genuine,
+            record: self.record,
+        })
     }
 
-    fn set_key(&mut self, key: &[u8]) -> bool {
+    /// A key, for tags of the length that is set: those of OCB depend on it.
+    pub(super) fn prepared(&self, key: &[u8]) -> Option<(Key<32>, Box<dyn Aead>)> {
         let aead = match (self.algorithm.gcm, self.tag_len) {
-            _ if key.len() != self.algorithm.key_len => return false,
+            _ if key.len() != self.algorithm.key_len => return None,
             // Shorter tags of GCM are the front of the whole one.
             (true, _) => gcm::by_key(Isa::best(), key, gcm::TagLen::T16),
             (false, 16) => ocb::by_key(Isa::best(), key, ocb::TagLen::T16),
             (false, 12) => ocb::by_key(Isa::best(), key, ocb::TagLen::T12),
             (false, 8) => ocb::by_key(Isa::best(), key, ocb::TagLen::T8),
-            (false, _) => return false,
+            (false, _) => return None,
         };
         let mut kept = [0; 32];
         kept[..key.len()].copy_from_slice(key);
-        self.key = aead.ok().map(|aead| (Key::from(kept), aead));
+        let prepared = aead.ok().map(|aead| (Key::from(kept), aead));
         kept.zeroize();
-        self.key.is_some()
+        prepared
     }
 
-    /// Begins a message; key and IV may come in calls of their own.
-    pub(super) fn init(&mut self, sealing: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> bool {
-        // The tag to expect may be set between two calls; the tag that was made is none to expect.
+    pub(super) fn aead(&self) -> Option<&dyn Aead> {
+        self.key.as_ref().map(|(_, aead)| &**aead)
+    }
+
+    /// Begins a message, whose key and nonce may come in calls of their own; `set_up` follows.
+    pub(super) fn begin(&mut self, sealing: bool) {
+        // The tag to expect may be set between two calls; a tag that was made is none to expect.
         if sealing || self.sealing {
-            self.tag_set = false;
+            self.expected = false;
         }
         self.sealing = sealing;
+        // One that has begun is not another's beginning.
+        if self.has_begun() {
+            self.state = State::NoNonce;
+        }
+        self.record = None;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
         self.ad.clear();
         self.text.clear();
-        (self.genuine, self.record) = (None, None);
+        self.made.clear();
+        (self.came, self.given, self.genuine) = (0, 0, false);
+    }
+
+    pub(super) fn set_up(&mut self, key: Option<&[u8]>, iv: Option<&[u8]>) -> bool {
         if let Some(iv) = iv {
             if iv.len() != self.iv_len {
                 return false;
             }
             self.iv[..iv.len()].copy_from_slice(iv);
-            self.iv_fresh = true;
+            self.counted = false;
+            self.renew();
         }
-        key.is_none_or(|key| self.set_key(key))
+        if let Some(key) = key {
+            self.key = self.prepared(key);
+        }
+        key.is_none() || self.key.is_some()
+    }
+
+    /// After a step that failed, nothing of the message can be used; nor can the key before, if another was given.
+    pub(super) fn fail(&mut self, with_key: bool) -> bool {
+        self.state = State::NoNonce;
+        self.forget();
+        if with_key {
+            self.key = None;
+        }
+        false
+    }
+
+    /// A text that misses a piece gets no tag, and none holds for it.
+    pub(super) fn miss(&mut self) -> bool {
+        self.state == State::Text && self.fail(false)
+    }
+
+    /// A new message, whose nonce is `iv`.
+    pub(super) fn renew(&mut self) {
+        self.forget();
+        (self.nonce, self.state) = (self.iv, State::Ready);
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        matches!(self.state, State::Text | State::Ended) || !self.ad.is_empty()
+    }
+
+    /// That the nonce may change: not while a message is on its way.
+    pub(super) fn between_messages(&self) -> bool {
+        self.key.is_some() && (self.state == State::Ended || !self.has_begun())
     }
 
     pub(super) fn add_ad(&mut self, ad: &[u8]) -> bool {
-        let early = self.text.is_empty() && self.genuine.is_none();
+        let early = self.state == State::Ready && self.key.is_some();
         if early {
             self.ad.extend_from_slice(ad);
         }
         early
     }
 
-    fn aead(&self) -> Option<&dyn Aead> {
-        self.key.as_ref().map(|(_, aead)| &**aead)
+    /// How many bytes are given out when `len` bytes of text come: OCB keeps back a block that is not whole, as the text may go on.
+    pub(super) fn due(&self, len: usize) -> usize {
+        let came = self.came.saturating_add(len);
+        let whole = if self.algorithm.gcm { came } else { came - came % 16 };
+        whole.saturating_sub(self.given)
     }
 
-    /// Seals or opens the text in `out`.
-    pub(super) fn piece(&mut self, out: &mut [u8]) -> bool {
-        if self.record.is_some() {
-            return false;
-        }
-        if self.sealing { self.seal_piece(out) } else { self.open_piece(out) }
+    /// How many bytes of what came are still to be given out.
+    pub(super) fn left(&self) -> usize {
+        self.came - self.given
     }
 
-    fn seal_piece(&mut self, out: &mut [u8]) -> bool {
-        let before = self.text.len();
-        // The first piece is most often all of the text. Others are sealed with all that came before: the last tag is the message's.
-        if !(self.iv_fresh || before > 0) || (before > 0 && before + out.len() > PIECES) {
-            return false;
+    /// Whether `len` bytes of text may come; and then, whether they can be worked on where they go.
+    pub(super) fn takes(&self, len: usize) -> Option<bool> {
+        match self.state {
+            // Nothing is given out that is not authentic: the tag must be known, and the text come whole.
+            State::Ready if self.sealing || self.expected => Some(self.algorithm.gcm || len.is_multiple_of(16)),
+            // Behind a block that was given out as the last one, nothing can come.
+            State::Text if self.sealing && (self.algorithm.gcm || self.given.is_multiple_of(16)) => {
+                (self.text.len() == self.came && self.came.checked_add(len)? <= PIECES).then_some(false)
+            }
+            _ => None,
         }
-        if before <= PIECES {
-            self.text.extend_from_slice(out);
-        }
-        self.iv_fresh = false;
-        let mut all = (before > 0).then(|| self.text.clone());
-        let Some((_, aead)) = &self.key else { return false };
-        let sealed =
-            aead.seal_in_place(&self.iv[..self.iv_len], &self.ad, all.as_deref_mut().map_or(&mut *out, |all| all));
-        if let Some(all) = &all {
-            out.copy_from_slice(&all[before..]);
-        }
-        self.keep_tag(sealed)
     }
 
-    fn keep_tag<E>(&mut self, sealed: Result<sealwright::Tag, E>) -> bool {
-        self.tag_set = sealed.is_ok();
-        if let Ok(tag) = sealed {
-            self.tag[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
+    /// Seals or opens, in `out`, a text of which most often no more comes.
+    pub(super) fn in_place(&mut self, out: &mut [u8]) -> bool {
+        if self.sealing && out.len() <= PIECES {
+            append(&mut self.text, out);
         }
-        self.tag_set
-    }
-
-    /// Nothing is given out that is not authentic: the tag must be known, and the text come whole.
-    fn open_piece(&mut self, out: &mut [u8]) -> bool {
-        if !self.tag_set || !self.iv_fresh || self.genuine.is_some() {
-            return false;
+        // Whatever happens below, the nonce has served.
+        (self.state, self.came, self.given) = (State::NoNonce, out.len(), out.len());
+        let Some((_, aead)) = &self.key else { return self.fail(false) };
+        let nonce = &self.nonce[..self.iv_len];
+        if self.sealing {
+            let sealed = aead.seal_in_place(nonce, &self.ad, out);
+            return self.keep_tag(sealed.ok());
         }
-        let Some(aead) = self.aead() else { return false };
-        let genuine = open(aead, self.tag_len, &self.iv[..self.iv_len], &self.ad, out, &self.tag[..self.tag_len]);
-        (self.iv_fresh, self.genuine) = (false, Some(genuine));
         // That it is not authentic is told by `end`, as programs expect; the text is all zero.
+        self.genuine = open(&**aead, self.algorithm.gcm, nonce, &self.ad, out, &self.tag[..self.tag_len]);
+        self.state = State::Text;
         true
     }
 
-    /// Ends the message: whether its tag is made, or holds.
+    /// Seals `text` with all that came before, or opens it; `give` gives it out. The last tag is the message's.
+    pub(super) fn add(&mut self, text: &[u8]) -> bool {
+        append(if self.sealing { &mut self.text } else { &mut self.made }, text);
+        (self.state, self.came) = (State::NoNonce, self.came + text.len());
+        let Some((_, aead)) = &self.key else { return self.fail(false) };
+        let nonce = &self.nonce[..self.iv_len];
+        if self.sealing {
+            self.made.resize(self.came, 0);
+            let sealed = aead.seal_to(nonce, &self.ad, &self.text, &mut self.made);
+            return self.keep_tag(sealed.ok());
+        }
+        self.genuine = open(&**aead, self.algorithm.gcm, nonce, &self.ad, &mut self.made, &self.tag[..self.tag_len]);
+        self.state = State::Text;
+        true
+    }
+
+    pub(super) fn give(&mut self, out: &mut [u8]) {
+        out.copy_from_slice(&self.made[self.given..][..out.len()]);
+        self.given += out.len();
+    }
+
+    fn keep_tag(&mut self, sealed: Option<Tag>) -> bool {
+        let Some(tag) = sealed else { return self.fail(false) };
+        self.tag[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
+        self.state = State::Text;
+        true
+    }
+
+    /// Ends the message: whether its tag is made, or holds. Then `left` bytes are to be given out.
     pub(super) fn end(&mut self) -> bool {
-        let done = match (self.sealing, self.tag_set, self.genuine) {
-            (true, true, _) => true,
-            (true, false, _) => self.seal_piece(&mut []),
-            (false, _, None) => self.open_piece(&mut []) && self.genuine == Some(true),
-            (false, _, Some(genuine)) => genuine,
-        };
-        self.text.clear();
-        if !self.sealing {
-            self.tag_set = false;
+        if self.state == State::Ready && self.takes(0).is_some() {
+            self.in_place(&mut []);
         }
-        done
-    }
-
-    /// A record of TLS 1.2 in `record`: the explicit nonce, the text, the tag. Returns the length of what is in it then.
-    pub(super) fn tls_record(&mut self, record: &mut [u8]) -> Option<usize> {
-        let ad = self.record.take()?;
-        let text_len = record.len().checked_sub(EXPLICIT + 16)?;
-        let (explicit, rest) = record.split_at_mut(EXPLICIT);
-        let (text, tag) = rest.split_at_mut(text_len);
-        if self.sealing {
-            explicit.copy_from_slice(&self.iv[4..12]);
-        } else {
-            self.iv[4..12].copy_from_slice(explicit);
-        }
-        let nonce: [u8; 12] = self.iv[..12].try_into().ok()?;
-        if self.sealing {
-            // Counted first: no nonce comes twice, whatever happens below.
-            let next = u64::from_be_bytes(explicit.try_into().ok()?).wrapping_add(1);
-            self.iv[4..12].copy_from_slice(&next.to_be_bytes());
-            tag.copy_from_slice(self.aead()?.seal_in_place(&nonce, &ad, text).ok()?.as_ref());
-            return Some(record.len());
-        }
-        self.aead()?.open_in_place(&nonce, &ad, text, tag).ok()?;
-        Some(text_len)
-    }
-
-    pub(super) fn in_record(&self) -> bool {
-        self.record.is_some()
-    }
-
-    pub(super) fn get(&self, param: &mut Param) -> bool {
-        match param.key() {
-            b"keylen" => param.set_number(self.algorithm.key_len),
-            b"ivlen" => param.set_number(self.iv_len),
-            b"taglen" => param.set_number(self.tag_len),
-            b"tlsaadpad" => param.set_number(16),
-            b"iv" | b"updated-iv" => param.set_bytes(&self.iv[..self.iv_len]),
-            // A shorter tag is the front of the whole one.
-            b"tag" => {
-                let len = param.len();
-                self.sealing && self.tag_set && len <= self.tag_len && param.set_bytes(&self.tag[..len])
-            }
-            _ => true,
-        }
-    }
-
-    pub(super) fn set(&mut self, param: &mut Param) -> bool {
-        match param.key() {
-            b"keylen" => param.get_number() == Some(self.algorithm.key_len),
-            b"ivlen" => match param.get_number() {
-                Some(len) if (1..=if self.algorithm.gcm { 16 } else { 15 }).contains(&len) => {
-                    self.iv_fresh &= len == self.iv_len;
-                    self.iv_len = len;
-                    true
-                }
-                _ => false,
-            },
-            b"tag" => self.set_tag(param),
-            b"tlsaad" => param.get_bytes().and_then(|ad| ad.try_into().ok()).is_some_and(|ad| self.set_record(ad)),
-            b"tlsivfixed" => match param.get_bytes() {
-                Some(fixed) => self.set_fixed(fixed),
-                None => false,
-            },
-            _ => true,
-        }
-    }
-
-    fn set_tag(&mut self, param: &Param) -> bool {
-        let len = param.len();
-        let Some(tag) = param.get_bytes() else {
-            // The length alone: tags of OCB depend on it, so it comes before the key, or the key is prepared again.
-            let fits = !self.algorithm.gcm && [8, 12, 16].contains(&len);
-            if fits && len != self.tag_len {
-                self.tag_len = len;
-                let key = self.key.take();
-                return key.is_none_or(|(key, _)| self.set_key(&key.expose()[..self.algorithm.key_len]));
-            }
-            return fits;
-        };
-        // Forgeries of shorter tags of GCM than 12 bytes come too easily.
-        let fits = if self.algorithm.gcm { (12..=16).contains(&len) } else { len == self.tag_len };
-        if !fits || self.sealing {
+        if self.state != State::Text {
             return false;
         }
-        self.tag[..len].copy_from_slice(tag);
-        (self.tag_len, self.tag_set) = (len, true);
-        true
-    }
-
-    /// The associated data of a record of TLS 1.2, whose last two bytes are the length of what comes: it becomes that of the text.
-    fn set_record(&mut self, mut ad: [u8; TLS_AD]) -> bool {
-        let len = usize::from(u16::from_be_bytes([ad[11], ad[12]]));
-        let around = if self.sealing { EXPLICIT } else { EXPLICIT + 16 };
-        let Some(text) = len.checked_sub(around) else { return false };
-        ad[11..].copy_from_slice(&(text as u16).to_be_bytes());
-        self.record = Some(ad);
-        self.algorithm.gcm && self.iv_len == 12
-    }
-
-    /// The fixed part of the nonce of TLS 1.2; sealing, the other part begins anywhere and counts.
-    fn set_fixed(&mut self, fixed: &[u8]) -> bool {
-        match fixed.len() {
-            // A whole nonce, as it was asked for before.
-            12 => self.iv[..12].copy_from_slice(fixed),
-            4 => {
-                self.iv[..4].copy_from_slice(fixed);
-                let Ok(start) = Key::<8>::generate() else { return false };
-                self.iv[4..12].copy_from_slice(start.expose());
-            }
-            _ => return false,
-        }
-        self.algorithm.gcm && self.iv_len == 12
+        self.state = State::Ended;
+        self.text.clear();
+        // It is one message's.
+        let opened = !self.sealing && std::mem::take(&mut self.expected) && self.genuine;
+        self.sealing || opened || self.fail(false)
     }
 }
 
-/// Opens `text` in place if a tag of `len` bytes holds. GCM makes whole tags: a shorter one is the front of one.
-fn open(aead: &dyn Aead, len: usize, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> bool {
-    if aead.tag_len() == len {
+/// Puts `more` behind `kept`; if that takes other memory, what was there is wiped.
+fn append(kept: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
+    let len = kept.len() + more.len();
+    if len > kept.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * kept.capacity())));
+        larger.extend_from_slice(kept);
+        *kept = larger;
+    }
+    kept.extend_from_slice(more);
+}
+
+/// Opens `text` in place if its tag holds. GCM makes whole tags: a shorter one is the front of one.
+fn open(aead: &dyn Aead, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> bool {
+    if aead.tag_len() == tag.len() {
         return aead.open_in_place(nonce, ad, text, tag).is_ok();
     }
     // Counter mode is its own inverse. Sealing the ciphertext gives the text; sealing that gives the whole tag.
-    let Ok(_) = aead.seal_in_place(nonce, ad, text) else { return false };
+    if !gcm || aead.seal_in_place(nonce, ad, text).is_err() {
+        text.fill(0);
+        return false;
+    }
     let mut again = Zeroizing::new(text.to_vec());
     let genuine = match aead.seal_in_place(nonce, ad, &mut again) {
         Ok(whole) => whole.as_ref().iter().zip(tag).fold(0, |differ, (ours, theirs)| differ | (ours ^ theirs)) == 0,

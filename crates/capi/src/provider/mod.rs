@@ -5,6 +5,8 @@
 
 mod cipher;
 mod params;
+mod records;
+mod settings;
 mod table;
 
 pub use table::OSSL_provider_init;

@@ -18,9 +18,12 @@ pub(super) struct Param {
 // SAFETY: the only shared ones are constants, whose pointers lead to constants.
 unsafe impl Sync for Param {}
 
+const SIGNED: c_uint = 1;
 const UNSIGNED: c_uint = 2;
+const UTF8: c_uint = 4;
 const OCTETS: c_uint = 5;
 const UTF8_PTR: c_uint = 6;
+const OCTETS_PTR: c_uint = 7;
 
 impl Param {
     /// Says that there is such a value, in a list of what can be asked for or set.
@@ -48,51 +51,88 @@ impl Param {
         unsafe { CStr::from_ptr(self.key) }.to_bytes()
     }
 
+    /// Whether the caller gives no bytes: it asks for a length, or has only a length to tell.
+    pub(super) fn asks(&self) -> bool {
+        self.data.is_null() && self.data_type == OCTETS
+    }
+
     /// Answers with a number. Numbers have 4 or 8 bytes, as the caller likes.
     pub(super) fn set_number(&mut self, value: usize) -> bool {
+        let (most, short) = match self.data_type {
+            SIGNED => (i64::MAX as u64, i32::MAX as u64),
+            UNSIGNED => (u64::MAX, u64::from(u32::MAX)),
+            _ => return false,
+        };
+        let value = value as u64;
+        self.return_size = size_of::<usize>();
+        if self.data.is_null() {
+            return true;
+        }
         self.return_size = self.data_size;
-        // SAFETY: the caller offers `data_size` bytes at `data`.
+        // SAFETY: the caller offers `data_size` bytes at `data`, which is not null.
         unsafe {
             match self.data_size {
-                4 => self.data.cast::<u32>().write_unaligned(value as u32),
-                8 => self.data.cast::<u64>().write_unaligned(value as u64),
+                4 if value <= short => self.data.cast::<u32>().write_unaligned(value as u32),
+                8 if value <= most => self.data.cast::<u64>().write_unaligned(value),
                 _ => return false,
             }
         }
         true
     }
 
-    /// Answers with bytes, or a pointer to a constant text.
+    /// Answers with bytes, or where they are: these stay there as long as the context.
     pub(super) fn set_bytes(&mut self, bytes: &[u8]) -> bool {
+        match self.data_type {
+            OCTETS => self.copy_out(bytes),
+            OCTETS_PTR => self.point_to(bytes),
+            _ => false,
+        }
+    }
+
+    /// Answers with a constant text, or where it is.
+    pub(super) fn set_text(&mut self, text: &'static CStr) -> bool {
+        match self.data_type {
+            // The zero behind it is not counted.
+            UTF8 => {
+                self.copy_out(text.to_bytes_with_nul()) && {
+                    self.return_size -= 1;
+                    true
+                }
+            }
+            UTF8_PTR => self.point_to(text.to_bytes()),
+            _ => false,
+        }
+    }
+
+    fn copy_out(&mut self, bytes: &[u8]) -> bool {
         self.return_size = bytes.len();
         if self.data.is_null() || self.data_size < bytes.len() {
             return self.data.is_null();
         }
-        // SAFETY: the caller offers `data_size` bytes at `data`.
+        // SAFETY: the caller offers `data_size` bytes at `data`, which is not null.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.data.cast(), bytes.len()) }
         true
     }
 
-    pub(super) fn set_text(&mut self, text: &'static CStr) -> bool {
-        self.return_size = text.to_bytes().len();
-        if self.data_type != UTF8_PTR || self.data.is_null() {
-            return false;
+    fn point_to(&mut self, bytes: &[u8]) -> bool {
+        self.return_size = bytes.len();
+        if !self.data.is_null() {
+            // SAFETY: values of this type have a pointer at `data`, which is not null.
+            unsafe { self.data.cast::<*const u8>().write_unaligned(bytes.as_ptr()) }
         }
-        // SAFETY: for a pointer to a text, `data` is where the pointer goes.
-        unsafe { self.data.cast::<*const c_char>().write_unaligned(text.as_ptr()) }
         true
     }
 
-    /// The length of an answer in bytes that the caller asks for.
+    /// Bytes that the caller offers or gives, or the length that it tells.
     pub(super) fn len(&self) -> usize {
         self.data_size
     }
 
     pub(super) fn get_number(&self) -> Option<usize> {
-        if self.data.is_null() {
+        if self.data.is_null() || ![SIGNED, UNSIGNED].contains(&self.data_type) {
             return None;
         }
-        // SAFETY: the caller gives `data_size` bytes at `data`.
+        // SAFETY: the caller gives `data_size` bytes at `data`, which is not null. What is less than zero is too large.
         unsafe {
             match self.data_size {
                 4 => Some(self.data.cast::<u32>().read_unaligned() as usize),
@@ -104,11 +144,16 @@ impl Param {
 
     /// The bytes given; `None` if there is only a length.
     pub(super) fn get_bytes(&self) -> Option<&[u8]> {
-        if self.data_type != OCTETS || self.data.is_null() {
+        self.get_front(self.data_size)
+    }
+
+    /// The first `len` of the bytes given. OpenSSL says -1 for some lengths that both sides know.
+    pub(super) fn get_front(&self, len: usize) -> Option<&[u8]> {
+        if self.data_type != OCTETS || self.data.is_null() || len > self.data_size || len > isize::MAX as usize {
             return None;
         }
-        // SAFETY: the caller gives `data_size` bytes at `data`.
-        Some(unsafe { slice::from_raw_parts(self.data.cast(), self.data_size) })
+        // SAFETY: the caller gives `data_size` bytes at `data`, or, if that is -1, as many as `len`.
+        Some(unsafe { slice::from_raw_parts(self.data.cast(), len) })
     }
 }
 

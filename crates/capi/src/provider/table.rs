@@ -79,8 +79,10 @@ unsafe extern "C" fn init<const SEALING: bool>(
     // SAFETY: OpenSSL passes a context of `new`, and what the table's type says.
     guarded(|| unsafe {
         let cipher = &mut *context;
+        cipher.begin(SEALING);
         // A length of the IV comes before the IV.
-        every(params, |param| cipher.set(param)) && cipher.init(SEALING, given(key, key_len), given(iv, iv_len))
+        let set = every(params, |param| cipher.set(param));
+        set && cipher.set_up(given(key, key_len), given(iv, iv_len)) || cipher.fail(!key.is_null())
     })
 }
 
@@ -95,38 +97,69 @@ unsafe extern "C" fn update(
     // SAFETY: OpenSSL passes a context of `new`, `len` bytes at `input` and `room` at `out`, which may be the same place.
     guarded(|| unsafe {
         let cipher = &mut *context;
-        if out.is_null() {
-            *written = len;
-            return cipher.add_ad(given(input, len).unwrap_or_default());
-        }
         *written = 0;
-        if len == 0 && !cipher.in_record() {
+        if len == 0 && cipher.record.is_none() {
             return true;
         }
-        if input.is_null() || room < len {
+        if input.is_null() {
             return false;
         }
-        ptr::copy(input, out, len);
-        let out = slice::from_raw_parts_mut(out, len);
-        if cipher.in_record() {
-            let Some(len) = cipher.tls_record(out) else { return false };
+        if out.is_null() {
+            *written = len;
+            return cipher.add_ad(slice::from_raw_parts(input, len));
+        }
+        if cipher.record.is_some() {
+            if room < len {
+                return false;
+            }
+            ptr::copy(input, out, len);
+            let Some(len) = cipher.tls_record(slice::from_raw_parts_mut(out, len)) else { return false };
             *written = len;
             return true;
         }
-        *written = len;
-        cipher.piece(out)
+        let due = cipher.due(len);
+        if room < due {
+            return false;
+        }
+        match cipher.takes(len) {
+            Some(true) => {
+                *written = len;
+                ptr::copy(input, out, len);
+                cipher.in_place(slice::from_raw_parts_mut(out, len))
+            }
+            Some(false) => {
+                // All of the input is read before any output is written.
+                let added = cipher.add(slice::from_raw_parts(input, len));
+                if added {
+                    *written = due;
+                    cipher.give(slice::from_raw_parts_mut(out, due));
+                }
+                added
+            }
+            // A text that misses a piece has no tag.
+            None => cipher.miss(),
+        }
     })
 }
 
-unsafe extern "C" fn end(context: Context, _: *mut c_uchar, written: *mut usize, _: usize) -> c_int {
-    // SAFETY: OpenSSL passes a context of `new`, and where the length goes.
+unsafe extern "C" fn end(context: Context, out: *mut c_uchar, written: *mut usize, room: usize) -> c_int {
+    // SAFETY: OpenSSL passes a context of `new`, where the length goes, and `room` bytes at `out`.
     guarded(|| unsafe {
+        let cipher = &mut *context;
         *written = 0;
-        (*context).end()
+        let left = cipher.left();
+        if left > 0 && (out.is_null() || room < left) || !cipher.end() {
+            return false;
+        }
+        if left > 0 {
+            *written = left;
+            cipher.give(slice::from_raw_parts_mut(out, left));
+        }
+        true
     })
 }
 
-/// All at once, as `EVP_Cipher` does: a record, associated data, a text, or the end.
+/// All at once, as `EVP_Cipher` does: a record, associated data, a text, or the end. Of a text nothing is kept back.
 unsafe extern "C" fn one_shot(
     context: Context,
     out: *mut c_uchar,
@@ -135,9 +168,26 @@ unsafe extern "C" fn one_shot(
     input: *const c_uchar,
     len: usize,
 ) -> c_int {
-    // SAFETY: as of `update` and `end`.
+    // SAFETY: as of `update` and `end`; what `update` wrote is in `room`.
     unsafe {
-        if input.is_null() { end(context, out, written, room) } else { update(context, out, written, room, input, len) }
+        if input.is_null() {
+            return end(context, out, written, room);
+        }
+        if update(context, out, written, room, input, len) == 0 {
+            return 0;
+        }
+        guarded(|| {
+            let cipher = &mut *context;
+            let left = if out.is_null() { 0 } else { cipher.left() };
+            if left > room - *written {
+                return cipher.fail(false);
+            }
+            if left > 0 {
+                cipher.give(slice::from_raw_parts_mut(out.add(*written), left));
+                *written += left;
+            }
+            true
+        })
     }
 }
 
@@ -165,7 +215,7 @@ unsafe extern "C" fn set(context: Context, params: *mut Param) -> c_int {
 }
 
 unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    static LIST: [Param; 8] = [
+    static LIST: [Param; 9] = [
         Param::number(c"keylen"),
         Param::number(c"ivlen"),
         Param::number(c"taglen"),
@@ -173,18 +223,20 @@ unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
         Param::octets(c"updated-iv"),
         Param::octets(c"tag"),
         Param::number(c"tlsaadpad"),
+        Param::octets(c"tlsivgen"),
         Param::END,
     ];
     LIST.as_ptr()
 }
 
 unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    static LIST: [Param; 6] = [
+    static LIST: [Param; 7] = [
         Param::number(c"keylen"),
         Param::number(c"ivlen"),
         Param::octets(c"tag"),
         Param::octets(c"tlsaad"),
         Param::octets(c"tlsivfixed"),
+        Param::octets(c"tlsivinv"),
         Param::END,
     ];
     LIST.as_ptr()

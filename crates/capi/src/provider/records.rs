@@ -1,0 +1,106 @@
+//! Nonces that are counted: those of records of TLS 1.2, each of which is sealed or opened in one step, and of programs like OpenSSH,
+//! which ask for one after the other.
+
+use sealwright::Key;
+
+use super::{cipher::Cipher, params::Param};
+
+/// Bytes of the nonce's fixed part, and of the part that is counted, which a record carries.
+const FIXED: usize = 4;
+const COUNTED: usize = 8;
+/// Bytes of a record's associated data.
+pub(super) const AD: usize = 13;
+
+impl Cipher {
+    /// A record of TLS 1.2 in `record`: the explicit nonce, the text, the tag. Returns the length of what is in it then.
+    pub(super) fn tls_record(&mut self, record: &mut [u8]) -> Option<usize> {
+        let ad = self.record.take()?;
+        let text_len = record.len().checked_sub(COUNTED + 16)?;
+        let (explicit, rest) = record.split_at_mut(COUNTED);
+        let (text, tag) = rest.split_at_mut(text_len);
+        if self.sealing {
+            explicit.copy_from_slice(&self.iv[FIXED..12]);
+        } else {
+            self.iv[FIXED..12].copy_from_slice(explicit);
+        }
+        let nonce: [u8; 12] = self.iv[..12].try_into().ok()?;
+        if self.sealing {
+            // Counted first: no nonce comes twice, whatever happens below.
+            self.count();
+            tag.copy_from_slice(self.aead()?.seal_in_place(&nonce, &ad, text).ok()?.as_ref());
+            return Some(record.len());
+        }
+        self.aead()?.open_in_place(&nonce, &ad, text, tag).ok()?;
+        Some(text_len)
+    }
+
+    fn count(&mut self) {
+        for byte in self.iv[FIXED..12].iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
+    }
+
+    /// Whether nonces can be counted: those of 12 bytes, under GCM.
+    fn counts(&self) -> bool {
+        self.algorithm.gcm && self.iv_len == FIXED + COUNTED
+    }
+
+    /// The associated data of a record, whose last two bytes are the length of what comes: it becomes that of the text.
+    pub(super) fn set_record(&mut self, mut ad: [u8; AD]) -> bool {
+        let len = usize::from(u16::from_be_bytes([ad[11], ad[12]]));
+        let around = if self.sealing { COUNTED } else { COUNTED + 16 };
+        let Some(text) = len.checked_sub(around) else { return false };
+        ad[11..].copy_from_slice(&(text as u16).to_be_bytes());
+        let ready = self.counts() && self.counted;
+        self.record = ready.then_some(ad);
+        ready
+    }
+
+    /// The fixed part of the nonce; sealing, the other part begins anywhere and counts. Or a whole nonce to count from.
+    pub(super) fn set_fixed(&mut self, param: &Param) -> bool {
+        if !self.counts() {
+            return false;
+        }
+        let whole = [usize::MAX, 12].contains(&param.len());
+        let Some(fixed) = param.get_front(if whole { 12 } else { FIXED }) else { return false };
+        if !whole && param.len() != FIXED {
+            return false;
+        }
+        self.iv[..fixed.len()].copy_from_slice(fixed);
+        if !whole && self.sealing {
+            let Ok(start) = Key::<COUNTED>::generate() else { return false };
+            self.iv[FIXED..12].copy_from_slice(start.expose());
+        }
+        self.counted = true;
+        // A nonce that was set before is gone; this one is the first that is counted.
+        self.fail(false);
+        true
+    }
+
+    /// The next message has the next nonce, of which the caller gets the end, as many bytes as it offers.
+    pub(super) fn next_nonce(&mut self, param: &mut Param) -> bool {
+        if !self.counts() || !self.counted || !self.between_messages() {
+            return false;
+        }
+        let len = param.len().min(12);
+        if len == 0 || param.asks() || !param.set_bytes(&self.iv[12 - len..12]) {
+            return false;
+        }
+        self.renew();
+        self.count();
+        true
+    }
+
+    /// Opening: the next message has this nonce, behind the fixed part.
+    pub(super) fn set_invocation(&mut self, invocation: &[u8]) -> bool {
+        if !self.counts() || !self.counted || self.sealing || !self.between_messages() || invocation.len() > 12 {
+            return false;
+        }
+        self.iv[12 - invocation.len()..12].copy_from_slice(invocation);
+        self.renew();
+        true
+    }
+}

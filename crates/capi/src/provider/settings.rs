@@ -1,0 +1,78 @@
+//! What can be asked of a context, and set in it.
+
+use super::{
+    cipher::{Cipher, State},
+    params::Param,
+};
+
+impl Cipher {
+    pub(super) fn get(&mut self, param: &mut Param) -> bool {
+        match param.key() {
+            b"keylen" => param.set_number(self.algorithm.key_len),
+            b"ivlen" => param.set_number(self.iv_len),
+            b"taglen" => param.set_number(self.tag_len),
+            b"tlsaadpad" => param.set_number(16),
+            b"iv" | b"updated-iv" => param.set_bytes(&self.iv[..self.iv_len]),
+            b"tag" if !self.sealing || self.state != State::Ended => false,
+            // A shorter tag of GCM is the front of the whole one; those of OCB have their length.
+            b"tag" => {
+                let whole = if self.algorithm.gcm { 16 } else { self.tag_len };
+                let least = if self.algorithm.gcm { 1 } else { whole };
+                let len = if param.asks() { whole } else { param.len() };
+                (least..=whole).contains(&len) && param.set_bytes(&self.tag[..len])
+            }
+            b"tlsivgen" => self.next_nonce(param),
+            _ => true,
+        }
+    }
+
+    pub(super) fn set(&mut self, param: &Param) -> bool {
+        match param.key() {
+            b"keylen" => param.get_number() == Some(self.algorithm.key_len),
+            b"ivlen" => match param.get_number() {
+                Some(len) if (1..=if self.algorithm.gcm { 16 } else { 15 }).contains(&len) => {
+                    if len != self.iv_len {
+                        (self.iv_len, self.state, self.counted) = (len, State::NoNonce, false);
+                    }
+                    true
+                }
+                _ => false,
+            },
+            b"tag" => self.set_tag(param),
+            b"tlsaad" => param.get_bytes().and_then(|ad| ad.try_into().ok()).is_some_and(|ad| self.set_record(ad)),
+            b"tlsivfixed" => self.set_fixed(param),
+            b"tlsivinv" => param.get_bytes().is_some_and(|invocation| self.set_invocation(invocation)),
+            _ => true,
+        }
+    }
+
+    fn set_tag(&mut self, param: &Param) -> bool {
+        let len = param.len();
+        let Some(tag) = param.get_bytes() else {
+            // The length alone: the key is prepared for it again. A message that has begun keeps its own.
+            let fits = !self.algorithm.gcm && param.asks() && [8, 12, 16].contains(&len);
+            if !fits || len == self.tag_len {
+                return fits;
+            }
+            if self.has_begun() && self.state != State::Ended {
+                return false;
+            }
+            (self.tag_len, self.expected) = (len, false);
+            if self.state == State::Ended {
+                self.state = State::NoNonce;
+            }
+            let Some((key, _)) = self.key.take() else { return true };
+            self.key = self.prepared(&key.expose()[..self.algorithm.key_len]);
+            return self.key.is_some();
+        };
+        // Forgeries of shorter tags of GCM than 12 bytes come too easily.
+        let fits = if self.algorithm.gcm { (12..=16).contains(&len) } else { len == self.tag_len };
+        // The text was opened by the tag that was there.
+        if !fits || self.sealing || self.state == State::Text {
+            return false;
+        }
+        self.tag[..len].copy_from_slice(tag);
+        (self.tag_len, self.expected) = (len, true);
+        true
+    }
+}
