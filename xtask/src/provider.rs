@@ -33,15 +33,22 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     true
 }
 
-/// Every algorithm against OpenSSL's own.
+/// Every algorithm against OpenSSL's own: messages in every way, and steps in any order.
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
-    let program = folder.join("provider");
-    let mut compile = Command::new("cc");
-    compile.args(STRICT).args(["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
-    compile.arg(&program).arg(steps.root().join("crates/capi/tests/provider.c")).arg("-lcrypto");
-    // OpenSSL frees some of its own memory only when it likes.
-    let run = || said(Command::new(&program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0"));
-    printed(said(&mut compile).and_then(|_| run()), "0 wrong of more than 1000\n")
+    let (mut said_all, programs) = (String::new(), ["provider", "provider_steps"]);
+    for name in programs {
+        let (program, source) = (folder.join(name), format!("crates/capi/tests/{name}.c"));
+        let mut compile = Command::new("cc");
+        compile.args(STRICT).args(["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
+        compile.arg(&program).arg(steps.root().join(source)).arg("-lcrypto");
+        // OpenSSL frees some of its own memory only when it likes.
+        let run = || said(Command::new(&program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0"));
+        match said(&mut compile).and_then(|_| run()) {
+            Ok(text) => said_all.push_str(&text),
+            Err(why) => return Checked::Wrong(vec![format!("{name}: {why}")]),
+        }
+    }
+    printed(Ok(said_all), &"0 wrong of more than 1000\n".repeat(programs.len()))
 }
 
 /// What TLS needs: the server's key and certificate, a file to fetch, and settings that put our provider first.
