@@ -41,10 +41,16 @@ fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
         let mut compile = Command::new("cc");
         compile.args(STRICT).args(["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
         compile.arg(&program).arg(steps.root().join(source)).arg("-lcrypto");
-        // OpenSSL frees some of its own memory only when it likes.
-        let run = || said(Command::new(&program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0"));
-        match said(&mut compile).and_then(|_| run()) {
-            Ok(text) => said_all.push_str(&text),
+        if let Err(why) = said(&mut compile) {
+            return Checked::Wrong(vec![why]);
+        }
+        // OpenSSL frees some of its own memory only when it likes. A panic of ours looks like a refusal, but for what it says there.
+        let run = Command::new(&program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0").output();
+        match run.map_err(|error| error.to_string()) {
+            Ok(output) if output.status.success() && output.stderr.is_empty() => {
+                said_all.push_str(&String::from_utf8_lossy(&output.stdout));
+            }
+            Ok(output) => return Checked::Wrong(vec![format!("{name}: {output:?}")]),
             Err(why) => return Checked::Wrong(vec![format!("{name}: {why}")]),
         }
     }

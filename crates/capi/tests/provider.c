@@ -114,6 +114,48 @@ static void contexts(void)
     EVP_CIPHER_free(ours);
 }
 
+/* A message of which a step failed gets no tag and no text, also from a program that goes on; the next one is as any. */
+static void failures(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    int n, m, large = 16 << 20;
+    unsigned char key[32] = {1}, iv[12] = {2}, text[48] = {3}, a[64], b[64], tag[16], *much = calloc(1, (size_t)large + 16);
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    /* All pieces of a text have 16 MiB. */
+    for (int last = large - 47; last <= large; last += 47) {
+        CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && EVP_EncryptUpdate(ctx, a, &n, text, 47));
+        CHECK(EVP_EncryptUpdate(ctx, much, &m, much, last) == (last < large));
+        CHECK(EVP_EncryptFinal_ex(ctx, a, &m) == (last < large));
+        CHECK((EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0) == (last < large));
+        CHECK(EVP_EncryptUpdate(ctx, a, &m, text, 16) <= 0 && EVP_EncryptUpdate(ctx, NULL, &m, text, 16) <= 0);
+    }
+    /* One piece may have more, and nothing comes behind it. */
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, much, &n, much, large + 16) && n == large + 16);
+    CHECK(EVP_EncryptUpdate(ctx, a, &m, text, 16) <= 0 && EVP_EncryptFinal_ex(ctx, a, &m) <= 0);
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, a, &n, text, 48));
+    CHECK(EVP_EncryptFinal_ex(ctx, a + n, &m) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+    CHECK(EVP_EncryptFinal_ex(ctx, b, &m) <= 0);
+    for (int way = 0; way < 3; way++) {
+        CHECK(EVP_DecryptInit_ex2(ctx, NULL, NULL, iv, NULL));
+        /* The tag of a message holds for it alone. */
+        CHECK(EVP_DecryptUpdate(ctx, b, &n, a, 48) <= 0);
+        CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0);
+        CHECK(EVP_DecryptUpdate(ctx, b, &n, a, 48) > 0 && !memcmp(b, text, 48));
+        CHECK(way != 0 || EVP_DecryptFinal_ex(ctx, b, &m) > 0);
+        /* More text, or another tag: the text that was opened is not the message. */
+        CHECK(way != 1 || (EVP_DecryptUpdate(ctx, b, &m, a, 16) <= 0 && EVP_DecryptFinal_ex(ctx, b, &m) <= 0));
+        CHECK(way != 2 || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) <= 0);
+        if (way > 0)
+            CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_DecryptFinal_ex(ctx, b, &m) <= 0);
+    }
+    free(much);
+    EVP_CIPHER_CTX_free(ctx);
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 /* Seals with the length of the IV beside key and IV, in one call. Returns the length, or -1. */
 static int seal_at_once(EVP_CIPHER *cipher, const unsigned char *key, const unsigned char *iv, size_t iv_len, size_t key_len,
                         const unsigned char *text, int len, unsigned char *out)
@@ -307,6 +349,8 @@ int main(int argc, char **argv)
         }
     }
     contexts();
+    failures("AES-256-GCM");
+    failures("AES-128-OCB");
     lengths();
     return verdict();
 }

@@ -211,6 +211,7 @@ static void values(const char *name)
         free(tight);
     }
     CHECK(ask(ctx, "iv", OSSL_PARAM_OCTET_STRING, NULL, 0, &told) && told == 12);
+    CHECK(ask(ctx, "iv", OSSL_PARAM_OCTET_STRING, NULL, 64, &told) && told == 12);
     /* EVP_CIPHER_CTX_iv asks where it is; 16 bytes there are the length of the array, not room. */
     CHECK(ask(ctx, "iv", OSSL_PARAM_OCTET_PTR, &pointer, 16, &told) && told == 12 && pointer && !memcmp(pointer, iv, 12));
     CHECK(ask(ctx, "updated-iv", OSSL_PARAM_OCTET_PTR, NULL, 0, &told) && told == 12);

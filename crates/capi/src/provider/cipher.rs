@@ -138,10 +138,8 @@ impl Cipher {
 
     /// Begins a message, whose key and nonce may come in calls of their own; `set_up` follows.
     pub(super) fn begin(&mut self, sealing: bool) {
-        // The tag to expect may be set between two calls; a tag that was made is none to expect.
-        if sealing || self.sealing {
-            self.expected = false;
-        }
+        // To open, the tag to expect may be set between two calls.
+        self.expected &= !sealing;
         self.sealing = sealing;
         // One that has begun is not another's beginning.
         if self.has_begun() {
