@@ -160,7 +160,7 @@ int sealwright_sealer_new(const char *suite,
                           void *state,
                           sealwright_sealer **result);
 
-// Seals `len` bytes more.
+// Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
 int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
 // Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated.

@@ -53,7 +53,11 @@ impl Read for Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usiz
 
 /// A stream that is sealed as it is written. Freed by sealwright_sealer_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
-pub struct SealwrightSealer(Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>);
+pub struct SealwrightSealer {
+    sealer: Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>,
+    /// Whether a text came in part only.
+    cut: bool,
+}
 
 /// A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
@@ -77,17 +81,22 @@ pub unsafe extern "C" fn sealwright_sealer_new(
         let suite: Suite = text(suite, "the suite")?.parse()?;
         let function = write.ok_or_else(|| Failed::argument("write is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
-        give(result, SealwrightSealer(Sealer::new(Caller { function, state }, suite, key, context)?))
+        let sealer = Sealer::new(Caller { function, state }, suite, key, context)?;
+        give(result, SealwrightSealer { sealer, cut: false })
     })
 }
 
-/// Seals `len` bytes more.
+/// Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, text: *const u8, len: usize) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        let sealer = borrow_mut(sealer, "the sealer")?;
-        Ok(sealer.0.write_all(bytes(text, len, "the text")?)?)
+        let (sealer, text) = (borrow_mut(sealer, "the sealer")?, bytes(text, len, "the text")?);
+        whole(sealer)?;
+        sealer.cut = true;
+        sealer.sealer.write_all(text)?;
+        sealer.cut = false;
+        Ok(())
     })
 }
 
@@ -95,7 +104,16 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
-    guard(|| unsafe { Ok(borrow_mut(sealer, "the sealer")?.0.try_finish()?) })
+    guard(|| unsafe {
+        let sealer = borrow_mut(sealer, "the sealer")?;
+        whole(sealer)?;
+        Ok(sealer.sealer.try_finish()?)
+    })
+}
+
+/// That no text came in part: written again it would be there twice, and an end would make a part of it look whole.
+fn whole(sealer: &SealwrightSealer) -> Result<(), StreamError> {
+    if sealer.cut { Err(StreamError::Ended) } else { Ok(()) }
 }
 
 /// Frees a sealer, and wipes what it holds.

@@ -67,6 +67,12 @@ static int fails(void *state, const uint8_t *bytes, size_t len)
     return 5;
 }
 
+static int fails_once(void *state, const uint8_t *bytes, size_t len)
+{
+    (void)bytes, (void)len;
+    return ++*(int *)state == 2;
+}
+
 static int lies(void *state, uint8_t *bytes, size_t len, size_t *got)
 {
     (void)state, (void)bytes;
@@ -91,7 +97,22 @@ static void streams(void)
     EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails, NULL, &sealer), SEALWRIGHT_OK);
     EXPECT(sealwright_sealer_write(sealer, SECRET, 32), SEALWRIGHT_ERROR_IO);
     EXPECT(strstr(sealwright_last_error(), "returned 5") != NULL, 1);
+    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_ENDED);
+    sealwright_sealer_free(sealer);
+    /* A function that fails once: the text went in part, and must not come twice, nor count as whole. */
+    static uint8_t text[200000];
+    int calls = 0;
+    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails_once, &calls, &sealer), SEALWRIGHT_OK);
+    EXPECT(sealwright_sealer_write(sealer, text, sizeof text), SEALWRIGHT_ERROR_IO);
+    EXPECT(sealwright_sealer_write(sealer, text, sizeof text), SEALWRIGHT_ERROR_ENDED);
+    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_ENDED);
+    sealwright_sealer_free(sealer);
+    /* Nothing is lost where only the end failed. */
+    calls = 0;
+    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails_once, &calls, &sealer), SEALWRIGHT_OK);
+    EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_OK);
     EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_IO);
+    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
     sealwright_sealer_free(sealer);
     EXPECT(sealwright_opener_new(suite, SECRET, 31, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
