@@ -3,6 +3,7 @@
 use sealwright::{
     Aead, Isa, Key, Tag,
     mode::{gcm, ocb},
+    raw,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -42,7 +43,7 @@ pub(super) struct Cipher {
     pub(super) iv_len: usize,
     /// Whether nonces are counted, from a fixed part on.
     pub(super) counted: bool,
-    /// Sealing: the tag of all that came. Opening: the one to expect.
+    /// Sealing: the tag of what came. Opening: the one to expect.
     pub(super) tag: [u8; 16],
     /// Bytes of a tag: OCB's, or those to expect under GCM.
     pub(super) tag_len: usize,
@@ -58,6 +59,8 @@ pub(super) struct Cipher {
     given: usize,
     /// Opening: whether the text is authentic, once it came.
     genuine: bool,
+    /// Sealing: whether `tag` is that of all that came; otherwise the end makes it.
+    tagged: bool,
     /// Associated data of the record of TLS 1.2 that comes next.
     pub(super) record: Option<[u8; super::records::AD]>,
 }
@@ -82,6 +85,7 @@ impl Cipher {
             came: 0,
             given: 0,
             genuine: false,
+            tagged: true,
             record: None,
         }
     }
@@ -110,6 +114,7 @@ impl Cipher {
             came: self.came,
             given: self.given,
             genuine: self.genuine,
+            tagged: self.tagged,
             record: self.record,
         })
     }
@@ -153,7 +158,7 @@ impl Cipher {
         self.ad.clear();
         self.text.clear();
         self.made.clear();
-        (self.came, self.given, self.genuine) = (0, 0, false);
+        (self.came, self.given, self.genuine, self.tagged) = (0, 0, false, true);
     }
 
     pub(super) fn set_up(&mut self, key: Option<&[u8]>, iv: Option<&[u8]>) -> bool {
@@ -253,7 +258,7 @@ impl Cipher {
         true
     }
 
-    /// Seals `text` with all that came before, or opens it; `give` gives it out. The last tag is the message's.
+    /// Seals `text`, if need be with all that came before, or opens it; `give` gives it out. The last tag is the message's.
     pub(super) fn add(&mut self, text: &[u8]) -> bool {
         append(if self.sealing { &mut self.text } else { &mut self.made }, text);
         (self.state, self.came) = (State::NoNonce, self.came + text.len());
@@ -261,12 +266,38 @@ impl Cipher {
         let nonce = &self.nonce[..self.iv_len];
         if self.sealing {
             self.made.resize(self.came, 0);
+            self.tagged = !self.counter_mode();
+            if !self.tagged {
+                self.state = State::Text;
+                return self.encrypt_last(text.len()).is_some() || self.fail(false);
+            }
             let sealed = aead.seal_to(nonce, &self.ad, &self.text, &mut self.made);
             return self.keep_tag(sealed.ok());
         }
         self.genuine = open(&**aead, self.algorithm.gcm, nonce, &self.ad, &mut self.made, &self.tag[..self.tag_len]);
         self.state = State::Text;
         true
+    }
+
+    /// Whether what is added can be encrypted without what came before: by counter mode, where its first block is known.
+    fn counter_mode(&self) -> bool {
+        self.algorithm.gcm && self.iv_len == 12
+    }
+
+    /// Encrypts the last `len` bytes of the text by counter mode. The tag is left to `end`.
+    fn encrypt_last(&mut self, len: usize) -> Option<()> {
+        let (key, _) = self.key.as_ref()?;
+        let cipher = raw::aes(Isa::best(), &key.expose()[..self.algorithm.key_len]).ok()?;
+        // From the start of the block in which it begins. The first block of text has number 2; no text here has 2^32 blocks.
+        let start = self.came - len;
+        let aligned = start - start % 16;
+        let mut counter = [0; 16];
+        counter[..12].copy_from_slice(&self.nonce[..12]);
+        counter[12..].copy_from_slice(&u32::try_from(aligned / 16 + 2).ok()?.to_be_bytes());
+        let mut last = Zeroizing::new(self.text[aligned..].to_vec());
+        cipher.ctr(&counter, &mut last);
+        self.made[start..].copy_from_slice(&last[start - aligned..]);
+        Some(())
     }
 
     pub(super) fn give(&mut self, out: &mut [u8]) {
@@ -288,6 +319,13 @@ impl Cipher {
         }
         if self.state != State::Text {
             return false;
+        }
+        if !self.tagged {
+            let Some((_, aead)) = &self.key else { return self.fail(false) };
+            let sealed = aead.seal_in_place(&self.nonce[..self.iv_len], &self.ad, &mut self.text);
+            if !self.keep_tag(sealed.ok()) {
+                return false;
+            }
         }
         self.state = State::Ended;
         self.text.clear();
