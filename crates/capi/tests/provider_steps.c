@@ -317,6 +317,35 @@ static void packets(const char *name)
     EVP_CIPHER_free(cipher[1]);
 }
 
+/* EVP_Cipher gives out all of its text, also under OCB, and then takes no more if that was not whole blocks. */
+static void at_once(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char key[32] = {6}, iv[12] = {7}, text[70], wanted[70], out[70], tag[16], got[16];
+    int n, m, gcm = EVP_CIPHER_get_mode(ours) == EVP_CIPH_GCM_MODE;
+    memset(text, 'x', sizeof text);
+    for (int len = 1; len <= 70; len++)
+        for (int again = 0; again < 2; again++) {
+            EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+            CHECK(EVP_EncryptInit_ex2(ctx, theirs, key, iv, NULL) && EVP_EncryptUpdate(ctx, wanted, &n, text, len) &&
+                  EVP_EncryptFinal_ex(ctx, wanted + n, &m) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+            CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && EVP_Cipher(ctx, out, text, (unsigned)len) == len);
+            CHECK(!again || (EVP_Cipher(ctx, got, text, 1) == 1) == (gcm || len % 16 == 0));
+            if (!again) {
+                CHECK(EVP_Cipher(ctx, NULL, NULL, 0) == 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, got) > 0);
+                CHECK(!memcmp(out, wanted, (size_t)len) && !memcmp(got, tag, 16));
+            }
+            CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0);
+            CHECK(EVP_Cipher(ctx, out, wanted, (unsigned)len) == len && EVP_Cipher(ctx, NULL, NULL, 0) == 0);
+            CHECK(!memcmp(out, text, (size_t)len));
+            EVP_CIPHER_CTX_free(ctx);
+        }
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -325,6 +354,7 @@ int main(int argc, char **argv)
         return 1;
     for (int i = 0; i < 6; i++) {
         values(SUITES[i]);
+        at_once(SUITES[i]);
         if (i < 3)
             packets(SUITES[i]);
         walks(SUITES[i], 5000);

@@ -233,7 +233,7 @@ impl Cipher {
             State::Ready if self.sealing || self.expected => Some(self.algorithm.gcm || len.is_multiple_of(16)),
             // Behind a block that was given out as the last one, nothing can come.
             State::Text if self.sealing && (self.algorithm.gcm || self.given.is_multiple_of(16)) => {
-                (self.text.len() == self.came && self.came.checked_add(len)? <= PIECES).then_some(false)
+                (self.came.checked_add(len)? <= PIECES).then_some(false)
             }
             _ => None,
         }
