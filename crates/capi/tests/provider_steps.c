@@ -357,10 +357,10 @@ int main(int argc, char **argv)
         at_once(SUITES[i]);
         if (i < 3)
             packets(SUITES[i]);
-        walks(SUITES[i], 5000);
+        walks(SUITES[i], 20000);
     }
     about();
     /* Walks that end nowhere show nothing. */
-    CHECK(sealed_messages > 500 && opened_messages > 500);
+    CHECK(sealed_messages > 2000 && opened_messages > 2000);
     return verdict();
 }
