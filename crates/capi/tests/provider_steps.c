@@ -237,6 +237,12 @@ static void values(const char *name)
     CHECK(EVP_EncryptUpdate(ctx, out, &n, NULL, 5) <= 0 && EVP_EncryptUpdate(ctx, out, &n, NULL, 0) > 0);
     CHECK(EVP_EncryptUpdate(ctx, out, &n, text, 20) > 0);
     EVP_CIPHER_CTX_free(ctx);
+    /* Without a key nothing comes out, not even the text. */
+    ctx = EVP_CIPHER_CTX_new();
+    memset(out, 0, sizeof out);
+    CHECK(EVP_EncryptInit_ex2(ctx, ours, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, out, &n, text, 16) <= 0 && out[0] == 0);
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, key, NULL, NULL) && EVP_EncryptUpdate(ctx, out, &n, text, 16) > 0 && out[0] != 0);
+    EVP_CIPHER_CTX_free(ctx);
     EVP_CIPHER_free(ours);
     EVP_CIPHER_free(theirs);
 }

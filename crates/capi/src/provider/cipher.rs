@@ -229,6 +229,7 @@ impl Cipher {
     /// Whether `len` bytes of text may come; and then, whether they can be worked on where they go.
     pub(super) fn takes(&self, len: usize) -> Option<bool> {
         match self.state {
+            _ if self.key.is_none() => None,
             // Nothing is given out that is not authentic: the tag must be known, and the text come whole.
             State::Ready if self.sealing || self.expected => Some(self.algorithm.gcm || len.is_multiple_of(16)),
             // Behind a block that was given out as the last one, nothing can come.
@@ -265,6 +266,7 @@ impl Cipher {
         let Some((_, aead)) = &self.key else { return self.fail(false) };
         let nonce = &self.nonce[..self.iv_len];
         if self.sealing {
+            reserve(&mut self.made, self.came);
             self.made.resize(self.came, 0);
             self.tagged = !self.counter_mode();
             if !self.tagged {
@@ -335,15 +337,19 @@ impl Cipher {
     }
 }
 
-/// Puts `more` behind `kept`; if that takes other memory, what was there is wiped.
+/// Puts `more` behind `kept`.
 fn append(kept: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
-    let len = kept.len() + more.len();
+    reserve(kept, kept.len() + more.len());
+    kept.extend_from_slice(more);
+}
+
+/// Room for `len` bytes in all; if that takes other memory, what was there is wiped.
+fn reserve(kept: &mut Zeroizing<Vec<u8>>, len: usize) {
     if len > kept.capacity() {
         let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * kept.capacity())));
         larger.extend_from_slice(kept);
         *kept = larger;
     }
-    kept.extend_from_slice(more);
 }
 
 /// Opens `text` in place if its tag holds. GCM makes whole tags: a shorter one is the front of one.
