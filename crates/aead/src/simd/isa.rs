@@ -61,6 +61,74 @@ macro_rules! has {
     }};
 }
 
+/// Instruction sets, a bit each.
+#[derive(Clone, Copy)]
+struct Sets(u16);
+
+impl Sets {
+    const NONE: Sets = Sets(0);
+
+    /// Whether all of `others` are among them.
+    #[inline]
+    fn have(self, others: Sets) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+/// Gives each instruction set its bit, says which of them this machine and its operating system have, and which each level needs.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
+macro_rules! sets {
+    ($($set:ident = $feature:tt at $bit:literal),*; $($level:ident needs $($needed:ident)|*;)*) => {
+        impl Sets {
+            $(const $set: Sets = Sets(1 << $bit);)*
+            #[cfg(test)]
+            const ALL: &[(&str, Sets)] = &[$(($feature, Sets::$set)),*];
+
+            fn here() -> Sets {
+                Sets(0 $(| if has!($feature) { Sets::$set.0 } else { 0 })*)
+            }
+        }
+
+        impl Level {
+            /// The instruction sets that its registers use.
+            const fn needs(self) -> Sets {
+                match self {
+                    Level::Portable => Sets::NONE,
+                    $(Level::$level => Sets(0 $(| Sets::$needed.0)*),)*
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+sets! {
+    AES = "aes" at 0, PCLMULQDQ = "pclmulqdq" at 1, SSSE3 = "ssse3" at 2, SSE41 = "sse4.1" at 3, AVX2 = "avx2" at 4, VAES = "vaes" at 5,
+    VPCLMULQDQ = "vpclmulqdq" at 6, AVX512F = "avx512f" at 7, AVX512BW = "avx512bw" at 8, AVX512DQ = "avx512dq" at 9,
+    AVX512VL = "avx512vl" at 10, BMI1 = "bmi1" at 11, BMI2 = "bmi2" at 12;
+    Sse needs AES | PCLMULQDQ | SSSE3 | SSE41;
+    Avx2 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ;
+    Avx512 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | AVX512F | AVX512BW | AVX512DQ | AVX512VL | BMI1 | BMI2;
+}
+// The system tells of `aes` and `pmull`; for the compiler `aes` is both.
+#[cfg(all(target_arch = "aarch64", target_endian = "little", feature = "std"))]
+sets! { NEON = "neon" at 0, AES = "aes" at 1, PMULL = "pmull" at 2; Neon needs NEON | AES | PMULL; }
+#[cfg(all(target_arch = "aarch64", target_endian = "little", not(feature = "std")))]
+sets! { NEON = "neon" at 0, AES = "aes" at 1; Neon needs NEON | AES; }
+
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+impl Sets {
+    fn here() -> Sets {
+        Sets::NONE
+    }
+}
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
+impl Level {
+    const fn needs(self) -> Sets {
+        Sets::NONE
+    }
+}
+
 impl Level {
     fn name(self) -> &'static str {
         match self {
@@ -75,31 +143,16 @@ impl Level {
             Level::Neon => "neon",
         }
     }
+}
 
-    /// Whether this machine and its operating system have every instruction of the level and of those below it.
-    fn detected(self) -> bool {
-        match self {
-            Level::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Level::Sse => has!("aes", "pclmulqdq", "ssse3", "sse4.1"),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => Level::Sse.detected() && has!("avx2", "vaes", "vpclmulqdq"),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
-                Level::Avx2.detected() && has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi1", "bmi2")
-            }
-            // The system tells of both; for the compiler `aes` is both.
-            #[cfg(all(target_arch = "aarch64", target_endian = "little", feature = "std"))]
-            Level::Neon => has!("neon", "aes", "pmull"),
-            #[cfg(all(target_arch = "aarch64", target_endian = "little", not(feature = "std")))]
-            Level::Neon => has!("neon", "aes"),
-        }
-    }
+/// The levels that a machine with these instruction sets has.
+fn levels(here: Sets) -> impl Iterator<Item = Level> {
+    LEVELS.iter().copied().filter(move |level| here.have(level.needs()))
 }
 
 /// The best level of this machine.
 fn detect() -> Level {
-    LEVELS.iter().copied().filter(|level| level.detected()).max().unwrap_or(Level::Portable)
+    levels(Sets::here()).max().unwrap_or(Level::Portable)
 }
 
 impl Isa {
@@ -124,7 +177,7 @@ impl Isa {
 
     /// Every level from the slowest to [`Isa::best`].
     pub fn available() -> Vec<Isa> {
-        LEVELS.iter().copied().filter(|level| level.detected()).map(Isa).filter(|&isa| isa <= Isa::best()).collect()
+        levels(Sets::here()).map(Isa).filter(|&isa| isa <= Isa::best()).collect()
     }
 
     /// `portable`, `sse`, `avx2`, `avx512` or `neon`.
@@ -151,7 +204,7 @@ impl Isa {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
             Level::Portable => portable(kernel),
-            // SAFETY: an `Isa` of these levels comes only from `detected`, above.
+            // SAFETY: an `Isa` of these levels comes only from `levels`, above, for this machine.
             #[cfg(target_arch = "x86_64")]
             Level::Sse => unsafe { super::sse::run(kernel) },
             // SAFETY: likewise.
@@ -180,7 +233,7 @@ impl Isa {
     pub(crate) fn lanes(self) -> Option<Lanes> {
         #[cfg(target_arch = "x86_64")]
         if self.0 >= Level::Avx512 {
-            // SAFETY: an `Isa` of this level comes only from `detected`, above.
+            // SAFETY: an `Isa` of this level comes only from `levels`, above, for this machine.
             return Some(Lanes(unsafe { super::avx512::Avx512::new() }));
         }
         None
@@ -241,3 +294,7 @@ impl FromStr for Isa {
         Isa::available().into_iter().find(|isa| isa.name() == name).ok_or(UnknownIsaError)
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+#[path = "isa_tests.rs"]
+mod tests;
