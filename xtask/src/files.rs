@@ -1,12 +1,15 @@
 //! Rules for source files: their length is limited; `unsafe` code and instruction sets are allowed only in `aead::simd` and in
-//! the crates for foreign functions.
+//! the crates for foreign functions, and a table says of each file with `unsafe` why it is sound.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use crate::steps::{Checked, Steps};
+use crate::{
+    steps::{Checked, Steps},
+    unsafe_table,
+};
 
 /// The maximum number of lines in a file that is written by hand.
 const LINES: usize = 400;
@@ -16,14 +19,21 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     for folder in ["crates", "xtask", "tests", "fuzz", "python"] {
         collect(&steps.root().join(folder), &mut files);
     }
-    let mut wrong = Vec::new();
+    let (mut wrong, mut texts) = (Vec::new(), Vec::new());
     for path in &files {
         let name = path.strip_prefix(steps.root()).unwrap_or(path).display().to_string();
         match fs::read_to_string(path) {
-            Ok(text) => judge(&name, &text, &mut wrong),
+            Ok(text) => {
+                judge(&name, &text, &mut wrong);
+                texts.push((name, text));
+            }
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
     }
+    let page = fs::read_to_string(steps.root().join("docs/ASSURANCE.md")).unwrap_or_default();
+    let rust = texts.iter().filter(|(name, _)| name.ends_with(".rs"));
+    let of_table = unsafe_table::wrong(&page, rust.map(|(name, text)| (&name[..], &text[..])));
+    wrong.extend(of_table.into_iter().map(|what| format!("docs/ASSURANCE.md: {what}")));
     Checked::of(wrong, format!("{} files", files.len()))
 }
 

@@ -37,6 +37,7 @@ mod steps;
 mod supply;
 mod symbols;
 mod taint;
+mod unsafe_table;
 mod upstream;
 mod venv;
 
@@ -58,7 +59,8 @@ cargo xtask COMMAND
   circles    modules of a crate do not depend on each other in a circle
   clippy     lints; a warning is an error
   layers     no crate depends on a crate above it, and no product crate on the laboratory
-  files      no file is too long; unsafe code and instruction sets are only where they are allowed
+  files      no file is too long; unsafe code and instruction sets are only where they are allowed, and docs/ASSURANCE.md
+             says of each file why its unsafe code is sound
   examples   whatever a user of the libraries can name has an example that runs
   fuzz       the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a
              planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most into fuzz/corpus; `fuzz figures` adds up the log

@@ -19,8 +19,12 @@ use crate::{
 const PRODUCT_LICENCES: &[&str] =
     &["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib"];
 
-/// Of tools that build, test or measure, and are not part of what users install: changes to them would have to be published.
-const TOOL_LICENCES: &[&str] = &["MPL-2.0"];
+/// Of tools that build, test or measure, and are not part of what users install: changes to them would have to be published (MPL), or
+/// they are only for tests (the fuzzing engine).
+const TOOL_LICENCES: &[&str] = &["MPL-2.0", "NCSA"];
+
+/// What has a lock file of its own beside the workspace, and is never part of the product.
+const BESIDE: [&str; 2] = ["fuzz/Cargo.toml", "tests/peers/openssl4/Cargo.toml"];
 
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -31,13 +35,24 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(steps: &Steps) -> Result<Graph, String> {
-        // As for this machine: crates that only other systems build need not be there.
+    /// What a manifest's lock file gives: for all systems, or as for this machine, so that crates that only others build need not be there.
+    fn of(steps: &Steps, manifest: &str, here: bool) -> Result<Graph, String> {
+        let path = steps.root().join(manifest);
+        let path = path.to_str().ok_or("the workspace's path is no text")?;
+        let mut words =
+            vec!["metadata", "--locked", "--all-features", "--manifest-path", path, "--format-version", "1"];
         let host = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
         let host = String::from_utf8_lossy(&host.stdout).into_owned();
-        let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
-        let words = ["metadata", "--locked", "--all-features", "--filter-platform", host, "--format-version", "1"];
-        let all: Value = serde_json::from_str(&steps.cargo_output(&words)?).map_err(|error| error.to_string())?;
+        if here {
+            let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+            words.extend(["--filter-platform", host]);
+        }
+        let all = steps.cargo_output(&words).map_err(|error| format!("{manifest}: {}", error.trim()))?;
+        Ok(Graph::from(&serde_json::from_str(&all).map_err(|error| format!("{manifest}: {error}"))?))
+    }
+
+    /// From the output of `cargo metadata`.
+    fn from(all: &Value) -> Graph {
         let mut graph = Graph { packages: BTreeMap::new(), needs: BTreeMap::new() };
         for package in all["packages"].as_array().into_iter().flatten() {
             graph.packages.insert(text(&package["id"]), package.clone());
@@ -50,12 +65,17 @@ impl Graph {
                 node["deps"].as_array().into_iter().flatten().filter(built).map(|of| text(&of["pkg"])).collect();
             graph.needs.insert(text(&node["id"]), needs);
         }
-        Ok(graph)
+        graph
     }
 
     /// The identity of a package of ours.
     fn ours(&self, name: &str) -> Option<&String> {
         self.packages.iter().find(|(_, of)| of["name"] == name && of["source"].is_null()).map(|(id, _)| id)
+    }
+
+    /// The packages of others.
+    fn others(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.packages.iter().filter(|(_, package)| !package["source"].is_null())
     }
 
     /// A package and all that it needs, directly or not.
@@ -74,26 +94,32 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Sources and licences of everything in the lock file, and a reason for each direct dependency of the product; `--list` prints those.
+/// Sources and licences of everything in the lock files, and a reason for each direct dependency of the product; `--list` prints those.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
-    let graph = match Graph::of(steps) {
-        Ok(graph) => graph,
-        Err(why) => return Checked::Cannot(why),
+    let graphs = Graph::of(steps, "Cargo.toml", false).and_then(|all| Ok((all, Graph::of(steps, "Cargo.toml", true)?)));
+    // A lock file that is broken or out of date must not pass for one that could not be looked at.
+    let (graph, here) = match graphs {
+        Ok(graphs) => graphs,
+        Err(why) => return Checked::Wrong(vec![why]),
     };
     let product = graph.closure(PRODUCT.iter().filter_map(|(name, _)| graph.ours(name)));
-    let mut wrong = Vec::new();
-    let mut counts = [0; 2];
-    for (id, package) in graph.packages.iter().filter(|(_, package)| !package["source"].is_null()) {
-        let (name, licence) = (text(&package["name"]), text(&package["license"]));
-        if package["source"] != SOURCE {
-            wrong.push(format!("{name}: it comes from {}, not from crates.io", package["source"]));
-        }
+    let (mut wrong, mut counts, mut elsewhere) = (Vec::new(), [0; 2], 0);
+    for (id, package) in graph.others() {
         let installed = product.contains(id);
         counts[usize::from(!installed)] += 1;
-        let tools = [PRODUCT_LICENCES, TOOL_LICENCES].concat();
-        if !allows(if installed { PRODUCT_LICENCES } else { &tools }, &licence) {
-            let what = if installed { "in the product" } else { "in a tool" };
-            wrong.push(format!("{name} {}: the licence {licence:?} is not allowed {what}", package["version"]));
+        elsewhere += usize::from(!here.needs.contains_key(id));
+        wrong.extend(judge(package, installed));
+    }
+    let mut beside = BTreeSet::new();
+    for manifest in BESIDE {
+        match Graph::of(steps, manifest, false) {
+            Ok(more) => {
+                for (id, package) in more.others().filter(|(id, _)| !graph.packages.contains_key(*id)) {
+                    beside.insert(id.clone());
+                    wrong.extend(judge(package, false).into_iter().map(|what| format!("{manifest}: {what}")));
+                }
+            }
+            Err(why) => wrong.push(why),
         }
     }
     match table(steps, &graph) {
@@ -102,7 +128,29 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Err(without) => wrong.extend(without),
     }
     let [installed, tools] = counts;
-    Checked::of(wrong, format!("{installed} crates of others in the product, {tools} in tools and tests"))
+    Checked::of(
+        wrong,
+        format!(
+            "{installed} crates of others in the product, {tools} in tools and tests, {elsewhere} of these only for other systems; {} \
+             more in fuzz targets and peers",
+            beside.len()
+        ),
+    )
+}
+
+/// What is wrong with the source and the licence of a package.
+fn judge(package: &Value, installed: bool) -> Vec<String> {
+    let (name, licence) = (text(&package["name"]), text(&package["license"]));
+    let mut wrong = Vec::new();
+    if package["source"] != SOURCE {
+        wrong.push(format!("{name}: it comes from {}, not from crates.io", package["source"]));
+    }
+    let tools = [PRODUCT_LICENCES, TOOL_LICENCES].concat();
+    if !allows(if installed { PRODUCT_LICENCES } else { &tools }, &licence) {
+        let what = if installed { "in the product" } else { "in a tool" };
+        wrong.push(format!("{name} {}: the licence {licence:?} is not allowed {what}", package["version"]));
+    }
+    wrong
 }
 
 /// The direct dependencies of the product as a table of Markdown, or those for which no manifest gives a reason.
@@ -179,7 +227,7 @@ pub(crate) fn sbom(steps: &Steps, words: &[String]) -> Checked {
         return Checked::Wrong(vec![format!("{more}: one package at a time\n   {HINT}")]);
     }
     let name = words.first().map_or("sealwright-cli", String::as_str);
-    let bill = Graph::of(steps).and_then(|graph| {
+    let bill = Graph::of(steps, "Cargo.toml", true).and_then(|graph| {
         let id = graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace\n   {HINT}"))?;
         let lock = fs::read_to_string(steps.root().join("Cargo.lock")).map_err(|error| error.to_string())?;
         Ok(bill(&graph, id, &hashes(&lock)))
@@ -244,21 +292,5 @@ fn bill(graph: &Graph, root: &String, hashes: &BTreeMap<(String, String), String
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{hashes, reasons};
-
-    #[test]
-    fn a_comment_or_the_heading_of_the_group_is_the_reason() {
-        let manifest = "[package]\nname = \"x\"\n\n[dependencies]\n# secrets\na = \"1\"\nb.workspace = true   # wiping\n\nc = \"1\"\n";
-        let reasons = reasons(manifest);
-        assert_eq!(reasons.groups.get("a").map(String::as_str), Some("secrets"));
-        assert_eq!(reasons.lines.get("b").map(String::as_str), Some("wiping"));
-        assert!(!reasons.lines.contains_key("c") && !reasons.groups.contains_key("c"));
-    }
-
-    #[test]
-    fn checksums_of_a_lock_file() {
-        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0\"\nchecksum = \"ff\"\n\n[[package]]\nname = \"ours\"\nversion = \"0.1\"\n";
-        assert_eq!(hashes(lock).into_iter().collect::<Vec<_>>(), [(("a".into(), "1.0".into()), "ff".into())]);
-    }
-}
+#[path = "supply_tests.rs"]
+mod tests;
