@@ -15,6 +15,20 @@ pub(crate) struct Job {
     pub(crate) undone: fn(&Sandbox) -> bool,
 }
 
+/// The nine jobs that are killed at every call and whose calls fail. Only with public keys there is a verb to change keys.
+pub(crate) const JOBS: &[Job] = &[
+    SEAL,
+    REPLACE,
+    REMOVE,
+    OPEN,
+    PADDED,
+    #[cfg(feature = "public-keys")]
+    REKEY,
+    PACK,
+    UNPACK,
+    EACH,
+];
+
 pub(crate) fn clear(sandbox: &Sandbox, names: &[&str]) {
     for name in names {
         let path = sandbox.path(name);
@@ -26,6 +40,11 @@ pub(crate) fn is(sandbox: &Sandbox, name: &str, wanted: &[u8]) -> bool {
     fs::read(sandbox.path(name)).is_ok_and(|found| found == wanted)
 }
 
+/// What is sealed, whatever became of the file.
+pub(crate) fn all() -> Vec<u8> {
+    text(40_000)
+}
+
 /// Whether a sealed file opens to `wanted`.
 pub(crate) fn opens(sandbox: &Sandbox, name: &str, key: &str, wanted: &[u8]) -> bool {
     let said = sandbox.run(&format!("open {key} {name} -o -"));
@@ -35,7 +54,7 @@ pub(crate) fn opens(sandbox: &Sandbox, name: &str, key: &str, wanted: &[u8]) -> 
 pub(crate) const SEAL: Job = Job {
     line: "seal -q --key-file k a",
     before: |sandbox| clear(sandbox, &["a.seal"]),
-    done: |sandbox| opens(sandbox, "a.seal", "--key-file k", &sandbox.read("a")),
+    done: |sandbox| opens(sandbox, "a.seal", "--key-file k", &all()),
     undone: |sandbox| !sandbox.path("a.seal").exists(),
 };
 
@@ -43,7 +62,7 @@ pub(crate) const SEAL: Job = Job {
 pub(crate) const REPLACE: Job = Job {
     line: "seal -q --key-file k a -o old.seal --force",
     before: |sandbox| fs::write(sandbox.path("old.seal"), "the old file").unwrap(),
-    done: |sandbox| opens(sandbox, "old.seal", "--key-file k", &sandbox.read("a")),
+    done: |sandbox| opens(sandbox, "old.seal", "--key-file k", &all()),
     undone: |sandbox| is(sandbox, "old.seal", b"the old file"),
 };
 
@@ -61,14 +80,14 @@ pub(crate) const REMOVE: Job = Job {
 pub(crate) const OPEN: Job = Job {
     line: "open -q --key-file k b.seal",
     before: |sandbox| clear(sandbox, &["b"]),
-    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
+    done: |sandbox| is(sandbox, "b", &all()),
     undone: |sandbox| !sandbox.path("b").exists(),
 };
 
 pub(crate) const PADDED: Job = Job {
     line: "open -q --key-file k p.seal -o b",
     before: |sandbox| clear(sandbox, &["b"]),
-    done: |sandbox| is(sandbox, "b", &sandbox.read("a")),
+    done: |sandbox| is(sandbox, "b", &all()),
     undone: |sandbox| !sandbox.path("b").exists(),
 };
 
@@ -78,8 +97,7 @@ pub(crate) const REKEY: Job = Job {
         fs::copy(sandbox.path("shared.seal"), sandbox.path("r.seal")).unwrap();
     },
     done: |sandbox| {
-        let all = sandbox.read("a");
-        opens(sandbox, "r.seal", "--key-file k", &all) && opens(sandbox, "r.seal", "--key-file other", &all)
+        opens(sandbox, "r.seal", "--key-file k", &all()) && opens(sandbox, "r.seal", "--key-file other", &all())
     },
     undone: |sandbox| is(sandbox, "r.seal", &sandbox.read("shared.seal")),
 };
@@ -87,16 +105,20 @@ pub(crate) const REKEY: Job = Job {
 pub(crate) const PACK: Job = Job {
     line: "seal -q --key-file k d -o d.seal",
     before: |sandbox| clear(sandbox, &["d.seal"]),
-    done: |sandbox| sandbox.run("verify --key-file k d.seal").code == 0,
+    done: |sandbox| {
+        clear(sandbox, &["check"]);
+        let opened = sandbox.run("open -q --key-file k d.seal -C check").code == 0;
+        let right = opened && is_the_tree(sandbox, "check/d");
+        clear(sandbox, &["check"]);
+        right
+    },
     undone: |sandbox| !sandbox.path("d.seal").exists(),
 };
 
 pub(crate) const UNPACK: Job = Job {
     line: "open -q --key-file k tree.seal -C out",
     before: |sandbox| clear(sandbox, &["out"]),
-    done: |sandbox| {
-        ["x", "e/y"].iter().all(|name| is(sandbox, &format!("out/d/{name}"), &sandbox.read(&format!("d/{name}"))))
-    },
+    done: |sandbox| is_the_tree(sandbox, "out/d"),
     undone: |sandbox| !sandbox.path("out/d").exists(),
 };
 
@@ -116,19 +138,44 @@ pub(crate) const UNPACK_MANY: Job = Job {
 };
 const MANY: usize = 70;
 
-/// Sealed file by file: the manifest comes last, and only if all the files are there.
+/// Sealed file by file: the manifest comes last, and only if all the files are there. Before that each of them is whole or absent.
 pub(crate) const EACH: Job = Job {
     line: "seal -q --key-file k --each d -C each",
     before: |sandbox| clear(sandbox, &["each", "check"]),
-    done: |sandbox| sandbox.run("open -q --key-file k --each each/d -o check --manifest --force").code == 0,
-    undone: |sandbox| !sandbox.path("each/d/.seal-manifest").exists(),
+    done: |sandbox| {
+        clear(sandbox, &["check"]);
+        let opened = sandbox.run("open -q --key-file k --each each/d -o check --manifest").code == 0;
+        let right = opened && is_the_tree(sandbox, "check");
+        clear(sandbox, &["check"]);
+        right
+    },
+    undone: |sandbox| {
+        let member = |name: &String| match name.as_str() {
+            "d" | "d/e" => true,
+            "d/x.seal" => opens(sandbox, "each/d/x.seal", "--key-file k", &text(X)),
+            "d/e/y.seal" => opens(sandbox, "each/d/e/y.seal", "--key-file k", &text(Y)),
+            _ => false,
+        };
+        names_below(&sandbox.path("each")).iter().all(member)
+    },
 };
+
+/// The lengths of the files `d/x` and `d/e/y`.
+const X: usize = 20_000;
+const Y: usize = 3;
+
+/// Whether a directory is `d` as it was sealed, and nothing else is in it.
+fn is_the_tree(sandbox: &Sandbox, name: &str) -> bool {
+    names_below(&sandbox.path(name)) == ["e", "e/y", "x"]
+        && is(sandbox, &format!("{name}/x"), &text(X))
+        && is(sandbox, &format!("{name}/e/y"), &text(Y))
+}
 
 pub(crate) fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.write("a", text(40_000));
-    sandbox.write("d/x", text(20_000));
-    sandbox.write("d/e/y", text(3));
+    sandbox.write("a", all());
+    sandbox.write("d/x", text(X));
+    sandbox.write("d/e/y", text(Y));
     sandbox.ok("seal --key-file k a -o b.seal");
     sandbox.ok("seal --key-file k --pad a -o p.seal");
     sandbox.ok("seal --key-file k d -o tree.seal");
@@ -139,8 +186,35 @@ pub(crate) fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// Hidden names that were left behind.
+/// The paths of all that is in a directory and below, sorted; nothing if it does not exist. What a hidden directory holds is left out: no
+/// path without a hidden name leads there.
+fn names_below(directory: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let entries = fs::read_dir(directory).map(|entries| entries.map(Result::unwrap).collect()).unwrap_or(Vec::new());
+    for entry in entries {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.file_type().unwrap().is_dir() && !name.starts_with('.') {
+            names.extend(names_below(&entry.path()).iter().map(|below| format!("{name}/{below}")));
+        }
+        names.push(name);
+    }
+    names.sort();
+    names
+}
+
+/// Hidden names that were left behind, here and below.
 pub(crate) fn leftovers(directory: &Path) -> Vec<String> {
-    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with('.') && name != ".seal-manifest").collect()
+    let hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+    let is_output = |path: &String| path.ends_with("/.seal-manifest");
+    names_below(directory).into_iter().filter(|path| hidden(path) && !is_output(path)).collect()
+}
+
+/// What may have a hidden name after the job was cut off: a whole file that only lacked its name, or the directory in which a tree was
+/// being made.
+pub(crate) fn may_be_left(job: &Job, sandbox: &Sandbox, name: &str) -> bool {
+    let path = sandbox.path(name);
+    if path.is_dir() {
+        return [UNPACK.line, UNPACK_MANY.line].contains(&job.line) && name.starts_with("out/");
+    }
+    path.is_file() && opens(sandbox, name, "--key-file k", &all())
 }
