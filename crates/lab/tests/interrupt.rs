@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_transcripts::Sandbox;
+use sealwright_transcripts::{Sandbox, binaries};
 
 /// At every moment: while libraries in C measure, and while they start.
 #[test]
@@ -31,26 +31,28 @@ fn measuring_can_be_interrupted() {
     assert!(heeded > 0, "the program never heeded the signal");
 }
 
+/// The sweep of these tests.
+fn sweep(mut command: Command, output: &str) -> Command {
+    command.args([
+        "smp",
+        "sweep",
+        "--workload",
+        "fft",
+        "--size",
+        "10",
+        "--vary",
+        "scheme.name=clear,gcm,senss,pcie-ide",
+    ]);
+    command.args(["--vary", "machine.processors=2,4,8", "-o", output]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
 /// Killed again and again, a sweep goes on where it was, and ends with the table of one that was left alone. Until then there
 /// is no table, and never a part of one.
 #[test]
 fn a_sweep_that_is_killed_ends_with_the_same_table() {
     let sandbox = Sandbox::new();
-    let sweep = |output: &str| {
-        let mut command = sandbox.heeding_signals("sealwright-lab");
-        command.args([
-            "smp",
-            "sweep",
-            "--workload",
-            "fft",
-            "--size",
-            "10",
-            "--vary",
-            "scheme.name=clear,gcm,senss,pcie-ide",
-        ]);
-        command.args(["--vary", "machine.processors=2,4,8", "-o", output]).stdout(Stdio::null()).stderr(Stdio::null());
-        command
-    };
+    let sweep = |output: &str| sweep(sandbox.heeding_signals("sealwright-lab"), output);
     let start = Instant::now();
     assert!(sweep("whole.csv").status().unwrap().success());
     let whole = start.elapsed();
@@ -58,8 +60,8 @@ fn a_sweep_that_is_killed_ends_with_the_same_table() {
     let (mut kills, mut kept) = (0, 0);
     let ended = (1..=200).any(|round| {
         let mut child = sweep("table.csv").spawn().unwrap();
-        // From the program's start to a little more than a run of all
-        std::thread::sleep(whole * (round * 7 % 10) / 30);
+        // From the program's start, which reads the program itself, to a little less than the end
+        std::thread::sleep(whole * (round * 7 % 10) / 10);
         let _ = child.kill();
         let ended = child.wait().unwrap().success();
         let right = || std::fs::read(&table).unwrap() == std::fs::read(sandbox.path("whole.csv")).unwrap();
@@ -74,4 +76,52 @@ fn a_sweep_that_is_killed_ends_with_the_same_table() {
     assert!(ended || sweep("table.csv").status().unwrap().success());
     assert!(kills > 0 && kept > 0, "{kills} kills, {kept} runs kept");
     assert!(table.exists() && !journal.exists());
+}
+
+/// Two builds of one version may simulate differently: what one kept is not in the other's table. Here the kept figures are wrong, so that
+/// the table shows who took them.
+#[test]
+fn another_build_does_not_go_on_with_a_sweep() {
+    let sandbox = Sandbox::new();
+    let own = |output: &str| sweep(sandbox.heeding_signals("sealwright-lab"), output);
+    assert!(own("whole.csv").status().unwrap().success());
+    let (table, journal) = (sandbox.path("table.csv"), sandbox.path("table.csv.journal"));
+    let lines = || -> Vec<String> {
+        std::fs::read_to_string(&journal).unwrap_or_default().lines().map(str::to_owned).collect()
+    };
+    let cut_off = (0..50).any(|_| {
+        let mut child = own("table.csv").spawn().unwrap();
+        while lines().len() < 3 && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = child.kill();
+        let ended = child.wait().unwrap().success();
+        let _ = std::fs::remove_file(&table);
+        !ended && lines().len() >= 3
+    });
+    assert!(cut_off, "the sweep always ended before");
+    // The first two runs get each other's figures.
+    let kept = lines();
+    let halves = |line: &str| {
+        let (key, stats) = line.split_once(",\"stats\":").unwrap();
+        (key.to_owned(), stats.to_owned())
+    };
+    let ((a, of_a), (b, of_b)) = (halves(&kept[0]), halves(&kept[1]));
+    let swapped = format!("{a},\"stats\":{of_b}\n{b},\"stats\":{of_a}\n");
+    let whole = sandbox.read("whole.csv");
+
+    std::fs::write(&journal, &swapped).unwrap();
+    let lab = sandbox.path("lab");
+    let program = std::fs::read(binaries().join("sealwright-lab")).unwrap();
+    std::fs::write(&lab, [&program[..], b"another build"].concat()).unwrap();
+    sandbox.chmod("lab", 0o755);
+    let mut another = Command::new(lab);
+    another.current_dir(sandbox.path(""));
+    assert!(sweep(another, "table.csv").status().unwrap().success());
+    assert!(sandbox.read("table.csv") == whole, "the other build's figures were taken");
+
+    std::fs::remove_file(&table).unwrap();
+    std::fs::write(&journal, &swapped).unwrap();
+    assert!(own("table.csv").status().unwrap().success());
+    assert!(sandbox.read("table.csv") != whole, "its own figures were not taken");
 }

@@ -33,11 +33,19 @@ pub struct Point {
 }
 
 impl Point {
-    /// What results are kept by: a digest of all settings and of the simulator's version.
-    pub fn key(&self) -> String {
-        let digest = Sha256::new().chain_update(env!("CARGO_PKG_VERSION")).chain_update(&self.settings).finalize();
+    /// What results are kept by: a digest of all settings and of the program that simulates.
+    fn key(&self, program: &str) -> String {
+        let digest = Sha256::new().chain_update(program).chain_update("\n").chain_update(&self.settings).finalize();
         hex(&digest[..16])
     }
+}
+
+/// SHA-256 of the program that runs, in hex. Two builds of one version may simulate differently.
+///
+/// # Errors
+/// When the system does not let a program read its own file.
+pub fn program() -> io::Result<String> {
+    Ok(hex(&Sha256::digest(std::fs::read(std::env::current_exe()?)?)))
 }
 
 /// The runs of a grid file: settings, and a table `vary` of settings with lists of values. They are crossed in the order of
@@ -135,16 +143,18 @@ fn word(value: &toml::Value) -> String {
 /// The results of a sweep so far: a line of JSON each, in a file beside the table.
 #[derive(Debug)]
 pub struct Journal {
+    program: String,
     known: BTreeMap<String, Stats>,
     file: Mutex<File>,
 }
 
 impl Journal {
-    /// Opens or makes the journal at `path`. A last line that was cut is left out.
+    /// Opens or makes the journal at `path` for runs of `program` ([`program()`]): what other programs kept there is not known. A last
+    /// line that was cut is left out.
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn open(path: &Path) -> io::Result<Journal> {
+    pub fn open(path: &Path, program: &str) -> io::Result<Journal> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -159,12 +169,12 @@ impl Journal {
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n")?;
         }
-        Ok(Journal { known, file: Mutex::new(file) })
+        Ok(Journal { program: program.to_owned(), known, file: Mutex::new(file) })
     }
 
     /// What a run gave before.
     pub fn known(&self, point: &Point) -> Option<&Stats> {
-        self.known.get(&point.key())
+        self.known.get(&point.key(&self.program))
     }
 
     /// Keeps what a run gave.
@@ -172,7 +182,7 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub fn keep(&self, point: &Point, stats: &Stats) -> io::Result<()> {
-        let line = json!({ "key": point.key(), "stats": stats.json() }).to_string() + "\n";
+        let line = json!({ "key": point.key(&self.program), "stats": stats.json() }).to_string() + "\n";
         let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         file.write_all(line.as_bytes())
     }
@@ -205,7 +215,7 @@ mod tests {
         assert_eq!(values, ["10", "2", "gcm"]);
         let one = Settings::parse(&points[7].settings).unwrap();
         assert_eq!((one.config.bus.width, one.config.machine.processors), (20, 4));
-        let keys: std::collections::BTreeSet<_> = points.iter().map(Point::key).collect();
+        let keys: std::collections::BTreeSet<_> = points.iter().map(|point| point.key("program")).collect();
         assert_eq!(keys.len(), 8, "each run has a key of its own");
     }
 
@@ -233,15 +243,17 @@ mod tests {
         let path = folder.path().join("journal");
         let points = points(GRID).unwrap();
         let stats = crate::settings::run(&points[0].settings).unwrap().stats;
-        Journal::open(&path).unwrap().keep(&points[0], &stats).unwrap();
+        Journal::open(&path, "program").unwrap().keep(&points[0], &stats).unwrap();
         // Interrupted within the next line
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"key\":\"12").unwrap();
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&path, "program").unwrap();
         assert_eq!(journal.known(&points[0]), Some(&stats));
         assert_eq!(journal.known(&points[1]), None);
         journal.keep(&points[1], &stats).unwrap();
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&path, "program").unwrap();
         assert!(points[..2].iter().all(|point| journal.known(point).is_some()));
+        // Another build of the same version does not take them for its own.
+        assert!(points.iter().all(|point| Journal::open(&path, "another").unwrap().known(point).is_none()));
         let rows = [(&points[0], stats.clone()), (&points[1], stats)];
         let table = table(&rows);
         let mut lines = table.lines();

@@ -24,7 +24,8 @@ Example:
     sealwright-lab smp sweep --workload fft --size 10 --vary scheme.name=clear,gcm --vary machine.processors=2,4
 
 With --grid, everything is in one file: settings as smp settings prints them, and a table vary of settings with lists
-of values. With --output, a sweep that was interrupted goes on where it was: its runs so far are in FILE.journal.";
+of values. With --output, a sweep that was interrupted goes on where it was: its runs so far are in FILE.journal.
+Another build of this program takes none of them for its own.";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
@@ -100,7 +101,8 @@ fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandErro
     if fresh && path.exists() {
         std::fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
     }
-    let journal = Journal::open(&path).map_err(|error| CommandError::io(&path, &error))?;
+    let program = sweep::program().map_err(|error| CommandError::failed(format_args!("this program: {error}")))?;
+    let journal = Journal::open(&path, &program).map_err(|error| CommandError::io(&path, &error))?;
     Ok((path, journal))
 }
 
