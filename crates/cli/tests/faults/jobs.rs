@@ -190,7 +190,7 @@ pub(crate) fn sandbox() -> Sandbox {
 /// path without a hidden name leads there.
 fn names_below(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
-    let entries = fs::read_dir(directory).map(|entries| entries.map(Result::unwrap).collect()).unwrap_or(Vec::new());
+    let entries: Vec<_> = fs::read_dir(directory).map(|all| all.map(Result::unwrap).collect()).unwrap_or_default();
     for entry in entries {
         let name = entry.file_name().into_string().unwrap();
         if entry.file_type().unwrap().is_dir() && !name.starts_with('.') {
