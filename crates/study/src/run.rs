@@ -68,28 +68,43 @@ pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) ->
 /// At the first study that fails, or when results or page cannot be written.
 pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
     let journal = Journal::open(options)?;
-    let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
     let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
     let attacks_last = journal.took(ATTACKS).unwrap_or_else(|| attacks_last(options.quick));
-    let (mut all, mut kept) = (Vec::new(), Vec::new());
-    for (number, study) in STUDIES.iter().enumerate() {
-        if let (Some(results), Some(begun)) = (journal.results(study.name()), journal.kept(study.name())) {
-            kept.push((study.name(), begun.to_owned()));
-            all.push(results);
-            continue;
-        }
-        let rest = STUDIES[number + 1..].iter().filter(|study| journal.kept(study.name()).is_none());
-        let after = rest.map(|study| lasts(*study)).sum::<Duration>() + attacks_last + bench_lasts;
-        let results = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after))?;
-        journal.ended(study.name(), results.seconds)?;
-        all.push(results);
-    }
+    let (all, kept) = run_studies(STUDIES, &journal, options, attacks_last + bench_lasts, tell)?;
     let attacks = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts))?;
     journal.ended(ATTACKS, attacks.seconds)?;
     let bench = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO))?;
     journal.ended(BENCH, bench.seconds)?;
     journal.done()?;
     Ok(Ran { results: all, bench: Some(bench), attacks: Some(attacks), kept, page: report::write(options)? })
+}
+
+/// The results of some studies, and the names of those that were taken from a run that was interrupted, with when that one began.
+type Found = (Vec<Results>, Vec<(&'static str, String)>);
+
+/// Runs those of `studies` that the run which `journal` takes up has not ended. `after` is how long the rest of the run takes.
+fn run_studies(
+    studies: &[&'static dyn Study],
+    journal: &Journal,
+    options: &Options,
+    after: Duration,
+    tell: &mut dyn FnMut(Step<'_>),
+) -> Result<Found, StudyError> {
+    let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
+    let (mut all, mut kept) = (Vec::new(), Vec::new());
+    for (number, study) in studies.iter().enumerate() {
+        if let (Some(results), Some(begun)) = (journal.results(study.name()), journal.kept(study.name())) {
+            kept.push((study.name(), begun.to_owned()));
+            all.push(results);
+            continue;
+        }
+        let rest = studies[number + 1..].iter().filter(|study| journal.kept(study.name()).is_none());
+        let after = rest.map(|study| lasts(*study)).sum::<Duration>() + after;
+        let results = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after))?;
+        journal.ended(study.name(), results.seconds)?;
+        all.push(results);
+    }
+    Ok((all, kept))
 }
 
 fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, StudyError> {
@@ -137,3 +152,7 @@ fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench:
     keep_bench(&report, &options.results)?;
     Ok(report)
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

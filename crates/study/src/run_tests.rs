@@ -1,0 +1,187 @@
+//! A run of studies that is killed goes on where it was, and ends with the results of one that was left alone.
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    hash::{BuildHasher, Hasher, RandomState},
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::run_studies;
+use crate::{
+    error::StudyError,
+    journal::Journal,
+    paper::Paper,
+    progress::Progress,
+    quantity::Quantity,
+    results::Results,
+    study::{Note, Options, Outcome, Study},
+};
+
+/// Where the run is that a test kills.
+const FOLDER: &str = "SEALWRIGHT_TEST_OF_KILLED_STUDIES";
+
+/// A study that takes a moment, and finds the same each time. It notes when it begins.
+struct Short(&'static str);
+
+impl Study for Short {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn paper(&self) -> &'static Paper {
+        crate::files::Files.paper()
+    }
+
+    fn printed(&self) -> Vec<Quantity> {
+        Vec::new()
+    }
+
+    fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
+        let begun = options.results.with_file_name("begun");
+        let mut begun = fs::OpenOptions::new().append(true).create(true).open(begun).unwrap();
+        begun.write_all(format!("{}\n", self.0).as_bytes()).unwrap();
+        progress.expect(2);
+        let mut outcome = Outcome { summary: format!("what {} found", self.0), ..Outcome::default() };
+        for step in ["first", "second"] {
+            progress.step(step);
+            thread::sleep(Duration::from_millis(8));
+            outcome.notes.push(Note::new(step, self.0.repeat(20_000)));
+        }
+        Ok(outcome)
+    }
+}
+
+static SHORT: [&dyn Study; 5] = [&Short("a"), &Short("b"), &Short("c"), &Short("d"), &Short("e")];
+
+fn options(folder: &Path) -> Options {
+    // The program is any file here: the tests themselves are large.
+    let binary = Some(folder.join("program"));
+    Options { quick: true, results: folder.join("results"), binary, ..Options::default() }
+}
+
+/// A run of its own, for the test below; by itself it does nothing.
+#[test]
+fn the_run_that_is_killed() {
+    let Some(folder) = env::var_os(FOLDER) else { return };
+    let options = options(Path::new(&folder));
+    let journal = Journal::open(&options).unwrap();
+    let (all, kept) = run_studies(&SHORT, &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
+    assert_eq!(all.len(), SHORT.len());
+    fs::write(Path::new(&folder).join("kept"), kept.len().to_string()).unwrap();
+    journal.done().unwrap();
+}
+
+fn child(folder: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "run::tests::the_run_that_is_killed"]).env(FOLDER, folder);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("program"), "a program").unwrap();
+    folder
+}
+
+/// What the studies found so far; a document is whole or absent.
+fn outcomes(folder: &Path) -> BTreeMap<&'static str, String> {
+    let load = |study: &&'static dyn Study| {
+        let results = Results::load(&folder.join("results"), study.name()).unwrap()?;
+        Some((study.name(), serde_json::to_string(&results.outcome).unwrap()))
+    };
+    SHORT.iter().filter_map(load).collect()
+}
+
+/// How often each study began.
+fn begun(folder: &Path) -> BTreeMap<String, usize> {
+    let mut begun = BTreeMap::new();
+    for name in fs::read_to_string(folder.join("begun")).unwrap_or_default().lines() {
+        *begun.entry(name.to_owned()).or_default() += 1;
+    }
+    begun
+}
+
+/// The studies that the journal says have ended.
+fn ended(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("results/journal.jsonl")).unwrap_or_default();
+    let names = text.lines().filter(|line| line.contains("\"ended\"") && line.ends_with('}')).filter_map(|line| {
+        let (_, rest) = line.split_once("\"study\":\"")?;
+        Some(rest.split('"').next()?.to_owned())
+    });
+    names.collect()
+}
+
+/// A number from 0 to 1.
+fn chance() -> f64 {
+    (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[test]
+fn a_run_that_is_killed_goes_on_and_ends_with_the_same_results() {
+    let whole = folder();
+    let moment = Instant::now();
+    assert!(child(whole.path()).status().unwrap().success());
+    let takes = moment.elapsed();
+    let right = outcomes(whole.path());
+    assert_eq!(right.len(), SHORT.len());
+    let (mut kills, mut kept) = (0, 0);
+    for _ in 0..6 {
+        let folder = folder();
+        let folder = folder.path();
+        for turn in 0.. {
+            assert!(turn < 100, "it never ended");
+            let (before, done) = (begun(folder), ended(folder));
+            let mut running = child(folder).spawn().unwrap();
+            let (start, moment) = (Instant::now(), takes.mul_f64(0.9 * chance()));
+            while start.elapsed() < moment {
+                // Whoever reads meanwhile finds whole documents, too.
+                outcomes(folder);
+                thread::sleep(Duration::from_millis(1));
+            }
+            running.kill().unwrap();
+            let ended_by_itself = running.wait().unwrap().code().is_some();
+            // What had ended did not begin again.
+            let now = begun(folder);
+            for name in &done {
+                assert_eq!(before.get(name), now.get(name), "{name}, turn {turn}");
+            }
+            let found = outcomes(folder);
+            assert!(found.iter().all(|(name, outcome)| right[name] == *outcome), "turn {turn}");
+            if ended_by_itself {
+                assert_eq!(found, right);
+                let told: usize = fs::read_to_string(folder.join("kept")).unwrap().parse().unwrap();
+                assert_eq!(told, done.len(), "turn {turn}");
+                kept += told;
+                break;
+            }
+            kills += 1;
+            // Killed after its last words
+            if folder.join("kept").exists() {
+                break;
+            }
+        }
+    }
+    eprintln!("{kills} kills, {kept} studies kept");
+    assert!(kills > 0 && kept > 0, "{kills} kills, {kept} studies kept");
+}
+
+/// Of a run of another program nothing is kept.
+#[test]
+fn another_program_begins_anew() {
+    let folder = folder();
+    let folder = folder.path();
+    let options = options(folder);
+    let journal = Journal::open(&options).unwrap();
+    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
+    fs::write(folder.join("program"), "another program").unwrap();
+    assert!(child(folder).status().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.join("kept")).unwrap(), "0");
+    assert!(begun(folder).iter().all(|(name, times)| *times == 1 + usize::from(["a", "b"].contains(&&name[..]))));
+}
