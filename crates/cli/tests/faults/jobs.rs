@@ -91,6 +91,7 @@ pub(crate) const PADDED: Job = Job {
     undone: |sandbox| !sandbox.path("b").exists(),
 };
 
+#[cfg(feature = "public-keys")]
 pub(crate) const REKEY: Job = Job {
     line: "rekey -q r.seal --key-file k --add-key-file other",
     before: |sandbox| {

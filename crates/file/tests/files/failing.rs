@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use sealwright_file::{Error, Input, Key, Opening, Output, Sealing};
+use sealwright_file::{Error, Input, Key, Opening, Output, Sealing, Shared};
 
 use crate::support::*;
 
@@ -156,6 +156,58 @@ fn a_failing_input_leaves_nothing() {
         let error = Sealing::new(&key).seal(Input::reader(Failing(given), "tape"), output).unwrap_err();
         assert_eq!((error.to_string().as_str(), error.exit_code()), ("cannot read tape: the cable is out", 1));
         assert!(dir.names().is_empty());
+    }
+}
+
+/// Gives and takes few bytes at a time, or many, never all; signals come in between.
+struct Little<T>(T, usize);
+
+impl<T> Little<T> {
+    /// How much of `len` bytes it is this time.
+    fn most(&mut self, len: usize) -> io::Result<usize> {
+        self.1 += 1;
+        match self.1 % 6 {
+            0 => Err(io::ErrorKind::Interrupted.into()),
+            turn => Ok(len.min([1, 15, 4095, 65_537, 17][turn - 1])),
+        }
+    }
+}
+
+impl<T: Read> Read for Little<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = self.most(buffer.len())?;
+        self.0.read(&mut buffer[..most])
+    }
+}
+
+impl<T: Write> Write for Little<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most = self.most(bytes.len())?;
+        self.0.write(&bytes[..most])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn reads_and_writes_that_are_short() {
+    let key = key256();
+    for (len, padded) in [(0, false), (1, false), (40_000, true), (3 << 20, false), (3 << 20, true)] {
+        for threads in [1, 2] {
+            let (text, mut shared) = (text(len), Shared::default());
+            let input = |bytes: Vec<u8>| Input::reader(Little(io::Cursor::new(bytes), 0), "in");
+            let output = |shared: &Shared| Output::writer(Little(shared.clone(), 3), "out");
+            let sealing = Sealing::new(&key).work(work(threads)).pad(padded);
+            sealing.seal(input(text.clone()), output(&shared)).unwrap();
+            let whole = shared.take();
+            Opening::new(&key).work(work(threads)).open(input(whole.clone()), output(&shared)).unwrap();
+            assert!(shared.take() == text, "{len} bytes, padded: {padded}");
+            // What was written in many parts is what one write would have been.
+            Opening::new(&key).open(Input::bytes(whole, "in"), Output::writer(shared.clone(), "out")).unwrap();
+            assert!(shared.take() == text, "{len} bytes, padded: {padded}");
+        }
     }
 }
 
