@@ -32,3 +32,10 @@ pub use mesh::MeshError;
 pub fn mesh_message_survives(text: &[u8]) -> Option<bool> {
     mesh::message_survives(text)
 }
+
+/// What other nodes tell a node, in any order and with any content. Only fuzzing calls this.
+#[cfg(feature = "nats")]
+#[doc(hidden)]
+pub fn mesh_node_fuzz(steps: &[u8]) {
+    mesh::node_fuzz(steps);
+}

@@ -17,7 +17,10 @@ use mio::{
     Poll, Waker,
     net::{TcpListener, UdpSocket},
 };
-use sealwright_session::{Grant, Material, SessionError, Sessions, frame::unsealed};
+use sealwright_session::{
+    Grant, Material, SessionError, Sessions,
+    frame::{MAX_PAYLOAD, unsealed},
+};
 use thiserror::Error;
 
 use crate::{
@@ -38,6 +41,8 @@ use crate::{
 
 /// How long workers may take to learn of another policy.
 const POLICY: Duration = Duration::from_secs(5);
+/// The most data that a frame has room for beside its address.
+const LONGEST: usize = MAX_PAYLOAD - Address::LEN;
 
 /// The relay, or one of its workers, has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -143,7 +148,9 @@ impl Relay {
         let mut taken = 0;
         let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
         for (to, (from, class), data) in frames {
-            if let Some((worker, slot)) = self.shared.layout.locate(to.session)
+            // Another node may say anything
+            if data.len() <= LONGEST
+                && let Some((worker, slot)) = self.shared.layout.locate(to.session)
                 && !self.shared.inboxes[worker].is_full()
             {
                 let frame = unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat());

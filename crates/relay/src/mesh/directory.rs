@@ -86,6 +86,10 @@ impl Directory {
             return None;
         }
         self.remove(name);
+        // A session has one name: the last
+        if let Some(former) = self.names.remove(&entry.address) {
+            self.remove(&former);
+        }
         self.digests[entry.node() as usize].change(name, entry.address, true);
         self.entries.insert(name.to_owned(), entry);
         self.names.insert(entry.address, name.to_owned());
@@ -128,6 +132,19 @@ impl Directory {
     /// The names at a node.
     pub(crate) fn at(&self, node: u32) -> impl Iterator<Item = (&str, Entry)> {
         self.entries.iter().filter(move |(_, entry)| entry.node() == node).map(|(name, entry)| (name.as_str(), *entry))
+    }
+
+    /// Whether all that is kept belongs together. For fuzzing.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub(crate) fn check(&self) {
+        let mut digests = [Digest::default(); NodeLayout::NODES as usize];
+        for (name, entry) in &self.entries {
+            digests[entry.node() as usize].change(name, entry.address, true);
+            assert_eq!(self.name_at(entry.address), Some(&name[..]), "one session has one name");
+        }
+        assert_eq!((self.names.len(), self.digests), (self.entries.len(), digests));
     }
 
     fn remove(&mut self, name: &str) {
@@ -187,18 +204,23 @@ mod tests {
     fn digests_tell_whether_two_nodes_know_the_same_names() {
         let start = Instant::now();
         let (mut a, mut b) = (Directory::default(), Directory::default());
+        // Each name has a session of its own
+        let at = |name: &str, opened| {
+            let session = NodeLayout::new(1, 1).session(u32::from(name.as_bytes()[0]));
+            Entry { address: Address { session, generation: 1 }, opened }
+        };
         for name in ["alice", "bob", "carol"] {
-            a.opened(name, entry(1, start));
+            a.opened(name, at(name, start));
         }
         for name in ["carol", "bob", "dave", "alice"] {
-            b.opened(name, entry(1, after(start, 1)));
+            b.opened(name, at(name, after(start, 1)));
         }
         assert_ne!(a.digest(1), b.digest(1));
         b.keep(1, &["alice", "bob", "carol"].map(str::to_owned).into());
         assert_eq!(a.digest(1), b.digest(1));
         a.opened("alice", entry(2, after(start, 2)));
         assert_eq!((a.digest(1).count, a.digest(2).count), (2, 1));
-        b.closed("alice", entry(1, start).address);
+        b.closed("alice", at("alice", start).address);
         assert_eq!(a.digest(1), b.digest(1));
         b.lost(1);
         assert_eq!(b.digest(1), Digest::default());

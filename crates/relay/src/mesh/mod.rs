@@ -7,6 +7,8 @@
 //! clients open their sessions at another node.
 
 mod directory;
+mod ears;
+mod fuzz;
 mod link;
 mod message;
 mod stats;
@@ -24,6 +26,7 @@ use std::{
 };
 
 use async_nats::ConnectOptions;
+pub(crate) use fuzz::node as node_fuzz;
 pub(crate) use message::survives as message_survives;
 use sealwright_session::SessionError;
 pub(crate) use stats::MeshStats;

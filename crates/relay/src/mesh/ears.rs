@@ -1,0 +1,171 @@
+//! What a node does about the messages of others, once they are opened.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    address::Address,
+    data::Relay,
+    layout::NodeLayout,
+    log::Log,
+    mesh::{
+        MeshState,
+        directory::Entry,
+        message::{self, FIRST, LAST, Message},
+        node_of,
+    },
+};
+
+/// How often a node is asked for all its names, at most.
+const REQUEST: Duration = Duration::from_secs(1);
+/// An opening is stamped as at most so much later than now: by a client that changes nodes a hundred times in a row.
+const AHEAD: Duration = Duration::from_secs(60);
+
+/// What is known of another node.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    /// When it was last heard; none while it is not present.
+    pub(crate) heard: Option<Instant>,
+    /// When it was last asked for its names.
+    requested: Option<Instant>,
+    /// The names of a list that has not ended yet.
+    names: Option<HashSet<String>>,
+}
+
+/// The part of a node's thread that listens.
+pub(crate) struct Ears {
+    pub(crate) me: u32,
+    pub(crate) nodes: Vec<Node>,
+    relay: Arc<Relay>,
+    pub(crate) state: Arc<MeshState>,
+    pub(crate) log: Arc<Log>,
+}
+
+impl Ears {
+    pub(crate) fn new(relay: Arc<Relay>, state: Arc<MeshState>, log: Arc<Log>) -> Ears {
+        let nodes = (0..NodeLayout::NODES).map(|_| Node::default()).collect();
+        Ears { me: relay.layout().node(), nodes, relay, state, log }
+    }
+
+    /// What another node says; what is answered.
+    pub(crate) fn hear(&mut self, node: u32, message: Message<'_>) -> Vec<Vec<u8>> {
+        match message {
+            // A node speaks for its own sessions alone
+            Message::Frames(frames) => {
+                let mut class = self.state.classes();
+                let all = frames.count() as u64;
+                let own = frames.filter(|&(_, from, _)| node_of(from) == node);
+                let taken = self.relay.deliver(own.map(|(to, from, data)| (to, (from, class(from)), data)));
+                self.state.stats.frames_received.fetch_add(all, Ordering::Relaxed);
+                self.state.stats.frames_refused.fetch_add(all - taken, Ordering::Relaxed);
+            }
+            Message::Opened { address, age, name } => self.opened(node, address, age, name),
+            Message::Closed { address, name } if node_of(address) == node => {
+                self.state.directory().closed(name, address);
+            }
+            Message::Closed { .. } => {}
+            Message::Heartbeat(digest) => {
+                let known = &mut self.nodes[node as usize];
+                let asked = known.requested.is_some_and(|requested| requested.elapsed() < REQUEST);
+                if self.state.directory().digest(node) != digest && !asked {
+                    known.requested = Some(Instant::now());
+                    return vec![message::request()];
+                }
+            }
+            Message::Request => {
+                let directory = self.state.directory();
+                return message::names(directory.at(self.me).map(|(name, entry)| (entry.address, age(entry), name)));
+            }
+            Message::Names { part, names } => self.names(node, part, &names),
+        }
+        Vec::new()
+    }
+
+    /// A name was opened at another node: if that counts, its session here ends.
+    fn opened(&mut self, node: u32, address: Address, age: i64, name: &str) {
+        // Ages before this node's clock began count as its beginning
+        let span = Duration::from_millis(age.unsigned_abs());
+        let now = Instant::now();
+        let opened = if age < 0 { now.checked_add(span.min(AHEAD)) } else { now.checked_sub(span) };
+        let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
+        let former = self.state.directory().opened(name, Entry { address, opened });
+        if let Some(former) = former.filter(|former| former.node() == self.me) {
+            self.relay.remove(former.address);
+            self.log.say("moved", &[("name", name.into()), ("session", address.session.into())]);
+        }
+    }
+
+    /// A part of the list of a node's names. When the list has ended, names that are not in it are gone.
+    fn names(&mut self, node: u32, part: u8, names: &[(Address, i64, &str)]) {
+        if part & FIRST != 0 {
+            self.nodes[node as usize].names = Some(HashSet::new());
+        }
+        for &(address, age, name) in names {
+            self.opened(node, address, age, name);
+            if let Some(all) = &mut self.nodes[node as usize].names {
+                all.insert(name.to_owned());
+            }
+        }
+        if part & LAST != 0
+            && let Some(all) = self.nodes[node as usize].names.take()
+        {
+            self.state.directory().keep(node, &all);
+        }
+    }
+}
+
+/// Milliseconds since a name was opened; negative if it is stamped later than now.
+pub(crate) fn age(entry: Entry) -> i64 {
+    let now = Instant::now();
+    match now.checked_duration_since(entry.opened) {
+        Some(since) => since.as_millis() as i64,
+        None => -(entry.opened.duration_since(now).as_millis() as i64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::mesh::fuzz::ears;
+
+    fn address(node: u32, index: u32) -> Address {
+        Address { session: NodeLayout::new(node, 1).session(index), generation: 1 }
+    }
+
+    #[test]
+    fn frames_of_another_node_that_no_frame_can_hold_are_refused() {
+        for len in [0, 1000, 65_495, 65_496, 65_499, 65_500, 65_535_usize] {
+            let mut ears = ears();
+            let (to, from) = (address(0, 1).to_bytes(), address(3, 1).to_bytes());
+            let batch = [&to[..], &from, &(len as u16).to_be_bytes(), &vec![7; len]].concat();
+            ears.hear(3, message::read(&message::frames(&batch)).unwrap());
+            let refused = ears.state.stats.frames_refused.load(Ordering::Relaxed);
+            assert_eq!(refused, u64::from(len > 65_495), "{len}");
+        }
+    }
+
+    #[test]
+    fn a_node_says_of_its_own_sessions_alone_that_they_are_gone() {
+        let mut ears = ears();
+        ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+        ears.hear(3, Message::Closed { address: address(5, 1), name: "alice" });
+        assert_eq!(ears.state.directory().find("alice"), Some(address(5, 1)));
+        ears.hear(5, Message::Closed { address: address(5, 1), name: "alice" });
+        assert_eq!(ears.state.directory().find("alice"), None);
+    }
+
+    #[test]
+    fn a_session_has_the_name_that_was_opened_last() {
+        let mut ears = ears();
+        for name in ["alice", "bob"] {
+            ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name });
+        }
+        ears.state.directory().check();
+        assert_eq!(ears.state.directory().name_at(address(5, 1)), Some("bob"));
+        assert_eq!(ears.state.directory().find("alice"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! What fuzzing asks of a node: whatever others tell it, its directory stays whole, and nobody speaks for the sessions of another.
+
+use std::{
+    collections::HashMap,
+    io::sink,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
+
+use sealwright_session::{Plan, table};
+
+use super::{
+    MeshState,
+    ears::Ears,
+    message::{self, FIRST, LAST, Message},
+    node_of,
+};
+use crate::{
+    address::Address,
+    data::{Relay, Settings},
+    layout::NodeLayout,
+    log::Log,
+};
+
+/// Steps of an input.
+const STEPS: usize = 200;
+
+/// A node without the network.
+pub(super) fn ears() -> Ears {
+    static RELAY: OnceLock<(Arc<Relay>, Arc<Log>)> = OnceLock::new();
+    let (relay, log) = RELAY.get_or_init(|| {
+        let sessions = table(Plan::new("gcm-on64".parse().expect("a scheme"), 4)).expect("there is memory");
+        let local = "127.0.0.1:0".parse().expect("an address");
+        let relay = Relay::start(local, 0, Settings::default(), vec![sessions]).expect("the system allows a relay");
+        (Arc::new(relay), Arc::new(Log::to(sink())))
+    });
+    Ears::new(relay.clone(), Arc::<MeshState>::default(), log.clone())
+}
+
+/// Where each name is.
+fn known(ears: &Ears) -> HashMap<String, Address> {
+    let directory = ears.state.directory();
+    directory.check();
+    let all = (0..NodeLayout::NODES).flat_map(|node| directory.at(node));
+    all.map(|(name, entry)| (name.to_owned(), entry.address)).collect()
+}
+
+/// A name of few, so that they meet.
+fn name(byte: u8) -> String {
+    char::from(b'a' + byte % 5).to_string()
+}
+
+/// What happens at this node: a name is opened or gone, or another node is lost.
+fn here(ears: &Ears, what: &[u8; 3]) {
+    let [kind, which, index] = *what;
+    let address = Address { session: NodeLayout::new(ears.me, 1).session(u32::from(index % 4)), generation: 1 };
+    let mut directory = ears.state.directory();
+    match kind % 3 {
+        0 => {
+            directory.opened_here(&name(which), address, Instant::now());
+        }
+        1 => directory.closed(&name(which), address),
+        _ => directory.lost(u32::from(which) % NodeLayout::NODES),
+    }
+}
+
+/// A message that is understood, from few bytes: names and sessions meet, also those of a third node.
+fn written(bytes: &[u8; 6]) -> Vec<u8> {
+    let [kind, which, index, owner, high, low] = *bytes;
+    let owner = u32::from(owner) % NodeLayout::NODES;
+    let address = Address { session: NodeLayout::new(owner, 1).session(u32::from(index % 4)), generation: 1 };
+    let age = match high & 3 {
+        0 => i64::from(i16::from_be_bytes([high, low])),
+        1 => i64::MIN.wrapping_add(low.into()),
+        2 => i64::MAX.wrapping_sub(low.into()),
+        _ => -i64::from(low) * 1000,
+    };
+    match kind % 3 {
+        0 => message::opened(address, age, &name(which)),
+        1 => message::closed(address, &name(which)),
+        _ => {
+            let entry = [&address.to_bytes()[..], &age.to_be_bytes(), &[1], name(which).as_bytes()].concat();
+            [&[6, low & (FIRST | LAST)][..], &entry].concat()
+        }
+    }
+}
+
+/// Steps: a node, a length, and as many bytes, which are the node's message, or say what one is, or what happens here.
+pub(crate) fn node(mut bytes: &[u8]) {
+    let mut ears = ears();
+    for _ in 0..STEPS {
+        let Some((&[who, len], rest)) = bytes.split_first_chunk() else { return };
+        let (said, rest) = rest.split_at(rest.len().min(len.into()));
+        bytes = rest;
+        let (before, node) = (known(&ears), u32::from(who) % NodeLayout::NODES);
+        if node == ears.me {
+            said.first_chunk().into_iter().for_each(|what| here(&ears, what));
+            known(&ears);
+            continue;
+        }
+        let text = match said.first_chunk() {
+            Some(said) if who & 16 != 0 => written(said),
+            _ => said.to_vec(),
+        };
+        let Some(message) = message::read(&text) else { continue };
+        for answer in ears.hear(node, message) {
+            assert!(matches!(message::read(&answer), Some(Message::Request | Message::Names { .. })));
+        }
+        let after = known(&ears);
+        for (name, address) in &after {
+            assert!(before.get(name) == Some(address) || node_of(*address) == node, "{node} speaks for {address:?}");
+        }
+        for (name, address) in before.iter().filter(|(_, address)| node_of(**address) != node) {
+            assert!(after.contains_key(name), "{node} takes away {address:?}");
+        }
+    }
+}
