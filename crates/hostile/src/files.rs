@@ -1,13 +1,12 @@
 //! Sealed files, what stands in them, and files of `openssl enc`.
 
 use std::{
-    io::{Cursor, Read},
+    io::{Cursor, Read, Seek, SeekFrom},
     sync::OnceLock,
 };
 
 use sealwright_file::{
-    Content, Costs, Error, FileList, Input, Key, Opening, Output, Preamble, Recipient, SealedReader, Sealing, Shared,
-    Work,
+    Content, Error, FileList, Input, Key, Opening, Output, Preamble, SealedReader, Sealing, Shared, Work,
     enc::{Armor, Direction, Enc, EncCipher, EncSecret, Kdf, Salt},
     inspect,
     tree::{Unpacking, read_manifest},
@@ -19,7 +18,7 @@ fn key() -> &'static Key {
 }
 
 /// One thread: starting others takes longer than a small file.
-fn work() -> Work {
+pub(crate) fn work() -> Work {
     Work { threads: 1, ..Work::default() }
 }
 
@@ -27,14 +26,14 @@ fn opening() -> Opening<'static> {
     Opening::new(key()).work(work())
 }
 
-fn sealed(sealing: &Sealing<'_>, text: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(sealing: &Sealing<'_>, text: &[u8]) -> Vec<u8> {
     let mut out = Shared::default();
     let done = sealing.clone().work(work()).seal(Input::bytes(text.to_vec(), "text"), to(&out));
     done.expect("memory takes everything");
     out.take()
 }
 
-fn to(out: &Shared) -> Output {
+pub(crate) fn to(out: &Shared) -> Output {
     Output::writer(out.clone(), "memory")
 }
 
@@ -65,7 +64,7 @@ pub(crate) fn open(tail: &[u8]) {
 }
 
 /// Applies edits of six bytes each: the kind of edit, two positions of 16 bits, and a byte.
-fn edited(file: &[u8], edits: &[u8]) -> Vec<u8> {
+pub(crate) fn edited(file: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut file = file.to_vec();
     for edit in edits.chunks_exact(6).take(8) {
         let at = |i: usize| usize::from(u16::from_be_bytes([edit[i], edit[i + 1]])) % (file.len() + 1);
@@ -90,37 +89,68 @@ fn opens_only_if_genuine(genuine: &[u8], edits: &[u8], text: &[u8]) {
     assert!(text.starts_with(&out.take()));
 }
 
-/// Edits a genuine sealed file of three chunks.
-pub(crate) fn damage(edits: &[u8]) {
+/// A text, and a genuine sealed file of three chunks with it.
+fn three_chunks() -> &'static (Vec<u8>, Vec<u8>) {
     static FILE: OnceLock<(Vec<u8>, Vec<u8>)> = OnceLock::new();
-    let (text, file) = FILE.get_or_init(|| {
+    FILE.get_or_init(|| {
         let text: Vec<u8> = (0..40_000_u32).map(|i| ((i * 7) >> 3) as u8).collect();
         let file = sealed(&Sealing::new(key()), &text);
         (text, file)
-    });
+    })
+}
+
+/// Edits a genuine sealed file of three chunks.
+pub(crate) fn damage(edits: &[u8]) {
+    let (text, file) = three_chunks();
     opens_only_if_genuine(file, edits, text);
 }
 
-/// The header of a file that several keys open: edited, or with any bytes in place of its slots.
-pub(crate) fn slots(bytes: &[u8]) {
-    static FILE: OnceLock<Vec<u8>> = OnceLock::new();
-    let Some((&choice, bytes)) = bytes.split_first() else { return };
-    let file = FILE.get_or_init(|| {
-        let pair = sealwright_file::SecretKey::generate().unwrap().public_key();
-        let passphrase = Key::passphrase("a passphrase").unwrap();
-        let recipients =
-            [Recipient::Key(Key::raw(vec![5; 32])), Recipient::Key(passphrase), Recipient::PublicKey(pair)];
-        let mut sealing = Sealing::for_recipients(&recipients);
-        sealing.costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };
-        sealed(&sealing, b"a text")
-    });
-    if choice & 1 == 0 {
-        return opens_only_if_genuine(file, bytes, b"a text");
+/// Where a step of three bytes seeks to: from the beginning, the end or here, near or about as far as a number reaches.
+fn place(what: u8, high: u8, low: u8) -> SeekFrom {
+    let near = i64::from(i16::from_be_bytes([high, low]));
+    match what % 6 {
+        0 => SeekFrom::Start(near as u16 as u64),
+        1 => SeekFrom::Current(near),
+        2 => SeekFrom::End(near),
+        3 => SeekFrom::Start(near as u64),
+        4 => SeekFrom::Current(i64::MAX.wrapping_add(near)),
+        _ => SeekFrom::End(i64::MIN.wrapping_add(near)),
     }
-    let head = [&file[..12], &(bytes.len() as u32).to_be_bytes()].concat();
-    preamble(&[&head, bytes].concat());
-    let done = opening().verify(Input::bytes([&head, bytes].concat(), "fuzz"));
-    assert!(done.is_err(), "nobody made these slots");
+}
+
+/// A sealed file that is read from any places, as four bytes may change it at one place: whatever is read stands there in the text,
+/// and the genuine file behaves as the text itself does.
+pub(crate) fn seek(bytes: &[u8]) {
+    let Some((&[padded, with, high, low], steps)) = bytes.split_first_chunk() else { return };
+    let (text, mut file) = three_chunks().clone();
+    if padded & 1 == 1 {
+        static PADDED: OnceLock<Vec<u8>> = OnceLock::new();
+        file = PADDED.get_or_init(|| sealed(&Sealing::new(key()).pad(true), &text)).clone();
+    }
+    let at = usize::from(u16::from_be_bytes([high, low])) % file.len();
+    file[at] ^= with;
+    let reader = SealedReader::new(Cursor::new(file), &opening());
+    assert!(with != 0 || reader.is_ok());
+    let (Ok(mut reader), mut plain) = (reader, Cursor::new(&text)) else { return };
+    assert_eq!(reader.len(), text.len() as u64);
+    for &[what, high, low] in steps.as_chunks::<3>().0.iter().take(300) {
+        if what & 64 == 0 {
+            let to = place(what, high, low);
+            assert_eq!(reader.seek(to).ok(), plain.seek(to).ok(), "{to:?}");
+            continue;
+        }
+        let mut out = vec![0xa5; usize::from(u16::from_be_bytes([high, low]))];
+        let from = plain.position();
+        match reader.read(&mut out) {
+            Ok(read) => {
+                let left = (text.len() as u64).saturating_sub(from);
+                assert!(read > 0 || left == 0 || out.is_empty());
+                assert_eq!(out[..read], text[text.len() - left as usize..][..read]);
+                plain.set_position(from + read as u64);
+            }
+            Err(_) => assert_ne!(with, 0, "a genuine file"),
+        }
+    }
 }
 
 /// Any text between the lines of an armored file, or a genuine one with edits. One text belongs to one file.

@@ -8,7 +8,7 @@ use sealwright_file::{
 };
 
 /// A file of this process, readable for its owner alone.
-fn file_with(bytes: &[u8]) -> PathBuf {
+pub(crate) fn file_with(bytes: &[u8]) -> PathBuf {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let path = FOLDER.get_or_init(crate::folder::folder).path().join(format!("{:?}", std::thread::current().id()));
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path).unwrap();

@@ -7,12 +7,16 @@
 
 mod coherence;
 mod control;
+mod datagrams;
 mod files;
 mod folder;
 mod keys;
 mod machine;
 mod modes;
+mod more_modes;
+mod recipients;
 mod relay;
+mod served;
 mod text;
 
 pub use modes::referees;
@@ -31,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
     Target { name: "control", run: control::control },
     Target { name: "damage", run: files::damage },
+    Target { name: "datagrams", run: datagrams::datagrams },
     Target { name: "enc", run: files::enc },
     Target { name: "end_to_end", run: relay::end_to_end },
     Target { name: "frame", run: relay::frame },
@@ -38,17 +43,22 @@ pub const TARGETS: &[Target] = &[
     Target { name: "keys", run: keys::keys },
     Target { name: "list", run: files::list },
     Target { name: "mesh", run: relay::mesh },
+    Target { name: "mesh_node", run: relay::mesh_node },
     Target { name: "modes", run: modes::modes },
+    Target { name: "more_modes", run: more_modes::more_modes },
     Target { name: "open", run: files::open },
     Target { name: "preamble", run: files::preamble },
     Target { name: "relay_stream", run: relay::relay_stream },
     Target { name: "relay_words", run: text::relay_words },
+    Target { name: "seek", run: files::seek },
     Target { name: "signature", run: keys::signature },
-    Target { name: "slots", run: files::slots },
+    Target { name: "slots", run: recipients::slots },
     Target { name: "smp_config", run: machine::smp_config },
     Target { name: "smp_machine", run: coherence::smp_machine },
+    Target { name: "smp_packed", run: machine::smp_packed },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },
+    Target { name: "sweep_journal", run: machine::sweep_journal },
     Target { name: "transfer", run: relay::transfer },
     Target { name: "tree", run: files::tree },
     Target { name: "vectors", run: text::vectors },

@@ -5,26 +5,37 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::{Read, Write},
     net::TcpStream,
-    sync::{Mutex, OnceLock},
     time::Duration,
 };
 
-use sealwright_relay::{Address, Count, Relay, Settings};
+use sealwright_relay::{Address, Count};
 use sealwright_session::{
-    Client, FrameJob, Grant, Material, Plan, SchemeKind, Sessions, Side,
+    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec,
     frame::{self, HEADER, Header},
     table,
 };
 
+use crate::served::{Served, served};
+
 const SLOTS: u32 = 4;
+
+/// The scheme that the high half of the first byte chooses.
+fn scheme(input: &[u8]) -> Spec {
+    let all = Spec::all();
+    all[usize::from(input.first().map_or(0, |byte| byte >> 4)) % all.len()]
+}
 
 /// One end of some sessions. Their keys follow from the whole input: an engine sees what is compared, and would put frames
 /// that were sealed before into other inputs.
 fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
-    let spec = "gcm-on64".parse().expect("a scheme");
-    let mut table = table(Plan { side, ..Plan::new(spec, SLOTS) }).expect("there is memory");
     let mut hash = DefaultHasher::new();
     input.hash(&mut hash);
+    let mut secret = [7; 32];
+    secret[..8].copy_from_slice(&hash.finish().to_be_bytes());
+    let secret = Some(Secret::from_bytes(secret));
+    // Two clusters, in the schemes that have them
+    let plan = Plan { side, secret, cluster: SLOTS / 2, ..Plan::new(scheme(input), SLOTS) };
+    let mut table = table(plan).expect("there is memory");
     for slot in 0..SLOTS {
         let mut material = [0; Material::LEN];
         material.as_chunks_mut().0.iter_mut().for_each(|part| *part = (hash.finish() ^ u64::from(slot)).to_be_bytes());
@@ -33,8 +44,8 @@ fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     table
 }
 
-/// Genuine frames, then the rest of the input. The first byte of the input is the number of frames; the second is XORed into
-/// the byte at the position given by the next two.
+/// Genuine frames, then the rest of the input. The low half of the first byte of the input is the number of frames; the second is
+/// XORed into the byte at the position given by the next two.
 fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
     let Some((&[frames, fault, high, low], rest)) = input.split_first_chunk() else {
         return (input.to_vec(), HashSet::new());
@@ -56,9 +67,11 @@ fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
     (stream, genuine)
 }
 
-/// A stream of any bytes, split into frames as a relay does it. Parsing ends, a parsed header is written back unchanged, only
-/// frames that were sealed open, each of them once, and a batch says of each frame what one frame after the other would say.
+/// A stream of any bytes, split into frames as a relay does it, under every scheme. Parsing ends, a parsed header is written back
+/// unchanged, only frames that were sealed open, each of them once, and a batch says of each frame what one frame after the other
+/// would say.
 pub(crate) fn frame(input: &[u8]) {
+    let clear = scheme(input).kind == SchemeKind::Clear;
     let (mut stream, genuine) = stream(input);
     let (mut jobs, mut at) = (Vec::new(), 0);
     while let Ok(Some(header)) = frame::first(&stream[at..]) {
@@ -76,7 +89,7 @@ pub(crate) fn frame(input: &[u8]) {
     let mut opened = HashSet::new();
     for job in jobs.iter().filter(|job| job.done()) {
         let frame = &before[job.start..job.end];
-        assert!(genuine.contains(frame), "opened what nobody sealed");
+        assert!(clear || genuine.contains(frame), "opened what nobody sealed");
         assert!(opened.insert(frame), "opened twice");
     }
     let mut singly = before.clone();
@@ -114,6 +127,12 @@ pub(crate) fn mesh(bytes: &[u8]) {
     assert_ne!(sealwright_relay::mesh_message_survives(bytes), Some(false));
 }
 
+/// Any bytes as what other nodes tell a node, and what happens at it meanwhile: its directory stays whole, and no node speaks for
+/// the sessions of another.
+pub(crate) fn mesh_node(bytes: &[u8]) {
+    sealwright_relay::mesh_node_fuzz(bytes);
+}
+
 /// Any bytes as what a path and a peer do to a stream between two clients: between honest ends everything arrives, in its order, as soon
 /// as the path lets it; and no peer makes an end panic.
 pub(crate) fn transfer(bytes: &[u8]) {
@@ -125,23 +144,10 @@ pub(crate) fn end_to_end(bytes: &[u8]) {
     sealwright_relay::client::end_to_end_fuzz::end_to_end(bytes);
 }
 
-static RELAY: OnceLock<(Relay, Mutex<Client>)> = OnceLock::new();
-
-fn relay() -> &'static (Relay, Mutex<Client>) {
-    RELAY.get_or_init(|| {
-        let mut sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
-        let grants: Vec<_> =
-            (0..4).map(|slot| sessions.admit(slot, slot, &Material::random().unwrap()).unwrap()).collect();
-        let settings = Settings { max_bad: 3, ..Settings::default() };
-        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, settings, vec![sessions]).unwrap();
-        (relay, Mutex::new(Client::new(&grants[0])))
-    })
-}
-
 /// Any bytes on a connection, in pieces of any size (a byte with the length, then the piece): the relay counts errors or closes
-/// it, and still serves the next one.
+/// it, and still serves the next one. The last byte chooses the scheme.
 pub(crate) fn relay_stream(mut bytes: &[u8]) {
-    let (relay, client) = relay();
+    let Served { relay, clients, .. } = served(bytes.last().copied().unwrap_or(0));
     let mut hostile = TcpStream::connect(relay.address()).unwrap();
     while let Some((&len, rest)) = bytes.split_first() {
         let (piece, rest) = rest.split_at(rest.len().min(len.into()));
@@ -149,7 +155,7 @@ pub(crate) fn relay_stream(mut bytes: &[u8]) {
         let _ = hostile.write_all(piece);
         bytes = rest;
     }
-    let mut client = client.lock().unwrap();
+    let client = &mut clients.lock().unwrap()[0];
     let mut stream = TcpStream::connect(relay.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let me = client.session();

@@ -8,7 +8,7 @@ use sealwright_relay::{
     control::protocol::{Request, Response},
     serve::Config,
 };
-use sealwright_vectors::{Options, check_text};
+use sealwright_vectors::{Options, check_reader};
 
 /// Any text as a configuration, as messages of the control plane and as a mix of packet sizes: each is refused or accepted,
 /// and an accepted value is the same after it was written and read again.
@@ -30,13 +30,26 @@ pub(crate) fn relay_words(bytes: &[u8]) {
     }
 }
 
-/// Any text as a document of test vectors: a report whose cases add up, or an error that names the file.
+/// Any bytes as a file of test vectors, a document or JSON Lines: a report whose cases add up, or an error that names the file.
+/// Empty lines before it change nothing.
 pub(crate) fn vectors(bytes: &[u8]) {
-    let Ok(text) = str::from_utf8(bytes) else { return };
-    let mut told = 0;
     let options = Options { isas: vec![Isa::best()] };
-    match check_text("fuzz", text, &options, &mut |_| told += 1) {
-        Ok(report) => assert_eq!(report.failed, told),
-        Err(error) => assert!(error.to_string().starts_with("fuzz"), "{error}"),
+    let read = |bytes: &[u8]| {
+        let mut told = 0;
+        let report = check_reader("fuzz", bytes, &options, &mut |_| told += 1);
+        match report {
+            Ok(report) => {
+                assert_eq!(report.failed, told);
+                Some(report)
+            }
+            Err(error) => {
+                assert!(error.to_string().starts_with("fuzz"), "{error}");
+                None
+            }
+        }
+    };
+    let report = read(bytes);
+    if bytes.len() < 1000 {
+        assert_eq!(read(&[b"\n \n", bytes].concat()), report);
     }
 }

@@ -101,9 +101,23 @@ pub fn check_file(
     failures: &mut dyn FnMut(&FailedCase),
 ) -> Result<Report, VectorFileError> {
     let name = path.display().to_string();
-    let bad = |what: String| VectorFileError { file: name.clone(), place: String::new(), what };
-    let file = File::open(path).map_err(|error| bad(error.to_string()))?;
-    let mut reader = BufReader::new(file);
+    match File::open(path) {
+        Ok(file) => check_reader(&name, BufReader::new(file), options, failures),
+        Err(error) => Err(VectorFileError { file: name, place: String::new(), what: error.to_string() }),
+    }
+}
+
+/// Checks what `reader` gives, JSON Lines or a document in Wycheproof's shape; `name` is the file's name in messages.
+///
+/// # Errors
+/// [`VectorFileError`] if it cannot be read or is neither, naming the place.
+pub fn check_reader(
+    name: &str,
+    mut reader: impl BufRead,
+    options: &Options,
+    failures: &mut dyn FnMut(&FailedCase),
+) -> Result<Report, VectorFileError> {
+    let bad = |what: String| VectorFileError { file: name.into(), place: String::new(), what };
     // A document of Wycheproof's is one object over many lines; of JSON Lines the first line is an object by itself.
     let mut start = Vec::new();
     let mut first = 0..0;
@@ -118,14 +132,14 @@ pub fn check_file(
     let object = serde_json::from_slice(&start[first]);
     let mut reader = (&start[..]).chain(reader);
     if matches!(object, Ok(Value::Object(fields)) if !fields.contains_key("testGroups")) {
-        return run(&name, options, failures, |each| jsonl::read(&name, &mut reader, each));
+        return run(name, options, failures, |each| jsonl::read(name, &mut reader, each));
     }
     let mut text = String::new();
     reader.take(MAX_DOCUMENT + 1).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
     if text.len() as u64 > MAX_DOCUMENT {
         return Err(bad("neither JSON Lines, nor a document of at most 256 MiB".into()));
     }
-    check_text(&name, &text, options, failures)
+    check_text(name, &text, options, failures)
 }
 
 /// Checks a document in Wycheproof's shape.

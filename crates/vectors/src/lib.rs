@@ -12,7 +12,7 @@ mod jsonl;
 mod wycheproof;
 
 pub use case::{Case, CaseError, Expected};
-pub use check::{FailedCase, Options, Report, check_file, check_text};
+pub use check::{FailedCase, Options, Report, check_file, check_reader, check_text};
 pub use family::{Family, Outcome};
 use thiserror::Error;
 
