@@ -13,7 +13,7 @@ use std::{
 use crate::{
     fuzz_keep::keep,
     fuzz_log::{self, Done},
-    instrument::Instrument,
+    instrument::{Instrument, STACK},
     steps::{Checked, Cost, Steps},
 };
 
@@ -227,6 +227,7 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=30", "-verbosity=1"])
         .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .env(STACK.0, STACK.1)
         .current_dir(steps.root())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

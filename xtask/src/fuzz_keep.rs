@@ -7,6 +7,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use crate::instrument::STACK;
+
 /// Inputs that stay of a target: so many, of so many bytes each, and of so many in all.
 const KEPT: usize = 40;
 const EACH: usize = 2048;
@@ -23,6 +25,7 @@ pub(crate) fn keep(program: &Path, grown: &Path, seeds: &Path) -> Result<(), Str
         .arg(format!("-max_len={EACH}"))
         .args([&chosen, grown, seeds])
         .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+        .env(STACK.0, STACK.1)
         .stderr(Stdio::null())
         .status();
     if !merged.is_ok_and(|status| status.success()) {

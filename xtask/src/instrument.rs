@@ -1,5 +1,5 @@
-//! This program as a wrapper of the compiler, so that the stable one builds crates with sanitizers. The crates that read foreign
-//! bytes get the options; the kernels and the crates of others are compiled as always.
+//! This program as a wrapper of the compiler, so that the stable one builds crates with sanitizers. Our crates get the options, the
+//! kernels too; the crates of others are compiled as always.
 
 use std::{
     env,
@@ -21,6 +21,12 @@ const EDGES: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
+
+/// For the kernels, whose functions are so large that usual checks make the compiler take a time of its own kind: each check is a call.
+const KERNELS: &[&str] = &["-Cllvm-args=-asan-instrumentation-with-call-threshold=0", "-Clto=off"];
+
+/// Frames of kernels are large where each value has a place of its own: the setting of stacks for what runs then.
+pub(crate) const STACK: (&str, &str) = ("RUST_MIN_STACK", "67108864");
 
 /// What crates are compiled for.
 #[derive(Clone, Copy)]
@@ -47,14 +53,19 @@ impl Instrument {
     }
 }
 
-/// As the wrapper of the compiler: compiles one crate, with the options if it reads foreign bytes.
+/// As the wrapper of the compiler: compiles one crate, with the options if it is ours.
 pub(crate) fn wrapper() -> Option<ExitCode> {
     let what = env::var(VARIABLE).ok()?;
     let mut words = env::args_os().skip(1);
     let mut compiler = Command::new(words.next()?);
     compiler.args(words);
-    if env::var("CARGO_PKG_NAME").is_ok_and(|name| name.starts_with("sealwright-")) {
+    let package = env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let kernels = package == "sealwright";
+    if kernels || package.starts_with("sealwright-") {
         compiler.args(ADDRESSES).env("RUSTC_BOOTSTRAP", "1");
+        if kernels {
+            compiler.args(KERNELS);
+        }
         if what == Instrument::Fuzzing.name() {
             compiler.args(EDGES);
         }

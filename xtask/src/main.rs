@@ -91,8 +91,9 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              builds one program for all changes; needs cargo-mutants
   reproducible  builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those
              named; both must be the same, byte for byte. Words from the first option on go to cargo build
-  sanitize   the tests of the crates that read foreign bytes (or of those named) under the address sanitizer, which has to
-             see a planted fault first. `sanitize threads` and `sanitize memory` do so under the sanitizers for data races and for
+  sanitize   tests of the kernels and of the crates that read foreign bytes (or of those named) under the address sanitizer,
+             which has to see planted faults first, in the kernels at each level; with SEALWRIGHT_SANITIZE=all, all tests of
+             the kernels. `sanitize threads` and `sanitize memory` do so under the sanitizers for data races and for
              undefined memory, in a root with Debian's compiler and its sources, which `sanitize --make-root` makes
   sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
