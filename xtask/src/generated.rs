@@ -1,26 +1,38 @@
-//! The code that the compiler made of the kernels, searched for two ways in which a secret could decide what is done next.
+//! The code that the compiler made of the kernels, searched for three ways in which a secret could decide what is done next.
 //!
 //! 1. Kernels with vector registers hold keys and texts there, and nothing can branch on these or read memory at a place that
 //!    they say before they were moved to a general register or to flags, or gathered. Each such instruction is looked at, and
 //!    words that were moved are followed to where they are used ([`taint`]).
-//! 2. In all functions of the library, an address whose index was read from memory as a byte or two, or came from a vector
+//! 2. In the functions of the key paths a comparison that ends early ([`compared`]), or one by `memcmp`, which may.
+//! 3. In all functions of the library, an address whose index was read from memory as a byte or two, or came from a vector
 //!    register, in the same run of instructions: what a table indexed by a secret looks like.
 //!
-//! Valgrind follows secrets truly, but knows neither VAES nor AVX-512. This knows every level, but only these two patterns.
+//! Valgrind follows secrets truly, but knows neither VAES nor AVX-512. This knows every level, but only these patterns.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
-    disassembly::{self, Line, address, general, joins, parts},
-    taint,
+    compared,
+    disassembly::{self, Function, Line, address, general, joins, parts},
+    taint::{self, Moved},
 };
 
-/// What is in order, and why: a part of a function's name, a part of the instruction.
-const KNOWN: &[(&str, &str, &str)] = &[
-    ("", "movslq (", "a jump over levels or suites: which one is no secret"),
-    ("fmt::Debug>::fmt", "", "names of suites"),
-    ("committing::Committing", "", "which suite, and how full a buffer of SHA-256 is"),
-    ("cbc_hmac::CbcHmac", "(%rsp,", "how full a buffer of SHA-2 is"),
+/// What is in order, and why: a part of a function's name, of the instruction that reads the byte, and of the one that it indexes.
+const KNOWN: &[(&str, &str, &str, &str)] = &[
+    ("", "", "movslq (", "a jump over levels or suites: which one is no secret"),
+    ("fmt::Debug>::fmt", "", "", "names of suites"),
+    ("fmt::Display>::fmt", "", "", "names of suites and errors"),
+    ("suite::Suite as core::str::traits::FromStr>", "", "", "names of suites"),
+    ("isa::Isa as core::str::traits::FromStr>", "", "", "names of levels"),
+    ("grant::Grant::to_bytes", "", "", "the number of a scheme"),
+    ("committing::Committing", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
+    ("cbc_hmac::CbcHmac", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
+];
+
+/// Functions that compare what everybody may know, and what: part of a function's name.
+const PUBLIC: &[(&str, &str)] = &[
+    ("suite::Suite as core::str::traits::FromStr>", "names of suites"),
+    ("isa::Isa as core::str::traits::FromStr>", "names of levels"),
 ];
 
 /// Functions that read tables at secret places, as their names say; for research only.
@@ -44,14 +56,56 @@ pub(crate) fn search(code: &str) -> Found {
     for function in disassembly::functions(code) {
         let body: Vec<Line<'_>> =
             function.body.iter().map(|&(address, instruction)| parts(address, instruction)).collect();
-        of_function(function.name, &body, &mut found);
+        of_function(&function, &body, &mut found);
     }
     found
 }
 
-fn of_function(function: &str, body: &[Line<'_>], found: &mut Found) {
-    let ours = ["simd", "block", "ghash", "mode", "raw", "batch", "committing", "suite", "tag", "key", "nonce"];
-    if !ours.iter().any(|module| function.contains(&format!("sealwright::{module}::"))) {
+/// Where keys, texts and tags pass through: modules of crates. Of the others none is searched.
+const OURS: &[(&str, &[&str])] = &[
+    (
+        "sealwright",
+        &[
+            "aead",
+            "batch",
+            "block",
+            "committing",
+            "counter",
+            "drbg",
+            "ghash",
+            "key",
+            "mode",
+            "random_nonce",
+            "raw",
+            "simd",
+            "suite",
+            "tag",
+        ],
+    ),
+    (
+        "sealwright_session",
+        &["batch", "client", "ghash", "grant", "material", "packet", "scheme", "schemes", "service", "table"],
+    ),
+    ("sealwright_stream", &["chunk", "cipher", "opener", "sealer"]),
+    ("sealwright_file", &["body", "key", "read", "recipient", "secret", "slots", "unlock"]),
+];
+
+/// Whether a function's name, or a type in it, is of a key path.
+fn is_ours(function: &str) -> bool {
+    OURS.iter().any(|(name, modules)| {
+        let path = format!("{name}::");
+        let mut paths = function.match_indices(&path).filter(|(at, _)| {
+            // Not the end of another crate's name.
+            !function[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
+        });
+        paths.any(|(at, path)| {
+            modules.iter().any(|module| function[at + path.len()..].starts_with(&format!("{module}::")))
+        })
+    })
+}
+
+fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[Line<'_>], found: &mut Found) {
+    if !is_ours(function) {
         return;
     }
     found.functions += 1;
@@ -60,28 +114,41 @@ fn of_function(function: &str, body: &[Line<'_>], found: &mut Found) {
         ["sse", "avx2", "avx512"].iter().find(|level| function.starts_with(&format!("sealwright::simd::{level}::")));
     if let Some(level) = level {
         let kinds = found.leaving.entry((*level).to_owned()).or_default();
-        let mut moves = HashSet::new();
+        let (mut words, mut last_bytes) = (HashSet::new(), HashSet::new());
         for at in 0..body.len() {
             match leaves(body, at) {
                 Leaves::Not => {}
-                Leaves::Known(why) => *kinds.entry(why).or_default() += 1,
+                Leaves::LastByte => {
+                    *kinds.entry("the last byte of a block, as of a counter").or_default() += 1;
+                    last_bytes.insert(at);
+                }
                 Leaves::Words => {
                     *kinds.entry("words that are only combined and stored").or_default() += 1;
-                    moves.insert(at);
+                    words.insert(at);
                 }
                 Leaves::Unknown => found.wrong.push(format!("{function}: {}", written(&body[at]))),
             }
         }
-        let decide = taint::wrong(body, &moves, &joins(body));
-        found.wrong.extend(
-            decide.iter().map(|&at| format!("{function}: decides by a word of a text: {}", written(&body[at]))),
-        );
+        for (moves, moved) in [(words, Moved::Word), (last_bytes, Moved::LastByte)] {
+            let decide = taint::wrong(body, &moves, &joins(body), moved);
+            found.wrong.extend(
+                decide.iter().map(|&at| format!("{function}: decides by a word of a text: {}", written(&body[at]))),
+            );
+        }
+    }
+    let calls = text.iter().filter(|(_, line)| (line.starts_with("call") || line.starts_with("jmp")) && compares(line));
+    let calls = calls.map(|&(at, line)| format!("{function}: {at:x}: {line}"));
+    let early = compared::early(body, &joins(body)).into_iter();
+    let early = early.map(|at| format!("{function}: a comparison that ends early: {}", written(&body[at])));
+    let public = |function: &str| PUBLIC.iter().any(|(name, _)| function.contains(name));
+    if !public(function) {
+        found.wrong.extend(calls.chain(early));
     }
     for (from, to) in indexed(body) {
         let what = format!("{function}: {to}, after {from}");
         if function.contains(VARTIME) {
             found.vartime += 1;
-        } else if !KNOWN.iter().any(|(name, part, _)| function.contains(name) && to.contains(part)) {
+        } else if !is_known(function, &from, &to) {
             found.wrong.push(what);
         }
     }
@@ -91,11 +158,20 @@ fn written((address, name, operands): &Line<'_>) -> String {
     format!("{address:x}: {name} {}", operands.join(","))
 }
 
+fn is_known(function: &str, from: &str, to: &str) -> bool {
+    KNOWN.iter().any(|(name, read, used, _)| function.contains(name) && from.contains(read) && to.contains(used))
+}
+
+/// Whether it is a call to a function of the C library that compares, and may end early.
+fn compares(line: &str) -> bool {
+    ["<memcmp@", "<memcmp>", "<bcmp@", "<bcmp>", "memcmp@GLIBC", "bcmp@GLIBC"].iter().any(|name| line.contains(name))
+}
+
 #[derive(PartialEq, Debug)]
 enum Leaves {
     Not,
-    /// It does, and this is why it may.
-    Known(&'static str),
+    /// It moves what may be the last byte of a counter block, which is followed.
+    LastByte,
     /// It moves a word, which is followed to where it is used.
     Words,
     Unknown,
@@ -108,16 +184,7 @@ fn leaves(body: &[Line<'_>], at: usize) -> Leaves {
     let to_general = operands.last().is_some_and(|last| general(last).is_some());
     let from_vector = operands.len() > 1 && operands[..operands.len() - 1].iter().any(|word| word.contains("mm"));
     if plain.starts_with("pextrb") && operands[0] == "$0xf" && to_general {
-        return Leaves::Known("the last byte of a counter block");
-    }
-    if (plain.starts_with("pextrq") || plain == "movq") && from_vector && to_general {
-        // OCB makes a nonce's first offset with shifts of words, by a number of bits that the nonce says
-        let register = operands.last().and_then(|last| general(last));
-        let turned = body[at + 1..]
-            .iter()
-            .take(3)
-            .any(|(_, name, operands)| *name == "bswap" && operands.last().and_then(|last| general(last)) == register);
-        return if turned { Leaves::Known("words of OCB's stretched nonce") } else { Leaves::Words };
+        return Leaves::LastByte;
     }
     let moves = matches!(plain, "movd" | "movq") || plain.starts_with("pextr") || plain.starts_with("cvt");
     let masks = plain.contains("movmsk") || (plain.starts_with("kmov") && operands[0].contains("%k"));
@@ -217,6 +284,68 @@ mod tests {
             "vmovq  %xmm0,%rdx\n  14:\tbswap  %rdx",
         ] {
             assert!(search(&kernel(right)).wrong.is_empty(), "{right}");
+        }
+    }
+
+    #[test]
+    fn the_last_byte_of_a_block_and_turned_words_are_followed() {
+        let kernel =
+            |lines: &str| format!("0000000000000010 <sealwright::simd::avx2::run>:\n  10:\t{lines}\n  1f:\tret\n");
+        let decides = "test   %rax,%rax\n  1e:\tje     10";
+        for (planted, wrong) in [
+            (format!("vpextrb $0xf,%xmm0,%eax\n  16:\t{decides}"), 1),
+            (format!("vmovq  %xmm0,%rax\n  16:\tbswap  %rax\n  19:\t{decides}"), 1),
+            // As GCM asks whether a counter carries, and OCB shifts its nonce
+            ("vpextrb $0xf,%xmm0,%eax\n  16:\tcmp    $0xf0,%eax\n  1b:\tja     10".to_owned(), 0),
+            (
+                "vmovq  %xmm0,%rax\n  16:\tbswap  %rax\n  19:\tshld   %cl,%rax,%rdx\n  1c:\tmov    %rdx,(%rdi)"
+                    .to_owned(),
+                0,
+            ),
+        ] {
+            assert_eq!(search(&kernel(&planted)).wrong.len(), wrong, "{planted}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_of_tags_that_ends_early_is_found() {
+        let early = "  10:\tmovzbl (%rdi,%rcx,1),%eax\n  14:\tcmp    (%rsi,%rcx,1),%al\n  17:\tjne    20 <x>\n";
+        let called = "  10:\tcall   *0x71acd0(%rip)        # 13fded8 <bcmp@GLIBC_2.2.5>\n  16:\ttest   %eax,%eax\n";
+        for function in
+            ["sealwright::tag::Tag::matches", "sealwright_session::client::Client::open", "sealwright_file::slots::f"]
+        {
+            for planted in [early, called] {
+                let found = search(&format!("0000000000000010 <{function}>:\n{planted}  20:\tret\n"));
+                assert_eq!(found.wrong.len(), 1, "{function}: {planted}");
+            }
+        }
+        let names = "<sealwright::suite::Suite as core::str::traits::FromStr>::from_str";
+        assert!(search(&format!("0000000000000010 <{names}>:\n{called}  20:\tret\n")).wrong.is_empty());
+    }
+
+    #[test]
+    fn tables_are_found_wherever_keys_pass() {
+        for function in [
+            "<sealwright::committing::Committing as sealwright::aead::Aead>::open_in_place",
+            "sealwright::mode::cbc_hmac::CbcHmac<_>::tag",
+            "sealwright_session::packet::Keyed::open",
+            "<sealwright_session::schemes::derived::Derived as sealwright_session::scheme::Scheme>::keyed",
+            "sealwright_stream::cipher::Cipher::new",
+            "sealwright_file::key::stretch::stretch",
+        ] {
+            assert_eq!(
+                search(&TABLE.replace("sealwright::ghash::table::times", function)).wrong.len(),
+                1,
+                "{function}"
+            );
+        }
+        // The place in the buffer of a hash, which lies on the stack.
+        let place = TABLE.replace("sealwright::ghash::table::times", "sealwright::committing::Committing::derive");
+        let place = place.replace("0x3(%rdi)", "0x90(%rsp)").replace("(%rax,%rcx,1)", "(%rsp,%rcx,1)");
+        assert!(search(&place).wrong.is_empty());
+        assert_eq!(search(&place.replace("0x90(%rsp)", "0x90(%rdi)")).wrong.len(), 1);
+        for other in ["other_sealwright::key::f", "sealwright_cli::key::f", "sealwright_file::list::f"] {
+            assert!(search(&TABLE.replace("sealwright::ghash::table::times", other)).wrong.is_empty(), "{other}");
         }
     }
 }

@@ -4,6 +4,7 @@ mod aarch64;
 mod beside;
 mod capi;
 mod circles;
+mod compared;
 mod constant_time;
 mod crash;
 mod debian;

@@ -16,16 +16,29 @@ type Registers = u32;
 struct State {
     registers: Registers,
     flags: bool,
+    /// The flags say whether the last byte of a counter block is near its end.
+    near: bool,
+}
+
+/// What is moved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Moved {
+    /// A word of a text or a key.
+    Word,
+    /// What may be the last byte of a counter block. Whether this carries soon may decide something where the nonce alone made it.
+    LastByte,
 }
 
 /// Which instructions decide something by a value that one of `moves` takes to a general register.
-pub(crate) fn wrong(body: &[Line<'_>], moves: &HashSet<usize>, joins: &HashSet<u64>) -> Vec<usize> {
+pub(crate) fn wrong(body: &[Line<'_>], moves: &HashSet<usize>, joins: &HashSet<u64>, moved: Moved) -> Vec<usize> {
     let (mut state, mut wrong) = (State::default(), Vec::new());
     for (at, line) in body.iter().enumerate() {
         if joins.contains(&line.0) {
             state = State::default();
         }
-        let (after, decides) = step(line, state, moves.contains(&at));
+        let (mut after, decides) = step(line, state, moves.contains(&at));
+        after.near =
+            after.flags && (moved == Moved::LastByte && near_its_end(line) || state.near && line.1.starts_with('j'));
         if decides {
             wrong.push(at);
         }
@@ -46,7 +59,10 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
     }
     let conditional = (name.starts_with('j') && !name.starts_with("jmp")) || name.starts_with("set");
     let takes = conditional || ["cmov", "adc", "sbb", "loop"].iter().any(|other| name.starts_with(other));
-    decides |= state.flags && takes;
+    let by_size = ["a", "ae", "b", "be"]
+        .iter()
+        .any(|size| ["j", "set", "cmov"].iter().any(|what| name.strip_prefix(what) == Some(*size)));
+    decides |= state.flags && takes && !(state.near && by_size);
     // A jump to where a register says.
     decides |= (name.starts_with("jmp") || name.starts_with("call"))
         && operands.iter().any(|word| word.strip_prefix('*').is_some_and(&holds));
@@ -91,6 +107,15 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
     (after, decides)
 }
 
+/// Whether a byte is compared with a number that only the last byte of a counter block is compared with: so many blocks before its end.
+fn near_its_end((_, name, operands): &Line<'_>) -> bool {
+    let number =
+        operands.first().and_then(|word| word.strip_prefix("$0x")).and_then(|hex| u64::from_str_radix(hex, 16).ok());
+    // As a byte, or with its sign in all of a register.
+    let number = number.map(|number| if number > 0xffff { number & 0xff } else { number });
+    name.starts_with("cmp") && number.is_some_and(|number| (0xc0..=0x101).contains(&number))
+}
+
 /// A general register as a bit, by any of its names or its short one.
 fn number(word: &str) -> Option<Registers> {
     const NAMES: [&str; 16] =
@@ -105,10 +130,10 @@ mod tests {
     use crate::disassembly::parts;
 
     /// What is wrong after the first instruction, which moves a value into %rax.
-    fn after(lines: &[&str]) -> usize {
+    fn after(moved: Moved, lines: &[&str]) -> usize {
         let all = [&["vmovq  %xmm0,%rax"], lines, &["ret"]].concat();
         let body: Vec<Line<'_>> = all.iter().enumerate().map(|(at, line)| parts(0x10 + at as u64, line)).collect();
-        wrong(&body, &HashSet::from([0]), &HashSet::new()).len()
+        wrong(&body, &HashSet::from([0]), &HashSet::new(), moved).len()
     }
 
     #[test]
@@ -120,7 +145,7 @@ mod tests {
             &["bswap  %rax", "shld   $0x8,%rax,%rcx", "cmp    $0x3,%rsi", "ja     11", "mov    %cx,(%rdi)"],
             &["cmp    $0x3,%rsi", "cmovae %rax,%rcx", "mov    %rcx,(%rdi)"],
         ] {
-            assert_eq!(after(right), 0, "{right:?}");
+            assert_eq!(after(Moved::Word, right), 0, "{right:?}");
         }
     }
 
@@ -135,7 +160,28 @@ mod tests {
             &["lea    0x8(%rax),%rcx", "jmp    *%rcx"],
             &["cmp    $0x3,%rsi", "je     20", "mov    (%rcx,%rax,8),%rdx"],
         ] {
-            assert_eq!(after(planted), 1, "{planted:?}");
+            assert_eq!(after(Moved::Word, planted), 1, "{planted:?}");
         }
+    }
+
+    #[test]
+    fn the_last_byte_of_a_counter_decides_only_when_it_carries() {
+        for right in [
+            &["movzbl %al,%eax", "cmp    $0xf8,%eax", "ja     12"][..],
+            &["cmp    $0xf8,%al", "jbe    12"],
+            &["add    $0x10,%eax", "mov    %al,0x4(%rdi)"],
+        ] {
+            assert_eq!(after(Moved::LastByte, right), 0, "{right:?}");
+        }
+        for planted in [
+            &["test   %al,%al", "je     12"][..],
+            &["cmp    $0xf8,%al", "je     12"],
+            &["cmp    $0x10,%al", "ja     12"],
+            &["cmp    %al,%dl", "ja     12"],
+            &["movzbl %al,%eax", "mov    (%rcx,%rax,8),%rdx"],
+        ] {
+            assert_eq!(after(Moved::LastByte, planted), 1, "{planted:?}");
+        }
+        assert_eq!(after(Moved::Word, &["cmp    $0xf8,%al", "ja     12"]), 1);
     }
 }
