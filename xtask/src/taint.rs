@@ -87,6 +87,11 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
     }
     let Some((to, rest)) = operands.split_last() else { return (after, decides) };
     let Some(register) = number(to) else { return (after, decides) };
+    if name.starts_with("set") {
+        // What the flags said counts where they were asked.
+        after.registers &= !register;
+        return (after, decides);
+    }
     if moves {
         after.registers |= register;
         return (after, decides);
@@ -169,6 +174,7 @@ mod tests {
         for right in [
             &["movzbl %al,%eax", "cmp    $0xf8,%eax", "ja     12"][..],
             &["cmp    $0xf8,%al", "jbe    12"],
+            &["cmp    $0xf8,%al", "setbe  %al", "test   %al,%dl", "je     12"],
             &["add    $0x10,%eax", "mov    %al,0x4(%rdi)"],
         ] {
             assert_eq!(after(Moved::LastByte, right), 0, "{right:?}");
