@@ -135,7 +135,8 @@ impl Kept {
 
     /// Gbit/s of four lanes that were placed and routed, with its interval if there are enough seeds, or the median alone.
     pub(super) fn four_lanes(&self, design: Design) -> Option<(f64, Option<Interval>)> {
-        let found = self.of(design).find(|found| found.lanes == 4 && found.fmax_mhz.is_some() && found.device == DEVICE)?;
+        let found =
+            self.of(design).find(|found| found.lanes == 4 && found.fmax_mhz.is_some() && found.device == DEVICE)?;
         let rate = |mhz: f64| mhz * BITS / 1e3;
         Some((rate(found.fmax_mhz?), found.clocks().map(|clocks| clocks.map(rate))))
     }
