@@ -1,6 +1,6 @@
 //! `cargo xtask constant-time`: the kernels of the release build under valgrind, which calls secrets undefined and reports each
-//! branch and each address that depends on one. The program is `crates/probes/src/bin/constant_time.rs`. Then the code that the
-//! compiler made of the kernels is searched for what valgrind cannot run.
+//! branch and each address that depends on one. The program is `crates/probes/src/bin/constant_time.rs`. Then times are compared by
+//! statistics at every level, and the code that the compiler made of the kernels is searched for what valgrind cannot run.
 
 use std::process::Command;
 
@@ -16,6 +16,7 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
     let words = ["build", "--release", "--package", "sealwright-probes"];
     if steps.cargo("the kernels, released", &words, &[]) {
         steps.check("constant time", check);
+        steps.check("times", times);
         steps.check("generated code with planted tables", |steps| search(steps, "constant-time"));
         // A program that was built before would tell nothing of these sources
         if steps.cargo("release binaries", lab::BUILD, &[]) {
@@ -40,6 +41,22 @@ fn check(steps: &Steps) -> Checked {
         return Checked::Wrong(if wrong.is_empty() { vec![run.status.to_string()] } else { wrong });
     }
     Checked::of(wrong, out.lines().last().unwrap_or("nothing was printed").to_owned())
+}
+
+/// Times of every mode, at every level, for two kinds of secrets.
+fn times(steps: &Steps) -> Checked {
+    let run = match Command::new(steps.release("timing")).arg("10000").output() {
+        Ok(run) => run,
+        Err(error) => return Checked::Cannot(format!("timing: {error}")),
+    };
+    let out = String::from_utf8_lossy(&run.stdout);
+    print!("{out}");
+    let last = out.lines().last().unwrap_or("nothing was printed").to_owned();
+    match run.status.code() {
+        Some(0) => Checked::Right(last),
+        Some(4) => Checked::Cannot(format!("the machine is too busy: {last}")),
+        _ => Checked::Wrong(vec![last, String::from_utf8_lossy(&run.stderr).into_owned()]),
+    }
 }
 
 fn search(steps: &Steps, name: &str) -> Checked {

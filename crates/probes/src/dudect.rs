@@ -1,0 +1,268 @@
+//! Whether times tell two kinds of secrets apart (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017):
+//! both kinds come in random order, and Welch's t of their times grows with the number of samples if the means differ.
+
+use std::{hint::black_box, time::Instant};
+
+use sealwright::{Aead, Isa};
+
+use crate::subjects::Subject;
+
+/// Beyond this, times are said to differ. Usual is 4.5 for one test; here are hundreds, on machines with neighbours.
+pub const LIMIT: f64 = 10.0;
+/// Bytes of a text.
+const BYTES: usize = 128;
+/// Samples before the first that counts: caches and predictors are cold.
+const COLD: usize = 100;
+
+/// What the two kinds are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// One key, or a random one each time: it is set up and seals.
+    Key,
+    /// One text, or a random one each time, which is sealed.
+    Text,
+    /// A tag is refused of which this byte is wrong, or that one.
+    Tag(usize, usize),
+}
+
+impl Question {
+    /// All of them that a mode answers, which has tags of `tag` bytes. In those with a commitment this is compared first, and that
+    /// it is not the key's is told before the tag is looked at.
+    pub fn all(tag: usize) -> Vec<Question> {
+        let tags: &[(usize, usize)] = if tag == 48 { &[(0, 31), (32, 47)] } else { &[(0, tag - 1)] };
+        let tags = tags.iter().map(|&(first, last)| Question::Tag(first, last));
+        [Question::Key, Question::Text].into_iter().chain(tags).collect()
+    }
+
+    /// What the kinds are called.
+    pub fn name(self) -> String {
+        match self {
+            Question::Key => "one key or any".into(),
+            Question::Text => "one text or any".into(),
+            Question::Tag(a, b) => format!("byte {a} or {b} of the tag wrong"),
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// The kinds were not told apart.
+    Same {
+        /// Welch's t.
+        t: f64,
+        /// How many samples.
+        samples: usize,
+    },
+    /// They were, each of three times in the same direction.
+    Differs {
+        /// Welch's t, the least of the three.
+        t: f64,
+        /// How many samples the longest run took.
+        samples: usize,
+    },
+    /// They were, but not each time: something else that ran here did it.
+    Undecided {
+        /// Welch's t, of the run that saw no difference.
+        t: f64,
+    },
+}
+
+/// Asks until the answer is firm: a difference must be seen in three runs, each of new samples.
+pub fn ask(samples: usize, mut run: impl FnMut(usize) -> f64) -> Answer {
+    let first = run(samples);
+    if first.abs() <= LIMIT {
+        return Answer::Same { t: first, samples };
+    }
+    let mut least = first;
+    for more in [2, 4] {
+        let t = run(more * samples);
+        if t.abs() <= LIMIT || t.signum() != first.signum() {
+            return Answer::Undecided { t };
+        }
+        least = if t.abs() < least.abs() { t } else { least };
+    }
+    Answer::Differs { t: least, samples: 4 * samples }
+}
+
+/// Doubles the samples until a difference is seen, up to `most`: for what must be seen. Returns how many it took.
+pub fn needed(least: usize, most: usize, mut run: impl FnMut(usize) -> f64) -> Option<(usize, f64)> {
+    let mut samples = least;
+    while samples <= most {
+        let t = run(samples);
+        if t.abs() > LIMIT {
+            return Some((samples, t));
+        }
+        samples *= 2;
+    }
+    None
+}
+
+/// Welch's t of a mode's times for two kinds.
+pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usize) -> f64 {
+    let key = vec![0x5a; subject.key_len];
+    let aead = (subject.make)(isa, &key);
+    let nonce = vec![9; aead.nonce_len()];
+    match question {
+        Question::Key => {
+            let (mut key, mut text) = (key, [0; BYTES]);
+            t_of(samples, |random, other| {
+                random.fill(&mut key, other);
+                text.fill(7);
+                let start = Instant::now();
+                let aead = (subject.make)(isa, black_box(&key));
+                black_box(aead.seal_in_place(&nonce, b"header", &mut text)).ok();
+                start.elapsed()
+            })
+        }
+        Question::Text => {
+            let mut text = [0; BYTES];
+            t_of(samples, |random, other| {
+                random.fill(&mut text, other);
+                let start = Instant::now();
+                black_box(aead.seal_in_place(&nonce, b"header", black_box(&mut text))).ok();
+                start.elapsed()
+            })
+        }
+        Question::Tag(first, last) => refused(&*aead, [first, last], samples, |aead, text, tag| {
+            black_box(aead.open_in_place(&nonce, b"header", text, tag)).ok();
+        }),
+    }
+}
+
+/// A tag that is compared byte by byte until one differs, behind what computes it: what has to be seen.
+pub fn planted(isa: Isa, subject: &Subject, samples: usize) -> f64 {
+    let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
+    let nonce = vec![9; aead.nonce_len()];
+    let Ok(ours) = aead.seal_in_place(&nonce, b"header", &mut [7; BYTES]) else { return 0.0 };
+    refused(&*aead, [0, aead.tag_len() - 1], samples, |aead, text, tag| {
+        black_box(aead.seal_in_place(&nonce, b"header", text)).ok();
+        for (ours, theirs) in ours.as_ref().iter().zip(tag) {
+            if black_box(*ours) != black_box(*theirs) {
+                break;
+            }
+        }
+        text.fill(0);
+    })
+}
+
+/// The same kind under two names: nothing may be seen here.
+pub fn nothing(isa: Isa, subject: &Subject, samples: usize) -> f64 {
+    let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
+    let nonce = vec![9; aead.nonce_len()];
+    refused(&*aead, [3, 3], samples, |aead, text, tag| {
+        black_box(aead.open_in_place(&nonce, b"header", text, tag)).ok();
+    })
+}
+
+/// The times of refusing tags of which one byte or the other is wrong.
+fn refused(
+    aead: &dyn Aead,
+    wrong: [usize; 2],
+    samples: usize,
+    mut open: impl FnMut(&dyn Aead, &mut [u8], &[u8]),
+) -> f64 {
+    let mut sealed = [7; BYTES];
+    let nonce = vec![9; aead.nonce_len()];
+    let Ok(genuine) = aead.seal_in_place(&nonce, b"header", &mut sealed) else { return 0.0 };
+    let (mut text, mut tag) = ([0; BYTES], genuine.as_ref().to_vec());
+    t_of(samples, |random, other| {
+        text.copy_from_slice(&sealed);
+        tag.copy_from_slice(genuine.as_ref());
+        let bit = 1 << (random.bits() % 8);
+        // Both bytes are written, one with nothing: which one is not to be told by what was written before.
+        let masks = if other { [0, bit] } else { [bit, 0] };
+        for (at, mask) in wrong.into_iter().zip(masks) {
+            tag[at] ^= mask;
+        }
+        let start = Instant::now();
+        open(aead, black_box(&mut text), black_box(&tag));
+        start.elapsed()
+    })
+}
+
+/// Welch's t of so many times of two kinds in random order.
+fn t_of(samples: usize, mut time: impl FnMut(&mut Random, bool) -> std::time::Duration) -> f64 {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ samples as u64);
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for i in 0..samples + COLD {
+        let other = random.bits() % 2 == 1;
+        let nanoseconds = time(&mut random, other).as_nanos() as f64;
+        if i >= COLD {
+            times[usize::from(other)].push(nanoseconds);
+        }
+    }
+    // Slow times are other programs'. The fast half shows small differences best, nine tenths those of rare ways.
+    let [half, most] = [0.5, 0.9].map(|part| welch(&times, part));
+    if half.abs() > most.abs() { half } else { most }
+}
+
+/// Welch's t of the times that are not above this quantile of all.
+fn welch(times: &[Vec<f64>; 2], part: f64) -> f64 {
+    let mut all = times.concat();
+    all.sort_unstable_by(f64::total_cmp);
+    let Some(&most) = all.get((all.len() as f64 * part) as usize) else { return 0.0 };
+    let [a, b] = times.each_ref().map(|times| {
+        let kept: Vec<f64> = times.iter().copied().filter(|time| *time <= most).collect();
+        let count = kept.len() as f64;
+        let mean = kept.iter().sum::<f64>() / count;
+        let variance = kept.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        (mean, variance / count)
+    });
+    let t = (b.0 - a.0) / (a.1 + b.1).sqrt();
+    if t.is_finite() { t } else { 0.0 }
+}
+
+/// Marsaglia's xorshift: which kind comes, and random secrets.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 11
+    }
+
+    /// Writes random bytes, or always the same: in the same way.
+    fn fill(&mut self, bytes: &mut [u8], random: bool) {
+        let mask = if random { 0xff } else { 0 };
+        for byte in bytes {
+            *byte = 0x5a ^ (self.bits() as u8 & mask);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_tells_means_apart_and_nothing_else() {
+        let mut noise = Random(1);
+        let mut kinds = |shift: f64| -> [Vec<f64>; 2] {
+            let mut of = |shift: f64| (0..4000).map(|_| 100.0 + (noise.bits() % 50) as f64 + shift).collect();
+            [of(0.0), of(shift)]
+        };
+        assert!(welch(&kinds(0.0), 0.9).abs() < 5.0);
+        let t = welch(&kinds(5.0), 0.9);
+        assert!(t > LIMIT, "{t}");
+        assert!(welch(&kinds(-5.0), 0.9) < -LIMIT);
+        assert_eq!(welch(&[vec![], vec![]], 0.9), 0.0);
+        assert_eq!(welch(&[vec![1.0; 9], vec![1.0; 9]], 0.9), 0.0, "no variance");
+    }
+
+    #[test]
+    fn a_difference_counts_only_if_it_comes_again() {
+        let answers = |ts: [f64; 3]| {
+            let mut ts = ts.into_iter();
+            ask(10, |_| ts.next().unwrap_or_default())
+        };
+        assert_eq!(answers([9.0, 99.0, 99.0]), Answer::Same { t: 9.0, samples: 10 });
+        assert_eq!(answers([11.0, -20.0, 30.0]), Answer::Undecided { t: -20.0 });
+        assert_eq!(answers([11.0, 20.0, 3.0]), Answer::Undecided { t: 3.0 });
+        assert_eq!(answers([-20.0, -11.0, -30.0]), Answer::Differs { t: -11.0, samples: 40 });
+        assert_eq!(needed(10, 80, |samples| samples as f64 / 4.0), Some((80, 20.0)));
+        assert_eq!(needed(10, 79, |samples| samples as f64 / 4.0), None);
+    }
+}
