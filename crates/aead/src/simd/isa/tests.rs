@@ -7,10 +7,10 @@ use super::{Isa, LEVELS, Level, Sets, levels};
 /// What the compiler may use in the code of a level: all that is enabled there.
 fn enabled(level: Level) -> BTreeSet<&'static str> {
     let source = match level {
-        Level::Portable => include_str!("portable.rs"),
-        Level::Sse => include_str!("sse.rs"),
-        Level::Avx2 => include_str!("avx2.rs"),
-        Level::Avx512 => include_str!("avx512.rs"),
+        Level::Portable => include_str!("../portable.rs"),
+        Level::Sse => include_str!("../sse.rs"),
+        Level::Avx2 => include_str!("../avx2.rs"),
+        Level::Avx512 => include_str!("../avx512.rs"),
     };
     let lists = source.split("enable = \"").skip(1).filter_map(|rest| rest.split('"').next());
     lists.flat_map(|list| list.split(',')).collect()

@@ -296,5 +296,4 @@ impl FromStr for Isa {
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
-#[path = "isa_tests.rs"]
 mod tests;
