@@ -35,8 +35,9 @@ def needed(core):
 
 
 def told():
-    """What decides the places: this file."""
-    return (RTL / "flow" / "memories.py").read_text()
+    """What decides the places: this file, without its comments and empty lines."""
+    lines = (line.rstrip() for line in (RTL / "flow" / "memories.py").read_text().splitlines())
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
 def place(folder, path, seed):
