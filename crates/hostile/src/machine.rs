@@ -145,6 +145,7 @@ pub(crate) fn smp_config(bytes: &[u8]) {
 /// Any bytes as the journal of a sweep, one line after the key of its first run if the input begins so: what is known makes a table,
 /// and stays known, beside what is kept now.
 pub(crate) fn sweep_journal(bytes: &[u8]) {
+    const PROGRAM: &str = "program";
     const GRID: &str = "[workload]\nkernel = \"fft\"\nsize = 8\n[vary]\nmachine.processors = [2, 4]\n";
     static RUNS: OnceLock<(Vec<Point>, Stats)> = OnceLock::new();
     let (points, stats) = RUNS.get_or_init(|| {
@@ -155,12 +156,12 @@ pub(crate) fn sweep_journal(bytes: &[u8]) {
     let folder = crate::folder::folder();
     let path = folder.path().join("journal");
     let start = match bytes.first() {
-        Some(b'=') => format!("{{\"key\":\"{}\",\"stats\":", points[0].key()),
+        Some(b'=') => format!("{{\"key\":\"{}\",\"stats\":", points[0].key(PROGRAM)),
         _ => String::new(),
     };
     let text = [start.as_bytes(), bytes.strip_prefix(b"=").unwrap_or(bytes)].concat();
     fs::write(&path, &text).unwrap();
-    let journal = match Journal::open(&path) {
+    let journal = match Journal::open(&path, PROGRAM) {
         Ok(journal) => journal,
         Err(_) => return assert!(str::from_utf8(&text).is_err()),
     };
@@ -169,6 +170,6 @@ pub(crate) fn sweep_journal(bytes: &[u8]) {
         assert_eq!(table(&[(&points[0], stats.clone())]).lines().count(), 2);
     }
     journal.keep(&points[1], stats).unwrap();
-    let after = Journal::open(&path).unwrap();
+    let after = Journal::open(&path, PROGRAM).unwrap();
     assert!(after.known(&points[1]) == Some(stats) && after.known(&points[0]) == before.as_ref());
 }

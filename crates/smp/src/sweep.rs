@@ -34,7 +34,7 @@ pub struct Point {
 
 impl Point {
     /// What results are kept by: a digest of all settings and of the program that simulates.
-    fn key(&self, program: &str) -> String {
+    pub fn key(&self, program: &str) -> String {
         let digest = Sha256::new().chain_update(program).chain_update("\n").chain_update(&self.settings).finalize();
         hex(&digest[..16])
     }
