@@ -7,6 +7,9 @@ use sealwright::{
 };
 use zeroize::{Zeroize, Zeroizing};
 
+/// Bytes of the associated data of a record of TLS 1.2.
+pub(super) const AD: usize = 13;
+
 /// Which mode under which length of key.
 #[derive(Clone, Copy)]
 pub(super) struct Algorithm {
@@ -62,7 +65,7 @@ pub(super) struct Cipher {
     /// Sealing: whether `tag` is that of all that came; otherwise the end makes it.
     tagged: bool,
     /// Associated data of the record of TLS 1.2 that comes next.
-    pub(super) record: Option<[u8; super::records::AD]>,
+    pub(super) record: Option<[u8; AD]>,
 }
 
 impl Cipher {

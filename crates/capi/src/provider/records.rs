@@ -3,13 +3,14 @@
 
 use sealwright::Key;
 
-use super::{cipher::Cipher, params::Param};
+use super::{
+    cipher::{AD, Cipher},
+    params::Param,
+};
 
 /// Bytes of the nonce's fixed part, and of the part that is counted, which a record carries.
 const FIXED: usize = 4;
 const COUNTED: usize = 8;
-/// Bytes of a record's associated data.
-pub(super) const AD: usize = 13;
 
 impl Cipher {
     /// A record of TLS 1.2 in `record`: the explicit nonce, the text, the tag. Returns the length of what is in it then.

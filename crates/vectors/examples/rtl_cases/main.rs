@@ -195,7 +195,7 @@ fn random(
         }
         let number = u32::from_be_bytes([counter[8], counter[9], counter[10], counter[11]]).wrapping_add(1);
         counter[8..].copy_from_slice(&number.to_be_bytes());
-        let wrong_bit = flips && number_of % 2 == 0;
+        let wrong_bit = flips && number_of.is_multiple_of(2);
         let ad_len = match (fixed, random.below(4)) {
             (Some(shape), _) => shape.ad,
             _ if wrong_bit => random.below(20),
