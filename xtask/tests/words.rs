@@ -21,7 +21,7 @@ fn wrong_words_get_a_hint() {
         (&["mutants", "sesion"], "crates/sesion: there is no such crate"),
         (&["mutants", "session", "src/nothing.rs"], "crates/session/src/nothing.rs: there is no such file"),
         (&["reproducible", "weel"], "weel: it builds program, lab, wheel"),
-        (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
+        (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright, sealwright-session"),
         (&["sanitize", "threads", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
         (&["sanitize", "memory", "sealwright-relay"], "sealwright-relay: the crates are sealwright-session"),
         (&["sbom", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
