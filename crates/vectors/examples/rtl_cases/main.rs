@@ -179,9 +179,12 @@ fn random(
     let mut counter = random.bytes(12);
     let mut number_of: usize = 0;
     let mut wrong_tags: usize = 0;
-    while made < blocks {
+    loop {
         // First, every second packet is a short one that a wrong bit in its tag must refuse, until each bit has been the wrong one.
         let flips = fixed.is_none() && wrong_tags < 8 * scheme.tag_len;
+        if made >= blocks && !flips {
+            return Ok(());
+        }
         if fixed.is_none() && !flips && random.below(200) == 0 {
             let (slot, key) = (random.below(scheme.slots as u64), random.bytes(scheme.suite.key_len()));
             write_key(out, slot, &key)?;
@@ -268,7 +271,6 @@ fn random(
             packet.write(out)?;
         }
     }
-    Ok(())
 }
 
 /// The vectors of `files` that have a nonce of 12 bytes, a tag of the scheme's length and a key that the suite takes.
