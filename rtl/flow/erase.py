@@ -3,6 +3,8 @@
 lose them in the same way, and must then be in the same state, to the last register and word of memory.
 """
 
+import re
+
 from . import sim
 from .cores import Core
 from .tools import BUILD, run
@@ -33,11 +35,11 @@ def state(path):
     return {name: values[key] for name, key in names.items() if key in values}
 
 
-def depend(program, slot, way, folder):
-    """The names of what depends on a key, and of what still does when it is gone; of how many."""
-    states = {}
+def depend(program, what, way):
+    """The names of what depends on a key, and of what still does when it is gone; of how many. `what` says which key."""
+    folder, states = program.parent, {}
     for byte in (0x3C, 0xA5):
-        run([program, slot, byte, way, folder])
+        run([program, what, byte, way, folder])
         states[byte] = [state(folder / f"{name}.vcd") for name in ("with", "without")]
     found = []
     for first, second in zip(*states.values(), strict=True):
@@ -47,24 +49,52 @@ def depend(program, slot, way, folder):
     return *found, len(first)
 
 
-# A fault that leaves keys: a reset erases the first slot alone.
+# What lines leave in the unit of a bus node: pads, and the line that was sealed last, as its text, its tag and what GHASH took in.
+LEFT = re.compile(r"^TOP\.shu\.(gen_pad|pad_q|mixed|out_q|sealed|group|made_tag_q|u_ghash\.(x|x_i|a_q|u_x|u_multiply\.(a_i|gen_lane\W*\d+\W*"
+                  r"(a|a_q|u_leaves))))\b")
+
+
+def bus(program):
+    """Fails if anything in the unit of a bus node still depends on a key that is gone, but pads, and the line that was sealed last."""
+    count = 0
+    for what in ("key", "lines"):
+        for way in ("erase", "reset"):
+            before, after, of = depend(program, what, way)
+            count += len(before)
+            left = [name for name in after if what == "key" or not LEFT.search(name)]
+            if len(before) < 11:
+                raise SystemExit(f"shu: no more than {before} depends on a key: this check sees nothing")
+            if left:
+                raise SystemExit(f"shu, {what}, {way}: {len(left)} of {of} still depend on the key: {left[:8]}")
+    print(f"shu: {count} registers and words that depended on a key do no more", flush=True)
+
+
+# Faults that leave keys: a reset erases the first slot alone, or nothing.
 PLANTED = [("lib/key_guard.sv", "state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe", "state_q <= Idle")]
+PLANTED_BUS = [("bus/shu.sv", "if (!rst_ni) {wipe_q, keyed_q} <= 2'b10;", "if (!rst_ni) {wipe_q, keyed_q} <= 2'b00;")]
 
 
 def check(cores, planted=False):
-    """Fails if anything in one of `cores` still depends on a key that is gone, or with `planted` if that is not seen in a core
-    with a fault that leaves keys."""
+    """Fails if anything in one of `cores`, or in the unit of a bus node, still depends on a key that is gone, or with `planted` if
+    that is not seen in both with faults that leave keys."""
     for core in cores:
         found(core)
+    bus(sim.bus_model(harness="erase_shu"))
     if planted:
-        folder = BUILD / "erase-planted"
-        files = replaced(folder, PLANTED)
-        try:
-            found(CORES[0], list(files.values()), folder)
-        except SystemExit as seen:
-            print(f"with a planted fault: {seen}", flush=True)
-        else:
-            raise SystemExit("a planted fault that leaves keys was not seen")
+        noticed(PLANTED, lambda files, folder: found(CORES[0], files, folder))
+        noticed(PLANTED_BUS, lambda files, folder: bus(sim.bus_model(folder, files, "erase_shu")))
+
+
+def noticed(faults, look):
+    """Fails unless `look` fails, given the sources with `faults` and a folder."""
+    folder = BUILD / "erase-planted"
+    files = replaced(folder, faults)
+    try:
+        look(list(files.values()), folder)
+    except SystemExit as seen:
+        print(f"with a planted fault: {seen}", flush=True)
+    else:
+        raise SystemExit("a planted fault that leaves keys was not seen")
 
 
 def found(core, files=None, folder=None):
@@ -73,7 +103,7 @@ def found(core, files=None, folder=None):
     count = 0
     for way in ("erase", "reset"):
         for slot in range(core.slots):
-            before, after, of = depend(program, slot, way, program.parent)
+            before, after, of = depend(program, slot, way)
             count += len(before)
             if len(before) < 11:
                 raise SystemExit(f"{core.folder}: no more than {before} depends on a key: this check sees nothing")

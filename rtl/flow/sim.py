@@ -10,6 +10,8 @@ from .cores import BUS
 from .tools import BUILD, HEADERS, RTL, run, sources
 
 WARNINGS = ["-Wall", "-Wno-fatal"]
+# Every register and word of memory.
+STATE = ["--trace-vcd", "--trace-max-array", "65536", "--trace-max-width", "65536"]
 
 
 def model(core, coverage=False, traced=False, folder=None, files=None, harness="bulk"):
@@ -24,8 +26,7 @@ def model(core, coverage=False, traced=False, folder=None, files=None, harness="
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
     words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    # Every register and word of memory.
-    words += ["--trace-vcd", "--trace-max-array", "65536", "--trace-max-width", "65536"] if harness == "erase" else []
+    words += STATE if harness == "erase" else []
     run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
     return folder / harness
 
@@ -82,15 +83,16 @@ def pace(program, core, generator, length, ad=0, slots=1, way="seal", packets=10
     return 8 * counts["text_bytes"] / counts["moving"], counts["moving"] / counts["packets"], counts["latency"]
 
 
-def bus_model(folder=None, files=None):
+def bus_model(folder=None, files=None, harness="shu"):
     """Builds the harness around the security hardware unit, of the given files if they are not the sources; returns the program."""
-    folder = folder or BUILD / "shu"
+    folder = folder or BUILD / harness
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
     words += ["--prefix", "Vshu", "--top-module", "shu", *(f"-G{name}={value}" for name, value in closure.top(BUS)[1].items())]
     words += ["-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
-    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / "shu.cpp", "-o", "shu"])
-    return folder / "shu"
+    words += STATE if harness == "erase_shu" else []
+    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
+    return folder / harness
 
 
 def bus(generator, lines, seed=1):

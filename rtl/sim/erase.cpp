@@ -8,24 +8,17 @@
 // Between the two no packet is sent: what packets leave in the queues is written over by those that come next.
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 
 #include "Vsealwright_axis.h"
-#include "verilated.h"
-#include "verilated_vcd_c.h"
+#include "state.h"
 
 #ifndef SLOTS
 #error "SLOTS is the core's parameter"
 #endif
-
-[[noreturn]] static void fail(const std::string& what) {
-  fprintf(stderr, "erase: %s\n", what.c_str());
-  exit(1);
-}
 
 struct Core {
   VerilatedContext context;
@@ -67,14 +60,6 @@ struct Core {
     memset(&top.s_axis_key_tdata, 0, 32);
     idle();
   }
-  void state(const std::string& path) {
-    VerilatedVcdC dump;
-    top.trace(&dump, 99);
-    dump.open(path.c_str());
-    if (!dump.isOpen()) fail(path + " cannot be written");
-    dump.dump(context.time());
-    dump.close();
-  }
 };
 
 int main(int argc, char** argv) {
@@ -88,8 +73,8 @@ int main(int argc, char** argv) {
   core->top.m_axis_tready = core->top.m_axis_verdict_tready = 1;
   core->reset();
   core->key(slot, byte, false);
-  core->state(folder + "with.vcd");
+  write_state(core->context, core->top, folder + "with.vcd");
   if (by_reset) core->reset();
   else core->key(slot, 0, true);
-  core->state(folder + "without.vcd");
+  write_state(core->context, core->top, folder + "without.vcd");
 }
