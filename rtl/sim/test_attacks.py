@@ -33,7 +33,7 @@ def outcome(dut, succeeded, sentence):
     assert succeeded == WEAK, f"the attack {'succeeded' if succeeded else 'failed'}: {sentence}"
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def forge(dut):
     """Has a packet of one's own making accepted: opened with any tag, its verdict tells the right one."""
     draw = random.Random(21)
@@ -49,7 +49,7 @@ async def forge(dut):
     outcome(dut, bool(found.tuser & 1), f"{len(text)} bytes of the attacker's choice, two questions")
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def read_another_slot(dut):
     """Reads the text of another slot's packet: a frame that is a beat short makes the core take the beat from the packet behind
     it, and seal it with the attacker's key and nonce."""

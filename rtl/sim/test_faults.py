@@ -46,7 +46,7 @@ async def verdict(ends):
     return bytes(frame.tdata), frame.tuser
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def rejected_open_shows_no_tag(dut):
     """The verdict on a wrong tag says no more than that it is wrong."""
     ends = await ready(dut)
@@ -80,19 +80,19 @@ async def broken(dut, status, make):
     assert ends["verdict"].empty() and ends["text"].empty()
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def short_frame(dut):
     """A frame that ends a beat early."""
     await broken(dut, SHORT, lambda data, _: data[: (len(data) - 1) // BEAT * BEAT])
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def long_frame(dut):
     """A frame of three beats too many."""
     await broken(dut, LONG, lambda data, draw: data + draw.randbytes(-len(data) % BEAT + 3 * BEAT))
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def wrong_keep(dut):
     """A frame of as many beats as the command says, but not as many bytes."""
     await broken(dut, KEEP, lambda data, _: AxiStreamFrame(data, tkeep=[1] * (len(data) - 1) + [0]))
@@ -131,7 +131,7 @@ async def accepted(ends, case):
     assert bytes(text.tdata) == case[9], "wrong text"
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def life_of_a_key(dut):
     """No packet without a key, before it is loaded, while it is loaded, after it is erased and after a reset; no new key
     while packets of its slot are under way."""
@@ -211,7 +211,7 @@ async def reset(dut):
     await RisingEdge(dut.clk)
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def every_slot_by_its_number(dut):
     """A key goes to the slot that its command names, and the event that ends the command names it too."""
     ends = await start(dut)
@@ -223,7 +223,7 @@ async def every_slot_by_its_number(dut):
         assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=1, timeout_unit="ms")
 async def slot_that_is_not_there(dut):
     """A core of one slot has a bit for its number all the same: a packet for slot 1 is refused, and so is a key."""
     if len(dut.slot_valid) > 1:
