@@ -1,6 +1,7 @@
 //! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
 
 mod aarch64;
+mod advisories;
 mod beside;
 mod capi;
 mod circles;
@@ -56,7 +57,7 @@ cargo xtask COMMAND
 
   test       runs all steps below; the last line says how many passed, failed and were skipped
   fmt        formatting
-  supply     licences, sources and reasons of what others wrote; `--list` prints the product's dependencies
+  supply     licences, sources, advisories and reasons of what others wrote; `--list` prints the product's dependencies
   circles    modules of a crate do not depend on each other in a circle
   clippy     lints; a warning is an error
   layers     no crate depends on a crate above it, and no product crate on the laboratory

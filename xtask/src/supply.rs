@@ -10,6 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    advisories,
     layers::PRODUCT,
     licence::allows,
     steps::{Checked, Steps},
@@ -94,8 +95,22 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Sources and licences of everything in the lock files, and a reason for each direct dependency of the product; `--list` prints those.
+/// Sources, licences and advisories of everything in the lock files, and a reason for each direct dependency of the product; `--list`
+/// prints those, `--advisories FOLDER` writes the list of advisories.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    if let [word, folder] = words
+        && word == "--advisories"
+    {
+        let list = advisories::list(folder.as_ref());
+        let written = list.and_then(|list| {
+            fs::write(steps.root().join("xtask/advisories.tsv"), &list).map_err(|error| error.to_string())?;
+            Ok(list.lines().filter(|line| !line.starts_with('#')).count())
+        });
+        return match written {
+            Ok(count) => Checked::Right(format!("{count} advisories in xtask/advisories.tsv")),
+            Err(why) => Checked::Wrong(vec![format!("{why}\n   hint: a folder with a copy of RustSec's advisory-db")]),
+        };
+    }
     let graphs = Graph::of(steps, "Cargo.toml", false).and_then(|all| Ok((all, Graph::of(steps, "Cargo.toml", true)?)));
     // A lock file that is broken or out of date must not pass for one that could not be looked at.
     let (graph, here) = match graphs {
@@ -103,8 +118,9 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Err(why) => return Checked::Wrong(vec![why]),
     };
     let product = graph.closure(PRODUCT.iter().filter_map(|(name, _)| graph.ours(name)));
-    let (mut wrong, mut counts, mut elsewhere) = (Vec::new(), [0; 2], 0);
+    let (mut wrong, mut counts, mut elsewhere, mut locked) = (Vec::new(), [0; 2], 0, BTreeSet::new());
     for (id, package) in graph.others() {
+        locked.insert((text(&package["name"]), text(&package["version"])));
         let installed = product.contains(id);
         counts[usize::from(!installed)] += 1;
         elsewhere += usize::from(!here.needs.contains_key(id));
@@ -116,6 +132,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
             Ok(more) => {
                 for (id, package) in more.others().filter(|(id, _)| !graph.packages.contains_key(*id)) {
                     beside.insert(id.clone());
+                    locked.insert((text(&package["name"]), text(&package["version"])));
                     wrong.extend(judge(package, false).into_iter().map(|what| format!("{manifest}: {what}")));
                 }
             }
@@ -127,12 +144,19 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Ok(_) => {}
         Err(without) => wrong.extend(without),
     }
+    let newest = match advisories::judge(advisories::LIST, &locked) {
+        Ok((against, newest)) => {
+            wrong.extend(against);
+            newest
+        }
+        Err(why) => return Checked::Wrong(vec![why]),
+    };
     let [installed, tools] = counts;
     Checked::of(
         wrong,
         format!(
             "{installed} crates of others in the product, {tools} in tools and tests, {elsewhere} of these only for other systems; {} \
-             more in fuzz targets and peers",
+             more in fuzz targets and peers; advisories to {newest}",
             beside.len()
         ),
     )
