@@ -67,9 +67,9 @@ def compiles(mode, files):
     return not sim.quietly(words, 120)
 
 
-def disproved(name, changed):
-    """Whether a proof about the file `name` fails for `changed`."""
-    for title, (files, top, question) in {**prove.SOLVED, **prove.LONG}.items():
+def disproved(proofs, name, changed):
+    """Whether one of `proofs` that is about the file `name` fails for `changed`."""
+    for title, (files, top, question) in proofs.items():
         if name in files:
             try:
                 prove.solve(title, [changed if file == name else file for file in files], top, question)
@@ -109,9 +109,12 @@ def verdict(number, mutant, generator, blocks):
     try:
         if not compiles(WHERE[name][0], files):
             return "stillborn"
-        if disproved(name, folder / name.split("/")[-1]):
+        changed = folder / name.split("/")[-1]
+        if disproved(prove.SOLVED, name, changed) or any(
+                noticed(mode, number, files, generator, blocks) for mode in WHERE[name]):
             return "killed"
-        if any(noticed(mode, number, files, generator, blocks) for mode in WHERE[name]):
+        # These take minutes.
+        if disproved(prove.LONG, name, changed):
             return "killed"
     except SystemExit:
         return "stillborn"
