@@ -16,7 +16,7 @@ enum Held {
     Difference,
 }
 
-/// Which instructions decide something by how one byte of memory, or one word in a loop, differs from another.
+/// Which branches decide something by how one byte of memory, or one word in a loop, differs from another.
 pub(crate) fn early(body: &[Line<'_>], joins: &HashSet<u64>) -> Vec<usize> {
     let (mut held, mut flags, mut found) = (HashMap::<String, Held>::new(), false, Vec::new());
     for (index, (at, name, operands)) in body.iter().enumerate() {
@@ -29,16 +29,18 @@ pub(crate) fn early(body: &[Line<'_>], joins: &HashSet<u64>) -> Vec<usize> {
             flags = false;
             continue;
         }
-        let decides = name.starts_with('j') || name.starts_with("set") || name.starts_with("cmov");
-        if decides {
-            let equality = ["e", "ne"]
-                .iter()
-                .any(|end| ["j", "set", "cmov"].iter().any(|what| name.strip_prefix(what) == Some(*end)));
-            if flags && equality {
+        // Only a branch ends a comparison. What a flag sets is a difference, which a branch may decide by.
+        let sets = name.starts_with("set") || name.starts_with("cmov");
+        if name.starts_with('j') || sets {
+            let equality = ["je", "jne", "sete", "setne"].contains(name);
+            if flags && equality && !sets {
                 found.push(index);
             }
-            if let Some(to) = operands.last().and_then(|to| general(to)) {
-                held.remove(&to);
+            if let Some(to) = operands.last().filter(|_| sets).and_then(|to| general(to)) {
+                match flags && equality {
+                    true => drop(held.insert(to, Held::Difference)),
+                    false => drop(held.remove(&to)),
+                }
             }
             continue;
         }
@@ -120,7 +122,7 @@ mod tests {
             &["movzbl 0x3(%rdi),%eax", "xor    0x3(%rsi),%al", "jne    40"],
             &["movzbl 0x3(%rdi),%eax", "movzbl 0x3(%rsi),%edx", "xor    %edx,%eax", "test   %eax,%eax", "je     40"],
             &["mov    (%rdi,%rcx,8),%rax", "cmp    %rax,(%rsi,%rcx,8)", "jne    40"],
-            &["movzbl (%rdi),%r8d", "cmp    %r8b,(%rsi)", "sete   %al"],
+            &["movzbl (%rdi),%r8d", "cmp    %r8b,(%rsi)", "sete   %al", "test   %al,%al", "je     40"],
         ] {
             assert_eq!(count(planted), 1, "{planted:?}");
         }
@@ -144,6 +146,15 @@ mod tests {
                 "inc    %rcx",
                 "cmp    %rcx,%r8",
                 "jne    40",
+            ],
+            // As the crate subtle does: an answer for each byte, and all of them combined.
+            &[
+                "movzbl 0x20(%rsp),%eax",
+                "cmp    0x10(%r15,%r14,1),%al",
+                "sete   %dil",
+                "and    %dil,%bpl",
+                "test   %bpl,%bpl",
+                "je     40",
             ],
             // A length from memory beside one in a register; lengths of two texts.
             &["movzbl 0x30(%rdi),%eax", "cmp    %rax,%rdx", "jne    40"],

@@ -19,7 +19,7 @@ use crate::{
 
 /// What is in order, and why: a part of a function's name, of the instruction that reads the byte, and of the one that it indexes.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
-    ("", "", "movslq (", "a jump over levels or suites: which one is no secret"),
+    ("", "", "movslq ", "a jump over levels, suites or kinds of slots: which one is no secret"),
     ("fmt::Debug>::fmt", "", "", "names of suites"),
     ("fmt::Display>::fmt", "", "", "names of suites and errors"),
     ("suite::Suite as core::str::traits::FromStr>", "", "", "names of suites"),
@@ -27,12 +27,33 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("grant::Grant::to_bytes", "", "", "the number of a scheme"),
     ("committing::Committing", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
     ("cbc_hmac::CbcHmac", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
+    ("cipher::hkdf_expand", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
+    ("ssh::SshSecretKey::parse", "(%rsp)", "", "how full a buffer of the key's derivation is"),
+    (
+        "key::text::decode",
+        "",
+        "",
+        "characters of a key in text: a table of the crate `bech32`, as docs/ASSURANCE.md says",
+    ),
+    ("sealwright_session::packet::Keyed::tag", "movq", "pxor", "GHASH by table of a scheme for research, inlined"),
+    (
+        "gscm::Gscm as sealwright_session::scheme::Scheme>::keyed",
+        "(%r",
+        "",
+        "which of two keys of a cluster, by the epoch",
+    ),
+    ("table::Table<S>>::memory", "(%r", "", "the number of a scheme"),
 ];
 
 /// Functions that compare what everybody may know, and what: part of a function's name.
 const PUBLIC: &[(&str, &str)] = &[
     ("suite::Suite as core::str::traits::FromStr>", "names of suites"),
     ("isa::Isa as core::str::traits::FromStr>", "names of levels"),
+    (
+        "ssh::SshSecretKey::parse",
+        "the padding of an OpenSSH key, and its numbers for a check, which are known or random",
+    ),
+    ("core::ptr::drop_in_place<", "kinds and lengths of what is wiped"),
 ];
 
 /// Functions that read tables at secret places, as their names say; for research only.
