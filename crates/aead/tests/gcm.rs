@@ -89,7 +89,9 @@ fn long_texts_are_the_same_at_every_level() {
     let lengths = edges.into_iter().flat_map(around).chain([1500, 1 << 20, text.len()]);
     for n in lengths {
         let (nonce, ad) = (bytes(12, n as u64), bytes([0, 13, 16, 40, 3000][n % 5], 3));
-        for key in [key::<32>().to_vec(), key::<24>().to_vec(), key::<16>().to_vec()] {
+        // The longest under one key: what carries there is the same for all.
+        let keys = [key::<32>().to_vec(), key::<24>().to_vec(), key::<16>().to_vec()];
+        for key in keys.into_iter().take(if n < 1 << 20 { 3 } else { 1 }) {
             let mut sealed = text[..n].to_vec();
             let aead = gcm::by_key(portable, &key, TagLen::T16).unwrap();
             let tag = aead.seal_in_place(&nonce, &ad, &mut sealed).unwrap().as_ref().to_vec();
@@ -122,7 +124,8 @@ fn every_length_with_much_and_little_beside_it_is_the_same_at_every_level() {
         let mut sealed = text[..n].to_vec();
         let tag = gcm::by_key(portable, &key, TagLen::T16).unwrap().seal_in_place(&nonce, &ad, &mut sealed).unwrap();
         let theirs = (sealed, tag.as_ref().to_vec());
-        for isa in Isa::available() {
+        // The slowest level made them; `referee.rs` has each length at it.
+        for isa in Isa::available().into_iter().skip(usize::from(n % 8 != 0)) {
             let aead = gcm::by_key(isa, &key, TagLen::T16).unwrap();
             agree(&*aead, &nonce, &ad, &text[..n], &theirs, n % 61, &format!("{isa}, {n} bytes"));
         }
