@@ -132,6 +132,30 @@ fn every_length_with_much_and_little_beside_it_is_the_same_at_every_level() {
     }
 }
 
+/// By a table a long text goes through whole wide batches, and as many as there are.
+#[test]
+fn a_mebibyte_by_a_table() {
+    let (isa, text) = (Isa::best(), bytes((1 << 20) + 1030, 2));
+    let mut sealed = text.clone();
+    let tag = gcm::by_key(isa, &key::<16>(), TagLen::T16).unwrap().seal_in_place(&[4; 12], b"ad", &mut sealed).unwrap();
+    let by_table: Gcm<_, Table4k_vartime> = Gcm::new(isa, Aes128::new(isa, &key()), TagLen::T16);
+    agree(&by_table, &[4; 12], b"ad", &text, &(sealed, tag.as_ref().to_vec()), 1, "a mebibyte");
+}
+
+/// The hash of associated data and lengths alone, around one group of it: 68 blocks where the key has its usual powers.
+#[test]
+fn associated_data_without_a_text_around_a_group() {
+    let slow = aes_block(&key::<16>());
+    for isa in Isa::available() {
+        let gcm = gcm::by_key(isa, &key::<16>(), TagLen::T16).unwrap();
+        for blocks in [1, 5, 35, 66, 67, 68, 69, 70, 137] {
+            let (ad, what) = (bytes(16 * blocks - 3, 3), format!("{isa}, {blocks} blocks of associated data"));
+            let theirs = slow_gcm(&slow, slow([0; 16]), &[4; 12], &ad, b"");
+            agree(&*gcm, &[4; 12], &ad, b"", &theirs, 0, &what);
+        }
+    }
+}
+
 #[test]
 fn what_is_secret_takes_constant_time_unless_its_name_says_otherwise() {
     fn constant<G: Ghash>() -> bool {
