@@ -81,6 +81,9 @@ cargo xtask COMMAND
   capi       links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind
   rtl        lint, proofs and simulations of the hardware cores, with tools from PyPI (in rtl/.venv)
   packages   each crate of the product compiles from its package alone
+  mutants    changes one file of sessions in small ways; a test must notice each. `mutants [--together] CRATE [FILE ...]
+             [-- WORDS OF CARGO TEST]` does so with others, or docs/MUTANTS.md says why no test can notice; `mutants all` for
+             each row of that document; `--together` builds one program for all changes; needs cargo-mutants, else skipped
 
 Not part of `test`, because they take long or build many other crates (docs/ASSURANCE.md has their last figures):
   constant-time  the kernels of the release build under valgrind, which reports branches and addresses that depend on secrets;
@@ -88,9 +91,6 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              is searched for tables indexed by secrets, and for what leaves the vector registers
   crash      kills file jobs at every system call and, with `--times N`, N times each at random moments; lets calls fail and disks
              be full. `test` runs it with few kills
-  mutants    `mutants [--together] CRATE [FILE ...] [-- WORDS OF CARGO TEST]` changes the code in small ways and looks whether a test
-             notices, or docs/MUTANTS.md says why none can; `mutants all` does so for each row of that document; `--together`
-             builds one program for all changes; needs cargo-mutants
   reproducible  builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those
              named; both must be the same, byte for byte. Words from the first option on go to cargo build
   sanitize   tests of the kernels and of the crates that read foreign bytes (or of those named) under the address sanitizer,
@@ -103,7 +103,7 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
 ";
 
 /// What is not part of `test`.
-const BY_ITSELF: [&str; 7] = ["constant-time", "crash", "mutants", "reproducible", "sanitize", "sbom", "upstream"];
+const BY_ITSELF: [&str; 6] = ["constant-time", "crash", "reproducible", "sanitize", "sbom", "upstream"];
 
 /// The workspace's root.
 fn root() -> PathBuf {
@@ -119,6 +119,7 @@ fn main() -> ExitCode {
     let all = [
         "fmt", "layers", "files", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64",
         "sizes", "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
+        "mutants",
     ];
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);

@@ -95,6 +95,23 @@ fn strategies_and_ways_to_keep_keys_agree() {
     }
 }
 
+/// The form for packets, the tag behind the text.
+#[test]
+fn a_message_with_its_tag_is_text_and_tag() {
+    for isa in Isa::available() {
+        let client = gscm::by_key(isa, &[9; 16], &secondary(5)).unwrap();
+        assert_eq!((client.tag_len(), client.nonce_len()), (16, 12));
+        for n in [0, 1, 16, 300] {
+            let mut message = [&bytes(n, 1)[..], &[0; 16]].concat();
+            client.seal_message(&[3; 12], b"ad", &mut message).unwrap();
+            let mut text = bytes(n, 1);
+            let tag = client.seal_in_place(&[3; 12], b"ad", &mut text).unwrap();
+            assert_eq!(message, [&text[..], tag.as_ref()].concat(), "{isa}, {n} bytes");
+            assert_eq!(client.open_message(&[3; 12], b"ad", &mut message).unwrap(), bytes(n, 1));
+        }
+    }
+}
+
 /// What a member of the cluster, who knows its key but not the client's, does with one packet of the client's.
 fn forge(key: &[u8], ad: &[u8], ciphertext: &[u8], tag: &[u8]) -> (Vec<u8>, [u8; 16]) {
     let h = aes_block(key)([0; 16]);

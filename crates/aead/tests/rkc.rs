@@ -182,6 +182,7 @@ fn offsets_made_before_give_the_same() {
 fn what_is_not_defined_is_refused() {
     let rkc = Rkc::research_only(Isa::best(), &array(1));
     let mut text = vec![7; 33];
+    assert_eq!((rkc.tag_len(), rkc.nonce_len()), (32, 55));
     assert_eq!(rkc.seal(&array(2), &mut text), Err(SealError::PartialBlock));
     assert_eq!(rkc.seal_in_place(&[0; 54], b"", &mut text[..32]), Err(SealError::NonceLength));
     assert_eq!(rkc.seal_in_place(&[0; 55], b"a", &mut text[..32]), Err(SealError::AdTooLong));
@@ -189,6 +190,30 @@ fn what_is_not_defined_is_refused() {
     assert_eq!(rkc.open(&array(2), &mut text, &[0; 32]), Err(OpenError));
     assert!(text.iter().all(|&byte| byte == 0));
     assert_eq!(rkc.open_wire(&[0; 86]), Err(OpenError));
+    let tag = rkc.seal(&array(2), &mut text[..32]).unwrap();
+    assert_eq!(rkc.open_in_place(&array::<55>(2), b"a", &mut text[..32], tag.as_ref()), Err(OpenError));
+    assert_eq!(text[..32], [0; 32], "with associated data");
+}
+
+/// With HMAC there is associated data, but texts and seeds are no others; what is authentic and not padded was never sealed.
+#[test]
+fn with_hmac_what_is_not_defined_is_refused() {
+    let (seed, sealed) = (array::<55>(2), RkcHmac::research_only(Isa::best(), &array(1), &array(9)));
+    assert_eq!((sealed.tag_len(), sealed.nonce_len()), (32, 55));
+    let mut text = vec![7; 33];
+    assert_eq!(sealed.seal_in_place(&seed, b"", &mut text), Err(SealError::PartialBlock));
+    assert_eq!(sealed.seal_in_place(&[0; 54], b"", &mut text[..32]), Err(SealError::NonceLength));
+    assert!(text.iter().all(|&byte| byte == 7), "a refused text stays");
+    assert_eq!(sealed.open_in_place(&[0; 54], b"", &mut text, &[0; 32]), Err(OpenError));
+    assert_eq!(text, [0; 33]);
+    // No mark; a mark and more than a block of zeros; another mark.
+    let (zeros, early, other) = ([0; 32], [&[0x80][..], &[0; 31]].concat(), [&[7; 31][..], &[0x81]].concat());
+    for plain in [&zeros[..], &early, &other] {
+        let mut text = plain.to_vec();
+        let tag = sealed.seal_in_place(&seed, b"", &mut text).unwrap();
+        assert_eq!(sealed.open(&seed, b"", &mut text, tag.as_ref()), Err(OpenError), "{plain:?}");
+        assert_eq!(text, [0; 32]);
+    }
 }
 
 #[test]

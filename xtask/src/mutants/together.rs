@@ -122,6 +122,9 @@ impl Bench {
             }
         });
         let mut outcome = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // What is built alone can take hours: who stops it has this figure.
+        let (noticed, hung, not) = (outcome.caught.len(), outcome.timeout.len(), outcome.missed.len());
+        println!("   in one program: {noticed} noticed, {hung} noticed because the tests hang, {not} not");
         for index in alone {
             let change = &self.changes[index];
             self.write(&BTreeMap::from([(&change.file, change.alone(&self.originals[&change.file]))]))?;

@@ -69,3 +69,16 @@ fn keys_go_both_ways_as_text() {
         assert!(wrong.parse::<VerifyingKey>().is_err() && wrong.parse::<SigningKey>().is_err(), "{wrong}");
     }
 }
+
+/// Under a key of small order signatures verify that nobody made; a key with a byte more or less is no key.
+#[test]
+fn keys_that_prove_nothing_are_refused() {
+    let bytes = signed().0.verifying_key().to_bytes();
+    let parsed = |bytes: &[u8]| crate::key::text::encode("seal-verify", bytes).parse::<VerifyingKey>();
+    assert!(parsed(&bytes).is_ok());
+    let neutral = [&[1][..], &[0; 31], &bytes[32..]].concat();
+    assert!(parsed(&neutral).is_err());
+    assert!(parsed(&bytes[..bytes.len() - 1]).is_err() && parsed(&[&bytes[..], &[0]].concat()).is_err());
+    let signing = |bytes: &[u8]| crate::key::text::encode("seal-signing-key-", bytes).parse::<SigningKey>();
+    assert!(signing(&[7; 32]).is_ok() && signing(&[7; 31]).is_err() && signing(&[7; 33]).is_err());
+}

@@ -128,12 +128,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         source: Option<&[u8]>,
     ) -> Result<Whole, SealError> {
         let nonce = self.nonce_block(nonce).ok_or(SealError::NonceLength)?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(SealError::TextTooLong);
-        }
-        if ad.len() as u64 > MAX_BYTES {
-            return Err(SealError::AdTooLong);
-        }
+        limits(ad.len() as u64, text.len() as u64)?;
         let Ocb { cipher, offsets, .. } = self;
         Ok(self.isa.run(Fused::<C, SEAL> { cipher, offsets, nonce, ad, text, source }))
     }
@@ -224,6 +219,16 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
     }
 }
 
+/// Refuses lengths in bytes beyond [`MAX_BYTES`].
+#[inline]
+fn limits(ad: u64, text: u64) -> Result<(), SealError> {
+    match (ad, text) {
+        (_, text) if text > MAX_BYTES => Err(SealError::TextTooLong),
+        (ad, _) if ad > MAX_BYTES => Err(SealError::AdTooLong),
+        _ => Ok(()),
+    }
+}
+
 /// AES-OCB by length of key: 16, 24 or 32 bytes.
 ///
 /// ```
@@ -273,4 +278,18 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 #[cfg(feature = "serpent")]
 pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(Box::new(Ocb::new(isa, crate::block::serpent::Serpent::new(key)?, tag_len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: the check alone is asked.
+    #[test]
+    fn the_limits_of_rfc_7253() {
+        let most = 1 << 52;
+        assert_eq!(limits(most, most), Ok(()));
+        assert_eq!(limits(0, most + 1), Err(SealError::TextTooLong));
+        assert_eq!(limits(most + 1, 0), Err(SealError::AdTooLong));
+    }
 }

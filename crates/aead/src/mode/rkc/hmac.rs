@@ -97,14 +97,14 @@ impl Aead for RkcHmac {
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let seed = as_seed(nonce).ok_or(SealError::NonceLength)?;
-        whole_blocks(text)?;
+        whole_blocks(text.len() as u64)?;
         self.rkc.apply::<true>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
         Ok(self.tag(seed, ad, text))
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match as_seed(nonce) {
-            Some(seed) if whole_blocks(text).is_ok() && self.tag(seed, ad, text).matches(tag) => {
+            Some(seed) if whole_blocks(text.len() as u64).is_ok() && self.tag(seed, ad, text).matches(tag) => {
                 self.rkc.apply::<false>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
                 Ok(())
             }

@@ -124,7 +124,7 @@ impl Rkc {
     /// # Errors
     /// Refuses a text that is not whole blocks, or has more than [`MAX_BLOCKS`]; it is then as it was.
     pub fn seal(&self, seed: &Seed, text: &mut [u8]) -> Result<Tag, SealError> {
-        whole_blocks(text)?;
+        whole_blocks(text.len() as u64)?;
         Ok(self.apply::<true>(Source::Chain { reading: self.reading, seed }, text, true))
     }
 
@@ -152,7 +152,7 @@ impl Rkc {
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero.
     pub fn open(&self, seed: &Seed, text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let genuine = whole_blocks(text).is_ok() && {
+        let genuine = whole_blocks(text.len() as u64).is_ok() && {
             let ours = self.apply::<false>(Source::Chain { reading: self.reading, seed }, text, true);
             ours.matches(tag)
         };
@@ -183,7 +183,7 @@ impl Offsets {
 
     /// These, if they are enough for `text`.
     fn source(&self, text: &[u8]) -> Result<Source<'_>, SealError> {
-        whole_blocks(text)?;
+        whole_blocks(text.len() as u64)?;
         if text.len() / 16 > self.0.len() { Err(SealError::TextTooLong) } else { Ok(Source::Ahead(&self.0)) }
     }
 }
@@ -248,11 +248,12 @@ impl Hashing for Ahead<'_> {
     }
 }
 
-fn whole_blocks(text: &[u8]) -> Result<(), SealError> {
-    if !text.len().is_multiple_of(16) {
+/// Refuses texts, by their length in bytes, that are not whole blocks or have more than [`MAX_BLOCKS`].
+fn whole_blocks(text: u64) -> Result<(), SealError> {
+    if !text.is_multiple_of(16) {
         return Err(SealError::PartialBlock);
     }
-    if text.len() as u64 / 16 > MAX_BLOCKS { Err(SealError::TextTooLong) } else { Ok(()) }
+    if text / 16 > MAX_BLOCKS { Err(SealError::TextTooLong) } else { Ok(()) }
 }
 
 /// The seed that an [`Aead`]'s nonce is.
@@ -287,5 +288,19 @@ impl Aead for Rkc {
 impl fmt::Debug for Rkc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rkc").field("isa", &self.isa).field("reading", &self.reading).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: the check alone is asked.
+    #[test]
+    fn the_longest_text_has_a_block_less_than_counters_of_32_bits_count() {
+        let most = 16 * ((1 << 32) - 1);
+        assert_eq!((whole_blocks(0), whole_blocks(most)), (Ok(()), Ok(())));
+        assert_eq!(whole_blocks(most + 16), Err(SealError::TextTooLong));
+        assert_eq!(whole_blocks(most + 1), Err(SealError::PartialBlock));
     }
 }
