@@ -4,6 +4,8 @@
 //! were skipped.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/eavesdropper.rs"]
+mod eavesdropper;
 #[path = "common/nodes.rs"]
 mod nodes;
 #[path = "common/output.rs"]
@@ -13,9 +15,10 @@ use std::{
     fs,
     io::{Cursor, Read, Write},
     net::TcpStream,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use eavesdropper::Eavesdropper;
 use nodes::{Mesh, Slow, bytes, pipe, until};
 use output::Shared;
 use sealwright_relay::{
@@ -97,49 +100,6 @@ fn a_node_with_another_secret_is_not_heard() {
     until("news", || mesh.identity("alice", &[2]).find(&["bob"]).unwrap() == [Some(bob)]);
     assert_ne!(bob, stranger);
     assert_eq!(mesh.identity("alice", &[1]).find(&["bob"]).unwrap(), [Some(bob)]);
-}
-
-/// Somebody at NATS who listens and speaks, without the secret.
-struct Eavesdropper {
-    stream: TcpStream,
-    received: Vec<u8>,
-}
-
-impl Eavesdropper {
-    fn at(port: u16) -> Eavesdropper {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
-        stream.write_all(b"CONNECT {\"verbose\":false,\"echo\":false}\r\nSUB sealwright.> 1\r\n").unwrap();
-        Eavesdropper { stream, received: Vec::new() }
-    }
-
-    /// What nodes say within this time: subjects and messages.
-    fn listen(&mut self, time: Duration) -> Vec<(String, Vec<u8>)> {
-        let start = Instant::now();
-        let mut buffer = [0; 4096];
-        while start.elapsed() < time {
-            if let Ok(length) = self.stream.read(&mut buffer) {
-                self.received.extend_from_slice(&buffer[..length]);
-            }
-        }
-        let (mut rest, mut messages) = (&self.received[..], Vec::new());
-        while let Some(end) = rest.windows(2).position(|two| two == b"\r\n") {
-            let line = String::from_utf8_lossy(&rest[..end]).into_owned();
-            rest = &rest[end + 2..];
-            let Some(line) = line.strip_prefix("MSG ") else { continue };
-            let words: Vec<&str> = line.split(' ').collect();
-            let length: usize = words.last().unwrap().parse().unwrap();
-            let Some(message) = rest.get(..length) else { break };
-            messages.push((words[0].to_owned(), message.to_vec()));
-            rest = &rest[length + 2..];
-        }
-        messages
-    }
-
-    fn say(&mut self, subject: &str, message: &[u8]) {
-        self.stream.write_all(format!("PUB {subject} {}\r\n", message.len()).as_bytes()).unwrap();
-        self.stream.write_all(&[message, b"\r\n"].concat()).unwrap();
-    }
 }
 
 #[test]

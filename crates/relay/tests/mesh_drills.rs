@@ -2,18 +2,19 @@
 //! the frames that were lost are those that were under way: the counters of all nodes add up.
 #![allow(clippy::unwrap_used)]
 
+#[path = "common/line.rs"]
+mod line;
 #[path = "common/nodes.rs"]
 mod nodes;
 #[path = "common/output.rs"]
 mod output;
 
 use std::{
-    io::{Cursor, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    io::Cursor,
     time::{Duration, Instant},
 };
 
+use line::Line;
 use nodes::{Mesh, Nats, Slow, bytes, free_port, nats_server, pipe, until};
 use output::Shared;
 use sealwright_relay::Count;
@@ -91,49 +92,6 @@ fn nats_pauses_and_ends_and_names_agree_again() {
     // What NATS had not taken when it paused came later or was counted as undelivered; nothing vanished but in flight
     let lost = lost_between_nodes(&mesh);
     assert!(lost < 500, "{lost} frames were under way");
-}
-
-/// A line between two servers that can be cut.
-#[derive(Clone, Default)]
-struct Line(Arc<Mutex<(bool, Vec<TcpStream>)>>);
-
-impl Line {
-    /// Listens, and passes everything on to a port. Returns where it listens.
-    fn to(port: u16) -> (Line, u16) {
-        let (line, listener) = (Line::default(), TcpListener::bind("127.0.0.1:0").unwrap());
-        let (there, here) = (line.clone(), listener.local_addr().unwrap().port());
-        std::thread::spawn(move || {
-            for near in listener.incoming().flatten() {
-                let mut state = there.0.lock().unwrap();
-                let Ok(far) = TcpStream::connect(("127.0.0.1", port)) else { continue };
-                if state.0 {
-                    continue;
-                }
-                for (from, to) in [(&near, &far), (&far, &near)] {
-                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    state.1.push(from.try_clone().unwrap());
-                    std::thread::spawn(move || {
-                        let mut buffer = [0; 16 << 10];
-                        while let Ok(much @ 1..) = from.read(&mut buffer) {
-                            if to.write_all(&buffer[..much]).is_err() {
-                                break;
-                            }
-                        }
-                        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
-                    });
-                }
-            }
-        });
-        (line, here)
-    }
-
-    fn cut(&self, cut: bool) {
-        let mut state = self.0.lock().unwrap();
-        state.0 = cut;
-        for stream in state.1.drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod common;
 
 use std::{
     io::Write,
-    net::TcpStream,
+    net::{TcpStream, UdpSocket},
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -83,8 +83,11 @@ fn forge_and_repeat(relay: &Relay, to: u32, client: &mut Client) {
     }
 }
 
-/// Sends what is no frame.
+/// Sends what is no frame, as a stream and as a datagram.
 fn babble(relay: &Relay, numbers: &mut Numbers) {
+    let datagram: Vec<u8> = (0..numbers.below(400)).map(|_| numbers.below(256) as u8).collect();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(&datagram, relay.udp(numbers.below(2) as usize).unwrap()).unwrap();
     let Ok(mut stream) = TcpStream::connect(relay.address()) else { return };
     let bytes: Vec<u8> = (0..numbers.below(400)).map(|_| numbers.below(256) as u8).collect();
     let _ = stream.write_all(&bytes);
@@ -119,6 +122,7 @@ fn clients_that_behave_lose_nothing_under_fire() {
         sender_wait: Duration::from_millis(20),
         first_frame: Duration::from_millis(500),
         stall: Duration::from_secs(5),
+        udp: Some("127.0.0.1:0".parse().unwrap()),
         ..Settings::default()
     };
     let memory = settings.queues as usize + 2 * settings.max_frame;

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | 1 data | sender's | of the first byte | bytes |
 //! | 2 end | sender's | after the last byte | nothing |
-//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes; 512 at least); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each) |
+//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes; 512 at least); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each); the number of the stream of who sends this (8) |
 //! | 4 acknowledgement of the end | receiver's | bytes written | likewise |
 //! | 5 goodbye | sender's | any | nothing |
 //! | 6 open | sender's | 0 | the sender's name, a line feed, the receiver's name |
@@ -17,6 +17,9 @@
 //! A stream begins with an open, and when nothing is heard for a while it is sent again. A client that is not the one
 //! named in it, or expects another sender, takes nothing of the stream and acknowledges nothing. What came is kept, in
 //! whatever order it came; [`Recovery`] says what is sent again, and when.
+//!
+//! What a peer said before it began anew may come late. So an acknowledgement names the stream that its sender has now: whoever
+//! hears one stream and is acknowledged by another must not take the end of the one for the answer of the other.
 
 use std::{collections::VecDeque, ops::Range, time::Instant};
 
@@ -54,8 +57,9 @@ pub(crate) struct ReliableStream {
     /// Bytes in one message at most, as our route takes them, and as the peer does.
     piece: usize,
     peer_piece: usize,
-    /// The number of the peer's stream.
+    /// The number of the peer's stream, as its open says, and as its acknowledgements do.
     peer: Option<u64>,
+    acknowledges: Option<u64>,
     // What is sent
     out: VecDeque<u8>,
     base: u64,
@@ -90,6 +94,7 @@ impl ReliableStream {
             piece,
             peer_piece: SAFE_PIECE,
             peer: None,
+            acknowledges: None,
             out: VecDeque::new(),
             base: 0,
             next: 0,
@@ -154,7 +159,7 @@ impl ReliableStream {
         match kind {
             ACK | ACK_END if stream == self.id => self.acknowledged(offset, rest, kind == ACK_END, now),
             OPEN if rest == self.peer_open => {
-                if *self.peer.get_or_insert(stream) == stream {
+                if *self.peer.get_or_insert(stream) == stream && self.acknowledges.is_none_or(|known| known == stream) {
                     self.ack_due = true;
                 } else {
                     self.replaced = true;
@@ -184,7 +189,17 @@ impl ReliableStream {
             self.peer_window = u64::from(u32::from_be_bytes(*window));
             rest = more;
         }
-        let ranges = rest.chunks_exact(16).take(RANGES).map(|range| number(&range[..8])..number(&range[8..]));
+        let pairs = rest.chunks_exact(16);
+        // Programs before this was so say nothing
+        if let Ok(theirs) = <[u8; 8]>::try_from(pairs.remainder()) {
+            let theirs = u64::from_be_bytes(theirs);
+            let same = *self.acknowledges.get_or_insert(theirs) == theirs;
+            if !same || self.peer.is_some_and(|peer| peer != theirs) {
+                self.replaced = true;
+                return;
+            }
+        }
+        let ranges = pairs.take(RANGES).map(|range| number(&range[..8])..number(&range[8..]));
         let ranges: Vec<Range<u64>> = ranges.collect();
         let news = offset.saturating_sub(self.base).min(self.next - self.base);
         self.out.drain(..news as usize);
@@ -277,6 +292,7 @@ impl ReliableStream {
             message.extend_from_slice(&range.start.to_be_bytes());
             message.extend_from_slice(&range.end.to_be_bytes());
         }
+        message.extend_from_slice(&self.id.to_be_bytes());
         message
     }
 }

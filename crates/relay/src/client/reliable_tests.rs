@@ -133,6 +133,37 @@ fn a_stream_that_begins_anew_is_noticed() {
     assert!(stream.replaced);
 }
 
+/// Whatever an end has to say arrives at the other.
+fn pass(from: &mut ReliableStream, to: &mut ReliableStream, now: Instant) {
+    while let Some(message) = from.message(now) {
+        let bytes = to.receive(&message, now).len() as u64;
+        to.written(to.written + bytes);
+    }
+}
+
+#[test]
+fn what_a_former_stream_of_the_peer_said_is_not_the_answer_of_the_present_one() {
+    let now = Instant::now();
+    for late_first in [true, false] {
+        let mut alice = ReliableStream::new(1, "alice", "bob", PIECE);
+        let [mut former, mut present] = [7, 8].map(|id| ReliableStream::new(id, "bob", "alice", PIECE));
+        // Bob had nothing to say, and gave up before anything arrived; he began anew, and thinks about the answer
+        former.end();
+        alice.offer(b"a question");
+        alice.end();
+        if late_first {
+            pass(&mut former, &mut alice, now);
+        }
+        pass(&mut alice, &mut present, now);
+        assert!(present.has_all(), "the question is there");
+        pass(&mut present, &mut alice, now);
+        if !late_first {
+            pass(&mut former, &mut alice, now);
+        }
+        assert!(alice.replaced, "a success without an answer: {alice:?}");
+    }
+}
+
 #[test]
 fn a_peer_that_gives_up_is_noticed_and_nobody_else_can_say_so() {
     let now = Instant::now();

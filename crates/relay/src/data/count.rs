@@ -9,7 +9,7 @@ pub enum Count {
     Arrived,
     /// Frames that were opened: authentic, fresh, of a session of this node.
     Opened,
-    /// Frames sealed for their destination and queued on its connection.
+    /// Frames sealed for their destination, and queued on its connection or taken by the system as datagrams.
     Forwarded,
     /// Frames passed on to the node of their destination.
     Remote,

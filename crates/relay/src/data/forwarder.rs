@@ -120,8 +120,12 @@ impl Forwarder {
             ctx.counts.add(Count::BytesIn, (run.end - run.start) as u64);
             for start in (run.start..run.end).step_by(run.stride) {
                 let frame = start..(start + run.stride).min(run.end);
-                ctx.count(Count::Arrived);
-                match local.datagram(&buffer[frame.clone()], max_frame) {
+                let parsed = local.datagram(&buffer[frame.clone()], max_frame);
+                // What is no frame did not arrive as one, as on a connection
+                if parsed != Err(Count::Malformed) {
+                    ctx.count(Count::Arrived);
+                }
+                match parsed {
                     Ok((slot, session)) => {
                         scratch.open.push(FrameJob::new(frame, slot, session));
                         from.push(run.from);
@@ -256,7 +260,10 @@ impl Forwarder {
             Route::Peer(peer) => {
                 let limit = ctx.settings().queue;
                 let queued = io.udp.as_mut().is_some_and(|udp| udp.queue(peer, frame, limit));
-                ctx.count(if queued { Count::Forwarded } else { Count::Slow });
+                // What is queued is counted when the system has taken it or not
+                if !queued {
+                    ctx.count(Count::Slow);
+                }
             }
             Route::None => {}
         }

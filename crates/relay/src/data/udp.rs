@@ -31,6 +31,8 @@ pub(crate) struct Udp {
     free: Vec<u32>,
     of: HashMap<SocketAddr, u32>,
     dirty: Vec<u32>,
+    /// Frames whose peers were gone before they were sent.
+    left_behind: u64,
     buffer: Vec<u8>,
     /// Datagrams may be waiting.
     pub(crate) readable: bool,
@@ -69,6 +71,7 @@ impl Udp {
             free: Vec::new(),
             of: HashMap::new(),
             dirty: Vec::new(),
+            left_behind: 0,
             buffer,
             readable: true,
         })
@@ -136,6 +139,7 @@ impl Udp {
         gone.sessions -= 1;
         if gone.sessions == 0 {
             self.of.remove(&gone.address);
+            self.left_behind += gone.runs.iter().map(|(_, count)| *count as u64).sum::<u64>();
             (gone.out, gone.runs) = (Vec::new(), Vec::new());
             self.free.push(peer);
         }
@@ -158,8 +162,9 @@ impl Udp {
         true
     }
 
-    /// Sends what was queued.
+    /// Sends what was queued, and counts what became of each frame.
     pub(crate) fn flush(&mut self, counts: &mut Counts) {
+        counts.add(Count::WrongDestination, std::mem::take(&mut self.left_behind));
         let most = self.state.max_gso_segments();
         for peer in self.dirty.drain(..) {
             let Peer { address, out, runs, .. } = &mut self.peers[peer as usize];
@@ -170,13 +175,15 @@ impl Udp {
                 for contents in run.chunks(length * most.min(RUN / length).max(1)) {
                     let segment_size = (contents.len() > length).then_some(length);
                     let transmit = Transmit { destination: *address, ecn: None, contents, segment_size, src_ip: None };
-                    match self.state.try_send((&self.socket).into(), &transmit) {
-                        Ok(()) => counts.add(Count::BytesOut, contents.len() as u64),
-                        Err(error) => {
-                            let why = if is_msg_size_err(&error) { Count::Oversize } else { Count::Slow };
-                            counts.add(why, (contents.len() / length) as u64);
+                    let outcome = match self.state.try_send((&self.socket).into(), &transmit) {
+                        Ok(()) => {
+                            counts.add(Count::BytesOut, contents.len() as u64);
+                            Count::Forwarded
                         }
-                    }
+                        Err(error) if is_msg_size_err(&error) => Count::Oversize,
+                        Err(_) => Count::Slow,
+                    };
+                    counts.add(outcome, (contents.len() / length) as u64);
                 }
             }
             out.clear();
@@ -191,6 +198,22 @@ impl Udp {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn every_frame_is_counted_once_as_forwarded_or_as_dropped() {
+        let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
+        // The system sends nothing to port 0; and one whose last session leaves before its frames do
+        let [good, bad, leaves] =
+            ["127.0.0.1:9", "127.0.0.1:0", "127.0.0.1:10"].map(|to| here.acquire(to.parse().unwrap()));
+        for peer in [good, bad, bad, leaves, leaves, leaves] {
+            assert!(here.queue(peer, &[1; 72], 1 << 16));
+        }
+        here.release(leaves);
+        let mut counts = Counts::default();
+        here.flush(&mut counts);
+        let of = [Count::Forwarded, Count::Slow, Count::WrongDestination].map(|what| counts.of(what));
+        assert_eq!(of, [1, 2, 3]);
+    }
 
     #[test]
     fn runs_arrive_as_single_datagrams_and_peers_go_with_their_last_session() {

@@ -1,0 +1,146 @@
+//! Streams between two clients, whose bytes tell where they belong, and what became of them.
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    io::{self, Read, Write},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use sealwright_relay::client::{ClientError, Pipe, Transferred};
+
+use crate::processes::Processes;
+
+/// The byte at a place of a stream: no part of a stream is like another one, or like a part of another stream.
+fn byte_at(stream: u64, at: u64) -> u8 {
+    let mixed = (at / 8 + (stream << 40)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ (mixed >> 32)).to_be_bytes()[at as usize % 8]
+}
+
+/// The bytes of a stream, a few at a time, until it has so many or is to end.
+struct Source {
+    stream: u64,
+    at: u64,
+    most: u64,
+    over: Arc<AtomicBool>,
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        std::thread::sleep(Duration::from_millis(4));
+        let left = if self.over.load(Ordering::Relaxed) { 0 } else { self.most - self.at };
+        let much = left.min(buffer.len() as u64).min(4000);
+        for byte in &mut buffer[..much as usize] {
+            (*byte, self.at) = (byte_at(self.stream, self.at), self.at + 1);
+        }
+        Ok(much as usize)
+    }
+}
+
+/// Where a stream is written, from its beginning: the one that was sent, or one that the peer sent before and that had not ended.
+#[derive(Clone)]
+pub(crate) struct Sink {
+    length: Arc<AtomicU64>,
+    /// Which streams begin with what was written.
+    streams: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Sink {
+    fn new(streams: Vec<u64>) -> Sink {
+        Sink { length: Arc::default(), streams: Arc::new(Mutex::new(streams)) }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length.load(Ordering::Relaxed)
+    }
+
+    /// Which streams begin with what was written.
+    fn streams(&self) -> Vec<u64> {
+        self.streams.lock().unwrap().clone()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let from = self.length.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let mut streams = self.streams.lock().unwrap();
+        streams.retain(|stream| (from..).zip(bytes).all(|(at, byte)| *byte == byte_at(*stream, at)));
+        if streams.is_empty() {
+            return Err(io::Error::other(format!("behind byte {from} are others than were sent")));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What became of one end of a stream.
+pub(crate) struct End {
+    /// The number of the peer's stream.
+    pub(crate) expected: u64,
+    pub(crate) outcome: Result<Transferred, ClientError>,
+    pub(crate) sink: Sink,
+    pub(crate) events: Vec<String>,
+}
+
+/// How streams are made: the number of the first, and of the first between the same two; how long they wait; how long they are.
+pub(crate) struct Kind {
+    pub(crate) number: u64,
+    pub(crate) oldest: u64,
+    pub(crate) wait: u64,
+    pub(crate) most: [u64; 2],
+}
+
+/// A stream each way between two clients.
+pub(crate) fn streams(nodes: &Processes, kind: &Kind, ends: [(&str, &[usize]); 2], over: &Arc<AtomicBool>) -> [End; 2] {
+    std::thread::scope(|scope| {
+        let run = |end: usize| {
+            let (identity, peer) = (nodes.identity(ends[end].0, ends[end].1), ends[1 - end].0);
+            let (me, other) = (end as u64, 1 - end as u64);
+            let source = Source { stream: kind.number + me, at: 0, most: kind.most[end], over: over.clone() };
+            let sink = Sink::new((kind.oldest + other..=kind.number + other).step_by(2).collect());
+            move || {
+                let events = Mutex::default();
+                let watch = |event: &str| Mutex::<Vec<String>>::lock(&events).unwrap().push(event.to_owned());
+                let wait = Duration::from_secs(kind.wait);
+                let outcome =
+                    Pipe { identity: &identity, peer, datagrams: false, wait }.run(source, sink.clone(), &watch);
+                End { expected: kind.number + other, outcome, sink, events: events.into_inner().unwrap() }
+            }
+        };
+        [0, 1].map(|end| scope.spawn(run(end))).map(|end| end.join().unwrap())
+    })
+}
+
+/// What was written is what was sent, and whoever says that all is well says the truth. Returns whether both say so.
+pub(crate) fn look_at(ends: &[End; 2]) -> bool {
+    for (me, peer) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
+        assert!(!me.sink.streams().is_empty(), "{:?}", me.outcome);
+        match &me.outcome {
+            Ok(done) => {
+                assert!(me.sink.streams().contains(&me.expected), "success, and a former stream was written");
+                assert_eq!(done.received, me.sink.length(), "what was received is what was written");
+                assert_eq!(done.sent, peer.sink.length(), "success, and not everything is there: {:?}", peer.outcome);
+                assert!(peer.sink.streams().contains(&peer.expected), "success, and something else is there");
+                if let Ok(theirs) = &peer.outcome {
+                    assert_eq!(done.received, theirs.sent);
+                }
+            }
+            Err(
+                ClientError::NoAnswer(_)
+                | ClientError::PeerFailed(_)
+                | ClientError::PeerRestarted(_)
+                | ClientError::Relay { .. }
+                | ClientError::Io(_),
+            ) => {}
+            Err(error) => panic!("not an error that a parted or lost node explains: {error}"),
+        }
+    }
+    ends.iter().all(|end| end.outcome.is_ok())
+}
