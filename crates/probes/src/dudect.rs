@@ -226,7 +226,9 @@ impl Random {
 
     /// Writes random bytes, or always the same: in the same way.
     fn fill(&mut self, bytes: &mut [u8], random: bool) {
-        let mask = if random { 0xff } else { 0 };
+        // Compilers would make two loops of this one, and the one that writes the same bytes stores more of them at once: what is
+        // timed then waits for the stores of one kind longer than for those of the other.
+        let mask = black_box(if random { 0xff } else { 0 });
         for byte in bytes {
             *byte = 0x5a ^ (self.bits() as u8 & mask);
         }
