@@ -125,7 +125,7 @@ def verdict(number, mutant, generator, blocks):
     return "survived"
 
 
-def check(generator, count, jobs, seed=1, only=(), blocks=1500):
+def check(generator, count, jobs, seed=1, only=(), blocks=6000):
     """Tries `count` mutants, drawn with `seed`, of the files whose names contain one of `only`, or all. Returns the score, and
     writes it to build/mutation.json. Verdicts on these sources are kept: an interrupted run goes on."""
     every = [one for one in mutants() if not only or any(word in one[0] for word in only)]

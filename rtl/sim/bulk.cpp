@@ -121,13 +121,18 @@ struct Random {
   }
 };
 
-// How often a channel is ready, in eighths of the cycles; 8 means always.
+// How often a channel is ready, in eighths of the cycles; 8 means always. Now and then it is not for so long that the queues behind
+// it are full.
 struct StallPattern {
-  uint32_t eighths = 8;
-  bool moves(Random& random) const { return eighths == 8 || (random.next() & 7) < eighths; }
+  uint32_t eighths = 8, never = 0;
+  bool moves(Random& random) {
+    if (never) return never--, false;
+    return eighths == 8 || (random.next() & 7) < eighths;
+  }
   void turn(Random& random) {
     static const uint8_t kinds[] = {8, 8, 8, 7, 4, 2, 1};
     eighths = kinds[random.next() % sizeof kinds];
+    if (random.next() % 16 == 0) never = 600;
   }
 };
 

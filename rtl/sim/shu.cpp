@@ -33,10 +33,11 @@ int main(int argc, char** argv) {
     at += n;
   };
   uint64_t state = strtoull(argv[2], nullptr, 10) * 2 + 1;
-  auto chance = [&](uint32_t of) {
+  auto below = [&](uint32_t of) {
     state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
-    return uint32_t((state * 0x2545f4914f6cdd1dull) >> 32) % of == 0;
+    return uint32_t((state * 0x2545f4914f6cdd1dull) >> 32) % of;
   };
+  auto chance = [&](uint32_t of) { return below(of) == 0; };
   auto context = std::make_unique<VerilatedContext>();
   auto top = std::make_unique<Vshu>(context.get());
   uint64_t cycles = 0;
@@ -161,9 +162,13 @@ int main(int argc, char** argv) {
     if (kind == 'k') {
       uint8_t key[16];
       take(key, 16);
-      if (chance(2)) {  // another key just before it, which is still being set up
+      // Other keys just before it: while it is set up, while its pools are filled, and later.
+      for (uint32_t others = below(8); others > 0; others--) {
         for (int i = 0; i < 16; i++) reinterpret_cast<uint8_t*>(&top->key_i)[i] = ~key[i];
         load_key();
+        if (chance(4)) continue;
+        write_counters(below(100));
+        for (uint32_t wait = below(1500); wait > 0; wait--) tick();
       }
       if (chance(4)) {
         load_key(true);
