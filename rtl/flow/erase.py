@@ -54,19 +54,29 @@ LEFT = re.compile(r"^TOP\.shu\.(gen_pad|pad_q|mixed|out_q|sealed|group|made_tag_
                   r"(a|a_q|u_leaves))))\b")
 
 
-def bus(program):
-    """Fails if anything in the unit of a bus node still depends on a key that is gone, but pads, and the line that was sealed last."""
+def gone(name, program, keys, stays=None):
+    """Fails if anything still depends on one of `keys` when it is gone, erased or by a reset, but what matches `stays`; returns how
+    much depended on them."""
     count = 0
-    for what in ("key", "lines"):
-        for way in ("erase", "reset"):
+    for way in ("erase", "reset"):
+        for what in keys:
             before, after, of = depend(program, what, way)
             count += len(before)
-            left = [name for name in after if what == "key" or not LEFT.search(name)]
             if len(before) < 11:
-                raise SystemExit(f"shu: no more than {before} depends on a key: this check sees nothing")
+                raise SystemExit(f"{name}: no more than {before} depends on a key: this check sees nothing")
+            left = [one for one in after if not (stays and stays.search(one))]
             if left:
-                raise SystemExit(f"shu, {what}, {way}: {len(left)} of {of} still depend on the key: {left[:8]}")
-    print(f"shu: {count} registers and words that depended on a key do no more", flush=True)
+                raise SystemExit(f"{name} {what}, {way}: {len(left)} of {of} still depend on the key: {left[:8]}")
+    return count
+
+
+def tell(name, count):
+    print(f"{name}: {count} registers and words that depended on a key do no more", flush=True)
+
+
+def bus(program):
+    """Fails if anything in the unit of a bus node still depends on a key that is gone, but pads, and the line that was sealed last."""
+    tell("shu", gone("shu", program, ["key"]) + gone("shu", program, ["lines"], LEFT))
 
 
 # Faults that leave keys: a reset erases the first slot alone, or nothing.
@@ -100,13 +110,4 @@ def noticed(faults, look):
 def found(core, files=None, folder=None):
     """Fails if anything in `core`, of the given files if they are not the sources, still depends on a key that is gone."""
     program = sim.model(core, folder=folder, files=files, harness="erase")
-    count = 0
-    for way in ("erase", "reset"):
-        for slot in range(core.slots):
-            before, after, of = depend(program, slot, way)
-            count += len(before)
-            if len(before) < 11:
-                raise SystemExit(f"{core.folder}: no more than {before} depends on a key: this check sees nothing")
-            if after:
-                raise SystemExit(f"{core.folder}, {way}, slot {slot}: {len(after)} of {of} still depend on the key: {after[:8]}")
-    print(f"{core.folder}: {count} registers and words that depended on a key do no more", flush=True)
+    tell(core.folder, gone(f"{core.folder}, slot", program, range(core.slots)))
