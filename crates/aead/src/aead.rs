@@ -321,6 +321,16 @@ pub(crate) fn input<'a>(source: Option<&'a [u8]>, at: usize, text: &'a [u8]) -> 
     }
 }
 
+/// Refuses lengths in bytes beyond the most that a mode takes of each.
+#[cfg(any(feature = "ocb", feature = "siv"))]
+#[inline]
+pub(crate) fn limits(most: u64, ad: u64, text: u64) -> Result<(), SealError> {
+    if text > most {
+        return Err(SealError::TextTooLong);
+    }
+    if ad > most { Err(SealError::AdTooLong) } else { Ok(()) }
+}
+
 /// The text of several buffers in one.
 fn gather(parts: &[&mut [u8]]) -> Vec<u8> {
     let mut whole = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());

@@ -12,7 +12,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::gcm::hash::Hash;
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, limits, release},
     block::{
         BlockCipher, Expanded, OnTheFly,
         aes::{Aes128, Aes256},
@@ -198,7 +198,7 @@ impl<C: Derived> Aead for GcmSiv<C> {
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
-        limits(ad.len() as u64, text.len() as u64)?;
+        limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
         let mut keys = Self::empty();
         self.derive(nonce, ad, text, &mut keys);
         let tag = self.tag(&keys, nonce, ad, text);
@@ -208,7 +208,7 @@ impl<C: Derived> Aead for GcmSiv<C> {
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let (Ok(nonce), Ok(tag)) = (nonce.try_into(), <&Block>::try_from(tag)) else { return release(text, false) };
-        if limits(ad.len() as u64, text.len() as u64).is_err() {
+        if limits(MAX_BYTES, ad.len() as u64, text.len() as u64).is_err() {
             return release(text, false);
         }
         let mut keys = Self::empty();
@@ -216,15 +216,6 @@ impl<C: Derived> Aead for GcmSiv<C> {
         self.ctr(&keys, tag, text);
         let genuine = Tag::of_block(&self.tag(&keys, nonce, ad, text), 16).matches(tag);
         release(text, genuine)
-    }
-}
-
-/// Refuses the lengths in bytes that RFC 8452, section 6, does not allow.
-fn limits(ad: u64, text: u64) -> Result<(), SealError> {
-    match (ad, text) {
-        (_, text) if text > MAX_BYTES => Err(SealError::TextTooLong),
-        (ad, _) if ad > MAX_BYTES => Err(SealError::AdTooLong),
-        _ => Ok(()),
     }
 }
 
@@ -317,8 +308,8 @@ mod tests {
     #[test]
     fn the_limits_of_rfc_8452() {
         let most = 1 << 36;
-        assert_eq!(limits(most, most), Ok(()));
-        assert_eq!(limits(0, most + 1), Err(SealError::TextTooLong));
-        assert_eq!(limits(most + 1, 0), Err(SealError::AdTooLong));
+        assert_eq!(limits(MAX_BYTES, most, most), Ok(()));
+        assert_eq!(limits(MAX_BYTES, 0, most + 1), Err(SealError::TextTooLong));
+        assert_eq!(limits(MAX_BYTES, most + 1, 0), Err(SealError::AdTooLong));
     }
 }

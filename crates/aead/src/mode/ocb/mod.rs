@@ -29,7 +29,7 @@ use kernel::Fused;
 use offsets::Offsets;
 
 use crate::{
-    aead::{Aead, release, same_length, text_len},
+    aead::{Aead, limits, release, same_length, text_len},
     block::{
         BlockCipher, Inverse,
         aes::{BothWays, Key},
@@ -128,7 +128,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         source: Option<&[u8]>,
     ) -> Result<Whole, SealError> {
         let nonce = self.nonce_block(nonce).ok_or(SealError::NonceLength)?;
-        limits(ad.len() as u64, text.len() as u64)?;
+        limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
         let Ocb { cipher, offsets, .. } = self;
         Ok(self.isa.run(Fused::<C, SEAL> { cipher, offsets, nonce, ad, text, source }))
     }
@@ -219,16 +219,6 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
     }
 }
 
-/// Refuses lengths in bytes beyond [`MAX_BYTES`].
-#[inline]
-fn limits(ad: u64, text: u64) -> Result<(), SealError> {
-    match (ad, text) {
-        (_, text) if text > MAX_BYTES => Err(SealError::TextTooLong),
-        (ad, _) if ad > MAX_BYTES => Err(SealError::AdTooLong),
-        _ => Ok(()),
-    }
-}
-
 /// AES-OCB by length of key: 16, 24 or 32 bytes.
 ///
 /// ```
@@ -288,8 +278,8 @@ mod tests {
     #[test]
     fn the_limits_of_rfc_7253() {
         let most = 1 << 52;
-        assert_eq!(limits(most, most), Ok(()));
-        assert_eq!(limits(0, most + 1), Err(SealError::TextTooLong));
-        assert_eq!(limits(most + 1, 0), Err(SealError::AdTooLong));
+        assert_eq!(limits(MAX_BYTES, most, most), Ok(()));
+        assert_eq!(limits(MAX_BYTES, 0, most + 1), Err(SealError::TextTooLong));
+        assert_eq!(limits(MAX_BYTES, most + 1, 0), Err(SealError::AdTooLong));
     }
 }
