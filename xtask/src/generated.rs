@@ -29,12 +29,6 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cbc_hmac::CbcHmac", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
     ("cipher::hkdf_expand", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
     ("ssh::SshSecretKey::parse", "(%rsp)", "", "how full a buffer of the key's derivation is"),
-    (
-        "key::text::decode",
-        "",
-        "",
-        "characters of a key in text: a table of the crate `bech32`, as docs/ASSURANCE.md says",
-    ),
     ("sealwright_session::packet::Keyed::tag", "movq", "pxor", "GHASH by table of a scheme for research, inlined"),
     (
         "gscm::Gscm as sealwright_session::scheme::Scheme>::keyed",

@@ -2,8 +2,6 @@
 
 use core::{fmt, num::NonZero};
 
-use subtle::ConstantTimeEq;
-
 use crate::simd::{Block, unknown, verdict};
 
 /// The longest tag of any mode, in bytes.
@@ -101,14 +99,15 @@ impl Whole {
 /// Whether two tags have the same length and value, in constant time for a given length.
 #[inline]
 pub(crate) fn same(ours: &[u8], theirs: &[u8]) -> bool {
-    // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
-    match (ours.try_into(), theirs.try_into()) {
-        (Ok(ours), Ok(theirs)) => {
-            let differing = u128::from_ne_bytes(ours) ^ u128::from_ne_bytes(theirs);
-            verdict(unknown(differing as u64 | (differing >> 64) as u64) == 0)
-        }
-        _ => verdict(ours.ct_eq(theirs).unwrap_u8() == 1),
+    if ours.len() != theirs.len() {
+        return false;
     }
+    // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
+    let ((ours, ours_end), (theirs, theirs_end)) = (ours.as_chunks(), theirs.as_chunks());
+    let number = |block: &Block| u128::from_ne_bytes(*block);
+    let blocks = ours.iter().zip(theirs).fold(0, |differing, (a, b)| differing | (number(a) ^ number(b)));
+    let bytes = ours_end.iter().zip(theirs_end).fold(0, |differing, (a, b)| differing | (a ^ b));
+    verdict(unknown(blocks as u64 | (blocks >> 64) as u64 | u64::from(bytes)) == 0)
 }
 
 impl AsRef<[u8]> for Tag {
@@ -131,5 +130,25 @@ impl fmt::Debug for Tag {
             write!(f, "{byte:02x}")?;
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_the_same_if_every_bit_and_the_length_are() {
+        let bytes: [u8; MAX_TAG + 1] = core::array::from_fn(|i| (i * 37) as u8);
+        for len in 0..=MAX_TAG {
+            let ours = &bytes[..len];
+            assert!(same(ours, ours), "{len}");
+            assert!(!same(ours, &bytes[..len + 1]) && !same(&bytes[..len + 1], ours), "{len}");
+            for bit in 0..8 * len {
+                let mut theirs = bytes;
+                theirs[bit / 8] ^= 1 << (bit % 8);
+                assert!(!same(ours, &theirs[..len]), "{len}, {bit}");
+            }
+        }
     }
 }

@@ -114,7 +114,7 @@ impl FromStr for SecretKey {
 
     /// Reads a text as [`SecretKey::to_text`] makes it.
     fn from_str(text: &str) -> Result<SecretKey, Error> {
-        let bytes = Zeroizing::new(text::decode(SECRET_PREFIX, text, "not a secret key of Sealwright")?);
+        let bytes = text::decode(SECRET_PREFIX, text, "not a secret key of Sealwright")?;
         let mut seed = Zeroizing::new([0; 32]);
         if bytes.len() != seed.len() {
             return Err(text::wrong("a secret key has 32 bytes"));

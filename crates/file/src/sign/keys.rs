@@ -123,7 +123,7 @@ impl FromStr for SigningKey {
 
     /// Reads the line of the key in a file.
     fn from_str(line: &str) -> Result<SigningKey, Error> {
-        let bytes = Zeroizing::new(text::decode(SECRET_PREFIX, line, "not a signing key of Sealwright")?);
+        let bytes = text::decode(SECRET_PREFIX, line, "not a signing key of Sealwright")?;
         let mut seed = Zeroizing::new([0; 32]);
         if bytes.len() != seed.len() {
             return Err(text::wrong("a signing key has 32 bytes"));
@@ -190,7 +190,7 @@ impl FromStr for VerifyingKey {
         }
         let encoded = EncodedVerifyingKey::<MlDsa65>::try_from(post_quantum).map_err(|_| wrong())?;
         let ml_dsa = ml_dsa::VerifyingKey::<MlDsa65>::decode(&encoded);
-        Ok(VerifyingKey::of(bytes, ed25519, ml_dsa))
+        Ok(VerifyingKey::of(bytes.to_vec(), ed25519, ml_dsa))
     }
 }
 
