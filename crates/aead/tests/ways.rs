@@ -71,9 +71,7 @@ fn text_and_tag_in_one_buffer() {
                 let mut message = [&text[..], &bytes(aead.tag_len(), 5)].concat();
                 aead.seal_message(&nonce, &ad, &mut message).unwrap();
                 assert_eq!(message, wanted, "{name} {isa} {len}");
-                let mut forged = message.clone();
-                let at = len * 7 % forged.len();
-                forged[at] ^= 4;
+                let mut forged = forged(&message, len * 7);
                 assert!(aead.open_message(&nonce, &ad, &mut forged).is_err(), "{name} {isa} {len}");
                 assert!(forged[..len].iter().all(|&byte| byte == 0), "{name} {isa} {len}: a refused text stays");
                 assert_eq!(aead.open_message(&nonce, &ad, &mut message).unwrap(), text, "{name} {isa} {len}");
@@ -204,8 +202,27 @@ fn appended() {
             assert_eq!(out, [&head[..], &wanted].concat(), "{name} {len}");
             assert!(aead.seal_into(&[], b"ad", &text, &mut out).is_err());
             assert_eq!(out, [&head[..], &wanted].concat(), "{name} {len}: a refused text stays");
+            let mut opened = head.clone();
+            aead.open_into(&nonce, b"ad", &wanted, &mut opened).unwrap();
+            assert_eq!(opened, [&head[..], &text].concat(), "{name} {len}");
+            for forged in [forged(&wanted, len * 7), bytes(aead.tag_len() - 1, 5), Vec::new()] {
+                assert!(aead.open_into(&nonce, b"ad", &forged, &mut opened).is_err(), "{name} {len}");
+                assert_eq!(opened, [&head[..], &text].concat(), "{name} {len}: a refused text stays");
+                let mut emptied = forged.clone();
+                assert!(aead.open_vec(&nonce, b"ad", &mut emptied).is_err() && emptied.is_empty(), "{name} {len}");
+            }
+            aead.open_vec(&nonce, b"ad", &mut wanted).unwrap();
+            assert_eq!(wanted, text, "{name} {len}");
         }
     }
+}
+
+/// `message` with a bit changed.
+fn forged(message: &[u8], at: usize) -> Vec<u8> {
+    let mut message = message.to_vec();
+    let at = at % message.len();
+    message[at] ^= 4;
+    message
 }
 
 /// Room for all of it from the start: a buffer that grew would leave text where it was.
