@@ -13,7 +13,7 @@
 
 use crate::{
     block::BlockCipher,
-    simd::{Block, Isa, Kernel, Reg, Simd},
+    simd::{Block, Isa, Kernel, Reg, Simd, unknown},
 };
 
 /// The counter blocks of GCM: the last 32 bits count, big endian, and wrap (inc32 of SP 800-38D, 6.2).
@@ -23,8 +23,8 @@ pub(crate) struct Counter32<R> {
     next: R,
     /// The lowest byte of the first of them.
     low: u8,
-    /// Whether that byte may decide what is done: it is secret where a hash made the first counter block.
-    public: bool,
+    /// All ones if that byte may not decide what is done: it is secret where a hash made the first counter block.
+    hidden: u8,
 }
 
 /// `n` in the last byte of a block.
@@ -40,14 +40,16 @@ impl<R: Reg> Counter32<R> {
     pub(crate) fn new<S: Simd<Reg = R>>(simd: S, first: &Block, skip: u8, public: bool) -> Self {
         let lanes = simd.lane_numbers().add32(simd.splat_word(u32::from(skip)));
         let next = simd.splat(first).reverse_bytes().add32(lanes);
-        Counter32 { next, low: first[15].wrapping_add(skip), public }
+        // A number that compilers do not know: they would look at the secret byte first, and then at whether they may.
+        let hidden = if public { 0 } else { unknown(0xff) as u8 };
+        Counter32 { next, low: first[15].wrapping_add(skip), hidden }
     }
 
     /// The next counter blocks.
     #[inline(always)]
     pub(crate) fn take<S: Simd<Reg = R>, const W: usize>(&mut self, simd: S) -> [R; W] {
         let mut blocks = [self.next.reverse_bytes(); W];
-        if self.public && usize::from(self.low) + W * R::BLOCKS <= 256 {
+        if usize::from(self.low | self.hidden) + W * R::BLOCKS <= 256 {
             // No carry leaves the last byte: three of four batches do without a shuffle for each register.
             for (i, block) in blocks.iter_mut().enumerate().skip(1) {
                 *block = block.add32(simd.splat(&last_byte(i * R::BLOCKS)));
