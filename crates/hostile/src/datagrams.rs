@@ -98,6 +98,8 @@ pub(crate) fn datagrams(mut bytes: &[u8]) {
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => break,
                 // The system tells of a datagram that nobody took
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                // The engine's timer
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => panic!("{error}"),
             }
         }
