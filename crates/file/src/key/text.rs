@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Texts of BIP 350 of which the data are whole bytes, or are not and so are no keys.
+    /// Texts of BIP 350: right ones, whose data are whole bytes, and wrong ones.
     #[test]
     fn it_is_bech32m() {
         let text = "abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx";
