@@ -13,6 +13,7 @@
         feature = "raw",
         feature = "random",
         feature = "sessions",
+        feature = "pieces",
         feature = "rustcrypto",
         feature = "research"
     )),
@@ -43,6 +44,8 @@ mod error;
 pub mod ghash;
 mod key;
 pub mod mode;
+#[cfg(feature = "pieces")]
+mod pieces;
 #[cfg(all(feature = "gcm", feature = "random"))]
 mod random_nonce;
 #[cfg(feature = "raw")]
@@ -70,6 +73,8 @@ pub use error::{KeyLengthError, OpenError, SealError};
 pub use key::Key;
 #[cfg(feature = "random")]
 pub use key::RandomError;
+#[cfg(feature = "pieces")]
+pub use pieces::{InPieces, Pieces};
 #[cfg(all(feature = "gcm", feature = "random"))]
 pub use random_nonce::RandomNonceKey;
 pub use simd::{Block, Isa, UnknownIsaError};

@@ -13,7 +13,7 @@ use sealwright::{
     ghash::{Bitwise, Clmul, Ghash, Table4k_vartime, Table8k_vartime, Table64k_vartime, Table256_vartime},
     mode::gcm::{self, Gcm, ShortTagLen, TagLen},
 };
-use support::{aes_block, agree, bytes, hashed, slow_gcm, slow_ghash};
+use support::{aes_block, agree, bytes, hashed, nonce_for, slow_gcm, slow_ghash};
 
 fn key<const N: usize>() -> [u8; N] {
     bytes(N, 1).try_into().unwrap()
@@ -182,19 +182,6 @@ fn nonces_of_every_length() {
         assert!(gcm.open_in_place(&[], b"", &mut text, &[0; 16]).is_err());
         assert_eq!(text, [0; 5]);
     }
-}
-
-/// The nonce of 16 bytes whose counter starts at `first`: GHASH of one block and a length can be solved for the block.
-fn nonce_for(h: [u8; 16], first: u128) -> [u8; 16] {
-    let times = |x: u128, y: u128| slow_ghash(y.to_be_bytes(), &x.to_be_bytes());
-    // In a field of 2^128 elements, h^(2^128 - 2) is the inverse of h: all bits of the exponent are set but the last.
-    let (mut inverse, mut square) = (1 << 127, u128::from_be_bytes(h));
-    for _ in 1..128 {
-        square = times(square, square);
-        inverse = times(inverse, square);
-    }
-    let length = u128::from_be_bytes(hashed(&[], &[0; 16])[16..].try_into().unwrap());
-    times(times(first, inverse) ^ length, inverse).to_be_bytes()
 }
 
 #[test]

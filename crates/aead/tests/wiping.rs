@@ -18,18 +18,20 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::FileExt,
     process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
+    sync::Arc,
 };
 
 use hmac::{Hmac, KeyInit, Mac};
 use sealwright::{
-    Aead, Batch, BatchMessage, Isa, Suite,
+    Aead, Batch, BatchMessage, InPieces, Isa, Suite,
     block::aes::Aes256,
     committing::Committing,
     drbg::HashDrbg,
     mode::{
-        gcm::{Aes256Gcm, TagLen},
+        gcm::{self, Aes256Gcm, TagLen},
         gcm_siv,
         multi_key::Schedule,
+        ocb,
         xaes::Xaes256Gcm,
     },
     raw,
@@ -38,7 +40,7 @@ use sha2::{Digest, Sha256, Sha512};
 use support::slow_ghash;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 13] = [
+const CASES: [&str; 15] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -49,6 +51,8 @@ const CASES: [&str; 13] = [
     "refused",
     "a forgery",
     "into another buffer",
+    "gcm in pieces",
+    "ocb in pieces",
     "batch",
     "a replaced key",
     "hash-drbg",
@@ -142,6 +146,16 @@ fn child(case: &str) {
             stop("alive");
             assert!(aead.open_to(&[1; 12], b"ad", &text, &[0; 16], &mut out).is_err());
         }
+        "gcm in pieces" | "ocb in pieces" => {
+            let mut message = in_pieces(case).begin(&[1; 12], b"ad").unwrap();
+            let (a, b) = text.split_at_mut(333 / 16 * 16);
+            message.seal(a).unwrap();
+            let mut other = message.duplicate();
+            message.seal(b).unwrap();
+            stop("alive");
+            other.seal(&mut [0; 21]).unwrap();
+            message.finish();
+        }
         "batch" => {
             let mut key = key();
             let mut batch = Batch::new(Isa::best());
@@ -195,6 +209,19 @@ fn aead(case: &str) -> Box<dyn Aead> {
     key.fill(0);
     black_box(&key);
     aead
+}
+
+/// A key for messages in pieces.
+#[inline(never)]
+fn in_pieces(case: &str) -> Arc<dyn InPieces> {
+    let (mut key, isa) = (key(), Isa::best());
+    let made = match case {
+        "gcm in pieces" => gcm::pieces_by_key(isa, &key, TagLen::T16).unwrap(),
+        _ => ocb::pieces_by_key(isa, &key, ocb::TagLen::T16).unwrap(),
+    };
+    key.fill(0);
+    black_box(&key);
+    made
 }
 
 /// A generator. Boxed: who moves one by value leaves a copy behind.

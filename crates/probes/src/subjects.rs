@@ -1,7 +1,9 @@
 //! The kernels that the tests run, by name.
 
+use std::sync::Arc;
+
 use sealwright::{
-    Aead, Isa, Suite,
+    Aead, InPieces, Isa, Suite,
     committing::Committing,
     mode::{cbc_hmac, gcm, gcm_siv, ocb, xaes::Xaes256Gcm},
 };
@@ -42,6 +44,35 @@ pub const SUBJECTS: &[Subject] = &[
     of("xaes-256-gcm", 32, |isa, key| Box::new(Xaes256Gcm::new(isa, key.try_into().expect(FITS)))),
     of("committing aes-128-gcm", 16, |isa, key| Box::new(Committing::at(isa, Suite::Aes128Gcm, key).expect(FITS))),
     Subject { whole_blocks: true, ..of("aes-256-cbc-hmac", 64, |isa, key| cbc_hmac::by_key(isa, key).expect(FITS)) },
+];
+
+/// A mode whose messages are sealed piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct InPiecesSubject {
+    /// What it is called.
+    pub name: &'static str,
+    /// Bytes of its key.
+    pub key_len: usize,
+    /// Whether all pieces but the last must be whole blocks.
+    pub whole_blocks: bool,
+    /// Makes it.
+    pub make: fn(Isa, &[u8]) -> Arc<dyn InPieces>,
+}
+
+/// Every mode with pieces.
+pub const IN_PIECES: &[InPiecesSubject] = &[
+    InPiecesSubject {
+        name: "aes-256-gcm in pieces",
+        key_len: 32,
+        whole_blocks: false,
+        make: |isa, key| gcm::pieces_by_key(isa, key, gcm::TagLen::T16).expect(FITS),
+    },
+    InPiecesSubject {
+        name: "aes-128-ocb in pieces",
+        key_len: 16,
+        whole_blocks: true,
+        make: |isa, key| ocb::pieces_by_key(isa, key, ocb::TagLen::T16).expect(FITS),
+    },
 ];
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use sealwright::{
 };
 use sealwright_probes::{
     guarded::Guarded,
-    subjects::{SUBJECTS, Subject},
+    subjects::{IN_PIECES, SUBJECTS, Subject},
 };
 use sealwright_session::{FrameJob, Material, Plan, Side, frame, table};
 
@@ -135,6 +135,41 @@ fn every_authenticated_mode_at_every_length() {
     for isa in Isa::available() {
         for subject in SUBJECTS {
             authenticated(isa, subject, &mut memory);
+        }
+    }
+}
+
+/// Behind a first piece that is not whole registers, and before a last one.
+#[test]
+fn pieces_of_every_length() {
+    let mut memory = Memory::new();
+    for isa in Isa::available() {
+        for subject in IN_PIECES {
+            let Memory { key, nonce, ad, text, tag, .. } = &mut memory;
+            let key = key.at_end(subject.key_len);
+            fill(key, 1);
+            let key = (subject.make)(isa, key);
+            let nonce = nonce.at_end(12);
+            fill(nonce, 2);
+            for len in 0..=LONGEST {
+                for place in places(len) {
+                    let ad = part(ad, (place + 1) % 2, (len * 7) % 300);
+                    fill(ad, 3);
+                    let text = part(text, place, len);
+                    fill(text, len);
+                    let plain = text.to_vec();
+                    let mut message = key.clone().begin(nonce, ad).unwrap();
+                    let first = (len % 97).min(len);
+                    let (front, end) = text.split_at_mut(if subject.whole_blocks { first / 16 * 16 } else { first });
+                    message.seal(front).unwrap();
+                    message.seal(end).unwrap();
+                    let made = message.finish();
+                    let tag = tag.at_end(made.as_ref().len());
+                    tag.copy_from_slice(made.as_ref());
+                    key.open_in_place(nonce, ad, text, tag).unwrap();
+                    assert!(text == plain, "{} {isa}, {len} bytes in place {place}", subject.name);
+                }
+            }
         }
     }
 }

@@ -284,6 +284,13 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
         let h = times_x(simd, h.reverse_bytes());
         simd.outlined(Fill { h, wanted: blocks, powers: &mut self.powers, middles: &mut self.middles });
     }
+
+    /// A hash that goes on outside a group, from `hash` on.
+    #[cfg(feature = "pieces")]
+    #[inline(always)]
+    pub(crate) fn resume<S: Simd>(&self, simd: S, hash: &Block) -> Products<S::Reg> {
+        Products { hash: simd.first(hash).reverse_bytes(), ..self.start(simd) }
+    }
 }
 
 impl<const SLOTS: usize> Sealed for Clmul<SLOTS> {}

@@ -177,3 +177,16 @@ pub(crate) fn slow_gcm(
     let tag = slow_ghash(h, &hashed(ad, &ciphertext)) ^ u128::from_be_bytes(counted(0));
     (ciphertext, tag.to_be_bytes().to_vec())
 }
+
+/// The nonce of 16 bytes whose counter starts at `first`: GHASH of one block and a length can be solved for the block.
+pub(crate) fn nonce_for(h: [u8; 16], first: u128) -> [u8; 16] {
+    let times = |x: u128, y: u128| slow_ghash(y.to_be_bytes(), &x.to_be_bytes());
+    // In a field of 2^128 elements, h^(2^128 - 2) is the inverse of h: all bits of the exponent are set but the last.
+    let (mut inverse, mut square) = (1 << 127, u128::from_be_bytes(h));
+    for _ in 1..128 {
+        square = times(square, square);
+        inverse = times(inverse, square);
+    }
+    let length = u128::from_be_bytes(hashed(&[], &[0; 16])[16..].try_into().unwrap());
+    times(times(first, inverse) ^ length, inverse).to_be_bytes()
+}

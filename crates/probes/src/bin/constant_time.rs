@@ -14,7 +14,7 @@ use sealwright::{
 use sealwright_probes::{
     marks::{errors, hidden, public, watched},
     sessions,
-    subjects::{SUBJECTS, Subject},
+    subjects::{IN_PIECES, InPiecesSubject, SUBJECTS, Subject},
 };
 use sealwright_session::Spec;
 
@@ -31,6 +31,9 @@ fn main() -> ExitCode {
     for &isa in &levels {
         for subject in SUBJECTS {
             wrong += judge(isa, subject.name, false, || sealed_and_opened(isa, subject));
+        }
+        for subject in IN_PIECES {
+            wrong += judge(isa, subject.name, false, || sealed_in_pieces(isa, subject));
         }
         wrong += judge(isa, "aes-256 in CBC and CTR", false, || unauthenticated(isa));
         wrong += judge(isa, "a batch of packets, a key each", false, || batch(isa));
@@ -96,6 +99,23 @@ fn with_nonce(aead: &dyn Aead, nonce: &[u8], whole_blocks: bool) {
         black_box(&again);
         tag[len % 16] ^= 1;
         assert!(aead.open_in_place(nonce, &ad, &mut text, &tag).is_err());
+    }
+}
+
+/// Pieces of every kind, under a nonce that counts from itself and under one that is hashed.
+fn sealed_in_pieces(isa: Isa, subject: &InPiecesSubject) {
+    let key = (subject.make)(isa, &hidden(subject.key_len, 1));
+    for nonce in [12, 15].map(|len| vec![9; len]) {
+        for len in LENGTHS {
+            let mut message = key.clone().begin(&nonce, &vec![3; len % 40]).expect("the nonce fits");
+            for piece in [len, 5, 1040, 11, 33] {
+                let mut piece = hidden(if subject.whole_blocks { piece / 16 * 16 } else { piece }, 2);
+                message.seal(&mut piece).expect("the piece fits");
+                black_box(&piece);
+            }
+            message.seal(&mut hidden(7, 2)).expect("the piece fits");
+            black_box(message.duplicate().finish());
+        }
     }
 }
 

@@ -23,6 +23,8 @@ mod across;
 mod counters;
 pub(in crate::mode) mod hash;
 mod kernel;
+#[cfg(feature = "pieces")]
+mod pieces;
 mod short;
 mod staggered;
 
@@ -31,6 +33,8 @@ use core::fmt;
 
 pub use across::across_by_key;
 use kernel::Fused;
+#[cfg(feature = "pieces")]
+pub use pieces::pieces_by_key;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{

@@ -87,7 +87,7 @@ static END: [u8; 128] = {
 
 /// The bit that follows a text in its last register, if the last block is not full.
 #[inline(always)]
-fn end_bit<S: Simd>(simd: S, len: usize) -> S::Reg {
+pub(super) fn end_bit<S: Simd>(simd: S, len: usize) -> S::Reg {
     if len.is_multiple_of(16) { simd.zero() } else { simd.load(&END[64 - len % S::Reg::BYTES..]) }
 }
 
@@ -108,7 +108,7 @@ fn first_offset(top: &Block, bottom: u32) -> Block {
 impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
     /// HASH of the associated data (RFC 7253, 4.1), to be folded, and the offset before the text.
     #[inline(always)]
-    fn start<S: Simd, const W: usize>(&self, simd: S) -> (S::Reg, Block) {
+    pub(super) fn start<S: Simd, const W: usize>(&self, simd: S) -> (S::Reg, Block) {
         let row = S::Reg::BYTES;
         let mut walk = Walk::new(simd, self.offsets, simd.zero());
         let mut sum = simd.zero();
@@ -157,7 +157,7 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
 
     /// All whole batches of the text; returns the checksum, to be folded, and where they end.
     #[inline(always)]
-    fn bulk<S: Simd, const W: usize>(&mut self, simd: S, walk: &mut Walk<'_, S>) -> (S::Reg, usize) {
+    pub(super) fn bulk<S: Simd, const W: usize>(&mut self, simd: S, walk: &mut Walk<'_, S>) -> (S::Reg, usize) {
         let row = S::Reg::BYTES;
         let mut checksum = simd.zero();
         let bulk = self.text.len() / (W * row) * (W * row);

@@ -21,12 +21,16 @@
 
 mod kernel;
 mod offsets;
+#[cfg(feature = "pieces")]
+mod pieces;
 
 use alloc::boxed::Box;
 use core::fmt;
 
 use kernel::Fused;
 use offsets::Offsets;
+#[cfg(feature = "pieces")]
+pub use pieces::pieces_by_key;
 
 use crate::{
     aead::{Aead, limits, release, same_length, text_len},
@@ -149,6 +153,13 @@ macro_rules! key_sizes {
                 }
             }
 
+            /// With a key that is made where it stays.
+            fn boxed(isa: Isa, key: &[u8; $bytes], tag_len: TagLen) -> Box<Self> {
+                let mut aead = Box::new(Self::unfilled(isa, tag_len));
+                aead.rekey(key);
+                aead
+            }
+
             /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
             ///
             /// What kernels left of the key before on the stack is wiped when this is dropped, as everything there.
@@ -233,22 +244,10 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 /// [`KeyLengthError`] for any other.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
-        Key::Aes128(key) => {
-            let mut aead = Box::new(Ocb::<BothWays<11>>::unfilled(isa, tag_len));
-            aead.rekey(key);
-            aead
-        }
+        Key::Aes128(key) => Ocb::<BothWays<11>>::boxed(isa, key, tag_len),
         #[cfg(feature = "aes192")]
-        Key::Aes192(key) => {
-            let mut aead = Box::new(Ocb::<BothWays<13>>::unfilled(isa, tag_len));
-            aead.rekey(key);
-            aead
-        }
-        Key::Aes256(key) => {
-            let mut aead = Box::new(Ocb::<BothWays<15>>::unfilled(isa, tag_len));
-            aead.rekey(key);
-            aead
-        }
+        Key::Aes192(key) => Ocb::<BothWays<13>>::boxed(isa, key, tag_len),
+        Key::Aes256(key) => Ocb::<BothWays<15>>::boxed(isa, key, tag_len),
     })
 }
 

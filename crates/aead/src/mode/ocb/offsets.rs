@@ -87,6 +87,16 @@ impl Offsets {
         }
     }
 
+    /// The offset of block `n` of a text: `base` is that of the last block before it whose number is a multiple of 64.
+    #[cfg(feature = "pieces")]
+    #[inline(always)]
+    pub(super) fn of(&self, base: &Block, n: u64) -> Block {
+        match n % 64 {
+            0 => xor(&xor(base, &self.counted[5]), &self.l(n.trailing_zeros())),
+            within => xor(base, &self.rows[within as usize - 1]),
+        }
+    }
+
     /// L_`n` where `n` is larger than any kept: once in 2^16 blocks or more.
     #[cold]
     fn far(&self, n: u32) -> Block {
@@ -109,6 +119,13 @@ impl<'a, S: Simd> Walk<'a, S> {
     #[inline(always)]
     pub(super) fn new(simd: S, offsets: &'a Offsets, base: S::Reg) -> Self {
         Walk { simd, offsets, base, blocks: 0 }
+    }
+
+    /// From behind so many blocks on, a multiple of 64. `base` is the offset of the last of them, in every lane.
+    #[cfg(feature = "pieces")]
+    #[inline(always)]
+    pub(super) fn from(simd: S, offsets: &'a Offsets, base: S::Reg, blocks: u64) -> Self {
+        Walk { simd, offsets, base, blocks }
     }
 
     /// The offsets of the next batch.

@@ -1,0 +1,271 @@
+//! AES-GCM by pieces: counter and hash are kept between them.
+
+use alloc::{boxed::Box, sync::Arc};
+
+use super::{
+    Gcm, MAX_TEXT, TagLen,
+    hash::Hash,
+    kernel::{Fused, first_counter, lengths},
+    limits,
+};
+use crate::{
+    aead::Aead,
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes256, Key},
+    },
+    error::{KeyLengthError, OpenError, SealError},
+    ghash::{Clmul, Ghash},
+    mode::ctr::{self, Counter32},
+    pieces::{InPieces, Pieces},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
+    tag::{Tag, Whole},
+};
+
+/// As [`by_key`](super::by_key), for messages that are also sealed in pieces.
+///
+/// # Errors
+/// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
+// Compiled where it is called, and nowhere else.
+#[inline]
+pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn InPieces>, KeyLengthError> {
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => Kept::new(isa, Aes128::new(isa, key), tag_len),
+        #[cfg(feature = "aes192")]
+        Key::Aes192(key) => Kept::new(isa, crate::block::aes::Aes192::new(isa, key), tag_len),
+        Key::Aes256(key) => Kept::new(isa, Aes256::new(isa, key), tag_len),
+    })
+}
+
+/// A key in a box of its own: between counts and a key there would be padding, which takes along what was on the stack.
+struct Kept<C>(Box<Gcm<C, Clmul>>);
+
+impl<C: BlockCipher + 'static> Kept<C> {
+    fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Arc<dyn InPieces> {
+        Arc::new(Kept(Box::new(Gcm::new(isa, cipher, tag_len))))
+    }
+}
+
+impl<C: BlockCipher> Sealed for Kept<C> {}
+impl<C: BlockCipher> Aead for Kept<C> {
+    fn tag_len(&self) -> usize {
+        self.0.tag_len()
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.0.seal_in_place(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        self.0.open_in_place(nonce, ad, text, tag)
+    }
+}
+
+impl<C: BlockCipher + 'static> InPieces for Kept<C> {
+    fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError> {
+        limits(nonce.len() as u64, ad.len() as u64, 0)?;
+        let state = self.0.isa.run(Begin { ghash: &self.0.ghash, nonce, ad });
+        Ok(Box::new(Message { state, nonce: nonce.len(), ad: ad.len(), text: 0, key: self }))
+    }
+}
+
+/// What is kept between two pieces.
+#[derive(Clone)]
+struct State {
+    /// J0 of SP 800-38D, 7.1.
+    first: Block,
+    /// The next counter block.
+    counter: Block,
+    /// The hash of all blocks that are whole.
+    hash: Block,
+    /// The keystream of a block that is not whole yet, and its ciphertext so far, then zeros.
+    keystream: Block,
+    ciphertext: Block,
+}
+wipe_on_drop!(State { first: [0; 16], counter: [0; 16], hash: [0; 16], keystream: [0; 16], ciphertext: [0; 16] });
+
+#[derive(Clone)]
+struct Message<C> {
+    key: Arc<Kept<C>>,
+    state: State,
+    /// Bytes of the nonce, of the associated data, and of the text so far. No padding, for the reason above.
+    nonce: usize,
+    ad: usize,
+    text: u64,
+}
+
+impl<C> Message<C> {
+    /// Bytes of the block that is not whole yet.
+    fn within(&self) -> usize {
+        (self.text % 16) as usize
+    }
+}
+
+impl<C> Sealed for Message<C> {}
+impl<C: BlockCipher + 'static> Pieces for Message<C> {
+    fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError> {
+        let len = piece.len() as u64;
+        if len > MAX_TEXT - self.text {
+            return Err(SealError::TextTooLong);
+        }
+        let within = self.within();
+        let (front, rest) = piece.split_at_mut(if within == 0 { 0 } else { piece.len().min(16 - within) });
+        let State { keystream, ciphertext, .. } = &mut self.state;
+        for ((byte, key), kept) in front.iter_mut().zip(&keystream[within..]).zip(&mut ciphertext[within..]) {
+            *byte ^= key;
+            *kept = *byte;
+        }
+        self.text += len;
+        let whole = within + front.len() == 16;
+        if whole || !rest.is_empty() {
+            let Gcm { isa, cipher, ghash, .. } = &*self.key.0;
+            isa.run(Piece { cipher, ghash, state: &mut self.state, public: self.nonce == 12, whole, text: rest });
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Tag {
+        let Gcm { isa, cipher, ghash, tag_len, .. } = &*self.key.0;
+        // A text may be longer than memory.
+        let lengths = (u128::from_be_bytes(lengths(self.ad, 0)) | u128::from(8 * self.text)).to_be_bytes();
+        isa.run(Finish { cipher, ghash, state: &self.state, partial: self.within() > 0, lengths }).tag(*tag_len)
+    }
+
+    fn duplicate(&self) -> Box<dyn Pieces> {
+        Box::new(Message { key: self.key.clone(), state: self.state.clone(), ..*self })
+    }
+}
+
+/// A hash that goes on.
+#[inline(always)]
+fn resumed<'a, S: Simd>(simd: S, ghash: &'a Clmul, hash: &Block) -> Hash<'a, Clmul, S> {
+    let mut resumed = Hash::new(simd, ghash);
+    resumed.sum = ghash.resume(simd, hash);
+    resumed
+}
+
+struct Begin<'a> {
+    ghash: &'a Clmul,
+    nonce: &'a [u8],
+    ad: &'a [u8],
+}
+
+impl Kernel for Begin<'_> {
+    type Output = State;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> State {
+        let first = first_counter::<S, Clmul>(simd, self.ghash, self.nonce);
+        let mut hash = Hash::new(simd, self.ghash);
+        hash.all(self.ad);
+        let hash = self.ghash.finish(simd, &hash.sum).first_block();
+        State { first, counter: plus(&first, 1), hash, keystream: [0; 16], ciphertext: [0; 16] }
+    }
+}
+
+/// The counter `blocks` later (inc32 of SP 800-38D, 6.2).
+#[inline(always)]
+fn plus(counter: &Block, blocks: usize) -> Block {
+    let counter = u128::from_be_bytes(*counter);
+    let low = (counter as u32).wrapping_add(blocks as u32);
+    (counter >> 32 << 32 | u128::from(low)).to_be_bytes()
+}
+
+/// The next part of the text, from the beginning of a block on.
+struct Piece<'a, C> {
+    cipher: &'a C,
+    ghash: &'a Clmul,
+    state: &'a mut State,
+    /// Whether the counter is no secret.
+    public: bool,
+    /// Whether the block before is whole now and is to be hashed.
+    whole: bool,
+    text: &'a mut [u8],
+}
+
+impl<C: BlockCipher> Kernel for Piece<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        if S::AES {
+            return self.sealed::<S, W>(simd);
+        }
+        // One function for all sizes of key, as for whole texts.
+        let cipher = self.cipher.sliced(simd);
+        let Piece { ghash, state, public, whole, text, .. } = self;
+        simd.outlined(Sliced(Piece { cipher: &cipher, ghash, state, public, whole, text }));
+    }
+}
+
+/// The kernel as a function of its own.
+struct Sliced<'a, C>(Piece<'a, C>);
+
+impl<S: Simd, C: BlockCipher> Outlined<S> for Sliced<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        self.0.sealed::<S, 8>(simd);
+    }
+}
+
+impl<C: BlockCipher> Piece<'_, C> {
+    #[inline(always)]
+    fn sealed<S: Simd, const W: usize>(self, simd: S) {
+        let Piece { cipher, ghash, state, public, whole, text } = self;
+        let mut hash = resumed(simd, ghash, &state.hash);
+        if whole {
+            hash.all(&state.ciphertext);
+        }
+        let mut counter = Counter32::new(simd, &state.counter, 0, public);
+        state.counter = plus(&state.counter, text.len().div_ceil(16));
+        let (blocks, end) = text.split_at_mut(text.len() / 16 * 16);
+        let bulk = blocks.len() / (W * S::Reg::BYTES) * (W * S::Reg::BYTES);
+        let mut fused = Fused::<C, Clmul, true> { cipher, ghash, nonce: &[], ad: &[], text: blocks };
+        fused.bulk::<S, W, false>(simd, &mut hash, &mut counter, &[], 0..bulk, &mut (bulk / 16));
+        let rest = &mut blocks[bulk..];
+        for few in rest.chunks_mut(4 * S::Reg::BYTES) {
+            ctr::last::<S, C, 4>(simd, cipher, &mut counter, few);
+        }
+        hash.all(rest);
+        state.hash = ghash.finish(simd, &hash.sum).first_block();
+        (state.keystream, state.ciphertext) = ([0; 16], [0; 16]);
+        if !end.is_empty() {
+            // The block before was counted in whole registers: from the counter itself.
+            let mut block = [simd.first(&plus(&state.counter, usize::MAX))];
+            cipher.encrypt(simd, &mut block);
+            state.keystream = block[0].first_block();
+            for ((byte, key), kept) in end.iter_mut().zip(&state.keystream).zip(&mut state.ciphertext) {
+                *byte ^= key;
+                *kept = *byte;
+            }
+        }
+    }
+}
+
+/// The lengths, behind a last block that may not be whole, and the tag.
+struct Finish<'a, C> {
+    cipher: &'a C,
+    ghash: &'a Clmul,
+    state: &'a State,
+    partial: bool,
+    lengths: Block,
+}
+
+impl<C: BlockCipher> Kernel for Finish<'_, C> {
+    type Output = Whole;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
+        let mut hash = resumed(simd, self.ghash, &self.state.hash);
+        if self.partial {
+            hash.all(&self.state.ciphertext);
+        }
+        hash.all(&self.lengths);
+        let mut first = [simd.first(&self.state.first)];
+        self.cipher.encrypt(simd, &mut first);
+        Whole::of((self.ghash.finish(simd, &hash.sum) ^ first[0]).first_block())
+    }
+}

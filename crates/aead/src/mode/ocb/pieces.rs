@@ -1,0 +1,258 @@
+//! AES-OCB by pieces: offset and checksum are kept between them.
+
+use alloc::{boxed::Box, sync::Arc};
+
+use super::{
+    MAX_BYTES, Ocb, TagLen,
+    kernel::{Fused, end_bit},
+    limits,
+    offsets::{Offsets, Walk},
+};
+use crate::{
+    aead::Aead,
+    block::{
+        BlockCipher, Inverse,
+        aes::{BothWays, Key},
+    },
+    error::{KeyLengthError, OpenError, SealError},
+    pieces::{InPieces, Pieces},
+    sealed::Sealed,
+    simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
+    tag::{Tag, Whole},
+};
+
+/// As [`by_key`](super::by_key), for messages that are also sealed in pieces.
+///
+/// # Errors
+/// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
+// Compiled where it is called, and nowhere else.
+#[inline]
+pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn InPieces>, KeyLengthError> {
+    Ok(match Key::new(key)? {
+        Key::Aes128(key) => Arc::new(Kept(Ocb::<BothWays<11>>::boxed(isa, key, tag_len))),
+        #[cfg(feature = "aes192")]
+        Key::Aes192(key) => Arc::new(Kept(Ocb::<BothWays<13>>::boxed(isa, key, tag_len))),
+        Key::Aes256(key) => Arc::new(Kept(Ocb::<BothWays<15>>::boxed(isa, key, tag_len))),
+    })
+}
+
+/// A key in a box of its own: between counts and a key there would be padding, which takes along what was on the stack.
+struct Kept<C>(Box<Ocb<C>>);
+
+impl<C: BlockCipher + Inverse> Sealed for Kept<C> {}
+impl<C: BlockCipher + Inverse> Aead for Kept<C> {
+    fn tag_len(&self) -> usize {
+        self.0.tag_len()
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.0.seal_in_place(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        self.0.open_in_place(nonce, ad, text, tag)
+    }
+}
+
+impl<C: BlockCipher + Inverse + 'static> InPieces for Kept<C> {
+    fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError> {
+        let nonce = self.0.nonce_block(nonce).ok_or(SealError::NonceLength)?;
+        limits(MAX_BYTES, ad.len() as u64, 0)?;
+        let Ocb { isa, cipher, offsets, .. } = &*self.0;
+        let state = isa.run(Begin(Fused { cipher, offsets, nonce, ad, text: &mut [], source: None }));
+        Ok(Box::new(Message { state, text: 0, key: self }))
+    }
+}
+
+/// Blocks between two offsets that are kept.
+const RUN: usize = 64;
+
+/// What is kept between two pieces.
+#[derive(Clone)]
+struct State {
+    /// HASH of the associated data (RFC 7253, 4.1).
+    hash: Block,
+    /// The offset of the last block whose number is a multiple of `RUN`.
+    base: Block,
+    /// That of the last block.
+    offset: Block,
+    checksum: Block,
+}
+wipe_on_drop!(State { hash: [0; 16], base: [0; 16], offset: [0; 16], checksum: [0; 16] });
+
+#[derive(Clone)]
+struct Message<C> {
+    key: Arc<Kept<C>>,
+    state: State,
+    /// Bytes of text so far. No padding, for the reason above.
+    text: u64,
+}
+
+impl<C> Sealed for Message<C> {}
+impl<C: BlockCipher + Inverse + 'static> Pieces for Message<C> {
+    fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        // A block that is not whole was the last one.
+        if !self.text.is_multiple_of(16) {
+            return Err(SealError::PartialBlock);
+        }
+        let len = piece.len() as u64;
+        if len > MAX_BYTES - self.text {
+            return Err(SealError::TextTooLong);
+        }
+        let Ocb { isa, cipher, offsets, .. } = &*self.key.0;
+        isa.run(Piece { cipher, offsets, state: &mut self.state, blocks: self.text / 16, text: piece });
+        self.text += len;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Tag {
+        let Ocb { isa, cipher, offsets, .. } = &*self.key.0;
+        isa.run(Finish { cipher, offsets, state: &self.state }).tag(self.key.tag_len())
+    }
+
+    fn duplicate(&self) -> Box<dyn Pieces> {
+        Box::new(Message { key: self.key.clone(), state: self.state.clone(), ..*self })
+    }
+}
+
+struct Begin<'a, C>(Fused<'a, C, true>);
+
+impl<C: BlockCipher + Inverse> Kernel for Begin<'_, C> {
+    type Output = State;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> State {
+        let (hash, first) = self.0.start::<S, W>(simd);
+        State { hash: hash.fold().first_block(), base: first, offset: first, checksum: [0; 16] }
+    }
+}
+
+/// The next part of the text, behind so many blocks.
+struct Piece<'a, C> {
+    cipher: &'a C,
+    offsets: &'a Offsets,
+    state: &'a mut State,
+    blocks: u64,
+    text: &'a mut [u8],
+}
+
+impl<C: BlockCipher + Inverse> Kernel for Piece<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        if S::AES {
+            return self.sealed::<S, W>(simd);
+        }
+        // One function for all sizes of key, as for whole texts.
+        let cipher = self.cipher.sliced_both_ways(simd);
+        let Piece { offsets, state, blocks, text, .. } = self;
+        simd.outlined(Sliced(Piece { cipher: &cipher, offsets, state, blocks, text }));
+    }
+}
+
+/// The kernel as a function of its own.
+struct Sliced<'a, C>(Piece<'a, C>);
+
+impl<S: Simd, C: BlockCipher + Inverse> Outlined<S> for Sliced<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        self.0.sealed::<S, 8>(simd);
+    }
+}
+
+impl<C: BlockCipher + Inverse> Piece<'_, C> {
+    #[inline(always)]
+    fn sealed<S: Simd, const W: usize>(mut self, simd: S) {
+        let mut checksum = simd.first(&self.state.checksum);
+        while self.text.len() >= 16 {
+            let within = (self.blocks % RUN as u64) as usize;
+            let runs = if within == 0 { self.text.len() / (16 * RUN) } else { 0 };
+            let blocks =
+                if runs > 0 { RUN * runs } else { (self.text.len() / 16).min(RUN - within).min(FEW * S::Reg::BLOCKS) };
+            let (now, later) = core::mem::take(&mut self.text).split_at_mut(16 * blocks);
+            checksum = checksum ^ if runs > 0 { self.runs::<S, W>(simd, now) } else { self.few(simd, now) };
+            self.blocks += blocks as u64;
+            self.text = later;
+        }
+        if !self.text.is_empty() {
+            checksum = checksum ^ self.end(simd);
+        }
+        self.state.checksum = checksum.fold().first_block();
+    }
+
+    /// Whole runs; returns the checksum of what they encrypt, to be folded.
+    #[inline(always)]
+    fn runs<S: Simd, const W: usize>(&mut self, simd: S, text: &mut [u8]) -> S::Reg {
+        let mut walk = Walk::from(simd, self.offsets, simd.splat(&self.state.base), self.blocks);
+        let Piece { cipher, offsets, .. } = *self;
+        let mut fused = Fused::<C, true> { cipher, offsets, nonce: [0; 16], ad: &[], text, source: None };
+        let (checksum, _) = fused.bulk::<S, W>(simd, &mut walk);
+        self.state.base = walk.after(0).first_block();
+        self.state.offset = self.state.base;
+        checksum
+    }
+
+    /// As many registers as a piece of a run needs, at most `FEW`.
+    #[inline(always)]
+    fn few<S: Simd>(&mut self, simd: S, text: &mut [u8]) -> S::Reg {
+        let mut offsets = [[0; 16]; FEW * 4];
+        for (i, offset) in offsets[..text.len() / 16].iter_mut().enumerate() {
+            *offset = self.offsets.of(&self.state.base, self.blocks + i as u64 + 1);
+            self.state.offset = *offset;
+        }
+        if (self.blocks + (text.len() / 16) as u64).is_multiple_of(RUN as u64) {
+            self.state.base = self.state.offset;
+        }
+        let mut x = [simd.zero(); FEW];
+        let mut checksum = simd.zero();
+        for (i, text) in text.chunks(S::Reg::BYTES).enumerate() {
+            let block = simd.load_partial(text);
+            checksum = checksum ^ block;
+            x[i] = block ^ simd.load(offsets[i * S::Reg::BLOCKS..].as_flattened());
+        }
+        self.cipher.encrypt(simd, &mut x);
+        for (i, text) in text.chunks_mut(S::Reg::BYTES).enumerate() {
+            (x[i] ^ simd.load(offsets[i * S::Reg::BLOCKS..].as_flattened())).store_partial(text);
+        }
+        checksum
+    }
+
+    /// A last block that is not whole.
+    #[inline(always)]
+    fn end<S: Simd>(&mut self, simd: S) -> S::Reg {
+        let offset = simd.first(&self.state.offset) ^ simd.first(&self.offsets.star);
+        self.state.offset = offset.first_block();
+        let block = simd.load_partial(self.text);
+        let mut pad = [offset];
+        self.cipher.encrypt(simd, &mut pad);
+        (block ^ pad[0]).keep(self.text.len()).store_partial(self.text);
+        block ^ end_bit(simd, self.text.len())
+    }
+}
+
+/// Registers of a piece of a run.
+const FEW: usize = 4;
+
+struct Finish<'a, C> {
+    cipher: &'a C,
+    offsets: &'a Offsets,
+    state: &'a State,
+}
+
+impl<C: BlockCipher> Kernel for Finish<'_, C> {
+    type Output = Whole;
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
+        let State { hash, offset, checksum, .. } = self.state;
+        let mut tag = [simd.first(checksum) ^ simd.first(offset) ^ simd.first(&self.offsets.dollar)];
+        self.cipher.encrypt(simd, &mut tag);
+        Whole::of((tag[0] ^ simd.first(hash)).first_block())
+    }
+}

@@ -1,0 +1,50 @@
+//! Messages that are sealed piece by piece, for programs that must give out the front of a message before they have its end.
+//!
+//! Only to seal: what is opened in pieces is given out before it is known to be genuine.
+
+use alloc::{boxed::Box, sync::Arc};
+
+use crate::{aead::Aead, error::SealError, sealed::Sealed, tag::Tag};
+
+/// A key under which messages can also be sealed in pieces: [`gcm::pieces_by_key`](crate::mode::gcm::pieces_by_key),
+/// [`ocb::pieces_by_key`](crate::mode::ocb::pieces_by_key).
+///
+/// ```
+/// use sealwright::{Aead, InPieces, Isa, Pieces, mode::gcm::{TagLen, pieces_by_key}};
+///
+/// let key = pieces_by_key(Isa::best(), &[7; 32], TagLen::T16)?;
+/// let mut whole = *b"attack at dawn";
+/// let tag = key.seal_in_place(&[1; 12], b"header", &mut whole)?;
+///
+/// let (mut front, mut end) = (*b"attack", *b" at dawn");
+/// let mut message = key.begin(&[1; 12], b"header")?; // an example only: a nonce serves one message
+/// message.seal(&mut front)?;
+/// message.seal(&mut end)?;
+/// assert_eq!(message.finish(), tag);
+/// assert_eq!([&front[..], &end].concat(), whole);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait InPieces: Aead {
+    /// Begins a message, whose associated data are all there.
+    ///
+    /// # Errors
+    /// As of [`Aead::seal_in_place`].
+    fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError>;
+}
+
+/// A message on its way. Nobody may use what was sealed of it before its tag is there and holds.
+pub trait Pieces: Sealed + Send + Sync {
+    /// Encrypts the next piece of the text in place. GCM takes pieces of any length. In OCB a piece that is not whole blocks of 16 bytes
+    /// is the last one.
+    ///
+    /// # Errors
+    /// [`SealError::TextTooLong`] for more than the mode may encrypt under a nonce, [`SealError::PartialBlock`] for a piece
+    /// that cannot follow; `piece` is then as it was, and the message too.
+    fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError>;
+
+    /// The tag of all that was sealed: what [`Aead::seal_in_place`] makes of the whole text.
+    fn finish(self: Box<Self>) -> Tag;
+
+    /// The same message at the same place. Both may end alike; two texts under one nonce break GCM and OCB.
+    fn duplicate(&self) -> Box<dyn Pieces>;
+}
