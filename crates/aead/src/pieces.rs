@@ -48,3 +48,9 @@ pub trait Pieces: Sealed + Send + Sync {
     /// The same message at the same place. Both may end alike; two texts under one nonce break GCM and OCB.
     fn duplicate(&self) -> Box<dyn Pieces>;
 }
+
+impl Clone for Box<dyn Pieces> {
+    fn clone(&self) -> Self {
+        self.duplicate()
+    }
+}

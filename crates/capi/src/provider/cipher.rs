@@ -1,9 +1,10 @@
 //! A message on its way through OpenSSL's steps: init, associated data, text, final. Records of TLS 1.2 are in `records`.
 
+use std::{mem, sync::Arc};
+
 use sealwright::{
-    Aead, Isa, Key, Tag,
+    Aead, InPieces, Isa, Key, Pieces, Tag,
     mode::{gcm, ocb},
-    raw,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -17,8 +18,9 @@ pub(super) struct Algorithm {
     pub(super) key_len: usize,
 }
 
-/// The longest text that may come in several pieces: they are kept until the end, because the tag is over all of them.
-const PIECES: usize = 16 << 20;
+/// A text of at most so many bytes is sealed at once, though more of it may come: most often it does not, and to begin a message in pieces
+/// takes as long as sealing a few hundred bytes.
+const WHOLE: usize = 2048;
 
 /// How far a message is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,10 +35,11 @@ pub(super) enum State {
     Ended,
 }
 
-/// The state of one EVP_CIPHER_CTX.
+/// The state of one EVP_CIPHER_CTX. A clone goes on as the other does.
+#[derive(Clone)]
 pub(super) struct Cipher {
     pub(super) algorithm: Algorithm,
-    pub(super) key: Option<(Key<32>, Box<dyn Aead>)>,
+    pub(super) key: Option<(Key<32>, Arc<dyn InPieces>)>,
     pub(super) sealing: bool,
     pub(super) state: State,
     /// The nonce of the message.
@@ -53,17 +56,16 @@ pub(super) struct Cipher {
     /// Opening: whether the tag to expect was set.
     pub(super) expected: bool,
     ad: Vec<u8>,
-    /// Sealing: the text so far, if more may come.
+    /// Sealing: the text, if it was sealed as a whole but more may come.
     text: Zeroizing<Vec<u8>>,
-    /// What is given out of `text`, or of a text that is opened, if it was not made where it goes.
-    made: Zeroizing<Vec<u8>>,
-    /// Bytes of text that came, and that were given out.
-    came: usize,
-    given: usize,
+    /// Sealing: the message, once it comes in pieces.
+    pieces: Option<Box<dyn Pieces>>,
+    /// OCB: the end of the text, of a block that is not whole; sealing, before it is encrypted.
+    held: Zeroizing<Vec<u8>>,
+    /// OCB, sealing: whether a last block was given out that is not whole.
+    closed: bool,
     /// Opening: whether the text is authentic, once it came.
     genuine: bool,
-    /// Sealing: whether `tag` is that of all that came; otherwise the end makes it.
-    tagged: bool,
     /// Associated data of the record of TLS 1.2 that comes next.
     pub(super) record: Option<[u8; AD]>,
 }
@@ -84,53 +86,23 @@ impl Cipher {
             expected: false,
             ad: Vec::new(),
             text: Zeroizing::default(),
-            made: Zeroizing::default(),
-            came: 0,
-            given: 0,
+            pieces: None,
+            held: Zeroizing::default(),
+            closed: false,
             genuine: false,
-            tagged: true,
             record: None,
         }
     }
 
-    /// The same in every part, so that both go on alike. Every field is named: one that is added cannot be forgotten here.
-    pub(super) fn duplicate(&self) -> Option<Cipher> {
-        let key = match &self.key {
-            Some((key, _)) => Some(self.prepared(&key.expose()[..self.algorithm.key_len])?),
-            None => None,
-        };
-        Some(Cipher {
-            algorithm: self.algorithm,
-            key,
-            sealing: self.sealing,
-            state: self.state,
-            nonce: self.nonce,
-            iv: self.iv,
-            iv_len: self.iv_len,
-            counted: self.counted,
-            tag: self.tag,
-            tag_len: self.tag_len,
-            expected: self.expected,
-            ad: self.ad.clone(),
-            text: self.text.clone(),
-            made: self.made.clone(),
-            came: self.came,
-            given: self.given,
-            genuine: self.genuine,
-            tagged: self.tagged,
-            record: self.record,
-        })
-    }
-
     /// A key, for tags of the length that is set: those of OCB depend on it.
-    pub(super) fn prepared(&self, key: &[u8]) -> Option<(Key<32>, Box<dyn Aead>)> {
+    pub(super) fn prepared(&self, key: &[u8]) -> Option<(Key<32>, Arc<dyn InPieces>)> {
         let aead = match (self.algorithm.gcm, self.tag_len) {
             _ if key.len() != self.algorithm.key_len => return None,
             // Shorter tags of GCM are the front of the whole one.
-            (true, _) => gcm::by_key(Isa::best(), key, gcm::TagLen::T16),
-            (false, 16) => ocb::by_key(Isa::best(), key, ocb::TagLen::T16),
-            (false, 12) => ocb::by_key(Isa::best(), key, ocb::TagLen::T12),
-            (false, 8) => ocb::by_key(Isa::best(), key, ocb::TagLen::T8),
+            (true, _) => gcm::pieces_by_key(Isa::best(), key, gcm::TagLen::T16),
+            (false, 16) => ocb::pieces_by_key(Isa::best(), key, ocb::TagLen::T16),
+            (false, 12) => ocb::pieces_by_key(Isa::best(), key, ocb::TagLen::T12),
+            (false, 8) => ocb::pieces_by_key(Isa::best(), key, ocb::TagLen::T8),
             (false, _) => return None,
         };
         let mut kept = [0; 32];
@@ -141,7 +113,7 @@ impl Cipher {
     }
 
     pub(super) fn aead(&self) -> Option<&dyn Aead> {
-        self.key.as_ref().map(|(_, aead)| &**aead)
+        self.key.as_ref().map(|(_, aead)| &**aead as &dyn Aead)
     }
 
     /// Begins a message, whose key and nonce may come in calls of their own; `set_up` follows.
@@ -160,8 +132,8 @@ impl Cipher {
     fn forget(&mut self) {
         self.ad.clear();
         self.text.clear();
-        self.made.clear();
-        (self.came, self.given, self.genuine, self.tagged) = (0, 0, false, true);
+        (self.held, self.pieces) = (Zeroizing::default(), None);
+        (self.closed, self.genuine) = (false, false);
     }
 
     pub(super) fn set_up(&mut self, key: Option<&[u8]>, iv: Option<&[u8]>) -> bool {
@@ -218,145 +190,129 @@ impl Cipher {
     }
 
     /// How many bytes are given out when `len` bytes of text come: OCB keeps back a block that is not whole, as the text may go on.
-    pub(super) fn due(&self, len: usize) -> usize {
-        let came = self.came.saturating_add(len);
-        let whole = if self.algorithm.gcm { came } else { came - came % 16 };
-        whole.saturating_sub(self.given)
+    pub(super) fn due(&self, len: usize) -> Option<usize> {
+        let all = self.held.len().checked_add(len)?;
+        Some(if self.algorithm.gcm { all } else { all - all % 16 })
+    }
+
+    /// What is kept back if `due` bytes are given out, and `rest` is what comes behind them.
+    pub(super) fn kept_back(&self, due: usize, rest: &[u8]) -> Zeroizing<Vec<u8>> {
+        let before = if due == 0 { &self.held[..] } else { &[] };
+        Zeroizing::new([before, rest].concat())
     }
 
     /// How many bytes of what came are still to be given out.
     pub(super) fn left(&self) -> usize {
-        self.came - self.given
+        self.held.len()
     }
 
-    /// Whether `len` bytes of text may come; and then, whether they can be worked on where they go.
-    pub(super) fn takes(&self, len: usize) -> Option<bool> {
+    /// Whether text may come.
+    pub(super) fn takes_text(&self) -> bool {
         match self.state {
-            _ if self.key.is_none() => None,
+            _ if self.key.is_none() => false,
             // Nothing is given out that is not authentic: the tag must be known, and the text come whole.
-            State::Ready if self.sealing || self.expected => Some(self.algorithm.gcm || len.is_multiple_of(16)),
-            // Behind a block that was given out as the last one, nothing can come.
-            State::Text if self.sealing && (self.algorithm.gcm || self.given.is_multiple_of(16)) => {
-                (self.came.checked_add(len)? <= PIECES).then_some(false)
-            }
-            _ => None,
+            State::Ready => self.sealing || self.expected,
+            // Behind a block that is not whole and was given out, nothing can come.
+            State::Text => self.sealing && !self.closed,
+            _ => false,
         }
     }
 
-    /// Seals or opens, in `out`, a text of which most often no more comes.
-    pub(super) fn in_place(&mut self, out: &mut [u8]) -> bool {
-        if self.sealing && out.len() <= PIECES {
-            append(&mut self.text, out);
-        }
+    /// Seals what was kept back and `input`, or opens `input`. The front of that is in `out` already, to be replaced by what is given out;
+    /// `end` is the rest, less than a block.
+    pub(super) fn add(&mut self, out: &mut [u8], end: Zeroizing<Vec<u8>>) -> bool {
         // Whatever happens below, the nonce has served.
-        (self.state, self.came, self.given) = (State::NoNonce, out.len(), out.len());
-        let Some((_, aead)) = &self.key else { return self.fail(false) };
-        let nonce = &self.nonce[..self.iv_len];
-        if self.sealing {
-            let sealed = aead.seal_in_place(nonce, &self.ad, out);
-            return self.keep_tag(sealed.ok());
+        let state = mem::replace(&mut self.state, State::NoNonce);
+        self.held = end;
+        let done = if self.sealing { self.seal(state, out) } else { self.open(out) };
+        if done.is_none() {
+            out.fill(0);
+            return self.fail(false);
         }
-        // That it is not authentic is told by `end`, as programs expect; the text is all zero.
-        self.genuine = open(&**aead, self.algorithm.gcm, nonce, &self.ad, out, &self.tag[..self.tag_len]);
         self.state = State::Text;
         true
     }
 
-    /// Seals `text`, if need be with all that came before, or opens it; `give` gives it out. The last tag is the message's.
-    pub(super) fn add(&mut self, text: &[u8]) -> bool {
-        append(if self.sealing { &mut self.text } else { &mut self.made }, text);
-        (self.state, self.came) = (State::NoNonce, self.came + text.len());
-        let Some((_, aead)) = &self.key else { return self.fail(false) };
-        let nonce = &self.nonce[..self.iv_len];
-        if self.sealing {
-            reserve(&mut self.made, self.came);
-            self.made.resize(self.came, 0);
-            self.tagged = !self.counter_mode();
-            if !self.tagged {
-                self.state = State::Text;
-                return self.encrypt_last(text.len()).is_some() || self.fail(false);
-            }
-            let sealed = aead.seal_to(nonce, &self.ad, &self.text, &mut self.made);
-            return self.keep_tag(sealed.ok());
+    fn seal(&mut self, state: State, out: &mut [u8]) -> Option<()> {
+        if state == State::Ready && self.held.is_empty() && out.len() <= WHOLE {
+            self.text.extend_from_slice(out);
+            let tag = self.aead()?.seal_in_place(&self.nonce[..self.iv_len], &self.ad, out).ok()?;
+            self.keep_tag(&tag);
+            return Some(());
         }
-        self.genuine = open(&**aead, self.algorithm.gcm, nonce, &self.ad, &mut self.made, &self.tag[..self.tag_len]);
-        self.state = State::Text;
-        true
+        self.in_pieces()?.seal(out).ok()
     }
 
-    /// Whether what is added can be encrypted without what came before: by counter mode, where its first block is known.
-    fn counter_mode(&self) -> bool {
-        self.algorithm.gcm && self.iv_len == 12
+    /// The message in pieces. If all of it so far was sealed as a whole, it goes through once more.
+    fn in_pieces(&mut self) -> Option<&mut Box<dyn Pieces>> {
+        if self.pieces.is_none() {
+            let (_, key) = self.key.as_ref()?;
+            let mut message = key.clone().begin(&self.nonce[..self.iv_len], &self.ad).ok()?;
+            message.seal(&mut mem::take(&mut self.text)).ok()?;
+            self.pieces = Some(message);
+        }
+        self.pieces.as_mut()
     }
 
-    /// Encrypts the last `len` bytes of the text by counter mode. The tag is left to `end`.
-    fn encrypt_last(&mut self, len: usize) -> Option<()> {
-        let (key, _) = self.key.as_ref()?;
-        let cipher = raw::aes(Isa::best(), &key.expose()[..self.algorithm.key_len]).ok()?;
-        // From the start of the block in which it begins. The first block of text has number 2; no text here has 2^32 blocks.
-        let start = self.came - len;
-        let aligned = start - start % 16;
-        let mut counter = [0; 16];
-        counter[..12].copy_from_slice(&self.nonce[..12]);
-        counter[12..].copy_from_slice(&u32::try_from(aligned / 16 + 2).ok()?.to_be_bytes());
-        let mut last = Zeroizing::new(self.text[aligned..].to_vec());
-        cipher.ctr(&counter, &mut last);
-        self.made[start..].copy_from_slice(&last[start - aligned..]);
+    /// That the text is not authentic is told by `end`, as programs expect; it is all zero.
+    fn open(&mut self, out: &mut [u8]) -> Option<()> {
+        let (gcm, nonce, tag) = (self.algorithm.gcm, &self.nonce[..self.iv_len], &self.tag[..self.tag_len]);
+        let (_, aead) = self.key.as_ref()?;
+        if self.held.is_empty() {
+            self.genuine = open(&**aead, gcm, nonce, &self.ad, out, tag);
+            return Some(());
+        }
+        let mut whole = Zeroizing::new([&*out, &self.held[..]].concat());
+        self.genuine = open(&**aead, gcm, nonce, &self.ad, &mut whole, tag);
+        let (front, end) = whole.split_at(out.len());
+        out.copy_from_slice(front);
+        self.held.copy_from_slice(end);
         Some(())
     }
 
+    /// Gives out what was kept back.
     pub(super) fn give(&mut self, out: &mut [u8]) {
-        out.copy_from_slice(&self.made[self.given..][..out.len()]);
-        self.given += out.len();
+        out.copy_from_slice(&self.held);
+        self.held = Zeroizing::default();
     }
 
-    fn keep_tag(&mut self, sealed: Option<Tag>) -> bool {
-        let Some(tag) = sealed else { return self.fail(false) };
-        self.tag[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
-        self.state = State::Text;
+    /// What was kept back is the end of the text: from here on `held` is what is to be given out.
+    pub(super) fn close(&mut self) -> bool {
+        let mut held = mem::take(&mut self.held);
+        let sealed = held.is_empty() || !self.sealing || self.in_pieces().is_some_and(|to| to.seal(&mut held).is_ok());
+        if !sealed {
+            return self.fail(false);
+        }
+        self.closed |= self.sealing && !held.is_empty();
+        self.held = held;
         true
+    }
+
+    fn keep_tag(&mut self, tag: &Tag) {
+        self.tag[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
     }
 
     /// Ends the message: whether its tag is made, or holds. Then `left` bytes are to be given out.
     pub(super) fn end(&mut self) -> bool {
-        if self.state == State::Ready && self.takes(0).is_some() {
-            self.in_place(&mut []);
+        if self.state == State::Ready && self.takes_text() {
+            self.add(&mut [], Zeroizing::default());
         }
-        if self.state != State::Text {
+        if self.state != State::Text || !self.close() {
             return false;
         }
-        if !self.tagged {
-            let Some((_, aead)) = &self.key else { return self.fail(false) };
-            let sealed = aead.seal_in_place(&self.nonce[..self.iv_len], &self.ad, &mut self.text);
-            if !self.keep_tag(sealed.ok()) {
-                return false;
-            }
+        if let Some(message) = self.pieces.take() {
+            self.keep_tag(&message.finish());
         }
         self.state = State::Ended;
         self.text.clear();
         // It is one message's.
-        let opened = !self.sealing && std::mem::take(&mut self.expected) && self.genuine;
+        let opened = !self.sealing && mem::take(&mut self.expected) && self.genuine;
         self.sealing || opened || self.fail(false)
     }
 }
 
-/// Puts `more` behind `kept`.
-fn append(kept: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
-    reserve(kept, kept.len() + more.len());
-    kept.extend_from_slice(more);
-}
-
-/// Room for `len` bytes in all; if that takes other memory, what was there is wiped.
-fn reserve(kept: &mut Zeroizing<Vec<u8>>, len: usize) {
-    if len > kept.capacity() {
-        let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * kept.capacity())));
-        larger.extend_from_slice(kept);
-        *kept = larger;
-    }
-}
-
 /// Opens `text` in place if its tag holds. GCM makes whole tags: a shorter one is the front of one.
-fn open(aead: &dyn Aead, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> bool {
+fn open(aead: &dyn InPieces, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> bool {
     if aead.tag_len() == tag.len() {
         return aead.open_in_place(nonce, ad, text, tag).is_ok();
     }

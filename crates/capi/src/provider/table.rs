@@ -117,28 +117,25 @@ unsafe extern "C" fn update(
             *written = len;
             return true;
         }
-        let due = cipher.due(len);
+        let (held, Some(due)) = (cipher.left(), cipher.due(len)) else { return false };
         if room < due {
             return false;
         }
-        match cipher.takes(len) {
-            Some(true) => {
-                *written = len;
-                ptr::copy(input, out, len);
-                cipher.in_place(slice::from_raw_parts_mut(out, len))
-            }
-            Some(false) => {
-                // All of the input is read before any output is written.
-                let added = cipher.add(slice::from_raw_parts(input, len));
-                if added {
-                    *written = due;
-                    cipher.give(slice::from_raw_parts_mut(out, due));
-                }
-                added
-            }
+        if !cipher.takes_text() {
             // A text that misses a piece has no tag.
-            None => cipher.miss(),
+            return cipher.miss();
         }
+        // All of the input is read before any output is written: what is kept back, and then the rest, to where it goes.
+        let here = len.min(due.saturating_sub(held));
+        let end = cipher.kept_back(due, slice::from_raw_parts(input.add(here), len - here));
+        let out = slice::from_raw_parts_mut(out, due);
+        if due > 0 {
+            ptr::copy(input, out[held..].as_mut_ptr(), here);
+            cipher.give(&mut out[..held]);
+        }
+        let added = cipher.add(out, end);
+        *written = if added { due } else { 0 };
+        added
     })
 }
 
@@ -183,6 +180,9 @@ unsafe extern "C" fn one_shot(
                 return cipher.fail(false);
             }
             if left > 0 {
+                if !cipher.close() {
+                    return false;
+                }
                 cipher.give(slice::from_raw_parts_mut(out.add(*written), left));
                 *written += left;
             }
@@ -200,8 +200,8 @@ unsafe extern "C" fn free(context: Context) {
 
 unsafe extern "C" fn duplicate(context: Context) -> Context {
     // SAFETY: OpenSSL passes a context of `new`.
-    let copy = catch_unwind(AssertUnwindSafe(|| unsafe { &*context }.duplicate())).unwrap_or_default();
-    copy.map_or(ptr::null_mut(), |copy| Box::into_raw(Box::new(copy)))
+    let copy = catch_unwind(AssertUnwindSafe(|| unsafe { &*context }.clone()));
+    copy.map_or_else(|_| ptr::null_mut(), |copy| Box::into_raw(Box::new(copy)))
 }
 
 unsafe extern "C" fn get(context: Context, params: *mut Param) -> c_int {
