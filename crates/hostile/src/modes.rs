@@ -1,6 +1,6 @@
 //! Suites against other implementations of them, and against themselves at other levels.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use aes_gcm::{
     AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit,
@@ -8,7 +8,10 @@ use aes_gcm::{
 };
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ocb3::{Ocb3, aead::consts::U12};
-use sealwright::{Isa, Suite};
+use sealwright::{
+    InPieces, Isa, Suite,
+    mode::{gcm, ocb},
+};
 use sealwright_peers::{Algorithm, Library};
 
 /// Ciphertext and tag, one behind the other, by RustCrypto; none if it has no such suite.
@@ -64,6 +67,15 @@ fn by_c(library: Library, suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8],
     Some(out)
 }
 
+/// The suite's mode in pieces, if it has them, and how many bytes they are multiples of.
+fn in_pieces(isa: Isa, suite: Suite, key: &[u8]) -> Option<(Arc<dyn InPieces>, usize)> {
+    match suite {
+        Suite::Aes128Gcm | Suite::Aes256Gcm => Some((gcm::pieces_by_key(isa, key, gcm::TagLen::T16).unwrap(), 1)),
+        Suite::Aes128Ocb | Suite::Aes256Ocb => Some((ocb::pieces_by_key(isa, key, ocb::TagLen::T16).unwrap(), 16)),
+        _ => None,
+    }
+}
+
 /// The libraries in C that are referees here, each with its version, and those that are not installed, each with the reason.
 pub fn referees() -> (Vec<Library>, Vec<String>) {
     let (here, absent) = sealwright_peers::found();
@@ -102,6 +114,16 @@ pub(crate) fn modes(bytes: &[u8]) {
     let (a, b) = pieces.split_at_mut(text.len().min(cut.into()));
     assert_eq!(opening.seal_scattered(nonce, ad, &mut [a, b]).unwrap(), tag, "{suite} at {other}");
     assert_eq!(pieces, sealed[..text.len()]);
+    if let Some((key, unit)) = in_pieces(other, suite, &key) {
+        let mut message = key.begin(nonce, ad).unwrap();
+        let mut pieces = text.to_vec();
+        for piece in pieces.chunks_mut((usize::from(cut) + 1).next_multiple_of(unit)) {
+            message.seal(piece).unwrap();
+            message = message.duplicate();
+        }
+        assert_eq!(message.finish(), tag, "{suite} at {other}, in pieces");
+        assert_eq!(pieces, sealed[..text.len()], "{suite} at {other}, in pieces");
+    }
     let (ciphertext, tag) = sealed.split_at(text.len());
     let mut out = vec![0xa5; text.len()];
     opening.open_to(nonce, ad, ciphertext, tag, &mut out).unwrap();
