@@ -76,7 +76,7 @@ fn built(root: &Path) -> Result<Vec<Test>, String> {
 }
 
 /// The levels below the best level of this machine, according to the flags of the processor.
-fn here() -> Vec<&'static str> {
+pub(crate) fn here() -> Vec<&'static str> {
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
     let mut levels = Vec::new();

@@ -11,7 +11,8 @@ use std::{
 };
 
 use crate::{
-    programs::{STRICT, have, printed, said},
+    levels,
+    programs::{STRICT, have, said},
     steps::{Checked, Steps},
 };
 
@@ -33,28 +34,50 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     true
 }
 
-/// Every algorithm against OpenSSL's own: messages in every way, and steps in any order.
+/// Every algorithm against OpenSSL's own: messages in every way, and steps in any order; and what is left of them in memory.
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
-    let (mut said_all, programs) = (String::new(), ["provider", "provider_steps"]);
-    for name in programs {
-        let (program, source) = (folder.join(name), format!("crates/capi/tests/{name}.c"));
-        let mut compile = Command::new("cc");
-        compile.args(STRICT).args(["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"]);
-        compile.arg(&program).arg(steps.root().join(source)).arg("-lcrypto");
-        if let Err(why) = said(&mut compile) {
-            return Checked::Wrong(vec![why]);
-        }
-        // OpenSSL frees some of its own memory only when it likes. A panic of ours looks like a refusal, but for what it says there.
-        let run = Command::new(&program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0").output();
-        match run.map_err(|error| error.to_string()) {
-            Ok(output) if output.status.success() && output.stderr.is_empty() => {
-                said_all.push_str(&String::from_utf8_lossy(&output.stdout));
-            }
-            Ok(output) => return Checked::Wrong(vec![format!("{name}: {output:?}")]),
-            Err(why) => return Checked::Wrong(vec![format!("{name}: {why}")]),
-        }
+    let checked = ["provider", "provider_steps"].iter().try_for_each(|name| {
+        let source = format!("crates/capi/tests/{name}.c");
+        let program = compiled(steps, folder, &source, &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])?;
+        // OpenSSL frees some of its own memory only when it likes.
+        right(Command::new(program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0"))
+    });
+    match checked.and_then(|()| memory(steps, folder, modules)).and_then(|()| speed(steps, folder, modules)) {
+        Ok(()) => Checked::Right("as expected".into()),
+        Err(why) => Checked::Wrong(vec![why]),
     }
-    printed(Ok(said_all), &"0 wrong of more than 1000\n".repeat(programs.len()))
+}
+
+/// Texts and keys that are left in memory, at each level that this machine has.
+fn memory(steps: &Steps, folder: &Path, modules: &Path) -> Result<(), String> {
+    // What resolves a function at its first call saves all registers on the stack.
+    let program = compiled(steps, folder, "crates/capi/tests/provider_memory.c", &["-O2", "-Wl,-z,now"])?;
+    right(Command::new(&program).arg(modules))?;
+    let mut lower = levels::here().into_iter();
+    lower.try_for_each(|level| right(Command::new(&program).arg(modules).env("SEALWRIGHT_ISA", level)))
+}
+
+/// That the program that measures both runs: its figures are for whoever reads them.
+fn speed(steps: &Steps, folder: &Path, modules: &Path) -> Result<(), String> {
+    let program = compiled(steps, folder, "crates/capi/examples/evp_speed.c", &["-O2"])?;
+    let table = said(Command::new(&program).arg(modules).arg("0.001"))?;
+    let lines = table.lines().count();
+    if lines == 15 { Ok(()) } else { Err(format!("evp_speed: {lines} lines: {table}")) }
+}
+
+/// Compiles a program of one file for OpenSSL, with warnings as errors.
+fn compiled(steps: &Steps, folder: &Path, source: &str, options: &[&str]) -> Result<PathBuf, String> {
+    let program = folder.join(Path::new(source).file_stem().unwrap_or_default());
+    let mut compile = Command::new("cc");
+    compile.args(STRICT).args(["-std=c99", "-D_XOPEN_SOURCE=700"]).args(options).arg("-o").arg(&program);
+    said(compile.arg(steps.root().join(source)).arg("-lcrypto")).map(|_| program)
+}
+
+/// Runs a test program. A panic of ours looks like a refusal, but for what it says as an error.
+fn right(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|why| why.to_string())?;
+    let passed = output.status.success() && output.stderr.is_empty() && output.stdout == b"0 wrong of enough\n";
+    if passed { Ok(()) } else { Err(format!("{command:?}: {output:?}")) }
 }
 
 /// What TLS needs: the server's key and certificate, a file to fetch, and settings that put our provider first.

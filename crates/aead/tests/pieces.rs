@@ -127,6 +127,24 @@ fn long_texts() {
     }
 }
 
+/// The key also seals and opens whole texts.
+#[test]
+fn a_key_opens_what_it_seals() {
+    for isa in Isa::available() {
+        for (name, key, _) in keys(isa) {
+            let (mut text, ad) = (bytes(300, 4), bytes(20, 3));
+            let tag = key.seal_in_place(&[7; 12], &ad, &mut text).unwrap();
+            assert_eq!(tag.as_ref().len(), key.tag_len(), "{name}");
+            let mut again = text.clone();
+            key.open_in_place(&[7; 12], &ad, &mut again, tag.as_ref()).unwrap();
+            assert_eq!(again, bytes(300, 4), "{name} {isa}");
+            text[17] ^= 1;
+            assert!(key.open_in_place(&[7; 12], &ad, &mut text, tag.as_ref()).is_err(), "{name} {isa}");
+            assert_eq!(text, [0; 300], "{name} {isa}");
+        }
+    }
+}
+
 #[test]
 fn what_is_refused_changes_nothing() {
     for isa in Isa::available() {

@@ -368,5 +368,5 @@ int main(int argc, char **argv)
     about();
     /* Walks that end nowhere show nothing. */
     CHECK(sealed_messages > 2000 && opened_messages > 2000);
-    return verdict();
+    return verdict(1000);
 }

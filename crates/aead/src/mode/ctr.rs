@@ -142,7 +142,7 @@ impl<C: BlockCipher> Kernel for Apply<'_, C> {
 
 /// At most `N` registers of text.
 #[inline(always)]
-pub(crate) fn last<S: Simd, C: BlockCipher, const N: usize>(
+fn last<S: Simd, C: BlockCipher, const N: usize>(
     simd: S,
     cipher: &C,
     counter: &mut Counter32<S::Reg>,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    cipher::{Algorithm, Cipher},
+    cipher::{Algorithm, Cipher, State},
     params::{Param, every},
 };
 
@@ -128,11 +128,11 @@ unsafe extern "C" fn update(
         // All of the input is read before any output is written: what is kept back, and then the rest, to where it goes.
         let here = len.min(due.saturating_sub(held));
         let end = cipher.kept_back(due, slice::from_raw_parts(input.add(here), len - here));
-        let out = slice::from_raw_parts_mut(out, due);
         if due > 0 {
-            ptr::copy(input, out[held..].as_mut_ptr(), here);
-            cipher.give(&mut out[..held]);
+            ptr::copy(input, out.add(held), here);
+            cipher.give(slice::from_raw_parts_mut(out, held));
         }
+        let out = slice::from_raw_parts_mut(out, due);
         let added = cipher.add(out, end);
         *written = if added { due } else { 0 };
         added
@@ -176,7 +176,8 @@ unsafe extern "C" fn one_shot(
         guarded(|| {
             let cipher = &mut *context;
             let left = if out.is_null() { 0 } else { cipher.left() };
-            if left > room - *written {
+            // No message is under way if its nonce was taken from it.
+            if left > room - *written || left > 0 && cipher.state != State::Text {
                 return cipher.fail(false);
             }
             if left > 0 {

@@ -16,7 +16,7 @@ use crate::{
     },
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
-    mode::ctr::{self, Counter32},
+    mode::ctr::Counter32,
     pieces::{InPieces, Pieces},
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
@@ -31,10 +31,10 @@ use crate::{
 #[inline]
 pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn InPieces>, KeyLengthError> {
     Ok(match Key::new(key)? {
-        Key::Aes128(key) => Kept::new(isa, Aes128::new(isa, key), tag_len),
+        Key::Aes128(key) => Kept::of(isa, tag_len, |isa| Aes128::new(isa, key)),
         #[cfg(feature = "aes192")]
-        Key::Aes192(key) => Kept::new(isa, crate::block::aes::Aes192::new(isa, key), tag_len),
-        Key::Aes256(key) => Kept::new(isa, Aes256::new(isa, key), tag_len),
+        Key::Aes192(key) => Kept::of(isa, tag_len, |isa| crate::block::aes::Aes192::new(isa, key)),
+        Key::Aes256(key) => Kept::of(isa, tag_len, |isa| Aes256::new(isa, key)),
     })
 }
 
@@ -42,8 +42,10 @@ pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn In
 struct Kept<C>(Box<Gcm<C, Clmul>>);
 
 impl<C: BlockCipher + 'static> Kept<C> {
-    fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Arc<dyn InPieces> {
-        Arc::new(Kept(Box::new(Gcm::new(isa, cipher, tag_len))))
+    /// `expand` makes the cipher. A function of its own, so that what it leaves on the stack lies no deeper than what is wiped with the key.
+    #[inline(never)]
+    fn of(isa: Isa, tag_len: TagLen, expand: impl FnOnce(Isa) -> C) -> Arc<dyn InPieces> {
+        Arc::new(Kept(Box::new(Gcm::new(isa, expand(isa), tag_len))))
     }
 }
 
@@ -215,33 +217,46 @@ impl<C: BlockCipher> Piece<'_, C> {
     #[inline(always)]
     fn sealed<S: Simd, const W: usize>(self, simd: S) {
         let Piece { cipher, ghash, state, public, whole, text } = self;
-        let mut hash = resumed(simd, ghash, &state.hash);
-        if whole {
-            hash.all(&state.ciphertext);
-        }
+        let (mut hash, mut before) = (resumed(simd, ghash, &state.hash), usize::from(whole));
         let mut counter = Counter32::new(simd, &state.counter, 0, public);
         state.counter = plus(&state.counter, text.len().div_ceil(16));
-        let (blocks, end) = text.split_at_mut(text.len() / 16 * 16);
-        let bulk = blocks.len() / (W * S::Reg::BYTES) * (W * S::Reg::BYTES);
-        let mut fused = Fused::<C, Clmul, true> { cipher, ghash, nonce: &[], ad: &[], text: blocks };
-        fused.bulk::<S, W, false>(simd, &mut hash, &mut counter, &[], 0..bulk, &mut (bulk / 16));
-        let rest = &mut blocks[bulk..];
-        for few in rest.chunks_mut(4 * S::Reg::BYTES) {
-            ctr::last::<S, C, 4>(simd, cipher, &mut counter, few);
+        let (bulk, rest) = text.split_at_mut(text.len() / (W * S::Reg::BYTES) * (W * S::Reg::BYTES));
+        if !bulk.is_empty() {
+            if whole {
+                hash.all(&state.ciphertext);
+                before = 0;
+            }
+            let (blocks, nothing) = (bulk.len() / 16, &[]);
+            let mut fused = Fused::<C, Clmul, true> { cipher, ghash, nonce: nothing, ad: nothing, text: bulk };
+            fused.bulk::<S, W, false>(simd, &mut hash, &mut counter, nothing, 0..16 * blocks, &mut { blocks });
         }
-        hash.all(rest);
-        state.hash = ghash.finish(simd, &hash.sum).first_block();
-        (state.keystream, state.ciphertext) = ([0; 16], [0; 16]);
-        if !end.is_empty() {
-            // The block before was counted in whole registers: from the counter itself.
-            let mut block = [simd.first(&plus(&state.counter, usize::MAX))];
-            cipher.encrypt(simd, &mut block);
-            state.keystream = block[0].first_block();
-            for ((byte, key), kept) in end.iter_mut().zip(&state.keystream).zip(&mut state.ciphertext) {
-                *byte ^= key;
-                *kept = *byte;
+        for few in rest.chunks_mut(4 * S::Reg::BYTES) {
+            let mut keystream: [S::Reg; 4] = counter.take(simd);
+            cipher.encrypt(simd, &mut keystream);
+            for (key, text) in keystream.iter().zip(few.chunks_mut(S::Reg::BYTES)) {
+                (*key ^ simd.load_partial(text)).store_partial(text);
+            }
+            if !few.len().is_multiple_of(16) {
+                let last = few.len() / 16;
+                let mut blocks = [[0; 16]; 4];
+                keystream[last / S::Reg::BLOCKS].store(blocks.as_flattened_mut());
+                state.keystream = blocks[last % S::Reg::BLOCKS];
             }
         }
+        let (blocks, end) = rest.as_chunks::<16>();
+        let group = before + blocks.len();
+        if group > 0 {
+            // In one group, which is reduced once.
+            hash.open(group);
+            if before > 0 {
+                hash.single(simd.first(&state.ciphertext), 1);
+            }
+            hash.bytes(blocks.as_flattened());
+            hash.close();
+        }
+        state.hash = ghash.finish(simd, &hash.sum).first_block();
+        state.ciphertext = [0; 16];
+        state.ciphertext[..end.len()].copy_from_slice(end);
     }
 }
 
@@ -267,5 +282,25 @@ impl<C: BlockCipher> Kernel for Finish<'_, C> {
         let mut first = [simd.first(&self.state.first)];
         self.cipher.encrypt(simd, &mut first);
         Whole::of((self.ghash.finish(simd, &hash.sum) ^ first[0]).first_block())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: a message is told that so much of it went through already.
+    #[test]
+    fn a_text_ends_at_the_limit() {
+        let isa = Isa::best();
+        let key = Arc::new(Kept(Box::new(Gcm::new(isa, Aes128::new(isa, &[7; 16]), TagLen::T16))));
+        let state = isa.run(Begin { ghash: &key.0.ghash, nonce: &[1; 12], ad: b"" });
+        let mut message = Message { key, state, nonce: 12, ad: 0, text: MAX_TEXT - 5 };
+        let mut piece = *b"pieces";
+        assert_eq!(message.seal(&mut piece), Err(SealError::TextTooLong));
+        assert_eq!(&piece, b"pieces");
+        assert_eq!(message.seal(&mut piece[..5]), Ok(()));
+        assert_eq!(message.seal(&mut [0]), Err(SealError::TextTooLong));
+        assert_eq!(message.text, MAX_TEXT);
     }
 }

@@ -153,7 +153,9 @@ macro_rules! key_sizes {
                 }
             }
 
-            /// With a key that is made where it stays.
+            /// With a key that is made where it stays. A function of its own, so that what it leaves on the stack lies no deeper
+            /// than what is wiped with the key.
+            #[inline(never)]
             fn boxed(isa: Isa, key: &[u8; $bytes], tag_len: TagLen) -> Box<Self> {
                 let mut aead = Box::new(Self::unfilled(isa, tag_len));
                 aead.rekey(key);

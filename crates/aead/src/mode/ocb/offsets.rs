@@ -97,6 +97,13 @@ impl Offsets {
         }
     }
 
+    /// The rows from `at` on, as many as there are, relative to where counting began.
+    #[cfg(feature = "pieces")]
+    #[inline(always)]
+    pub(super) fn row<S: Simd>(&self, simd: S, at: usize) -> S::Reg {
+        simd.load_partial(self.rows[at..(at + S::Reg::BLOCKS).min(64)].as_flattened())
+    }
+
     /// L_`n` where `n` is larger than any kept: once in 2^16 blocks or more.
     #[cold]
     fn far(&self, n: u32) -> Block {

@@ -173,10 +173,17 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
         while self.text.len() >= 16 {
             let within = (self.blocks % RUN as u64) as usize;
             let runs = if within == 0 { self.text.len() / (16 * RUN) } else { 0 };
-            let blocks =
-                if runs > 0 { RUN * runs } else { (self.text.len() / 16).min(RUN - within).min(FEW * S::Reg::BLOCKS) };
+            let few = (self.text.len() / 16).min(RUN - within);
+            let blocks = if runs > 0 { RUN * runs } else { few.min(8 * S::Reg::BLOCKS) };
             let (now, later) = core::mem::take(&mut self.text).split_at_mut(16 * blocks);
-            checksum = checksum ^ if runs > 0 { self.runs::<S, W>(simd, now) } else { self.few(simd, now) };
+            checksum = checksum
+                ^ if runs > 0 {
+                    self.runs::<S, W>(simd, now)
+                } else if blocks <= 4 * S::Reg::BLOCKS {
+                    self.few::<S, 4>(simd, now)
+                } else {
+                    self.few::<S, 8>(simd, now)
+                };
             self.blocks += blocks as u64;
             self.text = later;
         }
@@ -198,27 +205,29 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
         checksum
     }
 
-    /// As many registers as a piece of a run needs, at most `FEW`.
+    /// A part of a run, at most `N` registers; returns its checksum, to be folded.
     #[inline(always)]
-    fn few<S: Simd>(&mut self, simd: S, text: &mut [u8]) -> S::Reg {
-        let mut offsets = [[0; 16]; FEW * 4];
-        for (i, offset) in offsets[..text.len() / 16].iter_mut().enumerate() {
-            *offset = self.offsets.of(&self.state.base, self.blocks + i as u64 + 1);
-            self.state.offset = *offset;
-        }
-        if (self.blocks + (text.len() / 16) as u64).is_multiple_of(RUN as u64) {
-            self.state.base = self.state.offset;
-        }
-        let mut x = [simd.zero(); FEW];
-        let mut checksum = simd.zero();
+    fn few<S: Simd, const N: usize>(&mut self, simd: S, text: &mut [u8]) -> S::Reg {
+        let (lanes, blocks) = (S::Reg::BLOCKS, text.len() / 16);
+        let within = (self.blocks % RUN as u64) as usize;
+        let base = simd.splat(&self.state.base);
+        let last = self.offsets.of(&self.state.base, self.blocks + blocks as u64);
+        let (mut offsets, mut x, mut checksum) = ([base; N], [simd.zero(); N], simd.zero());
         for (i, text) in text.chunks(S::Reg::BYTES).enumerate() {
             let block = simd.load_partial(text);
             checksum = checksum ^ block;
-            x[i] = block ^ simd.load(offsets[i * S::Reg::BLOCKS..].as_flattened());
+            // That of a run's last block is in no row.
+            let offset = base ^ self.offsets.row(simd, within + i * lanes);
+            offsets[i] = offset.replace_lane((blocks - 1).wrapping_sub(i * lanes), simd.splat(&last));
+            x[i] = block ^ offsets[i];
         }
         self.cipher.encrypt(simd, &mut x);
         for (i, text) in text.chunks_mut(S::Reg::BYTES).enumerate() {
-            (x[i] ^ simd.load(offsets[i * S::Reg::BLOCKS..].as_flattened())).store_partial(text);
+            (x[i] ^ offsets[i]).store_partial(text);
+        }
+        self.state.offset = last;
+        if within + blocks == RUN {
+            self.state.base = last;
         }
         checksum
     }
@@ -236,9 +245,6 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
     }
 }
 
-/// Registers of a piece of a run.
-const FEW: usize = 4;
-
 struct Finish<'a, C> {
     cipher: &'a C,
     offsets: &'a Offsets,
@@ -254,5 +260,24 @@ impl<C: BlockCipher> Kernel for Finish<'_, C> {
         let mut tag = [simd.first(checksum) ^ simd.first(offset) ^ simd.first(&self.offsets.dollar)];
         self.cipher.encrypt(simd, &mut tag);
         Whole::of((tag[0] ^ simd.first(hash)).first_block())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: a message is told that so much of it went through already.
+    #[test]
+    fn a_text_ends_at_the_limit() {
+        let key = Arc::new(Kept(Ocb::<BothWays<11>>::boxed(Isa::best(), &[7; 16], TagLen::T16)));
+        let state = State { hash: [0; 16], base: [0; 16], offset: [0; 16], checksum: [0; 16] };
+        let mut message = Message { key, state, text: MAX_BYTES - 16 };
+        let mut piece = [7; 17];
+        assert_eq!(message.seal(&mut piece), Err(SealError::TextTooLong));
+        assert_eq!(piece, [7; 17]);
+        assert_eq!(message.seal(&mut piece[..16]), Ok(()));
+        assert_eq!(message.seal(&mut piece), Err(SealError::TextTooLong));
+        assert_eq!(message.text, MAX_BYTES);
     }
 }

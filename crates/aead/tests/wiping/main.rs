@@ -8,15 +8,15 @@
 //! Round keys 0 and 1 of AES-256 are the key itself, which is the caller's; the search begins with round key 2.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
+mod search;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::{
     collections::HashSet,
     env,
-    fs::{self, File},
     hint::black_box,
     io::{self, Read, Write},
-    os::unix::fs::FileExt,
     process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
     sync::Arc,
 };
@@ -36,6 +36,7 @@ use sealwright::{
     },
     raw,
 };
+use search::{Found, search};
 use sha2::{Digest, Sha256, Sha512};
 use support::slow_ghash;
 
@@ -272,7 +273,7 @@ fn at_stop(child: &Child, stage: &str, input: &mut ChildStdin, output: &mut Chil
     let mut line = vec![0; stage.len() + 1];
     output.read_exact(&mut line).unwrap();
     assert_eq!(line, format!("{stage}\n").as_bytes());
-    let found = search(child.id(), wanted);
+    let found = search(child.id(), &wanted.keys, &wanted.texts);
     input.write_all(b"\n").unwrap();
     found
 }
@@ -350,72 +351,4 @@ fn message_key(case: &str, key: &[u8; 32]) -> Option<Vec<u8>> {
         "aes-256-gcm-siv" => Some((2..6).flat_map(|i| encrypt(behind([i, 0, 0, 0]))[..8].to_vec()).collect()),
         _ => None,
     }
-}
-
-/// What was found: how often, and in which parts of memory.
-#[derive(Default)]
-struct Found {
-    keys: usize,
-    texts: usize,
-    /// Keys and texts on the stack.
-    stack: usize,
-    bytes: u64,
-    places: Vec<String>,
-}
-
-impl std::fmt::Display for Found {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} keys, {} texts in {} KiB, and {} on the stack",
-            self.keys,
-            self.texts,
-            self.bytes >> 10,
-            self.stack
-        )
-    }
-}
-
-/// Searches all memory of a process that can be written.
-fn search(process: u32, wanted: &Wanted) -> Found {
-    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
-    let memory = File::open(format!("/proc/{process}/mem")).unwrap();
-    let starts: HashSet<[u8; 4]> =
-        wanted.keys.iter().chain(&wanted.texts).map(|block| block[..4].try_into().unwrap()).collect();
-    let mut found = Found::default();
-    for line in maps.lines() {
-        let mut fields = line.split_whitespace();
-        let (range, flags) = (fields.next().unwrap(), fields.next().unwrap());
-        if !flags.starts_with("rw") {
-            continue;
-        }
-        let (start, end) = range.split_once('-').unwrap();
-        let [start, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
-        let mut bytes = vec![0; usize::try_from(end - start).unwrap()];
-        if memory.read_exact_at(&mut bytes, start).is_err() {
-            continue;
-        }
-        found.bytes += end - start;
-        for (at, window) in bytes.windows(16).enumerate() {
-            if !starts.contains(&window[..4]) {
-                continue;
-            }
-            let (key, text) = (wanted.keys.contains(window), wanted.texts.contains(window));
-            if (key || text) && line.ends_with("[stack]") {
-                found.stack += 1;
-            } else {
-                found.keys += usize::from(key);
-                found.texts += usize::from(text);
-            }
-            if key || text {
-                let what = if key { "key" } else { "text" };
-                found.places.push(format!(
-                    "{what} at {:x}, {}",
-                    start + at as u64,
-                    fields.clone().last().unwrap_or("?")
-                ));
-            }
-        }
-    }
-    found
 }

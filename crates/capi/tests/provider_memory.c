@@ -1,0 +1,174 @@
+/* What is left in memory of texts and keys once their contexts are freed: nothing may be. argv: the folder of the provider. */
+#include "provider.h"
+#include <fcntl.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* What is searched for is kept xored with this, so that it is not found here. */
+enum { MASK = 0x5a, TEXT = 2100, KEYS = 64 };
+
+static unsigned char texts[TEXT], keys[KEYS][16];
+static int key_count;
+
+static void look_for(const unsigned char *block)
+{
+    for (int i = 0; i < 16; i++)
+        keys[key_count][i] = block[i] ^ MASK;
+    key_count++;
+}
+
+/* Times x in GF(2^128), the first bit highest: L_*, L_$, L_0 and so on of OCB. */
+static void doubled(unsigned char *block)
+{
+    int carry = block[0] >> 7;
+    for (int i = 0; i < 15; i++)
+        block[i] = (unsigned char)(block[i] << 1 | block[i + 1] >> 7);
+    block[15] = (unsigned char)(block[15] << 1 ^ (carry ? 0x87 : 0));
+}
+
+/* A block, backwards too. Of H this is also how the library keeps it, but for a shift. */
+static void both_ways(const unsigned char *block)
+{
+    unsigned char back[16];
+    for (int i = 0; i < 16; i++)
+        back[i] = block[15 - i];
+    look_for(block);
+    look_for(back);
+    OPENSSL_cleanse(back, sizeof back);
+}
+
+/* E_K(0), which is H of GCM and L_* of OCB, and what OCB makes of it. */
+static void secrets_of(const unsigned char *key, int key_len)
+{
+    EVP_CIPHER *ecb = EVP_CIPHER_fetch(NULL, key_len == 16 ? "AES-128-ECB" : key_len == 24 ? "AES-192-ECB" : "AES-256-ECB",
+                                       "provider=default");
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    unsigned char zero[16] = {0}, block[16];
+    int n;
+    key_count = 0;
+    CHECK(EVP_EncryptInit_ex2(ctx, ecb, key, NULL, NULL) && EVP_EncryptUpdate(ctx, block, &n, zero, 16));
+    EVP_CIPHER_CTX_free(ctx);
+    EVP_CIPHER_free(ecb);
+    for (int i = 0; i < 10; i++, doubled(block))
+        both_ways(block);
+    OPENSSL_cleanse(block, sizeof block);
+}
+
+/* Clears what this program itself left on the stack, before anything of ours is used. It is linked with `-z now`: what resolves a
+ * function at its first call saves all registers there. */
+__attribute__((noinline)) static void clear_stack(void)
+{
+    volatile unsigned char stack[1 << 16];
+    for (size_t i = 0; i < sizeof stack; i++)
+        stack[i] = 0;
+}
+
+static int is(const unsigned char *here, const unsigned char *masked)
+{
+    int i = 0;
+    while (i < 16 && (here[i] ^ MASK) == masked[i])
+        i++;
+    return i == 16;
+}
+
+/* How often a secret is in memory that can be written: keys, and parts of texts that begin at a multiple of 8. */
+static void search(int *found_keys, int *found_texts)
+{
+    static unsigned char chunk[4096 + 15];
+    static unsigned char starts[256];
+    char line[512], flags[8];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int memory = open("/proc/self/mem", O_RDONLY);
+    *found_keys = *found_texts = 0;
+    memset(starts, 0, sizeof starts);
+    for (int i = 0; i < key_count; i++)
+        starts[keys[i][0] ^ MASK] |= 1;
+    for (int at = 0; at + 16 <= TEXT; at += 8)
+        starts[texts[at] ^ MASK] |= 2;
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, flags) != 3 || flags[0] != 'r' || flags[1] != 'w')
+            continue;
+        for (; from < to; from += 4096) {
+            uintptr_t own = (uintptr_t)chunk;
+            if (own < from + sizeof chunk && own + sizeof chunk > from)
+                continue;
+            unsigned long len = to - from < sizeof chunk ? to - from : sizeof chunk;
+            ssize_t got = pread(memory, chunk, len, (off_t)from);
+            for (ssize_t i = 0; i + 16 <= got; i++) {
+                if (starts[chunk[i]] & 1)
+                    for (int k = 0; k < key_count; k++)
+                        *found_keys += is(chunk + i, keys[k]);
+                if (starts[chunk[i]] & 2)
+                    for (int at = 0; at + 16 <= TEXT; at += 8)
+                        *found_texts += is(chunk + i, texts + at);
+            }
+        }
+    }
+    fclose(maps);
+    close(memory);
+}
+
+/* Two contexts, in turn: whole messages that grow, and one in pieces that is copied on its way. */
+static void use(const EVP_CIPHER *cipher, const unsigned char *key)
+{
+    static const int lengths[] = {100, 300, 900, 2000, TEXT};
+    unsigned char iv[12] = {0}, *out = malloc(TEXT + 32);
+    EVP_CIPHER_CTX *contexts[3];
+    int n;
+    for (int i = 0; i < 3; i++)
+        CHECK((contexts[i] = EVP_CIPHER_CTX_new()) && EVP_EncryptInit_ex2(contexts[i], cipher, key, NULL, NULL));
+    for (int way = 0; way < 5; way++)
+        for (int i = 0; i < 2; i++) {
+            iv[0]++;
+            CHECK(EVP_EncryptInit_ex2(contexts[i], NULL, NULL, iv, NULL));
+            for (int at = 0; at < lengths[way]; at++)
+                out[at] = texts[at] ^ MASK;
+            int first = way == 4 ? 333 : lengths[way];
+            CHECK(EVP_EncryptUpdate(contexts[i], out, &n, out, first));
+            if (way == 4) {
+                CHECK(EVP_CIPHER_CTX_copy(contexts[2], contexts[i]));
+                CHECK(EVP_EncryptUpdate(contexts[i], out + n, &n, out + first, TEXT - first));
+            }
+            CHECK(EVP_EncryptFinal_ex(contexts[i], out, &n));
+        }
+    int in_use, in_texts;
+    search(&in_use, &in_texts);
+    /* Bit slices have round keys only, and a search that finds nothing where there is something proves nothing. */
+    CHECK(in_use > 0);
+    for (int i = 0; i < 3; i++)
+        EVP_CIPHER_CTX_free(contexts[i]);
+    OPENSSL_cleanse(out, TEXT + 32);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || !load(argv[1]))
+        return 2;
+    for (uint64_t i = 0, state = 7; i < TEXT; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        texts[i] = (unsigned char)(state >> 56);
+    }
+    for (size_t suite = 0; suite < sizeof SUITES / sizeof *SUITES; suite++) {
+        EVP_CIPHER *ours, *theirs;
+        unsigned char key[32];
+        int left_keys, left_texts;
+        for (int i = 0; i < 32; i++)
+            key[i] = (unsigned char)(i * 77 + 13 + (int)suite);
+        if (!fetch(SUITES[suite], &ours, &theirs))
+            continue;
+        secrets_of(key, EVP_CIPHER_get_key_length(ours));
+        clear_stack();
+        search(&left_keys, &left_texts);
+        CHECK(left_keys == 0 && left_texts == 0);
+        use(ours, key);
+        search(&left_keys, &left_texts);
+        if (left_keys || left_texts)
+            printf("%s: %d keys and %d parts of texts are left\n", SUITES[suite], left_keys, left_texts);
+        CHECK(left_keys == 0 && left_texts == 0);
+        EVP_CIPHER_free(ours);
+        EVP_CIPHER_free(theirs);
+    }
+    return verdict(100);
+}
