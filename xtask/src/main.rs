@@ -111,16 +111,35 @@ fn root() -> PathBuf {
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 
+/// The steps of `test`, in their order.
+const TEST: [&str; 23] = [
+    "fmt", "layers", "files", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
+    "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages", "mutants",
+];
+
+/// What the help says of a command: its line, and the deeper ones behind it.
+fn entry(command: &str) -> Option<String> {
+    let is_of = |line: &&str| line.strip_prefix("  ").and_then(|line| line.split(' ').next()) == Some(command);
+    let mut lines = HELP.lines().skip_while(|line| !is_of(line));
+    let first = lines.next()?;
+    let more = lines.take_while(|line| line.starts_with("   "));
+    Some([first].into_iter().chain(more).map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect())
+}
+
 fn main() -> ExitCode {
     if let Some(code) = circles::wrapper().or_else(instrument::wrapper) {
         return code;
     }
     let words: Vec<String> = env::args().skip(1).collect();
-    let all = [
-        "fmt", "layers", "files", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64",
-        "sizes", "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
-        "mutants",
-    ];
+    // `lab` has a help of its own.
+    if let Some((command, rest)) = words.split_first()
+        && command != "lab"
+        && rest.iter().take_while(|word| *word != "--").any(|word| ["-h", "--help"].contains(&word.as_str()))
+        && let Some(entry) = entry(command)
+    {
+        print!("{entry}");
+        return ExitCode::SUCCESS;
+    }
     if words.first().is_some_and(|word| word == "lab") {
         return lab::run(&Steps::new(root()), &words[1..]);
     }
@@ -128,8 +147,8 @@ fn main() -> ExitCode {
         return capi::install_command(&Steps::new(root()), &words[1..]);
     }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
-        Some("test") => all.to_vec(),
-        Some(one) if all.contains(&one) || BY_ITSELF.contains(&one) => vec![one],
+        Some("test") => TEST.to_vec(),
+        Some(one) if TEST.contains(&one) || BY_ITSELF.contains(&one) => vec![one],
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             return ExitCode::SUCCESS;
@@ -213,4 +232,19 @@ fn vectors(steps: &mut Steps) {
     words.extend(files.iter().map(String::as_str));
     let binary = steps.release("sealwright");
     steps.run("vectors by the command line", &binary, &words, &[]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_has_every_command() {
+        for command in TEST.iter().chain(&BY_ITSELF).chain(&["test", "lab", "install-c"]) {
+            let entry = entry(command).unwrap_or_else(|| panic!("{command} is not there"));
+            assert!(entry.starts_with(command) && entry.len() > command.len() + 10, "{entry}");
+        }
+        assert!(entry("fuzz").unwrap().contains("--seconds N"));
+        assert_eq!(entry("another"), None);
+    }
 }
