@@ -33,6 +33,22 @@ pub trait InPieces: Aead {
 }
 
 /// A message on its way. Nobody may use what was sealed of it before its tag is there and holds.
+///
+/// ```
+/// use sealwright::{InPieces, Isa, Pieces, SealError, mode::ocb::{TagLen, pieces_by_key}};
+///
+/// fn part(message: &mut dyn Pieces, text: &[u8]) -> Result<Vec<u8>, SealError> {
+///     let mut part = text.to_vec();
+///     message.seal(&mut part)?;
+///     Ok(part)
+/// }
+/// let mut message = pieces_by_key(Isa::best(), &[7; 16], TagLen::T16)?.begin(&[1; 12], b"")?;
+/// part(&mut *message, b"sixteen bytes ..")?;
+/// part(&mut *message, b"the end")?; // not whole blocks: the last one
+/// assert_eq!(part(&mut *message, b"more"), Err(SealError::PartialBlock));
+/// assert_eq!(message.finish().as_ref().len(), 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Pieces: Sealed + Send + Sync {
     /// Encrypts the next piece of the text in place. GCM takes pieces of any length. In OCB a piece that is not whole blocks of 16 bytes
     /// is the last one.

@@ -25,6 +25,21 @@ use crate::{
 
 /// As [`by_key`](super::by_key), for messages that are also sealed in pieces.
 ///
+/// ```
+/// use sealwright::{Aead, InPieces, Isa, Pieces, mode::gcm::{TagLen, pieces_by_key}};
+///
+/// let key = pieces_by_key(Isa::best(), &[7; 16], TagLen::T16)?;
+/// let mut text = vec![1; 100_000];
+/// let mut message = key.clone().begin(&[1; 12], b"header")?;
+/// for piece in text.chunks_mut(4096) { // of any length
+///     message.seal(piece)?;
+/// }
+/// let tag = message.finish();
+/// key.open_in_place(&[1; 12], b"header", &mut text, tag.as_ref())?;
+/// assert_eq!(text, vec![1; 100_000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
 // Compiled where it is called, and nowhere else.
