@@ -65,7 +65,8 @@ cargo xtask COMMAND
              says of each file why its unsafe code is sound
   examples   whatever a user of the libraries can name has an example that runs
   fuzz       the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a
-             planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most into fuzz/corpus; `fuzz figures` adds up the log
+             planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most
+             into fuzz/corpus; `fuzz figures` adds up the log
   unit       tests of the workspace at the best level, and doc tests
   levels     tests of the cryptographic crates at each lower level
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
