@@ -4,7 +4,12 @@
 
 use alloc::{boxed::Box, sync::Arc};
 
-use crate::{aead::Aead, error::SealError, sealed::Sealed, tag::Tag};
+use crate::{
+    aead::Aead,
+    error::{OpenError, SealError},
+    sealed::Sealed,
+    tag::Tag,
+};
 
 /// A key under which messages can also be sealed in pieces: [`gcm::pieces_by_key`](crate::mode::gcm::pieces_by_key),
 /// [`ocb::pieces_by_key`](crate::mode::ocb::pieces_by_key).
@@ -68,5 +73,23 @@ pub trait Pieces: Sealed + Send + Sync {
 impl Clone for Box<dyn Pieces> {
     fn clone(&self) -> Self {
         self.duplicate()
+    }
+}
+
+/// A key in a box of its own: between an [`Arc`]'s counts and a key there would be padding, which takes along what was on the stack.
+pub(crate) struct Kept<A>(pub(crate) Box<A>);
+
+impl<A: Aead> Sealed for Kept<A> {}
+impl<A: Aead> Aead for Kept<A> {
+    fn tag_len(&self) -> usize {
+        self.0.tag_len()
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.0.seal_in_place(nonce, ad, text)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        self.0.open_in_place(nonce, ad, text, tag)
     }
 }

@@ -9,15 +9,14 @@ use super::{
     limits,
 };
 use crate::{
-    aead::Aead,
     block::{
         BlockCipher,
         aes::{Aes128, Aes256, Key},
     },
-    error::{KeyLengthError, OpenError, SealError},
+    error::{KeyLengthError, SealError},
     ghash::{Clmul, Ghash},
     mode::ctr::Counter32,
-    pieces::{InPieces, Pieces},
+    pieces::{InPieces, Kept, Pieces},
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
     tag::{Tag, Whole},
@@ -53,10 +52,7 @@ pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn In
     })
 }
 
-/// A key in a box of its own: between counts and a key there would be padding, which takes along what was on the stack.
-struct Kept<C>(Box<Gcm<C, Clmul>>);
-
-impl<C: BlockCipher + 'static> Kept<C> {
+impl<C: BlockCipher + 'static> Kept<Gcm<C, Clmul>> {
     /// `expand` makes the cipher. A function of its own, so that what it leaves on the stack lies no deeper than what is wiped with the key.
     #[inline(never)]
     fn of(isa: Isa, tag_len: TagLen, expand: impl FnOnce(Isa) -> C) -> Arc<dyn InPieces> {
@@ -64,22 +60,7 @@ impl<C: BlockCipher + 'static> Kept<C> {
     }
 }
 
-impl<C: BlockCipher> Sealed for Kept<C> {}
-impl<C: BlockCipher> Aead for Kept<C> {
-    fn tag_len(&self) -> usize {
-        self.0.tag_len()
-    }
-
-    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.0.seal_in_place(nonce, ad, text)
-    }
-
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        self.0.open_in_place(nonce, ad, text, tag)
-    }
-}
-
-impl<C: BlockCipher + 'static> InPieces for Kept<C> {
+impl<C: BlockCipher + 'static> InPieces for Kept<Gcm<C, Clmul>> {
     fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError> {
         limits(nonce.len() as u64, ad.len() as u64, 0)?;
         let state = self.0.isa.run(Begin { ghash: &self.0.ghash, nonce, ad });
@@ -104,9 +85,9 @@ wipe_on_drop!(State { first: [0; 16], counter: [0; 16], hash: [0; 16], keystream
 
 #[derive(Clone)]
 struct Message<C> {
-    key: Arc<Kept<C>>,
+    key: Arc<Kept<Gcm<C, Clmul>>>,
     state: State,
-    /// Bytes of the nonce, of the associated data, and of the text so far. No padding, for the reason above.
+    /// Bytes of the nonce, of the associated data, and of the text so far. No padding, for the reason that [`Kept`] has.
     nonce: usize,
     ad: usize,
     text: u64,

@@ -14,8 +14,8 @@ use crate::{
         BlockCipher, Inverse,
         aes::{BothWays, Key},
     },
-    error::{KeyLengthError, OpenError, SealError},
-    pieces::{InPieces, Pieces},
+    error::{KeyLengthError, SealError},
+    pieces::{InPieces, Kept, Pieces},
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
     tag::{Tag, Whole},
@@ -51,25 +51,7 @@ pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn In
     })
 }
 
-/// A key in a box of its own: between counts and a key there would be padding, which takes along what was on the stack.
-struct Kept<C>(Box<Ocb<C>>);
-
-impl<C: BlockCipher + Inverse> Sealed for Kept<C> {}
-impl<C: BlockCipher + Inverse> Aead for Kept<C> {
-    fn tag_len(&self) -> usize {
-        self.0.tag_len()
-    }
-
-    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.0.seal_in_place(nonce, ad, text)
-    }
-
-    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        self.0.open_in_place(nonce, ad, text, tag)
-    }
-}
-
-impl<C: BlockCipher + Inverse + 'static> InPieces for Kept<C> {
+impl<C: BlockCipher + Inverse + 'static> InPieces for Kept<Ocb<C>> {
     fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError> {
         let nonce = self.0.nonce_block(nonce).ok_or(SealError::NonceLength)?;
         limits(MAX_BYTES, ad.len() as u64, 0)?;
@@ -97,9 +79,9 @@ wipe_on_drop!(State { hash: [0; 16], base: [0; 16], offset: [0; 16], checksum: [
 
 #[derive(Clone)]
 struct Message<C> {
-    key: Arc<Kept<C>>,
+    key: Arc<Kept<Ocb<C>>>,
     state: State,
-    /// Bytes of text so far. No padding, for the reason above.
+    /// Bytes of text so far. No padding, for the reason that [`Kept`] has.
     text: u64,
 }
 
