@@ -4,7 +4,8 @@
 import argparse
 import time
 
-from . import attack, coverage, lint, litex, mutate, pace, plan, protocol, prove, registers, regression, results, synth, tools, wave, whole
+from . import (attack, coverage, fusesoc, lint, litex, mutate, pace, plan, protocol, prove, registers, regression, results,
+               synth, tools, wave, whole)
 
 
 def main():
@@ -32,7 +33,8 @@ def main():
         ("full", "run the full regression and write results/regression.json"),
         ("coverage", "run a core of each mode, and print which lines, branches and toggles occurred"),
         ("pace", "simulate packets of equal length without a stall, and print bits per cycle"),
-        ("litex", "simulate the LiteX wrapper (needs requirements-litex.txt)"),
+        ("fusesoc", "check and simulate a core as FuseSoC builds it"),
+        ("litex", "simulate the LiteX wrapper"),
         ("protocol", "test the stream protocol with cocotb"),
         ("wave", "draw one packet on its way through each core: docs/wave-*.svg"),
     ):
@@ -80,6 +82,8 @@ def main():
             coverage.table(args.cases, args.blocks)
         case "pace":
             pace.table(args.cases)
+        case "fusesoc":
+            fusesoc.check(args.cases)
         case "litex":
             litex.check(args.cases)
         case "wave":

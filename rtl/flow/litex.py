@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it.
-
-It needs requirements-litex.txt beside requirements.txt.
-"""
+"""Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it."""
 
 import sys
 
@@ -17,12 +14,9 @@ CORE = Core("gcm", "aes128", 1)
 def design(path):
     """Writes a design of LiteX whose streams are the ports that the tests drive."""
     sys.path.insert(0, str(RTL / "litex"))
-    try:
-        from litex.gen import ClockDomain, LiteXModule, Signal
-        from migen.fhdl import verilog
-        from sealwright import Sealwright
-    except ModuleNotFoundError as error:
-        raise SystemExit(f"{error}; hint: .venv/bin/pip install -r requirements-litex.txt") from None
+    from litex.gen import ClockDomain, LiteXModule, Signal
+    from migen.fhdl import verilog
+    from sealwright import Sealwright
 
     ports = set()
 

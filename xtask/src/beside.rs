@@ -10,13 +10,11 @@ use std::{
 pub(crate) struct Beside(Option<Child>);
 
 impl Beside {
-    /// Begins the builds of [`crate::sizes`] and then the release binaries. What fails here fails again in its step, which
-    /// says why.
+    /// Begins the builds of [`crate::sizes`], the release binaries among them. What fails here fails again in its step, which says why.
     pub(crate) fn begin() -> Beside {
         let begun = env::current_exe().and_then(|program| {
-            let script = "\"$0\" sizes; exec \"$0\" release";
             let mut command = Command::new("nice");
-            command.args(["-n", "19", "sh", "-c", script]).arg(program);
+            command.args(["-n", "19"]).arg(program).arg("sizes");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         Beside(begun.ok())

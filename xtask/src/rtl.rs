@@ -27,6 +27,8 @@ pub(crate) fn run(steps: &mut Steps) {
     flow("proofs of the cores", &["prove"]);
     flow("cores against the library", &["test", &cases]);
     flow("cores on the stream protocol", &["protocol", &cases]);
+    flow("a core by FuseSoC", &["fusesoc", &cases]);
+    flow("a core in LiteX", &["litex", &cases]);
     flow("attacks on the cores' first faults", &["attack", "--short"]);
     flow("results of the cores", &["results"]);
 }

@@ -98,9 +98,6 @@ pub enum TagLen {
 }
 
 impl<C: BlockCipher + Inverse> Ocb<C> {
-    /// Bytes that a key takes: the cipher's, and the offsets'.
-    pub const STATE_BYTES: usize = C::STATE_BYTES + size_of::<Offsets>();
-
     /// OCB with tags of `tag_len`.
     pub fn new(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         let mut offsets = Offsets::EMPTY;

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Checks and simulates a core as FuseSoC builds it, from sealwright.core alone."""
+
+import json
+import shutil
+
+from .cores import Core
+from .sim import cases
+from .tools import BUILD, RTL, run
+
+CORE = Core("gcm", "aes128", 1)
+NAME = "sealwright:crypto:sealwright"
+
+
+def build(target, *words):
+    """Runs a target with the parameters of the core; returns what was printed."""
+    parameters = [f"--{name}={value}" for name, value in CORE.parameters.items()]
+    return run(["fusesoc", "--cores-root", RTL, "run", "--build-root", BUILD / "fusesoc", f"--target={target}", NAME,
+                *parameters, *words])
+
+
+def check(generator):
+    """Fails if lint, the build or the comparison with the library fails, or if no packet was compared."""
+    shutil.rmtree(BUILD / "fusesoc", ignore_errors=True)
+    build("lint")
+    path = cases(generator, [CORE.suite, 5, 4_000], "fusesoc")
+    printed = build("sim", f"--run_options={path} 1")
+    counts = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    if len(counts) != 1 or not counts[0]["packets"]:
+        raise SystemExit("the simulation that FuseSoC built compared no packet")
+    print(f"{CORE.name} by FuseSoC: lint, and {counts[0]['packets']} packets as the library has them")
