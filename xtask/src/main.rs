@@ -71,7 +71,8 @@ cargo xtask COMMAND
   levels     tests of the cryptographic crates at each lower level
   aarch64    tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's
              compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops
-  sizes      number of crates and size of the program for each way to install; both have limits
+  sizes      number of crates and size of the program for each way to install; both have limits. `test` measures the program
+             with the default features alone
   growth     how much a program grows that seals with AES-256-GCM; it has a limit
   release    builds the release binaries
   symbols    the release binaries contain no intrinsic that was compiled as a function
@@ -184,7 +185,7 @@ fn main() -> ExitCode {
             }
             "fuzz" => fuzz::run(&mut steps, rest),
             "unit" => {
-                // Where sizes come later, their builds may begin now.
+                // Where release binaries are needed later, their build may begin now.
                 beside = several.then(Beside::begin);
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
@@ -208,7 +209,7 @@ fn main() -> ExitCode {
             }
             "sizes" => steps.check("sizes", |steps| {
                 beside.iter_mut().for_each(Beside::end);
-                sizes::check(steps)
+                sizes::check(steps, several)
             }),
             "growth" => steps.check("growth", growth::check),
             "packages" => steps.check("packages", packages::check),

@@ -1,4 +1,6 @@
 //! For each way to install, the number of crates that are built and the size of the stripped program. Both have limits.
+//! As a part of `test` it measures one program alone, that which the other steps need, and has the compiler check the others: each is
+//! a release build of minutes.
 
 use std::{collections::BTreeSet, fs, process::Command};
 
@@ -14,14 +16,15 @@ struct Install {
     features: &'static [&'static str],
     /// Maximum number of crates that are built, those of this workspace included.
     crates: usize,
-    /// The words that build the program and the maximum size of it, stripped, in bytes; if it is built. Each build of its own takes
-    /// minutes.
+    /// The words that build the program and the maximum size of it, stripped, in bytes; if it is built.
     program: Option<(&'static [&'static str], u64)>,
 }
 
 const MB: u64 = 1_000_000;
 
 const SMALLEST: &[&str] = &["build", "--release", "--package", "sealwright-cli", "--no-default-features"];
+/// What only has the compiler check it.
+const CHECK: &[&str] = &["check", "--package", "sealwright-cli", "--no-default-features"];
 
 const INSTALLS: &[Install] = &[
     Install { what: "library, default features", package: "sealwright", features: &[], crates: 8, program: None },
@@ -73,7 +76,8 @@ const LABORATORY_ONLY: &[&str] = &[
     "sysinfo",
 ];
 
-pub(crate) fn check(steps: &Steps) -> Checked {
+/// Measures one program alone, or all.
+pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
     let (mut wrong, mut table) = (Vec::new(), String::new());
     for install in INSTALLS {
         let crates = match crates(steps, install) {
@@ -88,7 +92,11 @@ pub(crate) fn check(steps: &Steps) -> Checked {
             wrong.push(format!("{}: {} crates, at most {}", install.what, crates.len(), install.crates));
         }
         table += &format!("\n   {:<30} {:>4} crates of at most {:>3}", install.what, crates.len(), install.crates);
-        if let Some((words, limit)) = install.program {
+        if install.program.is_some_and(|(words, _)| one && words == SMALLEST) {
+            if let Err(why) = cargo(steps, CHECK) {
+                wrong.push(why);
+            }
+        } else if let Some((words, limit)) = install.program {
             let bytes = match program(steps, words) {
                 Ok(bytes) => bytes,
                 Err(why) => return Checked::Wrong(vec![why]),
@@ -125,15 +133,17 @@ fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> 
 
 /// The size in bytes of the stripped program that cargo builds with `words`.
 fn program(steps: &Steps, words: &[&str]) -> Result<u64, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(words).arg("--quiet").current_dir(steps.root()).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return Err(format!("cargo {} does not build", words.join(" ")));
-    }
+    cargo(steps, words)?;
     let stripped = steps.target().join("stripped");
     let status = Command::new("strip").arg("-o").arg(&stripped).arg(steps.release("sealwright")).status();
     if !status.is_ok_and(|status| status.success()) {
         return Err("strip, which comes with gcc, does not run".into());
     }
     fs::metadata(&stripped).map(|about| about.len()).map_err(|error| format!("{}: {error}", stripped.display()))
+}
+
+fn cargo(steps: &Steps, words: &[&str]) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let ran = Command::new(cargo).args(words).arg("--quiet").current_dir(steps.root()).status();
+    if ran.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("it fails: cargo {}", words.join(" "))) }
 }
