@@ -85,3 +85,26 @@ impl core::error::Error for RandomError {}
 pub(crate) fn random(bytes: &mut [u8]) -> Result<(), RandomError> {
     getrandom::fill(bytes).map_err(|_| RandomError)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_equal_if_every_byte_is() {
+        let bytes: [u8; 32] = core::array::from_fn(|i| i as u8);
+        let key = Key::from(bytes);
+        assert_eq!(key, key.clone());
+        for at in 0..32 {
+            let mut other = bytes;
+            other[at] ^= 0x80;
+            assert_ne!(key, Key::from(other), "byte {at}");
+        }
+    }
+
+    #[cfg(feature = "random")]
+    #[test]
+    fn errors_say_what_went_wrong() {
+        assert_eq!(RandomError.to_string(), "the operating system gave no random bytes");
+    }
+}

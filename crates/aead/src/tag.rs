@@ -151,4 +151,35 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_computed_tag_is_matched_by_so_many_bytes() {
+        let block: Block = core::array::from_fn(|i| (i * 37 + 1) as u8);
+        for len in 0..=16 {
+            for other in 0..=16 {
+                assert_eq!(Whole::of(block).matches(len, &block[..other]), len == other, "{len}, {other}");
+            }
+            for at in 0..len {
+                let mut other = block;
+                other[at] ^= 1;
+                assert!(!Whole::of(block).matches(len, &other[..len]), "{len}: {at}");
+            }
+        }
+    }
+
+    /// Differences that are alike do not cancel: two bytes with the same bit wrong, in any two places.
+    #[test]
+    fn two_errors_are_not_none() {
+        let bytes: [u8; 48] = core::array::from_fn(|i| (i * 37) as u8);
+        for len in [2, 12, 16, 17, 32, 40, 48] {
+            for a in 0..len {
+                for b in a + 1..len {
+                    let mut theirs = bytes;
+                    theirs[a] ^= 0x10;
+                    theirs[b] ^= 0x10;
+                    assert!(!same(&bytes[..len], &theirs[..len]), "{len}: {a} and {b}");
+                }
+            }
+        }
+    }
 }

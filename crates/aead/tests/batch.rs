@@ -110,8 +110,13 @@ fn a_refused_batch_is_left_alone() {
     assert_eq!(error.to_string(), "messages 4 and 16 have the same key and the same nonce");
     assert!(untouched(&owned, 1));
 
-    // One nonce under keys that differ, in their last byte or in their length, is no repetition.
+    // One nonce under keys that differ is no repetition, also where they differ in the same bit of both halves.
     owned[16].key[0] ^= 1;
+    batch.seal(&mut messages(&mut owned)).unwrap();
+    (owned[4].key, owned[16].key) = (vec![7; 32], vec![7; 32]);
+    for at in [3, 19] {
+        owned[16].key[at] ^= 1;
+    }
     batch.seal(&mut messages(&mut owned)).unwrap();
 
     let mut owned = many(20, 2, 3);

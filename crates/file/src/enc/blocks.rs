@@ -192,3 +192,38 @@ pub(super) fn unpadded(text: &[u8], block: usize) -> Option<usize> {
     let wrong = text[len..].iter().fold(0, |wrong, &byte| wrong | byte ^ more as u8);
     (wrong == 0).then_some(len)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_right_in_every_byte_or_wrong() {
+        for block in [8, 16] {
+            for len in 0..3 * block {
+                let mut text: Vec<u8> = (0..len).map(|i| i as u8).collect();
+                pad(&mut text, block);
+                assert_eq!(unpadded(&text, block), Some(len));
+                let more = text.len() - len;
+                // One byte before the last is wrong, or two in the same bit.
+                for a in len..text.len() - 1 {
+                    for b in a..text.len() - 1 {
+                        let mut wrong = text.clone();
+                        wrong[a] ^= 0x40;
+                        if b > a {
+                            wrong[b] ^= 0x40;
+                        }
+                        assert_eq!(unpadded(&wrong, block), None, "{more} bytes, {a} and {b}");
+                    }
+                }
+            }
+            assert_eq!(unpadded(&[], block), None);
+            for last in [0, block as u8 + 1, 255] {
+                assert_eq!(unpadded(&vec![last; 3 * block], block), None, "{last}");
+            }
+            // As many bytes as there are, and one more than that
+            assert_eq!(unpadded(&vec![block as u8; block], block), Some(0));
+            assert_eq!(unpadded(&vec![block as u8; block - 1], block), None);
+        }
+    }
+}
