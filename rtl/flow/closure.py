@@ -95,6 +95,15 @@ def simulated(bus=False):
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
 
+def tests():
+    """The hash of what the simulations are tests with: the harnesses, what builds and runs them, what makes their cases, and vectors."""
+    root = RTL.parent
+    found = [*(RTL / "sim").glob("*.[ch]*"), RTL / "flow" / "sim.py", RTL / "flow" / "coverage.py",
+             *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs"), *(root / "vectors").glob("*.json*")]
+    text = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(found)}
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()
+
+
 # By mode: files that belong to it with AES or with Serpent, and files that do not.
 COMMON = ("pkg/sealwright_pkg.sv", "lib/cipher_pipe.sv", "lib/key_store.sv", "syn/fold.sv")
 OF = {"aes128": ("aes/aes_pkg.sv", "aes/aes_round.sv"), "serpent": ("serpent/serpent_pkg.sv", "serpent/serpent_pipe.sv")}

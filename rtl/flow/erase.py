@@ -54,6 +54,16 @@ LEFT = re.compile(r"^TOP\.shu\.(gen_pad|pad_q|mixed|out_q|sealed|group|made_tag_
                   r"(a|a_q|u_leaves))))\b")
 
 
+# What packets leave in a core: text, keystream, masks and offsets in its queues and on its way through the cipher, the last sums, and
+# the tags of sealed packets. Round keys, powers of H, multiples of L and OCB's last block of each slot are not among them.
+PACKETS = re.compile(
+    r"^TOP\.(sealwright_axis\.)?(m_axis_tdata|core_data|gen_(gcm|ocb)\.u_core\.(m_data_o|TextWord|u_out|u_tag_check|"
+    r"ks|u_ks|mask|mask_q2?|u_masks|mixed_q|out|"  # GCM
+    r"made|beat|u_beats|meta(_d|_q)?|u_meta|cipher_(d|in_q|out)|inverse_out|sum_(block|hash)|u_sums|made_tag|tag|u_tags|start_offset|"
+    r"u_nonce\.(u_answers|u_offsets|offset_o|top)|u_control\.(offset_[io]|loop_q|came_q|start_q|text_base|base)|"  # OCB
+    r"(u_cipher|gen_inverse\.u_inverse)\.(block_[io]|gen_(aes|serpent)\.u_pipe\.(block_[io]|gen_lane))))\b")
+
+
 def gone(name, program, keys, stays=None):
     """Fails if anything still depends on one of `keys` when it is gone, erased or by a reset, but what matches `stays`; returns how
     much depended on them."""
@@ -79,8 +89,9 @@ def bus(program):
     tell("shu", gone("shu", program, ["key"]) + gone("shu", program, ["lines"], LEFT))
 
 
-# Faults that leave keys: a reset erases the first slot alone, or nothing.
+# Faults that leave keys: a reset erases the first slot alone, or nothing; OCB's last block stays, which only packets fill.
 PLANTED = [("lib/key_guard.sv", "state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe", "state_q <= Idle")]
+PLANTED_OCB = [("mode/ocb_nonce.sv", "else if (wipe_i) tops[wipe_slot_i] <= '0;", "")]
 PLANTED_BUS = [("bus/shu.sv", "if (!rst_ni) {wipe_q, keyed_q} <= 2'b10;", "if (!rst_ni) {wipe_q, keyed_q} <= 2'b00;")]
 
 
@@ -92,6 +103,7 @@ def check(cores, planted=False):
     bus(sim.bus_model(harness="erase_shu"))
     if planted:
         noticed(PLANTED, lambda files, folder: found(CORES[0], files, folder))
+        noticed(PLANTED_OCB, lambda files, folder: found(CORES[1], files, folder))
         noticed(PLANTED_BUS, lambda files, folder: bus(sim.bus_model(folder, files, "erase_shu")))
 
 
@@ -110,4 +122,8 @@ def noticed(faults, look):
 def found(core, files=None, folder=None):
     """Fails if anything in `core`, of the given files if they are not the sources, still depends on a key that is gone."""
     program = sim.model(core, folder=folder, files=files, harness="erase")
-    tell(core.folder, gone(f"{core.folder}, slot", program, range(core.slots)))
+    name = core.folder
+    count = gone(name, program, [f"key:{slot}" for slot in range(core.slots)])
+    if core.lanes == 1:  # the packets of erase.cpp
+        count += gone(name, program, [f"packets:{slot}" for slot in range(core.slots)], PACKETS)
+    tell(name, count)

@@ -47,7 +47,7 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
     BUILD.mkdir(exist_ok=True)
     rows, lines, score = before() if full else ({}, None, None)
     if not lines or lines["lines"] < lines_of_bus:
-        lines = sim.bus(generator, lines_of_bus if full else 2_000)
+        lines = {**sim.bus(generator, lines_of_bus if full else 2_000), "tests_sha256": closure.tests()}
         print(f"shu: {lines}", flush=True)
     if full:
         write(rows, lines, score)
@@ -83,7 +83,7 @@ def row(core, generator, blocks, full):
     if core.opens and counts["tag_bits"] != bits:
         raise SystemExit(f"{counts['tag_bits']} bits of a tag were wrong alone, not {bits}")
     found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
-             "vectors": known["packets"], **counts}
+             "vectors": known["packets"], **counts, "tests_sha256": closure.tests()}
     if full and core.lanes == 4:
         paces = {size: sim.pace(program, core, generator, size) for size in SIZES}
         found["bits_per_cycle"] = {size: round(bits, 1) for size, (bits, _, _) in paces.items()}
@@ -112,13 +112,15 @@ def stale():
 
 
 def before():
-    """What the log has of these sources: rows by their parameters, the run of the bus unit, and the score of the mutants."""
+    """What the log has of these sources and tests: rows by their parameters, the run of the bus unit, and the score of the mutants."""
     found = json.loads(LOG.read_text()) if LOG.exists() else {}
     if found.get("sources_sha256") != closure.simulated():
         return {}, None, None
-    rows, bus = {row["parameters"]: row for row in found["cores"]}, found["shu"]
+    now = closure.tests()
+    rows = {row["parameters"]: row for row in found["cores"] if row.get("tests_sha256") == now}
+    bus = found["shu"]
     same = bus["sources_sha256"] == closure.simulated(bus=True)
-    return rows, bus if same else None, found.get("mutants") if same else None
+    return rows, bus if same and bus.get("tests_sha256") == now else None, found.get("mutants") if same else None
 
 
 def write(rows, lines, score):

@@ -1,6 +1,6 @@
 //! What synthesis and simulation found of the cores in `rtl/`: every result that is committed here, by name.
 //!
-//! `python3 -m flow synth` and `python3 -m flow full` write the files; `docs/CORES.md` says what they contain.
+//! `python3 -m flow synth` and `python3 -m flow full` write the files; `docs/CORES_RESULTS.md` says what they contain.
 
 /// A committed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 // Gives a core a key and takes it again, and writes down the state of every register and word of memory with the key and without.
 // Whoever compares the states of two keys (flow/erase.py) sees what still depends on one that is gone.
 //
-//   erase SLOT BYTE erase|reset FOLDER     a key of equal bytes; FOLDER/with.vcd, FOLDER/without.vcd
+//   erase key|packets:SLOT BYTE erase|reset FOLDER     a key of equal bytes; FOLDER/with.vcd, FOLDER/without.vcd
 //
-// Between the two no packet is sent: what packets leave in the queues is written over by those that come next.
+// `key` gives the core a key alone. With `packets` it also seals packets under it, and opens a forged one.
 
 #include <cstdint>
 #include <cstdlib>
@@ -60,11 +60,45 @@ struct Core {
     memset(&top.s_axis_key_tdata, 0, 32);
     idle();
   }
+  // A packet of 20 bytes of associated data and 40 of text, in a core of one lane.
+  void packet(unsigned slot, uint8_t nonce, bool open) {
+    uint8_t command[32] = {};
+    memset(command, nonce, 12);
+    command[12] = 20;
+    command[14] = 40;
+    memcpy(&top.s_axis_command_tdata, command, 32);
+    top.s_axis_command_tuser = slot << 1 | unsigned(open);
+    top.s_axis_command_tvalid = 1;
+    top.eval();
+    while (!top.s_axis_command_tready) cycle();
+    cycle();
+    top.s_axis_command_tvalid = 0;
+    const unsigned bytes[] = {16, 4, 16, 16, 8};
+    for (int beat = 0; beat < 5; beat++) {
+      memset(&top.s_axis_tdata, 0x11 * (beat + 1), 16);
+      top.s_axis_tkeep = (1u << bytes[beat]) - 1;
+      top.s_axis_tlast = beat == 4;
+      top.s_axis_tvalid = 1;
+      top.eval();
+      while (!top.s_axis_tready) cycle();
+      cycle();
+    }
+    top.s_axis_tvalid = top.s_axis_tlast = 0;
+    top.eval();
+    for (int waited = 0; !top.m_axis_verdict_tvalid; cycle()) {
+      if (++waited > 10000) fail("no verdict comes");
+    }
+    const unsigned status = top.m_axis_verdict_tuser >> 2 & 7;
+    if (status != (open ? 1 : 0)) fail("a packet has another status");
+    cycle();
+  }
 };
 
 int main(int argc, char** argv) {
-  if (argc != 5) fail("SLOT BYTE erase|reset FOLDER");
-  const unsigned slot = strtoul(argv[1], nullptr, 10);
+  const char* colon = argc == 5 ? strchr(argv[1], ':') : nullptr;
+  if (!colon) fail("key|packets:SLOT BYTE erase|reset FOLDER");
+  const unsigned slot = strtoul(colon + 1, nullptr, 10);
+  const bool packets = !strncmp(argv[1], "packets", 7);
   const uint8_t byte = strtoul(argv[2], nullptr, 10);
   const bool by_reset = !strcmp(argv[3], "reset");
   const std::string folder = std::string(argv[4]) + "/";
@@ -73,6 +107,11 @@ int main(int argc, char** argv) {
   core->top.m_axis_tready = core->top.m_axis_verdict_tready = 1;
   core->reset();
   core->key(slot, byte, false);
+  if (packets) {
+    for (int i = 0; i < 3; i++) core->packet(slot, uint8_t(i + 1), false);
+    core->packet(slot, 9, true);
+    core->idle();
+  }
   write_state(core->context, core->top, folder + "with.vcd");
   if (by_reset) core->reset();
   else core->key(slot, 0, true);

@@ -1,5 +1,7 @@
 //! Observations on the results and on the paper. Every figure in these sentences is computed.
 
+use std::collections::BTreeSet;
+
 use sealwright_measure::Interval;
 
 use super::{
@@ -78,17 +80,18 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
              placement. Compare ratios within a column rather than figures of different columns.",
         ),
     ];
-    let versions = measured.kept.synthesised.first().map(|found| {
-        let tools: Vec<String> = found.tools.iter().map(|(name, version)| format!("{name} {version}")).collect();
-        format!("{} ({})", tools.join(", "), found.device)
-    });
-    if let Some(versions) = versions {
+    let tools: BTreeSet<String> = (measured.kept.synthesised.iter().flat_map(|found| &found.tools))
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    if !tools.is_empty() {
+        let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
         notes.push(Note::new(
             "The sources of these results",
             format!(
-                "Synthesis and simulation take hours and are not part of this study. Every stored result names the SHA-256 of the \
-                 files in rtl/ that its design consists of; it was made by {versions} and the other tools in rtl/requirements.txt. \
-                 `cargo xtask rtl` fails if one of those files has changed since. docs/CORES.md says how to make the results again."
+                "Synthesis and simulation take hours and are not part of this study. Every stored result names its tools, its device \
+                 and the SHA-256 of the files in rtl/ that its design consists of. All of them together were made by {tools}. \
+                 `cargo xtask rtl` fails if one of those files has changed since. docs/CORES_RESULTS.md says how to make the results \
+                 again."
             ),
         ));
     }
