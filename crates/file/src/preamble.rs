@@ -7,7 +7,7 @@ use sealwright::Suite;
 use crate::{
     costs::Costs,
     error::{Error, Flaw},
-    layout::Layout,
+    layout::{Layout, lacks_signatures},
     read::fill,
     slots::{Fixed, PASSPHRASE_SALT, Slots},
 };
@@ -135,8 +135,8 @@ impl Preamble {
             return flaw(Flaw::Version(version));
         }
         let Some(suite) = Suite::from_id(suite) else { return flaw(Flaw::Suite(suite)) };
-        let known = |layout: &Layout| cfg!(feature = "signatures") || !layout.signed;
-        let Some(layout) = Layout::from_byte(layout).filter(known) else { return flaw(Flaw::Content(layout)) };
+        let known = Layout::from_byte(layout).filter(|_| !lacks_signatures(layout));
+        let Some(layout) = known else { return flaw(Flaw::Content(layout)) };
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,

@@ -4,6 +4,11 @@ use std::fmt;
 
 use sealwright_stream::StreamError;
 
+use crate::layout::lacks_signatures;
+
+/// The number of chacha20-poly1305 among the suites, which builds may lack.
+pub(super) const CHACHA: u8 = 29;
+
 /// How a file fails to be an authentic sealed file, and where.
 ///
 /// ```
@@ -90,8 +95,12 @@ impl fmt::Display for Flaw {
         match self {
             Flaw::Magic => write!(f, "this is not a sealed file"),
             Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
+            Flaw::Suite(CHACHA) => write!(f, "its suite, chacha20-poly1305, is not in this build (at byte 9)"),
             Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
             Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
+            Flaw::Content(layout) if lacks_signatures(*layout) => {
+                write!(f, "it is signed, and this build reads no signed files (at byte 11)")
+            }
             Flaw::Content(id) => write!(f, "content of kind {id} is unknown (at byte 11)"),
             Flaw::List => write!(f, "its list of names is not well formed"),
             Flaw::OtherFile { .. } => write!(f, "it is not the file that was sealed under this name"),
@@ -111,6 +120,26 @@ impl fmt::Display for Flaw {
             Flaw::Chunk { index, offset, last: true } => {
                 write!(f, "the last chunk, {index} (at byte {offset}), was changed, or the file was cut or added to")
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_lacks_is_not_damage() {
+        let said = |flaw: Flaw| crate::Error::NotAuthentic(flaw.clone()).hint().map(|hint| format!("{flaw}; {hint}"));
+        let chacha = said(Flaw::Suite(CHACHA)).unwrap_or_default();
+        assert!(chacha.contains("chacha20-poly1305, is not in this build") && chacha.ends_with("`chacha`"), "{chacha}");
+        let other = said(Flaw::Suite(CHACHA + 1)).unwrap_or_default();
+        assert!(other.contains("number 30 is unknown") && other.ends_with("is damaged"), "{other}");
+        // Signed, and what nobody knows.
+        for (layout, lacks) in [(0x40, !cfg!(feature = "signatures")), (0x45, false), (5, false)] {
+            let said = said(Flaw::Content(layout)).unwrap_or_default();
+            assert_eq!(said.contains("reads no signed files"), lacks, "{said}");
+            assert_eq!(said.ends_with("`signatures`"), lacks, "{said}");
         }
     }
 }

@@ -11,6 +11,7 @@ use sealwright_stream::StreamError;
 use crate::{
     costs::{Ceiling, Costs},
     enc::error::EncError,
+    layout::lacks_signatures,
 };
 
 /// Why a file was not sealed, opened, read or written.
@@ -270,6 +271,12 @@ impl Error {
             Error::OtherSigner(_) => "--signer names a file with the verification key of who shall have signed",
             Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody else than the signer wrote or changed it",
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
+            Error::NotAuthentic(Flaw::Suite(flaw::CHACHA)) => {
+                "use a Sealwright that was built with the feature `chacha`"
+            }
+            Error::NotAuthentic(Flaw::Content(layout)) if lacks_signatures(*layout) => {
+                "use a Sealwright that was built with the feature `signatures`"
+            }
             Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
                 "a newer Sealwright may know it; otherwise the file is damaged"
             }
