@@ -54,7 +54,8 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Refuses a nonce or a length that the mode does not take; `text` is then as it was.
+    /// [`SealError::NonceLength`], [`SealError::TextTooLong`] and [`SealError::AdTooLong`] for lengths that the mode does not
+    /// take, and [`SealError::PartialBlock`] in modes that take whole blocks only; `text` is then as it was.
     #[doc(alias("encrypt", "aad", "associated data", "plaintext"))]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError>;
 
@@ -95,7 +96,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`]; `message` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `message` is then as it was.
     ///
     /// # Panics
     /// If `message` is shorter than a tag.
@@ -135,7 +136,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`]; `text` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `text` is then as it was.
     #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_vec(&self, nonce: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<(), SealError> {
         let tag = self.seal_in_place(nonce, ad, text)?;
@@ -172,7 +173,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`]; `out` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `out` is then as it was.
     #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_into(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         let start = out.len();
@@ -225,7 +226,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`]; `out` is then all zero.
+    /// Same as [`Aead::seal_in_place`]; `out` is then all zero.
     ///
     /// # Panics
     /// If `out` is not as long as `text`.
@@ -268,7 +269,7 @@ pub trait Aead: Sealed + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`]; the buffers are then as they were.
+    /// Same as [`Aead::seal_in_place`]; the buffers are then as they were.
     #[doc(alias("encrypt", "vectored", "scatter", "gather", "IoSlice"))]
     fn seal_scattered(&self, nonce: &[u8], ad: &[u8], text: &mut [&mut [u8]]) -> Result<Tag, SealError> {
         let mut whole = gather(text);

@@ -95,7 +95,7 @@ impl Committing {
     /// The same, at a level of your choice.
     ///
     /// # Errors
-    /// As of [`Committing::new`].
+    /// Same as [`Committing::new`].
     pub fn at(isa: Isa, suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
         // The suite knows which keys are its own.
         drop(suite.aead_at(isa, key)?);

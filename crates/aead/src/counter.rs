@@ -163,7 +163,7 @@ impl Sealer {
     /// ```
     ///
     /// # Errors
-    /// As of [`Sealer::seal_in_place`].
+    /// Same as [`Sealer::seal_in_place`].
     ///
     /// # Panics
     /// If `message` is shorter than a tag.
@@ -203,7 +203,7 @@ impl Opener {
     /// Decrypts the text at the front of `message` in place if this is the next message; returns the text.
     ///
     /// # Errors
-    /// As of [`Opener::open_in_place`].
+    /// Same as [`Opener::open_in_place`].
     #[doc(alias("decrypt", "packet", "in-place"))]
     pub fn open_message<'m>(&mut self, ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {
         let text_len = message.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;

@@ -165,7 +165,7 @@ impl HashDrbg {
     /// Fills `out` with prediction resistance: takes fresh entropy in first (9.3.1, step 7).
     ///
     /// # Errors
-    /// As of [`HashDrbg::reseed`] and [`HashDrbg::generate`]; `out` and the state are then as they were.
+    /// Same as [`HashDrbg::reseed`] and [`HashDrbg::generate`]; `out` and the state are then as they were.
     pub fn generate_fresh(&mut self, entropy: &[u8], out: &mut [u8], additional: &[u8]) -> Result<(), DrbgError> {
         if out.len() > MAX_REQUEST {
             return Err(DrbgError::RequestTooLong);

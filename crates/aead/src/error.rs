@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// A message could not be sealed. Nothing was written.
+/// A message was refused, and not sealed. Texts and buffers are as they were, but for the output of
+/// [`Aead::seal_to`](crate::Aead::seal_to), which is all zero.
 ///
 /// ```
 /// use sealwright::{Aead, SealError, Suite};

@@ -33,7 +33,7 @@ pub trait InPieces: Aead {
     /// Begins a message, whose associated data are all there.
     ///
     /// # Errors
-    /// As of [`Aead::seal_in_place`].
+    /// Same as [`Aead::seal_in_place`].
     fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError>;
 }
 

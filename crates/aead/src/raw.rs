@@ -54,18 +54,30 @@ use crate::{
 /// # Ok::<(), sealwright::KeyLengthError>(())
 /// ```
 pub trait Raw: Sealed + Send + Sync {
-    /// Encrypts each block separately. Panics unless `text` is whole blocks.
+    /// Encrypts each block separately.
+    ///
+    /// # Panics
+    /// Unless `text` is whole blocks.
     fn ecb_encrypt(&self, text: &mut [u8]);
-    /// Decrypts each block separately. Panics unless `text` is whole blocks.
+    /// Decrypts each block separately.
+    ///
+    /// # Panics
+    /// Unless `text` is whole blocks.
     fn ecb_decrypt(&self, text: &mut [u8]);
-    /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
-    /// blocks.
+    /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`.
+    ///
+    /// # Panics
+    /// Unless `text` is whole blocks.
     fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]);
-    /// Encrypts many chains of blocks side by side, several times as fast as one after the other. Panics unless every text is whole
-    /// blocks.
+    /// Encrypts many chains of blocks side by side, several times as fast as one after the other.
+    ///
+    /// # Panics
+    /// Unless every text is whole blocks.
     fn cbc_encrypt_many(&self, chains: &mut [Chain<'_>]);
-    /// Decrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`. Panics unless `text` is whole
-    /// blocks.
+    /// Decrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`.
+    ///
+    /// # Panics
+    /// Unless `text` is whole blocks.
     fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]);
     /// Encrypts or decrypts, counting from `counter` in 128 bits; to go on after whole blocks, [`advance`] it.
     fn ctr(&self, counter: &Block, text: &mut [u8]);
@@ -98,7 +110,7 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
     }
 }
 
-/// AES under a key of 16, 24 or 32 bytes.
+/// AES under a key of 16 or 32 bytes, or 24 with the feature `aes192`.
 ///
 /// ```
 /// use sealwright::{Isa, raw};

@@ -50,7 +50,7 @@ pub(crate) struct FileArgs {
     /// Write all outputs into DIR
     #[arg(short = 'C', long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) directory: Option<PathBuf>,
-    /// Process directories recursively; do not follow symbolic links, and take each file by itself
+    /// Process every file in the given directories separately and recursively; symbolic links are not followed
     #[arg(long)]
     pub(crate) each: bool,
     /// Replace existing outputs

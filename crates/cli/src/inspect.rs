@@ -1,4 +1,4 @@
-//! `sealwright inspect`: describes a sealed file without a key.
+//! `sealwright inspect`: describes a sealed file without a key; with one, lists a sealed directory.
 
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,14 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
-The output is not authenticated. Only `open` verifies a file.
+Without --list no key is needed, and the output is not authenticated: `verify` and `open` check a file.
+With --list the keys open the directory's list of files, which is authenticated.
 
 Example:
     sealwright inspect letter.txt.seal
     sealwright inspect --json *.seal";
 
-/// Describe sealed files without opening them; needs no key
+/// Describe sealed files without opening them; needs no key but for --list
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
@@ -36,7 +37,7 @@ pub(crate) struct InspectArgs {
     /// Print one line of JSON for each file
     #[arg(long)]
     json: bool,
-    /// List what is in a sealed directory; needs a key, and is proven
+    /// List what is in a sealed directory: needs a key, and is authenticated
     #[arg(long, conflicts_with = "json")]
     list: bool,
     #[command(flatten)]

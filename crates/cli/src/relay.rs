@@ -61,7 +61,7 @@ enum Verb {
     /// Check a configuration, its files and its memory, without serving
     #[command(after_help = CHECK)]
     Check(CheckArgs),
-    /// Print how the running relay is
+    /// Print the status of the running relay
     #[command(after_help = STATUS)]
     Status(ListArgs),
 }

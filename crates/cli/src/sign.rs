@@ -20,7 +20,7 @@ Example:
     sealwright sign -s my.sign letter.txt
     sealwright verify --signer my.verify --detached letter.txt";
 
-/// Sign files: who has the verification key can tell that you wrote them
+/// Sign files; anyone with the verification key can check the signature
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct FileSignArgs {

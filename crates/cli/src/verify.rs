@@ -23,7 +23,7 @@ complete.
 
 Example:
     sealwright verify --key-file my.key backup/*.seal
-    sealwright verify --signer my.verify --detached letter.txt     # holds it against letter.txt.sig";
+    sealwright verify --signer my.verify --detached letter.txt     # checks it against letter.txt.sig";
 
 /// Check that sealed files are authentic and complete
 #[derive(Args, Debug)]

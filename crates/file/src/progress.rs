@@ -102,7 +102,8 @@ impl Interrupt {
 /// ```
 #[derive(Clone)]
 pub struct Work {
-    /// Spans in the works at once; rayon's global pool does them, or that of [`pooled`](crate::pooled).
+    /// The most spans (1 MiB each) that are sealed or opened at once. The threads are those of rayon's global pool, or of the
+    /// pool of [`pooled`](crate::pooled).
     pub threads: usize,
     /// Asks the job to stop.
     pub interrupt: Interrupt,

@@ -1,4 +1,4 @@
-//! Connections in memory between our provider and others: hand-shakes, bulk, key updates, forgeries, limits.
+//! Connections in memory between our provider and others: handshakes, bulk, key updates, forgeries, limits.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,4 +1,4 @@
-//! QUIC: the examples of RFC 9001, packets and headers beside ring and aws-lc, hand-shakes.
+//! QUIC: the examples of RFC 9001, packets and headers beside ring and aws-lc, handshakes.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -212,7 +212,7 @@ fn handshakes_and_key_updates() {
                 turn(&mut client, &mut server, &mut ours);
                 turn(&mut server, &mut client, &mut theirs);
             }
-            assert_eq!((ours.len(), theirs.len()), (2, 2), "keys of the hand-shake, then of the data");
+            assert_eq!((ours.len(), theirs.len()), (2, 2), "keys of the handshake, then of the data");
             for (a, b) in ours.into_iter().zip(theirs) {
                 match (a, b) {
                     (KeyChange::Handshake { keys: a }, KeyChange::Handshake { keys: b }) => meet(&a, &b),

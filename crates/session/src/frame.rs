@@ -1,14 +1,17 @@
-//! Frames: what travels between a client and a relay.
+//! Frames: what travels between a client and a server.
 //!
 //! ```text
 //!  0         1            2       4           8                16
-//!  | ver kind | flags phase | len   | session   | seq            | payload: address 4, data | tag 16 |
+//!  | ver kind | flags phase | len   | session   | seq            | payload                  | tag 16 |
 //!  '----------- header, associated data: one block of GHASH -----'---- sealed: len bytes ---'--------'
 //! ```
 //! Numbers are big endian. `ver` is 1 and stands in the high half of its byte, `kind` in the low; `flags` is 0. The phase
-//! is the low four bits of the session's epoch: it tells frames under old keys from forged ones. `len` counts the payload,
-//! whose first word says where the data goes, or on the way to a client where it came from. A stream is frames one behind
-//! the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
+//! is the low four bits of the session's epoch: it tells frames under old keys from forged ones. `len` counts the payload. A
+//! stream is frames one behind the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
+//!
+//! A table of sessions takes any payload. With [`Client`](crate::Client) and [`unsealed`] it begins with the number of a
+//! session, 4 bytes: where the data goes, or on the way to a client where it came from. The crate `sealwright-relay` has
+//! addresses of 8 bytes there instead.
 //!
 //! ```
 //! use sealwright_session::frame;
@@ -26,7 +29,7 @@ use crate::error::SessionError;
 pub const HEADER: usize = 16;
 /// Bytes of a tag.
 pub const TAG: usize = 16;
-/// Bytes of the address in front of the data.
+/// Bytes of the session's number in front of the data, in what [`unsealed`] makes and [`address`] reads.
 pub const ADDRESS: usize = 4;
 /// The most bytes of a frame.
 pub const MAX_FRAME: usize = 65_535;
@@ -177,7 +180,7 @@ pub fn payload(frame: &[u8]) -> &[u8] {
     frame.get(HEADER..frame.len().saturating_sub(TAG)).unwrap_or_default()
 }
 
-/// The address in front of a payload, and the data.
+/// The session's number in front of a payload, and the data.
 ///
 /// ```
 /// use sealwright_session::frame;

@@ -184,7 +184,11 @@ impl Spec {
         if self.long { 14 } else { 10 }
     }
 
-    /// Whether a server must refuse the scheme unless it is told otherwise: it is known to be broken, or encrypts nothing.
+    /// Whether the scheme is known to be broken (`gscm`) or encrypts nothing (`clear`), so that a server must refuse it
+    /// unless it is told otherwise.
+    ///
+    /// It is false for `gcm-pre(x)` and `gcm-on(x)` with a table, although their time depends on secrets. A server must
+    /// refuse them as well: those whose [`strategy`](SchemeKind::strategy) has [`Strategy::table_bytes`] above 0.
     pub fn research_only(self) -> bool {
         self.kind.as_printed() || self.kind == SchemeKind::Clear
     }

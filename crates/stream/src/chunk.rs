@@ -33,7 +33,7 @@ pub const MAX_CHUNKS: u64 = 1 << 38;
 /// The longest text, in bytes: every chunk is full but the last, which lacks one byte.
 pub const MAX_TEXT: u64 = MAX_CHUNKS * PLAIN as u64 - 1;
 
-/// Where chunk `index` begins.
+/// Where chunk `index` begins. `index` must be less than [`MAX_CHUNKS`]: that is not checked, and larger numbers can overflow.
 ///
 /// ```
 /// use sealwright_stream::chunk;
@@ -72,7 +72,8 @@ pub fn count(len: u64) -> u64 {
     len / PLAIN as u64 + 1
 }
 
-/// Length of the sealed stream that a text of `len` bytes makes.
+/// Length of the sealed stream that a text of `len` bytes makes. `len` must be at most
+/// [`MAX_TEXT`]: that is not checked, and larger numbers can overflow.
 ///
 /// ```
 /// use sealwright_stream::chunk;

@@ -126,6 +126,9 @@ impl ChunkCipher {
 
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
     ///
+    /// The caller sees to it that `index` is less than [`chunk::MAX_CHUNKS`], that it comes once only, and that `len` is
+    /// [`chunk::PLAIN`], or less for the last chunk. None of this is checked.
+    ///
     /// # Panics
     /// If `chunk` is shorter than `len` and a tag.
     pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
@@ -154,7 +157,7 @@ impl fmt::Debug for ChunkCipher {
 
 /// The AEAD's name in the key derivation: IANA's where its registry has one, otherwise Sealwright's own.
 ///
-/// `None` for suites that are not defined for chunked encryption.
+/// Every suite of today has one. `None` is for later suites that are not defined for chunked encryption.
 ///
 /// ```
 /// use sealwright::Suite;

@@ -62,8 +62,8 @@ pub enum StreamError {
     /// The text is longer than one stream can hold.
     #[error("the text is longer than 4 PiB")]
     TooLong,
-    /// An earlier call failed; the stream cannot continue.
-    #[error("an earlier error ended this stream")]
+    /// Something was to be written after [`Sealer::try_finish`](crate::Sealer::try_finish) had sealed the last chunk.
+    #[error("the stream has ended: nothing more can be written")]
     Ended,
 }
 

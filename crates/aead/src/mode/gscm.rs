@@ -188,8 +188,8 @@ impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G
     }
 }
 
-/// GSCM-H for one client alone, by length of the cluster's key: 16, 24 or 32 bytes. Nothing is shared: all round keys and
-/// powers of h are the client's.
+/// GSCM-H for one client alone, by length of the cluster's key: 16 or 32 bytes, or 24 with the feature `aes192`. Nothing is
+/// shared: all round keys and powers of h are the client's.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes2s::SecondaryKeys, mode::gscm};

@@ -44,7 +44,7 @@ impl Avx512 {
     /// The proof that this level is there.
     ///
     /// # Safety
-    /// As of [`run`].
+    /// Same as [`run`].
     #[cfg(feature = "drbg")]
     #[inline]
     pub(super) unsafe fn new() -> Avx512 {

@@ -257,7 +257,7 @@ impl Error {
             Error::TooCostly { .. } => {
                 "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
             }
-            Error::NotForRecipients => "open it and seal it anew with --recipient",
+            Error::NotForRecipients => "open it and seal it again with --recipient, or with several --key-file",
             Error::NotARecipient => {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }

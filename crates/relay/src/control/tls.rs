@@ -101,7 +101,7 @@ impl ServerTls {
     }
 }
 
-/// Records by our AES-GCM; hand-shakes by aws-lc, for its post-quantum key exchange.
+/// Records by our AES-GCM; handshakes by aws-lc, for its post-quantum key exchange.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider()))
 }

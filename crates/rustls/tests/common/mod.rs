@@ -82,7 +82,7 @@ pub(crate) fn configs(client: CryptoProvider, server: CryptoProvider) -> (Client
     (client, server)
 }
 
-/// Both ends after their hand-shake under one suite.
+/// Both ends after their handshake under one suite.
 pub(crate) fn connected(client: CryptoProvider, server: CryptoProvider) -> (Connection, Connection) {
     let (client, server) = configs(client, server);
     let client = ClientConnection::new(Arc::new(client), "localhost".try_into().unwrap()).unwrap();

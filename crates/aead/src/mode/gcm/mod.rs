@@ -294,7 +294,7 @@ pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
     ghash
 }
 
-/// AES-GCM by length of key: 16, 24 or 32 bytes.
+/// AES-GCM by length of key: 16 or 32 bytes, or 24 with the feature `aes192`.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{TagLen, by_key}};

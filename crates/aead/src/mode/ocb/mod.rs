@@ -229,7 +229,7 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
     }
 }
 
-/// AES-OCB by length of key: 16, 24 or 32 bytes.
+/// AES-OCB by length of key: 16 or 32 bytes, or 24 with the feature `aes192`.
 ///
 /// ```
 /// use sealwright::{Isa, SealError, mode::ocb::{TagLen, by_key}};

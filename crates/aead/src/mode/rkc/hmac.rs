@@ -46,7 +46,7 @@ impl RkcHmac {
     /// Pads `text` to whole blocks with one bit and zeros, 1 to 16 bytes, and encrypts it.
     ///
     /// # Errors
-    /// As of [`Rkc::seal`].
+    /// Same as [`Rkc::seal`].
     pub fn seal(&self, seed: &Seed, ad: &[u8], text: &mut Vec<u8>) -> Result<Tag, SealError> {
         let length = text.len();
         text.push(0x80);

@@ -140,7 +140,7 @@ impl Rkc {
     /// Encrypts `text` in place with offsets computed before, and makes no T: the confidentiality-only variant.
     ///
     /// # Errors
-    /// As of [`Rkc::seal_ahead`].
+    /// Same as [`Rkc::seal_ahead`].
     pub fn encrypt_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<(), SealError> {
         let source = offsets.source(text)?;
         self.apply::<true>(source, text, false);

@@ -12,7 +12,7 @@ impl Rkc {
     /// Seals `plaintext` as S || C || T: 87 bytes more.
     ///
     /// # Errors
-    /// As of [`Rkc::seal`].
+    /// Same as [`Rkc::seal`].
     pub fn seal_wire(&self, seed: &Seed, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut wire = Vec::with_capacity(SEED_BYTES + plaintext.len() + TAG);
         wire.extend_from_slice(seed);
