@@ -74,7 +74,7 @@ pub(crate) fn write_entry(
 pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, SealedReader<File>), CommandError> {
     let named = |error| file_error(error).about_unless_named(path);
     let file = File::open(path).map_err(|error| CommandError::io(path, &error))?;
-    let mut reader = SealedReader::new(file, opening).map_err(named)?;
+    let mut reader = SealedReader::of_any_content(file, opening).map_err(named)?;
     if reader.preamble().layout.content != Content::Tree {
         return Err(named(Error::NotATree));
     }

@@ -127,11 +127,8 @@ impl<'a> Opening<'a> {
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         // Before the input is read: it may be neither sealed nor to be overwritten.
         output.differs_from(input.identity())?;
-        match input.preamble()?.layout.content {
-            Content::Bytes => self.open_text(input, output),
-            Content::List => Err(Error::IsAList),
-            Content::Tree => Err(Error::IsATree),
-        }
+        input.preamble()?.layout.content.is_one_file()?;
+        self.open_text(input, output)
     }
 
     /// Opens all of `input` into nothing.

@@ -55,8 +55,19 @@ impl<R: Read + Seek> SealedReader<R> {
     /// Reads the header, checks the key, and proves the length.
     ///
     /// # Errors
-    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says.
-    pub fn new(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
+    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says; [`Error::IsATree`] and [`Error::IsAList`] for what is
+    /// not one file, as [`Opening::open`] has it.
+    pub fn new(inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
+        let reader = SealedReader::of_any_content(inner, opening)?;
+        reader.preamble.layout.content.is_one_file()?;
+        Ok(reader)
+    }
+
+    /// The same, also of a directory, whose text is a [tree](crate::tree), and of a list of names.
+    ///
+    /// # Errors
+    /// Those of [`SealedReader::new`], without these two.
+    pub fn of_any_content(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let read = || Error::io("read", "the input");
         inner.seek(SeekFrom::Start(0)).map_err(read())?;
         let (body, preamble) = opening.begin(&mut inner)?;

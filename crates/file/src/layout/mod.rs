@@ -6,7 +6,7 @@ pub(crate) mod pad;
 #[cfg(feature = "signatures")]
 pub(crate) use held_back::HeldBack;
 
-use crate::error::Flaw;
+use crate::error::{Error, Flaw};
 
 /// What the text of a sealed file is.
 ///
@@ -29,6 +29,17 @@ pub enum Content {
     Tree,
     /// The names of files that were sealed one by one.
     List,
+}
+
+impl Content {
+    /// Refuses what is opened in other ways than a file.
+    pub(crate) fn is_one_file(self) -> Result<(), Error> {
+        match self {
+            Content::Bytes => Ok(()),
+            Content::List => Err(Error::IsAList),
+            Content::Tree => Err(Error::IsATree),
+        }
+    }
 }
 
 /// How the text of a body is laid out. One byte of the preamble.

@@ -17,7 +17,7 @@
 //! let packed = pack(&photos)?;
 //! Sealing::new(&key).content(Content::Tree).seal(packed.input, Output::writer(sealed.clone(), "sealed"))?;
 //!
-//! let mut text = SealedReader::new(std::io::Cursor::new(sealed.take()), &Opening::new(&key))?;
+//! let mut text = SealedReader::of_any_content(std::io::Cursor::new(sealed.take()), &Opening::new(&key))?;
 //! let manifest = read_manifest(&mut text)?; // what there is, without unpacking it
 //! let names: Vec<_> = manifest.entries().iter().map(|entry| (entry.path.to_str(), entry.kind)).collect();
 //! assert_eq!(names, [(Some("photos"), EntryKind::Directory), (Some("photos/1.jpg"), EntryKind::File)]);

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use proptest::prelude::*;
-use sealwright_file::{Error, Key, Opening, SealedReader};
+use sealwright_file::{Content, Error, Input, Key, Opening, Output, SealedReader, Sealing, Shared};
 
 use crate::support::*;
 
@@ -103,4 +103,23 @@ fn the_length_is_proven_first() {
     let key = Key::raw(vec![9; 32]);
     let error = SealedReader::new(Cursor::new(&whole), &Opening::new(&key)).unwrap_err();
     assert_eq!(error.exit_code(), 4);
+}
+
+#[test]
+fn only_one_file_is_read_as_one() {
+    for content in [Content::Tree, Content::List] {
+        let (key, mut sealed) = (key256(), Shared::default());
+        let sealing = Sealing::new(&key).content(content);
+        sealing.seal(Input::bytes(text(1000), "text"), Output::writer(sealed.clone(), "sealed")).unwrap();
+        let sealed = sealed.take();
+        let error = SealedReader::new(Cursor::new(&sealed), &Opening::new(&key)).unwrap_err();
+        match content {
+            Content::Tree => assert!(matches!(error, Error::IsATree), "{error}"),
+            _ => assert!(matches!(error, Error::IsAList), "{error}"),
+        }
+        let mut reader = SealedReader::of_any_content(Cursor::new(&sealed), &Opening::new(&key)).unwrap();
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        assert_eq!(read, text(1000));
+    }
 }

@@ -256,8 +256,11 @@ fn research_only(scheme: Spec) -> Option<&'static str> {
     if scheme.research_only() {
         return Some("other clients can forge its frames");
     }
-    let tables = scheme.kind.strategy().is_some_and(|strategy| strategy != Strategy::Clmul);
-    tables.then_some("it looks up tables by secrets, and its time depends on them")
+    let strategy = scheme.kind.strategy().filter(|strategy| *strategy != Strategy::Clmul)?;
+    Some(match strategy as u8 {
+        0 => "it hashes bit by bit: a few clients take all of the relay's time",
+        _ => "it looks up tables by secrets, and its time depends on them",
+    })
 }
 
 fn cores() -> u32 {

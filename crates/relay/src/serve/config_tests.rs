@@ -76,6 +76,15 @@ fn constant_time_schemes_need_no_permission() {
     }
 }
 
+#[cfg(feature = "research")]
+#[test]
+fn a_scheme_that_is_refused_is_refused_for_its_own_reason() {
+    for (scheme, why) in [("gcm-pre(0)", "bit by bit"), ("gcm-on(4k)", "tables by secrets"), ("gscm(0)", "forge")] {
+        let error = read(&format!("scheme = '{scheme}'\n{LEAST}")).expect_err(scheme).to_string();
+        assert!(error.contains(why), "{scheme}: {error}");
+    }
+}
+
 #[test]
 fn a_scheme_for_research_must_be_meant() {
     let text = format!("scheme = 'gscm(4k)'\nresearch = true\n{LEAST}");
