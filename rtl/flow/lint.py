@@ -61,6 +61,7 @@ def check():
         words += [f"-G{name}={value}" for name, value in core.parameters.items()]
         run([*words, RTL / "sim" / "lint.vlt", *sources()])
     registers.check()
+    registers.compiles()
     listed = re.findall(r"^ +- (\S+\.sv)$", (RTL / "sealwright.core").read_text(), re.M)
     if listed != (RTL / "files.f").read_text().split():
         raise SystemExit("sealwright.core and files.f list other files")
