@@ -29,7 +29,7 @@ BAD = {
         ("Cut", {"Cut": 5}), ("Cut", {"Cipher": 2, "Cut": 2}), ("Cut", {"Sbox": 1, "Cut": 0}), ("Slots", {"Slots": 3}),
         ("Slots", {"Slots": 0}), ("Slots", {"Slots": 512}), ("Sbox", {"Sbox": 3}), ("Cipher", {"Cipher": 3}), ("Mode", {"Mode": 2}),
         ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
-        ("Keep", {"Opens": 2}),
+        ("Keep", {"Opens": 2}), *(("Tag", {"Tag": tag}) for tag in (5, 6, 7, 9, 10, 11)), ("Tag", {"Mode": 1, "Tag": 13}),
     ],
     "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65})],
     "sealwright_axil": [("Slots", {"Slots": 3}), ("Slots", {"Slots": 512})],
