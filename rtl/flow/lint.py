@@ -4,9 +4,9 @@
 import re
 import subprocess
 
-from . import registers
+from . import ipxact, registers
 from .cores import Core
-from .tools import BIN, HEADERS, RTL, headers, run, sources
+from .tools import BIN, HEADERS, RTL, headers, run, sources, version
 
 CORES = [
     Core("gcm", "aes128", 4, "table", 0),
@@ -63,9 +63,14 @@ def check():
         run([*words, RTL / "sim" / "lint.vlt", *sources()])
     registers.check()
     registers.compiles()
-    listed = re.findall(r"^ +- (\S+\.sv)$", (RTL / "sealwright.core").read_text(), re.M)
+    core = (RTL / "sealwright.core").read_text()
+    if f"\nname: sealwright:crypto:sealwright:{version()}\n" not in core:
+        raise SystemExit(f"sealwright.core has another version than Cargo.toml: {version()}")
+    listed = re.findall(r"^ +- (\S+\.sv)$", core, re.M)
     if listed != (RTL / "files.f").read_text().split():
         raise SystemExit("sealwright.core and files.f list other files")
+    if ipxact.parameters(ipxact.source("sealwright_axi")) != ipxact.parameters(ipxact.source("sealwright_axis")):
+        raise SystemExit("sealwright_axi and sealwright_axis have other parameters")
     for top in ("shu", "sealwright_axil", "sealwright_axi"):
         run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
     for top, sets in BAD.items():

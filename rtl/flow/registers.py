@@ -4,9 +4,10 @@
 import json
 import re
 import textwrap
+from functools import partial
 
 from . import ipxact
-from .tools import RTL, run
+from .tools import RTL, enum, run
 
 FROM = "from rtl/axi/registers.json by `python -m flow registers`"
 
@@ -34,16 +35,6 @@ def description():
     return found
 
 
-def enum(name):
-    """The members of an enumeration of sealwright_pkg, without what their names all begin with."""
-    text = (RTL / "pkg" / "sealwright_pkg.sv").read_text()
-    body = re.search(rf"typedef enum logic[^{{]*\{{([^}}]*)\}} {name};", text).group(1)
-    members = {word: int(number) for word, number in re.findall(r"(\w+)\s*= \d+'d(\d+)", body)}
-    words = [re.findall("[A-Z][a-z0-9]*", word) for word in members]
-    same = len({one[0] for one in words}) == 1
-    return {"".join(one[same:]): number for one, number in zip(words, members.values(), strict=True)}
-
-
 def reset(register):
     """The word that a register has after a reset, if that is the same in every core."""
     values = [field.get("reset") for field in register["fields"]]
@@ -63,8 +54,7 @@ def package(found):
     """The SystemVerilog package."""
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", "//", f"// Addresses and fields, {FROM}.", "",
              f"package {found['name']}_registers_pkg;", ""]
-    top = max(register["offset"] + 4 * register.get("count", 1) for register in found["registers"])
-    lines += [f"  localparam int unsigned AddressW = {(top - 1).bit_length()};", ""]
+    lines += [f"  localparam int unsigned AddressW = {ipxact.address_bits(found)};", ""]
     for register in found["registers"]:
         name = camel(register["name"])
         lines.append(f"  localparam logic [AddressW-1:0] {name}At = 'h{register['offset']:x};")
@@ -151,7 +141,7 @@ def camel(name):
 
 
 FILES = {"axi/sealwright_registers_pkg.sv": package, "axi/sealwright_registers.h": header, "../docs/REGISTERS.md": document,
-         "sealwright.xml": lambda _: ipxact.component()}
+         **{name: partial(ipxact.component, top) for name, top in ipxact.FILES.items()}}
 
 
 def make():
@@ -167,6 +157,8 @@ def check():
     old = [name for name, text in FILES.items() if (RTL / name).read_text() != text(found)]
     if old:
         raise SystemExit(f"not as their sources say: {', '.join(old)}; python -m flow registers makes them")
+    for name, top in ipxact.FILES.items():
+        ipxact.check(name, top)
 
 
 PROBE = """#include "{header}"
