@@ -48,3 +48,4 @@ mode/sealwright_axis.sv
 bus/shu.sv
 axi/sealwright_registers_pkg.sv
 axi/sealwright_axil.sv
+axi/sealwright_axi.sv

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A core's key port and its state behind AXI4-Lite (axi/registers.json, docs/REGISTERS.md). One
-// access at a time. What is not done is answered with SLVERR: writes of less than four bytes,
-// accesses to places without a register, a command while another is under way or to a slot that is
-// not there, words of a key while the one before waits for the core, and loading a key of which not
-// every word was written since the last command.
+// A core's key port and its state behind AXI4-Lite (axi/registers.json, docs/REGISTERS.md). No
+// output depends on an input within a cycle (IHI 0022, A3.1). Address and data of a write are each
+// taken when they come; the write takes place when both are there. What is not done is answered
+// with SLVERR: writes of less than four bytes, accesses to places without a register, a command
+// while another is under way or to a slot that is not there, words of a key while the one before
+// waits for the core, and loading a key of which not every word was written since the last command.
 
 `include "assert.svh"
 
@@ -16,7 +17,10 @@ module sealwright_axil
   parameter int unsigned Cipher = 0,
   parameter int unsigned Lanes  = 4,
   parameter int unsigned Slots  = 4,
+  parameter int unsigned Tag    = 16,
   parameter int unsigned Opens  = 1,
+  parameter int unsigned Keep   = 0,
+  parameter int unsigned Hold   = 0,
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk,
@@ -67,18 +71,39 @@ module sealwright_axil
   logic [1:0] status_q;
 
   // ---- writes ----
+  // Address and data that were taken and wait for each other, or for the answer before theirs.
+  logic to_held_q, data_held_q;
+  logic [AddressW-1:0] to_q;
+  logic [31:0] data_q;
+  logic [3:0] strobe_q;
   logic write, takes, to_key, commands, loads;
   logic [AddressW-1:0] to;
-  assign write          = s_axil_awvalid && s_axil_wvalid && !s_axil_bvalid;
-  assign s_axil_awready = write;
-  assign s_axil_wready  = write;
-  assign to             = {s_axil_awaddr[AddressW-1:2], 2'b0};
+  assign s_axil_awready = !to_held_q;
+  assign s_axil_wready  = !data_held_q;
+  assign write          = to_held_q && data_held_q && !s_axil_bvalid;
+  assign to             = {to_q[AddressW-1:2], 2'b0};
   assign to_key         = to >= KeyAt && to < KeyAt + 32 && !starts_q;
-  assign loads          = (written_q & KeyWords) == KeyWords || s_axil_wdata[KeyCommandErase];
+  assign loads          = (written_q & KeyWords) == KeyWords || data_q[KeyCommandErase];
   assign commands       = to == KeyCommandAt && !under_way_q && loads
-      && 9'(s_axil_wdata[KeyCommandSlot+:8]) < 9'(Slots);
-  assign takes          = write && s_axil_wstrb == '1
+      && 9'(data_q[KeyCommandSlot+:8]) < 9'(Slots);
+  assign takes          = write && strobe_q == '1
       && (to inside {KeyEventAt, InterruptAt, SelectAt} || to_key || commands);
+
+  always_ff @(posedge clk or negedge rst_n) begin
+    if (!rst_n) begin
+      {to_held_q, data_held_q, to_q, data_q, strobe_q} <= '0;
+    end else begin
+      if (write) {to_held_q, data_held_q, data_q} <= '0;  // data may be a part of a key
+      if (s_axil_awvalid && s_axil_awready) begin
+        to_held_q <= 1'b1;
+        to_q      <= s_axil_awaddr;
+      end
+      if (s_axil_wvalid && s_axil_wready) begin
+        data_held_q        <= 1'b1;
+        {data_q, strobe_q} <= {s_axil_wdata, s_axil_wstrb};
+      end
+    end
+  end
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
@@ -98,17 +123,17 @@ module sealwright_axil
       end
       if (takes) begin
         if (to_key) begin
-          key_q[to[4:2]]     <= s_axil_wdata;
+          key_q[to[4:2]]     <= data_q;
           written_q[to[4:2]] <= 1'b1;
         end
         if (commands) begin
           {starts_q, under_way_q, done_q} <= 3'b110;
-          slot_q  <= s_axil_wdata[KeyCommandSlot+:SlotW];
-          erase_q <= s_axil_wdata[KeyCommandErase];
+          slot_q  <= data_q[KeyCommandSlot+:SlotW];
+          erase_q <= data_q[KeyCommandErase];
         end
-        if (to == KeyEventAt && s_axil_wdata[KeyEventDone]) done_q <= 1'b0;
-        if (to == InterruptAt) enable_q <= s_axil_wdata[InterruptEnable];
-        if (to == SelectAt) select_q <= s_axil_wdata[SelectSlot+:8];
+        if (to == KeyEventAt && data_q[KeyEventDone]) done_q <= 1'b0;
+        if (to == InterruptAt) enable_q <= data_q[InterruptEnable];
+        if (to == SelectAt) select_q <= data_q[SelectSlot+:8];
       end
       // An event shows even if the one before is cleared in its cycle.
       if (s_axis_key_tvalid) begin
@@ -125,14 +150,14 @@ module sealwright_axil
   assign m_axis_key_tuser  = {erase_q, slot_q};
 
   logic unused_bytes;
-  assign unused_bytes = ^{s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+  assign unused_bytes = ^{to_q[1:0], s_axil_araddr[1:0]};
 
   // ---- reads ----
   logic read;
   logic [AddressW-1:0] from;
   logic [255:0] valid, busy;
-  assign read           = s_axil_arvalid && !s_axil_rvalid;
-  assign s_axil_arready = read;
+  assign s_axil_arready = !s_axil_rvalid;
+  assign read           = s_axil_arvalid && s_axil_arready;
   assign from           = {s_axil_araddr[AddressW-1:2], 2'b0};
   assign valid          = 256'(slot_valid);
   assign busy           = 256'(slot_busy);
@@ -151,8 +176,12 @@ module sealwright_axil
         s_axil_rdata[ParametersMode]       <= 1'(Mode);
         s_axil_rdata[ParametersCipher+:2]  <= 2'(Cipher);
         s_axil_rdata[ParametersLanes+:3]   <= 3'(Lanes);
-        s_axil_rdata[ParametersOpens]      <= 1'(Opens);
+        s_axil_rdata[ParametersOpens]      <= Mode == 32'(ModeGcm) || Opens != 0;
         s_axil_rdata[ParametersSlots+:9]   <= 9'(Slots);
+      end else if (from == LimitsAt) begin
+        s_axil_rdata[LimitsTag+:5]   <= 5'(Tag);
+        s_axil_rdata[LimitsKeep]     <= 1'(Keep);
+        s_axil_rdata[LimitsHold+:16] <= 16'(Hold);
       end else if (from == KeyEventAt) begin
         s_axil_rdata[KeyEventDone]      <= done_q;
         s_axil_rdata[KeyEventStatus+:2] <= status_q;

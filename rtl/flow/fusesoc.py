@@ -22,7 +22,8 @@ def build(target, *words):
 def check(generator):
     """Fails if lint, the build or the comparison with the library fails, or if no packet was compared."""
     shutil.rmtree(BUILD / "fusesoc", ignore_errors=True)
-    build("lint")
+    for target in ("lint", "lint_axi"):
+        build(target)
     path = cases(generator, [CORE.suite, 5, 4_000], "fusesoc")
     printed = build("sim", f"--run_options={path} 1")
     counts = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]

@@ -4,9 +4,9 @@
 import re
 import subprocess
 
-from . import registers
+from . import ipxact, registers
 from .cores import Core
-from .tools import BIN, HEADERS, RTL, headers, run, sources
+from .tools import BIN, HEADERS, RTL, headers, run, sources, version
 
 CORES = [
     Core("gcm", "aes128", 4, "table", 0),
@@ -29,10 +29,11 @@ BAD = {
         ("Cut", {"Cut": 5}), ("Cut", {"Cipher": 2, "Cut": 2}), ("Cut", {"Sbox": 1, "Cut": 0}), ("Slots", {"Slots": 3}),
         ("Slots", {"Slots": 0}), ("Slots", {"Slots": 512}), ("Sbox", {"Sbox": 3}), ("Cipher", {"Cipher": 3}), ("Mode", {"Mode": 2}),
         ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
-        ("Keep", {"Opens": 2}),
+        ("Keep", {"Opens": 2}), *(("Tag", {"Tag": tag}) for tag in (5, 6, 7, 9, 10, 11)), ("Tag", {"Mode": 1, "Tag": 13}),
     ],
     "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65})],
     "sealwright_axil": [("Slots", {"Slots": 3}), ("Slots", {"Slots": 512})],
+    "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000})],
 }
 
 
@@ -61,10 +62,16 @@ def check():
         words += [f"-G{name}={value}" for name, value in core.parameters.items()]
         run([*words, RTL / "sim" / "lint.vlt", *sources()])
     registers.check()
-    listed = re.findall(r"^ +- (\S+\.sv)$", (RTL / "sealwright.core").read_text(), re.M)
+    registers.compiles()
+    core = (RTL / "sealwright.core").read_text()
+    if f"\nname: sealwright:crypto:sealwright:{version()}\n" not in core:
+        raise SystemExit(f"sealwright.core has another version than Cargo.toml: {version()}")
+    listed = re.findall(r"^ +- (\S+\.sv)$", core, re.M)
     if listed != (RTL / "files.f").read_text().split():
         raise SystemExit("sealwright.core and files.f list other files")
-    for top in ("shu", "sealwright_axil"):
+    if ipxact.parameters(ipxact.source("sealwright_axi")) != ipxact.parameters(ipxact.source("sealwright_axis")):
+        raise SystemExit("sealwright_axi and sealwright_axis have other parameters")
+    for top in ("shu", "sealwright_axil", "sealwright_axi"):
         run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
     for top, sets in BAD.items():
         for name, values in sets:
@@ -82,7 +89,7 @@ def check():
 
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    words = " ".join(["slang", "-I", str(HEADERS), "--top", "sealwright_axis", *map(str, sources())])
+    words = " ".join(["slang", "-I", str(HEADERS), "--top", "sealwright_axi", *map(str, sources())])
     if not (driver.parseCommandLine(words) and driver.processOptions() and driver.parseAllSources()):
         raise SystemExit("slang could not read the sources")
     if not driver.runFullCompilation():

@@ -16,7 +16,7 @@ def design(path):
     sys.path.insert(0, str(RTL / "litex"))
     from litex.gen import ClockDomain, LiteXModule, Signal
     from migen.fhdl import verilog
-    from sealwright import Sealwright
+    from sealwright_core import Sealwright
 
     ports = set()
 
@@ -30,9 +30,9 @@ def design(path):
 
         def __init__(self):
             clk, rst_n = port("clk"), port("rst_n")
-            self.cd_sys = ClockDomain()
-            self.comb += [self.cd_sys.clk.eq(clk), self.cd_sys.rst.eq(~rst_n)]
-            self.seal = seal = Sealwright(None, CORE.mode, CORE.cipher, CORE.lanes, CORE.slots)
+            self.cd_packets = ClockDomain()
+            self.comb += [self.cd_packets.clk.eq(clk), self.cd_packets.rst.eq(~rst_n)]
+            self.seal = seal = Sealwright(None, CORE.mode, CORE.cipher, CORE.lanes, CORE.slots, clock_domain="packets")
             for prefix, ends, way, fields in (
                 ("s_axis_key", seal.key, "in", ("data", "user")), ("s_axis_command", seal.command, "in", ("data", "user")),
                 ("s_axis", seal.data, "in", ("data", "keep", "last")), ("m_axis", seal.text, "out", ("data", "keep", "last")),

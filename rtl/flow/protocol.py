@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests the stream protocol of a Verilated core with cocotb."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,15 +12,30 @@ from .tools import BUILD, HEADERS, RTL, sources
 
 CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1), Core("ocb", "aes128", 1, slots=1, keep=1)]
 
+JOINED = Core("gcm", "aes128", 1)  # behind its registers
+# Parameters of the registers alone.
+REGISTERS = [{}, {"Cipher": 2, "Lanes": 1, "Slots": 8, "Tag": 12, "Opens": 0, "Keep": 1, "Hold": 1500},
+             {"Mode": 1, "Cipher": 1, "Lanes": 2, "Opens": 0}]
 
-def passes(core, generator, folder, files=None):
-    """Whether all tests pass on `core`, of the given files if they are not the sources; prints how many do."""
+
+def passes(core, generator, folder, files=None, top="sealwright_axis"):
+    """Whether all tests pass on `core`, of the given files if they are not the sources; prints how many do. With the top
+    `sealwright_axi` its keys go through registers, which have tests of their own."""
     path = cases(generator, [core.suite, 11, 16_000], f"protocol-{core.folder}")
     computed = golden.answers(path, core.suite)
     print(f"{core.folder}: {computed or 'no'} answers by the Python package", flush=True)
     modules = ["test_protocol", "test_faults"] + ["test_attacks"] * (core.mode == "gcm" and not core.hold)
-    return tested("sealwright_axis", core.folder, modules, folder, {**core.parameters, "Keep": core.keep}, files,
-                  {"CASES": str(path), "LANES": str(core.lanes), "HOLD": str(core.hold), "KEEP": str(core.keep), "WEAK": "0"})
+    modules += ["test_axil", "test_axi"] * (top == "sealwright_axi")
+    built = {**core.parameters, "Keep": core.keep}
+    return tested(top, f"{top} {core.folder}", modules, folder, built, files,
+                  {"CASES": str(path), "LANES": str(core.lanes), "HOLD": str(core.hold), "KEEP": str(core.keep), "WEAK": "0",
+                   "PARAMETERS": json.dumps(built)})
+
+
+def registers(name, folder, built, files=None):
+    """Whether all tests of the registers alone pass with these parameters."""
+    modules = ["test_axil", "test_registers"]
+    return tested("sealwright_axil", name, modules, folder, built, files, {"PARAMETERS": json.dumps(built)})
 
 
 def tested(top, name, modules, folder, parameters=None, files=None, env=None):
@@ -45,7 +61,9 @@ def check(generator):
     """Fails if cocotb reports a failed test, or no test."""
     BUILD.mkdir(exist_ok=True)
     wrong = [core.name for core in CORES if not passes(core, generator, BUILD / f"protocol-{core.folder}")]
-    if not tested("sealwright_axil", "registers", ["test_registers"], BUILD / "protocol-registers"):
-        wrong.append("registers")
+    if not passes(JOINED, generator, BUILD / f"protocol-axi-{JOINED.folder}", top="sealwright_axi"):
+        wrong.append("sealwright_axi")
+    wrong += [f"registers {number}" for number, built in enumerate(REGISTERS, 1)
+              if not registers(f"registers {number}", BUILD / f"protocol-registers-{number}", built)]
     if wrong:
         raise SystemExit(f"protocol tests failed: {', '.join(wrong)}")

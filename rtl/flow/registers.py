@@ -2,9 +2,12 @@
 """The register map, from axi/registers.json: the SystemVerilog package, the C header and the document. And IP-XACT."""
 
 import json
+import re
+import textwrap
+from functools import partial
 
 from . import ipxact
-from .tools import RTL
+from .tools import RTL, enum, run
 
 FROM = "from rtl/axi/registers.json by `python -m flow registers`"
 
@@ -26,61 +29,109 @@ def description():
             raise SystemExit(f"{register['name']}: a value is larger than its field")
         if register["access"] not in ("ro", "wo", "rw", "w1c"):
             raise SystemExit(f"{register['name']}: access {register['access']}")
+        for one in (register, *register["fields"]):
+            if "values" in one and enum(one["enum"]) != {camel(name): value["value"] for name, value in one["values"].items()}:
+                raise SystemExit(f"{register['name']}: its values are not those of {one['enum']} in sealwright_pkg")
     return found
+
+
+def reset(register):
+    """The word that a register has after a reset, if that is the same in every core."""
+    values = [field.get("reset") for field in register["fields"]]
+    if None in values:
+        return None
+    return sum(value << field["low"] for value, field in zip(values, register["fields"], strict=True))
+
+
+def meaning(one):
+    """What is said of a register or a field, and of its values, in one sentence."""
+    values = [f"{value['value']} `{name}`" + (f" ({value['about']})" if "about" in value else "")
+              for name, value in one.get("values", {}).items()]
+    return ": ".join(part for part in (one.get("about"), ", ".join(values)) if part)
 
 
 def package(found):
     """The SystemVerilog package."""
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", "//", f"// Addresses and fields, {FROM}.", "",
              f"package {found['name']}_registers_pkg;", ""]
-    top = max(register["offset"] + 4 * register.get("count", 1) for register in found["registers"])
-    lines += [f"  localparam int unsigned AddressW = {(top - 1).bit_length()};", ""]
+    lines += [f"  localparam int unsigned AddressW = {ipxact.address_bits(found)};", ""]
     for register in found["registers"]:
         name = camel(register["name"])
         lines.append(f"  localparam logic [AddressW-1:0] {name}At = 'h{register['offset']:x};")
+        if reset(register) is not None:
+            lines.append(f"  localparam logic [31:0] {name}Reset = 'h{reset(register):x};")
+        lines += [f"  localparam int unsigned {name}{camel(word)} = {value['value']};" for word, value in named(register)]
         for field in register["fields"]:
-            lines.append(f"  localparam int unsigned {name}{camel(field['name'])} = {field['low']};")
+            full = name + camel(field["name"])
+            lines.append(f"  localparam int unsigned {full} = {field['low']};")
             if "value" in field:
-                lines.append(f"  localparam logic [{field['bits'] - 1}:0] {name}{camel(field['name'])}Value = 'h{field['value']:x};")
+                lines.append(f"  localparam logic [{field['bits'] - 1}:0] {full}Value = 'h{field['value']:x};")
+            for word, value in named(field):
+                lines.append(f"  localparam logic [{field['bits'] - 1}:0] {full}{camel(word)} = 'h{value['value']:x};")
     return "\n".join([*lines, "", "endpackage", ""])
+
+
+def named(one):
+    """The named values of a field, or of the index of a register."""
+    return one.get("values", {}).items()
 
 
 def header(found):
     """The C header."""
     guard = f"{found['name'].upper()}_REGISTERS_H"
-    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", f"/* {found['about']} Made {FROM}. */".replace("`", ""),
+    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", *comment(f"{found['about']} Made {FROM}."),
              f"#ifndef {guard}", f"#define {guard}", ""]
+    for one in found["sequences"]:
+        steps = " ".join(f"({number}) {step}" for number, step in enumerate(one["steps"], 1))
+        lines += [*comment(f"{one['title']}: {steps}"), ""]
     for register in found["registers"]:
         name = f"{found['name'].upper()}_{register['name']}"
-        lines.append(f"/* {register['access']}: {register['about']} */")
+        lines += comment(f"{register['access']}: {register['about']}")
         if "count" in register:
             lines.append(f"#define {name}(n) (0x{register['offset']:02x}u + 4u * (n)) /* n below {register['count']} */")
         else:
             lines.append(f"#define {name} 0x{register['offset']:02x}u")
+        if reset(register) is not None:
+            lines.append(f"#define {name}_RESET 0x{reset(register):08x}u")
+        lines += [f"#define {name}_{word} {value['value']}u" for word, value in named(register)]
         for field in register["fields"]:
-            mask = ((1 << field["bits"]) - 1) << field["low"]
-            lines.append(f"#define {name}_{field['name']}_SHIFT {field['low']}u")
-            lines.append(f"#define {name}_{field['name']}_MASK 0x{mask:08x}u")
+            full, mask = f"{name}_{field['name']}", ((1 << field["bits"]) - 1) << field["low"]
+            lines.append(f"#define {full}_SHIFT {field['low']}u")
+            lines.append(f"#define {full}_MASK 0x{mask:08x}u")
             if "value" in field:
-                lines.append(f"#define {name}_{field['name']}_VALUE 0x{field['value']:x}u")
+                lines.append(f"#define {full}_VALUE 0x{field['value']:x}u")
+            lines += [f"#define {full}_{word} {value['value']}u" for word, value in named(field)]
         lines.append("")
     return "\n".join([*lines, f"#endif /* {guard} */", ""])
 
 
+def comment(text):
+    """A comment in C, on as many lines as it needs."""
+    return textwrap.wrap(f"/* {text} */".replace("`", ""), 110, subsequent_indent="   ", break_on_hyphens=False)
+
+
 def document(found):
     """The document."""
-    lines = ["# Registers of the hardware cores", "", f"{found['about']} This page is made {FROM}.", "",
-             "| offset | register | access | bits | field | |", "|---|---|---|---|---|---|"]
+    lines = ["# Registers of the hardware cores", "",
+             found["about"], f"This page is made {FROM}.",
+             "The last column but one is the value after a reset, where every core has the same.", "",
+             "| offset | register | access | bits | field | reset | |", "|---|---|---|---|---|---|---|"]
     for register in found["registers"]:
         count = register.get("count", 1)
         last = f" to 0x{register['offset'] + 4 * (count - 1):02x}" if count > 1 else ""
         name = f"`{register['name']}`" + (f", {count} of them" if count > 1 else "")
-        lines.append(f"| 0x{register['offset']:02x}{last} | {name} | {register['access']} | | | {register['about']} |")
+        lines.append(f"| 0x{register['offset']:02x}{last} | {name} | {register['access']} | | | | {meaning(register)} |")
         for field in register["fields"]:
             high = field["low"] + field["bits"] - 1
             bits = str(high) if field["bits"] == 1 else f"{high}:{field['low']}"
-            about = field.get("about") or (f"always 0x{field['value']:x}" if "value" in field else "")
-            lines.append(f"| | | | {bits} | `{field['name']}` | {about} |")
+            about = meaning(field) or (f"always 0x{field['value']:x}" if "value" in field else "")
+            lines.append(f"| | | | {bits} | `{field['name']}` | {field.get('reset', '')} | {about} |")
+    for note in found["notes"]:
+        lines += ["", *textwrap.wrap(note, 130)]
+    for one in found["sequences"]:
+        lines += ["", f"**{one['title']}:**", ""]
+        for number, step in enumerate(one["steps"], 1):
+            lines += textwrap.wrap(f"{number}. {step}", 130, subsequent_indent="   ")
     return "\n".join([*lines, ""])
 
 
@@ -90,7 +141,7 @@ def camel(name):
 
 
 FILES = {"axi/sealwright_registers_pkg.sv": package, "axi/sealwright_registers.h": header, "../docs/REGISTERS.md": document,
-         "sealwright.xml": lambda _: ipxact.component()}
+         **{name: partial(ipxact.component, top) for name, top in ipxact.FILES.items()}}
 
 
 def make():
@@ -106,3 +157,21 @@ def check():
     old = [name for name, text in FILES.items() if (RTL / name).read_text() != text(found)]
     if old:
         raise SystemExit(f"not as their sources say: {', '.join(old)}; python -m flow registers makes them")
+    for name, top in ipxact.FILES.items():
+        ipxact.check(name, top)
+
+
+PROBE = """#include "{header}"
+#include "{header}"
+extern const unsigned int values[];
+const unsigned int values[] = {{ {values} }};
+"""
+
+
+def compiles():
+    """Fails if a C or C++ compiler has a word to say about the header, or about a macro of it that is used."""
+    path = RTL / "axi" / "sealwright_registers.h"
+    macros = re.findall(r"^#define (\w+)(\(n\))? \S", path.read_text(), re.M)
+    text = PROBE.format(header=path, values=", ".join(name + "(1)" * bool(takes) for name, takes in macros))
+    for words in (["gcc", "-x", "c", "-std=c99"], ["g++", "-x", "c++", "-std=c++11"]):
+        run([*words, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-"], input=text)

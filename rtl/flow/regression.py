@@ -108,7 +108,7 @@ def stale():
     """Whether the log is there and of other sources."""
     found = json.loads(LOG.read_text()) if LOG.exists() else None
     return bool(found) and (found["sources_sha256"] != closure.simulated()
-                            or (found["shu"] or {}).get("sources_sha256") != closure.simulated(bus=True))
+                            or (found["shu"] or {}).get("sources_sha256") != closure.simulated("bus"))
 
 
 def before():
@@ -119,7 +119,7 @@ def before():
     now = closure.tests()
     rows = {row["parameters"]: row for row in found["cores"] if row.get("tests_sha256") == now}
     bus = found["shu"]
-    same = bus["sources_sha256"] == closure.simulated(bus=True)
+    same = bus["sources_sha256"] == closure.simulated("bus")
     return rows, bus if same and bus.get("tests_sha256") == now else None, found.get("mutants") if same else None
 
 
@@ -127,6 +127,6 @@ def write(rows, lines, score):
     """Writes the log so far, in the order of the set."""
     result = {"what": "bulk simulation, every byte, tag and verdict checked against the library",
               "sources_sha256": closure.simulated(), "cores": [rows[core.folder] for core, _ in FULL if core.folder in rows],
-              "shu": {**lines, "sources_sha256": closure.simulated(bus=True)}, "mutants": score}
+              "shu": {**lines, "sources_sha256": closure.simulated("bus")}, "mutants": score}
     LOG.write_text(json.dumps(result, indent=1) + "\n")
     names()

@@ -2,8 +2,10 @@
 """The tools, which are installed from PyPI into rtl/.venv, and two repairs of the installation."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
@@ -38,6 +40,21 @@ HEADERS = RTL / "lib"  # where `include` finds its files
 def headers():
     """The files that sources include."""
     return sorted(HEADERS.glob("*.svh"))
+
+
+def enum(name):
+    """The members of an enumeration of sealwright_pkg, without a word with which all their names begin."""
+    text = (RTL / "pkg" / "sealwright_pkg.sv").read_text()
+    body = re.search(rf"typedef enum logic[^{{]*\{{([^}}]*)\}} {name};", text).group(1)
+    members = {word: int(number) for word, number in re.findall(r"(\w+)\s*= \d+'d(\d+)", body)}
+    words = [re.findall("[A-Z][a-z0-9]*", word) for word in members]
+    same = len({one[0] for one in words}) == 1
+    return {"".join(one[same:]): number for one, number in zip(words, members.values(), strict=True)}
+
+
+def version():
+    """The version of the project."""
+    return tomllib.loads((RTL.parent / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 
 
 def run(words, cwd=RTL, quiet=True, **more):

@@ -94,7 +94,9 @@ module sealwright_axis
   `SEALWRIGHT_REQUIRE(gen_bad_depth, Depth >= 1 && Depth <= 6, "Depth must be 1 to 6")
   `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
       "Slots must be a power of two up to 256")
-  `SEALWRIGHT_REQUIRE(gen_bad_tag, Tag >= 4 && Tag <= 16, "Tag must be 4 to 16 bytes")
+  // SP 800-38D, 5.2.1.2
+  `SEALWRIGHT_REQUIRE(gen_bad_tag, Mode == 32'(ModeOcb) || Tag == 4 || Tag == 8
+      || (Tag >= 12 && Tag <= 16), "Tag must be 4, 8 or 12 to 16 bytes in GCM")
   `SEALWRIGHT_REQUIRE(gen_bad_ocb_tag, Mode != 32'(ModeOcb) || Tag == 8 || Tag == 12 || Tag == 16,
       "Tag must be 8, 12 or 16 bytes in OCB")
   `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")

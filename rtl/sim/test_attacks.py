@@ -38,7 +38,7 @@ async def forge(dut):
     """Has a packet of one's own making accepted: opened with any tag, its verdict tells the right one."""
     draw = random.Random(21)
     ends = await start(dut)
-    await load(dut, ends["key"], VICTIM, draw.randbytes(32))
+    await load(ends, VICTIM, draw.randbytes(32))
     nonce, text, claim = draw.randbytes(12), draw.randbytes(3 * BEAT), bytes(16)
     for _ in range(2):
         await command(ends, VICTIM, 1, nonce, len(text), claim)
@@ -56,7 +56,7 @@ async def read_another_slot(dut):
     draw = random.Random(22)
     ends = await start(dut)
     for slot in (MINE, VICTIM):
-        await load(dut, ends["key"], slot, draw.randbytes(32))
+        await load(ends, slot, draw.randbytes(32))
     nonce, secret = draw.randbytes(12), draw.randbytes(2 * BEAT)
     # The keystream of a nonce of one's own is what zeros are sealed to.
     await command(ends, MINE, 0, nonce, 2 * BEAT)

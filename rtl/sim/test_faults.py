@@ -28,7 +28,7 @@ async def ready(dut):
     ends = await start(dut)
     slot, key = next(case for kind, case in cases() if kind == "key")
     assert slot == 0
-    await load(dut, ends["key"], slot, key)
+    await load(ends, slot, key)
     return ends
 
 
@@ -98,20 +98,10 @@ async def wrong_keep(dut):
     await broken(dut, KEEP, lambda data, _: AxiStreamFrame(data, tkeep=[1] * (len(data) - 1) + [0]))
 
 
-async def key_done(dut):
-    """Waits for the end of a command on the key port: its status, and its slot."""
-    while True:
-        await RisingEdge(dut.clk)
-        if dut.m_axis_key_tvalid.value == 1:
-            return divmod(int(dut.m_axis_key_tuser.value), 1 << len(dut.m_axis_key_tuser) - 2)
-
-
-async def key_command(dut, ends, slot, key, erase=0):
-    """Sends a command on the key port and waits for its end."""
-    width = len(dut.m_axis_key_tuser) - 2
-    waits = cocotb.start_soon(key_done(dut))
-    await ends["key"].send(AxiStreamFrame(key, tuser=erase << width | slot))
-    return await with_timeout(waits, *WITHIN)
+async def key_command(ends, slot, key, erase=0):
+    """Gives a command for a key and waits for its end."""
+    await with_timeout(ends["key"].begin(slot, key, erase), *WITHIN)
+    return await with_timeout(ends["key"].end(), *WITHIN)
 
 
 LOADED, ERASED, BUSY = range(3)
@@ -139,10 +129,10 @@ async def life_of_a_key(dut):
     key = next(case for kind, case in cases() if kind == "key")[1]
     sealed, opened = (next(packets(lambda case: case[1] == opens and case[2])) for opens in (0, 1))
     if KEPT:  # that of the test before
-        assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+        assert await key_command(ends, 0, bytes(32), erase=1) == (ERASED, 0)
     await refused(ends, sealed)
     await refused(ends, opened)
-    assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+    assert await key_command(ends, 0, key) == (LOADED, 0)
     assert int(dut.slot_valid.value) == 1
     await accepted(ends, sealed)
     # Under way: the slot keeps its key, and the packet its keystream.
@@ -152,24 +142,23 @@ async def life_of_a_key(dut):
     for _ in range(20):
         await RisingEdge(dut.clk)
     assert int(dut.slot_busy.value) == 1
-    assert await key_command(dut, ends, 0, bytes(32)) == (BUSY, 0)
-    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (BUSY, 0)
+    assert await key_command(ends, 0, bytes(32)) == (BUSY, 0)
+    assert await key_command(ends, 0, bytes(32), erase=1) == (BUSY, 0)
     await ends["data"].send(data)
     assert await verdict(ends) == (sealed[6], flags(OK, 0, True))
     assert bytes((await ends["text"].recv()).tdata) == sealed[9]
     # While a key is loaded.
-    waits = cocotb.start_soon(key_done(dut))
-    await ends["key"].send(AxiStreamFrame(key, tuser=0))
+    await ends["key"].begin(0, key)
     for _ in range(10):
         await RisingEdge(dut.clk)
     await refused(ends, sealed)
-    assert await with_timeout(waits, *WITHIN) == (LOADED, 0)
+    assert await with_timeout(ends["key"].end(), *WITHIN) == (LOADED, 0)
     await accepted(ends, opened)
-    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+    assert await key_command(ends, 0, bytes(32), erase=1) == (ERASED, 0)
     assert int(dut.slot_valid.value) == 0
     await refused(ends, opened)
     # The next key is taken as if nothing had been.
-    assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+    assert await key_command(ends, 0, key) == (LOADED, 0)
     await accepted(ends, sealed)
     await accepted(ends, opened)
     await reset(dut)
@@ -183,8 +172,7 @@ async def life_of_a_key(dut):
     # Not one that was being loaded or erased: that slot holds none after the reset.
     for erase in (0, 1):
         for cycles in (1, 4, 5, 20):
-            await ends["key"].send(AxiStreamFrame(key, tuser=erase << len(dut.m_axis_key_tuser) - 2))
-            await ends["key"].wait()
+            await ends["key"].begin(0, key, erase)
             while dut.s_axis_key_tready.value == 1:
                 await RisingEdge(dut.clk)
             for _ in range(cycles):
@@ -194,9 +182,9 @@ async def life_of_a_key(dut):
             assert int(dut.slot_valid.value) == (not begun), "a reset took a key that nothing had begun to change, or kept half of one"
             if begun:
                 await refused(ends, sealed)
-            assert await key_command(dut, ends, 0, key) == (LOADED, 0)
+            assert await key_command(ends, 0, key) == (LOADED, 0)
             await accepted(ends, sealed)
-    assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+    assert await key_command(ends, 0, bytes(32), erase=1) == (ERASED, 0)
     await reset(dut)
     assert int(dut.slot_valid.value) == 0
     await refused(ends, sealed)
@@ -217,10 +205,10 @@ async def every_slot_by_its_number(dut):
     ends = await start(dut)
     for slot in range(len(dut.slot_valid)):
         for erase, status in ((0, LOADED), (1, ERASED), (0, LOADED)):
-            assert await key_command(dut, ends, slot, bytes([slot]) * 32, erase) == (status, slot)
+            assert await key_command(ends, slot, bytes([slot]) * 32, erase) == (status, slot)
         assert int(dut.slot_valid.value) == (2 << slot) - 1
     if KEPT:
-        assert await key_command(dut, ends, 0, bytes(32), erase=1) == (ERASED, 0)
+        assert await key_command(ends, 0, bytes(32), erase=1) == (ERASED, 0)
 
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
@@ -234,5 +222,5 @@ async def slot_that_is_not_there(dut):
         await refused(ends, (1, *case[1:]))
         await accepted(ends, case)
     for erase in (0, 1):
-        assert await key_command(dut, ends, 1, bytes(32), erase) == (BUSY, 1), "a key for a slot that is not there was taken"
+        assert await key_command(ends, 1, bytes(32), erase) == (BUSY, 1), "a key for a slot that is not there was taken"
     await accepted(ends, case)

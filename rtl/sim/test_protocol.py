@@ -11,6 +11,7 @@ import random
 import struct
 
 import cocotb
+from axil import Keys
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
@@ -77,11 +78,43 @@ def flags(status, opens, text):
     return 32 * bool(text) + 4 * status + 2 * opens + (opens and status == OK)
 
 
+class KeyStream:
+    """The port of the keys: a stream of commands, and the cycle in which one ends."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        self.width = len(dut.m_axis_key_tuser) - 2  # of a slot's number
+        self.source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis_key"), dut.clk, dut.rst_n, reset_active_level=False)
+        self.source.log.setLevel(logging.WARNING)
+        self.ended = None
+
+    def pause(self, share, seed):
+        """Pauses in this share of the cycles."""
+        self.source.set_pause_generator(pauses(seed, share))
+
+    async def begin(self, slot, key, erase=0):
+        """Gives a command to load a key, or to erase one."""
+        self.ended = cocotb.start_soon(self.event())
+        await self.source.send(AxiStreamFrame(key, tuser=erase << self.width | slot))
+        await self.source.wait()
+
+    async def event(self):
+        """Waits for the cycle in which a command ends."""
+        while True:
+            await RisingEdge(self.dut.clk)
+            if self.dut.m_axis_key_tvalid.value == 1:
+                return divmod(int(self.dut.m_axis_key_tuser.value), 1 << self.width)
+
+    async def end(self):
+        """Waits for the end of the command: its status and its slot."""
+        return await self.ended
+
+
 async def start(dut):
-    """Clock, reset, and the five channels."""
+    """Clock, reset, and the five channels; keys go through registers if the core has them."""
     cocotb.start_soon(Clock(dut.clk, 5, "ns").start())
     dut.rst_n.value = 0
-    names = {"key": "s_axis_key", "command": "s_axis_command", "data": "s_axis"}
+    names = {"command": "s_axis_command", "data": "s_axis"}
     ends = {}
     for name, prefix in names.items():
         ends[name] = AxiStreamSource(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
@@ -89,6 +122,7 @@ async def start(dut):
         ends[name] = AxiStreamSink(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
     for end in ends.values():
         end.log.setLevel(logging.WARNING)
+    ends["key"] = Keys(dut) if hasattr(dut, "s_axil_awvalid") else KeyStream(dut)
     for _ in range(5):
         await RisingEdge(dut.clk)
     dut.rst_n.value = 1
@@ -96,22 +130,19 @@ async def start(dut):
     return ends
 
 
-async def load(dut, source, slot, key):
-    """Sends a key and waits until the core has prepared it."""
-    await source.send(AxiStreamFrame(key, tuser=slot))
-    await source.wait()
-    for _ in range(3):
-        await RisingEdge(dut.clk)
-    while dut.s_axis_key_tready.value == 0:
-        await RisingEdge(dut.clk)
+async def load(ends, slot, key):
+    """Loads a key."""
+    await ends["key"].begin(slot, key)
+    assert await ends["key"].end() == (0, slot), "a key was not loaded"
 
 
 async def drive(dut, share, limit=None):
     """Sends the cases and compares all results."""
     ends = await start(dut)
-    for number, end in enumerate(ends.values()):
-        if share:
-            end.set_pause_generator(pauses(number, share))
+    if share:
+        ends["key"].pause(share, 0)
+        for number, name in enumerate(("command", "data", "text", "verdict"), 1):
+            ends[name].set_pause_generator(pauses(number, share))
     monitors = [cocotb.start_soon(steady(dut, prefix)) for prefix in ("m_axis", "m_axis_verdict")]
     draw = random.Random(5)
     sent = []
@@ -135,7 +166,7 @@ async def drive(dut, share, limit=None):
         if kind == "key":
             await settle()
             slot, key = case
-            await load(dut, ends["key"], slot, key)
+            await load(ends, slot, key)
             continue
         slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted = case
         command = nonce + struct.pack("<HH", len(ad), len(given)) + claim

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A core of Sealwright as a module of LiteX: streams in and out, keys by a stream of their own.
 
-    from sealwright import Sealwright
-    self.seal = Sealwright(platform, mode="gcm", cipher="aes128", lanes=1)
+LiteX finds this file once its folder, `rtl/litex` of this repository, is on the path of modules: in PYTHONPATH, or
+
+    import sys
+    sys.path.append("…/sealwright/rtl/litex")
+    from sealwright_core import Sealwright
+
+    self.seal = Sealwright(platform, mode="gcm", cipher="aes128", lanes=1, clock_domain="sys")
     self.comb += [source.connect(self.seal.data), self.seal.text.connect(sink), ...]
 
-What stands in each stream is in docs/CORES.md under "Interface".
+The file stays in that folder: the sources that it adds to the platform are beside it. What stands in each stream is in
+docs/CORES.md under "Interface", as are the other parameters, which are given by their names: `Tag=12`.
 """
 
 from pathlib import Path
@@ -20,15 +26,15 @@ CIPHERS = {"aes128": 0, "aes256": 1, "serpent": 2}
 
 class Sealwright(LiteXModule):
     """`key`, `command` and `data` go in, `text` and `verdict` come out; `key_done` and `key_answer`, `slot_valid` and `slot_busy`
-    tell what became of the keys."""
+    tell what became of the keys. All of them are in the clock domain `clock_domain`."""
 
-    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, **more):
+    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, clock_domain="sys", **more):
         slot_bits = max(1, (slots - 1).bit_length())
-        self.key = AXIStreamInterface(256, user_width=slot_bits + 1)
-        self.command = AXIStreamInterface(256, user_width=slot_bits + 1)
-        self.data = AXIStreamInterface(128 * lanes, keep_width=16 * lanes)
-        self.text = AXIStreamInterface(128 * lanes, keep_width=16 * lanes)
-        self.verdict = AXIStreamInterface(128, user_width=6)
+        self.key = AXIStreamInterface(256, user_width=slot_bits + 1, clock_domain=clock_domain)
+        self.command = AXIStreamInterface(256, user_width=slot_bits + 1, clock_domain=clock_domain)
+        self.data = AXIStreamInterface(128 * lanes, keep_width=16 * lanes, clock_domain=clock_domain)
+        self.text = AXIStreamInterface(128 * lanes, keep_width=16 * lanes, clock_domain=clock_domain)
+        self.verdict = AXIStreamInterface(128, user_width=6, clock_domain=clock_domain)
         self.key_done, self.key_answer = Signal(), Signal(slot_bits + 2)
         self.slot_valid, self.slot_busy = Signal(slots), Signal(slots)
 
@@ -44,7 +50,7 @@ class Sealwright(LiteXModule):
         self.specials += Instance(
             "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots,
             **{f"p_{name}": value for name, value in more.items()},
-            i_clk=ClockSignal("sys"), i_rst_n=~ResetSignal("sys"),
+            i_clk=ClockSignal(clock_domain), i_rst_n=~ResetSignal(clock_domain),
             **stream("s_axis_key", self.key, "i", ["data", "user"]),
             **stream("s_axis_command", self.command, "i", ["data", "user"]),
             **stream("s_axis", self.data, "i", ["data", "keep", "last"]),
