@@ -1,10 +1,13 @@
 //! `enc` by itself: both directions, all lengths, what it refuses. `openssl.rs` holds it against the real one.
 
-use std::fs;
+use std::{
+    fs,
+    sync::{Arc, Mutex},
+};
 
 use sealwright_file::{
     Error, Input, Output, Shared,
-    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, Salt},
+    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, Salt, Told},
 };
 
 use crate::support::*;
@@ -206,4 +209,30 @@ fn files_and_modes() {
     assert_eq!(out.take(), text(1000));
     let error = Output::file(&encrypted, place()).unwrap_err();
     assert!(matches!(error, Error::Exists(_)));
+}
+
+/// More than one read and one write, and who is told of the key.
+#[test]
+fn what_moved_and_what_was_derived_is_told() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut enc =
+        Enc::new("aes-256-cbc".parse().unwrap(), EncSecret::passphrase("secret", Kdf::default(), Salt::Header));
+    let seen = Arc::clone(&told);
+    enc.told = Some(Told::new(move |derived| {
+        seen.lock().unwrap().push((derived.salt, derived.key.len(), derived.iv.len()));
+    }));
+    let text = text(300_001);
+    let mut to = Shared::default();
+    let moved =
+        enc.run(Direction::Encrypt, Input::bytes(text.clone(), "text"), Output::writer(to.clone(), "out")).unwrap();
+    let encrypted = to.take();
+    // "Salted__", the salt, and whole blocks
+    assert_eq!((moved.read, moved.written), (300_001, 16 + 300_016));
+    assert_eq!(encrypted.len(), 16 + 300_016);
+    let salt: [u8; 8] = encrypted[8..16].try_into().unwrap();
+    assert_eq!(*told.lock().unwrap(), [(Some(salt), 32, 16)]);
+    let mut back = Shared::default();
+    let moved =
+        enc.run(Direction::Decrypt, Input::bytes(encrypted, "out"), Output::writer(back.clone(), "text")).unwrap();
+    assert_eq!((moved.read, moved.written, back.take()), (16 + 300_016, 300_001, text));
 }
