@@ -7,7 +7,7 @@ use sealwright::Suite;
 use crate::{
     costs::Costs,
     error::{Error, Flaw},
-    layout::{Layout, lacks_signatures},
+    layout::Layout,
     read::fill,
     slots::{Fixed, PASSPHRASE_SALT, Slots},
 };
@@ -135,8 +135,10 @@ impl Preamble {
             return flaw(Flaw::Version(version));
         }
         let Some(suite) = Suite::from_id(suite) else { return flaw(Flaw::Suite(suite)) };
-        let known = Layout::from_byte(layout).filter(|_| !lacks_signatures(layout));
-        let Some(layout) = known else { return flaw(Flaw::Content(layout)) };
+        let Some(layout) = Layout::from_byte(layout) else { return flaw(Flaw::Content(layout)) };
+        if layout.signed && !cfg!(feature = "signatures") {
+            return flaw(Flaw::Signed);
+        }
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,
@@ -224,6 +226,8 @@ mod tests {
         assert_eq!(preamble.to_bytes()[..12], signed);
         #[cfg(feature = "signatures")]
         assert_eq!((preamble.fixed(), Preamble::read(&mut &preamble.to_bytes()[..]).unwrap()), (signed, preamble));
+        #[cfg(not(feature = "signatures"))]
+        assert_eq!(flaw(&preamble.to_bytes()), Flaw::Signed);
     }
 
     /// Where slots are, body and slots depend on what stays when slots change.

@@ -11,7 +11,6 @@ use sealwright_stream::StreamError;
 use crate::{
     costs::{Ceiling, Costs},
     enc::error::EncError,
-    layout::lacks_signatures,
 };
 
 /// Why a file was not sealed, opened, read or written.
@@ -274,9 +273,7 @@ impl Error {
             Error::NotAuthentic(Flaw::Suite(flaw::CHACHA)) => {
                 "use a Sealwright that was built with the feature `chacha`"
             }
-            Error::NotAuthentic(Flaw::Content(layout)) if lacks_signatures(*layout) => {
-                "use a Sealwright that was built with the feature `signatures`"
-            }
+            Error::NotAuthentic(Flaw::Signed) => "use a Sealwright that was built with the feature `signatures`",
             Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
                 "a newer Sealwright may know it; otherwise the file is damaged"
             }

@@ -106,11 +106,6 @@ impl Layout {
     }
 }
 
-/// Whether this build only lacks signatures to read a layout.
-pub(crate) fn lacks_signatures(byte: u8) -> bool {
-    !cfg!(feature = "signatures") && Layout::from_byte(byte).is_some_and(|layout| layout.signed)
-}
-
 impl From<Content> for Layout {
     fn from(content: Content) -> Layout {
         Layout { content, ..Layout::default() }
