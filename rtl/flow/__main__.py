@@ -16,7 +16,7 @@ def main():
     proofs = commands.add_parser("prove", help="prove the multiplier, the S-boxes, the queues, the slice, and whole cores")
     proofs.add_argument("--faults", action="store_true", help="only: show that the proofs of whole cores notice faults")
     commands.add_parser("results", help="check that results/ belongs to these sources")
-    commands.add_parser("registers", help="make everything that is made of axi/registers.json, and the IP-XACT component")
+    commands.add_parser("registers", help="make everything that is made of axi/registers.json, and the IP-XACT components")
     attacks = commands.add_parser(
         "attack", help="put the first design's faults back into a copy, and attack it and the core as it is")
     attacks.add_argument("--short", action="store_true", help="the copy alone: `protocol` attacks the core as it is")

@@ -48,7 +48,8 @@ def written():
 
 def refused(top, name, values):
     """Fails if Verilator takes these parameters, or refuses them without their name."""
-    words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", top, *(f"-G{n}={v}" for n, v in values.items())]
+    built = values if top == "shu" else {"Lanes": 1, **values}  # which takes half the time of four
+    words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", top, *(f"-G{n}={v}" for n, v in built.items())]
     done = subprocess.run([*words, str(RTL / "sim" / "lint.vlt"), *map(str, sources())], capture_output=True, text=True,
                           check=False)
     if not done.returncode or f"{name} must be" not in done.stderr:
