@@ -43,7 +43,7 @@ package sealwright_pkg;
   typedef struct packed {
     pipe_cfg_t   pipe;
     int unsigned depth;      // registers in GHASH's loop
-    int unsigned tag_bytes;  // length of the tags, 4 to 16
+    int unsigned tag_bytes;  // length of the tags: GCM 4, 8, 12 to 16, OCB 8, 12, 16
     int unsigned max_text;   // bytes of text that a packet may have; 0: any number
     bit          opens;      // packets can be opened (GCM always can)
     bit          keep;       // keys live through a reset
