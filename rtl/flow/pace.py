@@ -12,7 +12,7 @@ CORES = [Core("gcm", "aes128", 4), Core("ocb", "serpent", 2, cut=1)]
 ETHERNET = 8 + 4 + 12  # bytes on the wire beside packet and tag: preamble, check sequence, gap
 
 
-def steady(program, core, generator, text, ad, slots, way):
+def steady(program, core, generator, text, ad=0, slots=1, way="seal"):
     """Cycles per packet once the pipelines are full: what more packets take longer, so that no latency is in it."""
     few = max(20, 40_000 // (text + ad + 64))
     total = []

@@ -4,7 +4,7 @@
 import json
 import time
 
-from . import closure, coverage, erase, mutate, prove, sim, whole
+from . import closure, coverage, erase, mutate, pace, prove, sim, whole
 from .cores import Core
 from .synth import cores as synthesised
 from .synth import estimated, names
@@ -85,14 +85,14 @@ def row(core, generator, blocks, full):
     found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
              "vectors": known["packets"], **counts, "tests_sha256": closure.tests()}
     if full and core.lanes == 4:
-        paces = {size: sim.pace(program, core, generator, size) for size in SIZES}
-        found["bits_per_cycle"] = {size: round(bits, 1) for size, (bits, _, _) in paces.items()}
-        found["latency_cycles"] = min(latency for _, _, latency in paces.values())
+        cycles = {size: pace.steady(program, core, generator, size) for size in SIZES}
+        found["bits_per_cycle"] = {size: round(8 * size / cycles[size], 1) for size in SIZES}
+        found["latency_cycles"] = min(sim.pace(program, core, generator, size, packets=100)[2] for size in SIZES)
         found["shapes"] = [
-            {"text": text, "ad": ad, "slots": slots, "way": way, "bits_per_cycle": round(bits, 1),
+            {"text": text, "ad": ad, "slots": slots, "way": way, "bits_per_cycle": round(8 * text / cycles, 1),
              "cycles_per_packet": round(cycles, 2)}
             for text, ad, slots, way in SHAPES
-            for bits, cycles, _ in [sim.pace(program, core, generator, text, ad, slots, way)]
+            for cycles in [pace.steady(program, core, generator, text, ad, slots, way)]
         ]
     if covered:
         found["coverage"] = coverage.of(core)
