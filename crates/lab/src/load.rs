@@ -108,8 +108,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
     } else {
         let workers = args.threads.map_or_else(half_of_the_cores, u32::from).min(args.clients);
         if args.scheme.research_only() && !args.progress.quiet {
-            let warning = "is for research only: clients of a cluster can forge its frames";
-            eprintln!("sealwright-lab: warning: {} {warning}", args.scheme);
+            eprintln!("sealwright-lab: warning: {} is for research only (docs/SESSIONS.md)", args.scheme);
         }
         say("making keys and measuring");
         (args.scheme, Some(workers), compare(args.scheme, &workload, workers, time))

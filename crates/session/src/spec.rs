@@ -184,13 +184,18 @@ impl Spec {
         if self.long { 14 } else { 10 }
     }
 
-    /// Whether the scheme is known to be broken (`gscm`) or encrypts nothing (`clear`), so that a server must refuse it
-    /// unless it is told otherwise.
+    /// Whether the scheme is for measurements alone, so that a server must refuse it unless it is told otherwise: known to be broken
+    /// (`gscm`), without encryption (`clear`), with GHASH by a table, whose time depends on secrets, or bit by bit, which is slow.
     ///
-    /// It is false for `gcm-pre(x)` and `gcm-on(x)` with a table, although their time depends on secrets. A server must
-    /// refuse them as well: those whose [`strategy`](SchemeKind::strategy) has [`Strategy::table_bytes`] above 0.
+    /// ```
+    /// use sealwright_session::Spec;
+    ///
+    /// let for_research = |name: &str| name.parse::<Spec>().map(Spec::research_only);
+    /// assert_eq!((for_research("gcm-pre(clmul)"), for_research("clear")), (Ok(false), Ok(true)));
+    /// ```
     pub fn research_only(self) -> bool {
-        self.kind.as_printed() || self.kind == SchemeKind::Clear
+        let by_hand = self.kind.strategy().is_some_and(|strategy| strategy != Strategy::Clmul);
+        self.kind.as_printed() || self.kind == SchemeKind::Clear || by_hand
     }
 
     /// Whether clients share keys with the other clients of their cluster.

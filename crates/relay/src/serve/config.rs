@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sealwright_session::{SchemeKind, Spec, Strategy};
+use sealwright_session::{SchemeKind, Spec};
 use serde::Deserialize;
 
 use crate::{
@@ -253,13 +253,14 @@ impl File {
 
 /// Why a scheme is not for clients who do not know what they do.
 fn research_only(scheme: Spec) -> Option<&'static str> {
-    if scheme.research_only() {
-        return Some("other clients can forge its frames");
-    }
-    let strategy = scheme.kind.strategy().filter(|strategy| *strategy != Strategy::Clmul)?;
-    Some(match strategy as u8 {
-        0 => "it hashes bit by bit: a few clients take all of the relay's time",
-        _ => "it looks up tables by secrets, and its time depends on them",
+    scheme.research_only().then(|| match scheme.kind {
+        SchemeKind::GcmPre(strategy) | SchemeKind::GcmOn(strategy) if strategy.table_bytes() > 0 => {
+            "it looks up tables by secrets, and its time depends on them"
+        }
+        SchemeKind::GcmPre(_) | SchemeKind::GcmOn(_) => {
+            "it hashes bit by bit: a few clients take all of the relay's time"
+        }
+        _ => "other clients can forge its frames",
     })
 }
 
