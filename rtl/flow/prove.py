@@ -2,6 +2,7 @@
 """The proofs: the multiplier by its algebraic normal form, the S-boxes by SAT, queues and slices by induction over time."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
@@ -102,7 +103,7 @@ def solve(name, files, top, question):
 def check(shapes=("6x1", "4x2", "2x1"), longer=False):
     """Runs every proof, with `longer` those too that take minutes. `shapes` are the depths and lanes of the multiplier."""
     BUILD.mkdir(exist_ok=True)
-    for name, (files, top, question) in {**SOLVED, **(LONG if longer else {})}.items():
-        solve(name, files, top, question)
+    with ThreadPoolExecutor(2) as pool:  # each is a process of its own
+        list(pool.map(lambda one: solve(one[0], *one[1]), {**SOLVED, **(LONG if longer else {})}.items()))
     output = run([BIN / "python", RTL / "formal" / "multiplier.py", BUILD / "multiply.json", *shapes])
     sys.stdout.write("".join(line + "\n" for line in output.splitlines() if "proved" in line))

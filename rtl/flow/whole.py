@@ -10,6 +10,7 @@ equal in all states that can be reached, and tries each output by itself.
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from .tools import BIN, BUILD, HEADERS, RTL, SITE, run, sources
 
@@ -130,8 +131,9 @@ def solve(mode, flight, frames, conflicts, faults=(), only=""):
 
 def check(longer=1, conflicts=2000):
     """Fails if an assertion of a core can fail within the cycles that are tried, or `longer` times as many."""
-    for mode, flight, frames in RUNS:
-        found = solve(mode, flight, longer * frames, conflicts)
+    with ThreadPoolExecutor(2) as pool:  # each is a process of its own
+        every = pool.map(lambda one: solve(one[0], one[1], longer * one[2], conflicts), RUNS)
+    for (mode, flight, _), found in zip(RUNS, every, strict=True):
         wrong = {name: -cycle for name, cycle in found.items() if cycle is not None and cycle < 0}
         if wrong:
             raise SystemExit(f"{mode}: " + ", ".join(f"{name} fails in cycle {cycle}" for name, cycle in wrong.items()))
