@@ -96,6 +96,7 @@ def simulated(*more):
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
 
+@cache
 def tests():
     """The hash of what the simulations are tests with: the harnesses, what builds and runs them, what makes their cases, and vectors."""
     root = RTL.parent

@@ -7,12 +7,11 @@ import cocotb
 from axil import AT, field, fields, refused, value
 from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_axil import BUILT, reset
+from test_axil import KEY_BYTES, reset
 from test_faults import WITHIN, accepted, packets, ready, send, verdict
 from test_faults import refused as refused_packet
 from test_protocol import BEAT, FORGED, KEEP, LONG, OK, SHORT, SLOT, cases, start
 
-KEY_BYTES = 32 if BUILT["Cipher"] else 16
 LOADED, ERASED, BUSY = (value("KEY_EVENT", "STATUS", name) for name in ("LOADED", "ERASED", "BUSY"))
 
 

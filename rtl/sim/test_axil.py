@@ -15,6 +15,7 @@ from cocotbext.axi import AxiResp
 # As the sources have them when nobody sets them.
 BUILT = {"Mode": 0, "Cipher": 0, "Lanes": 4, "Slots": 4, "Tag": 16, "Opens": 1, "Keep": 0, "Hold": 0,
          **json.loads(os.environ["PARAMETERS"])}
+KEY_BYTES = 32 if BUILT["Cipher"] else 16
 INPUTS = {"awvalid": 1, "awaddr": 7, "wvalid": 1, "wdata": 32, "wstrb": 4, "bready": 1, "arvalid": 1, "araddr": 7, "rready": 1}
 OUTPUTS = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rresp", "rdata")
 CORE = ("m_axis_key_tready", "s_axis_key_tvalid", "s_axis_key_tuser", "slot_valid", "slot_busy", "verdict_taken", "verdict_status",

@@ -7,10 +7,9 @@ import cocotb
 from axil import AT, processor, refused
 from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import AxiResp
-from test_axil import BUILT, begin
+from test_axil import KEY_BYTES, begin
 
 DONE, READY = 1, 8
-KEY_BYTES = 32 if BUILT["Cipher"] else 16
 
 
 async def start(dut):
