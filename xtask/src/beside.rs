@@ -1,10 +1,13 @@
-//! The release build beside the tests: tests use one processor for most of their time, and an optimised build takes long. It runs
-//! at the lowest priority, and the steps `sizes` and `release` then find it done.
+//! What runs beside the other steps of `test`, which use one processor for most of their time: the release build beside the tests,
+//! at the lowest priority, so that the steps `sizes` and `release` find it done; and the cores beside what follows the tests.
 
 use std::{
-    env,
+    env, fs, io,
+    path::PathBuf,
     process::{Child, Command, Stdio},
 };
+
+use crate::steps::{RESULTS, Steps};
 
 /// The build under way.
 pub(crate) struct Beside(Option<Child>);
@@ -24,6 +27,42 @@ impl Beside {
     pub(crate) fn end(&mut self) {
         if let Some(mut child) = self.0.take() {
             let _ = child.wait();
+        }
+    }
+}
+
+/// A command of several steps under way in a process of its own.
+pub(crate) struct Apart {
+    command: &'static str,
+    child: Child,
+    printed: PathBuf,
+    results: PathBuf,
+}
+
+impl Apart {
+    /// Begins `cargo xtask COMMAND`. What it prints is kept until its end.
+    pub(crate) fn begin(steps: &Steps, command: &'static str) -> io::Result<Apart> {
+        let path = |kind: &str| steps.target().join(format!("{command}-beside.{kind}"));
+        let (printed, results) = (path("log"), path("json"));
+        // Results of an earlier run are not those of this one.
+        match fs::remove_file(&results) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let log = fs::File::create(&printed)?;
+        let mut child = Command::new(env::current_exe()?);
+        child.arg(command).env(RESULTS, &results).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        Ok(Apart { command, child: child.spawn()?, printed, results })
+    }
+
+    /// Waits for its end, prints what it printed, and counts its results as those of `steps`.
+    pub(crate) fn end(mut self, steps: &mut Steps) {
+        let ended = self.child.wait();
+        print!("{}", String::from_utf8_lossy(&fs::read(&self.printed).unwrap_or_default()));
+        let results = fs::read(&self.results).map_err(|error| error.to_string());
+        if let Err(why) = results.and_then(|results| steps.add(&results)) {
+            let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+            steps.fail(self.command, &format!("it ended without results ({status}): {why}"));
         }
     }
 }

@@ -45,7 +45,7 @@ mod venv;
 
 use std::{env, path::PathBuf, process::ExitCode};
 
-use beside::Beside;
+use beside::{Apart, Beside};
 use steps::Steps;
 
 const HELP: &str = "\
@@ -166,7 +166,7 @@ fn main() -> ExitCode {
     };
     let mut steps = Steps::new(root());
     let rest = if wanted.len() == 1 { &words[1..] } else { &[] };
-    let (several, mut beside) = (wanted.len() > 1, None);
+    let (several, mut beside, mut cores) = (wanted.len() > 1, None, None);
     for step in wanted {
         match step {
             "fmt" => {
@@ -189,7 +189,11 @@ fn main() -> ExitCode {
                 beside = several.then(Beside::begin);
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
-            "levels" => levels::run(&mut steps),
+            "levels" => {
+                // The tests have built what the cores are compared with.
+                cores = several.then(|| Apart::begin(&steps, "rtl"));
+                levels::run(&mut steps);
+            }
             "upstream" => steps.check("upstream tests", |steps| upstream::check(steps, rest)),
             "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
             "sanitize" => steps.check("tests under a sanitizer", |steps| sanitize::check(steps, rest)),
@@ -218,7 +222,11 @@ fn main() -> ExitCode {
             "browser" => venv::browser(&mut steps),
             "python" => python::run(&mut steps),
             "capi" => capi::run(&mut steps),
-            _ => rtl::run(&mut steps),
+            _ => match cores.take() {
+                Some(Ok(cores)) => cores.end(&mut steps),
+                Some(Err(error)) => steps.fail("cores", &error.to_string()),
+                None => rtl::run(&mut steps),
+            },
         }
     }
     steps.close()

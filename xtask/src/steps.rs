@@ -8,9 +8,17 @@ use std::{
     time::Instant,
 };
 
+/// The variable that names the file to which the results are also written, for the process that runs this one.
+pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
+
 /// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
+    results: Results,
+}
+
+#[derive(Default)]
+struct Results {
     passed: usize,
     failed: Vec<String>,
     skipped: Vec<String>,
@@ -18,9 +26,17 @@ pub(crate) struct Steps {
     costs: Vec<(String, f64, f64)>,
 }
 
+impl Results {
+    /// The content of the file that [`Steps::add`] reads.
+    fn written(&self) -> Result<Vec<u8>, String> {
+        let all = (self.passed, &self.failed, &self.skipped, &self.costs);
+        serde_json::to_vec(&all).map_err(|error| error.to_string())
+    }
+}
+
 impl Steps {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Steps { root, passed: 0, failed: Vec::new(), skipped: Vec::new(), costs: Vec::new() }
+        Steps { root, results: Results::default() }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -76,7 +92,7 @@ impl Steps {
         match status {
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
-                self.passed += 1;
+                self.results.passed += 1;
                 return true;
             }
             Ok(status) => self.fail(name, &status.to_string()),
@@ -88,7 +104,7 @@ impl Steps {
     /// Notes what a step cost; returns its CPU seconds and seconds.
     fn paid(&mut self, name: &str, cost: Cost) -> (f64, f64) {
         let (cpu, seconds) = cost.end();
-        self.costs.push((name.into(), cpu, seconds));
+        self.results.costs.push((name.into(), cpu, seconds));
         (cpu, seconds)
     }
 
@@ -101,7 +117,7 @@ impl Steps {
         match checked {
             Checked::Right(what) => {
                 println!("   {name}: passed: {what}");
-                self.passed += 1;
+                self.results.passed += 1;
             }
             Checked::Wrong(what) => self.fail(name, &what.join("\n   ")),
             Checked::Cannot(why) => self.skip(name, &why),
@@ -110,33 +126,51 @@ impl Steps {
 
     pub(crate) fn fail(&mut self, name: &str, what: &str) {
         println!("   {name}: FAILED: {what}");
-        self.failed.push(name.into());
+        self.results.failed.push(name.into());
     }
 
     pub(crate) fn skip(&mut self, name: &str, why: &str) {
         println!("   {name}: skipped: {why}");
-        self.skipped.push(name.into());
+        self.results.skipped.push(name.into());
+    }
+
+    /// Adds the results of another process, from the file that it wrote.
+    pub(crate) fn add(&mut self, file: &[u8]) -> Result<(), String> {
+        type Written = (usize, Vec<String>, Vec<String>, Vec<(String, f64, f64)>);
+        let (passed, failed, skipped, costs): Written =
+            serde_json::from_slice(file).map_err(|error| error.to_string())?;
+        self.results.passed += passed;
+        self.results.failed.extend(failed);
+        self.results.skipped.extend(skipped);
+        self.results.costs.extend(costs);
+        Ok(())
     }
 
     /// Prints the summary.
-    pub(crate) fn close(mut self) -> ExitCode {
-        self.costs.sort_by(|a, b| b.1.total_cmp(&a.1));
-        if self.costs.len() > 1 {
-            let all: f64 = self.costs.iter().map(|(_, cpu, _)| cpu).sum();
+    pub(crate) fn close(self) -> ExitCode {
+        let mut results = self.results;
+        results.costs.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if results.costs.len() > 1 {
+            let all: f64 = results.costs.iter().map(|(_, cpu, _)| cpu).sum();
             println!("\nCPU minutes: {:.1}, of which", all / 60.0);
-            for (name, cpu, seconds) in self.costs.iter().take(8) {
+            for (name, cpu, seconds) in results.costs.iter().take(8) {
                 println!("   {:>5.1}  {name} ({:.1} minutes)", cpu / 60.0, seconds / 60.0);
             }
         }
         println!();
-        for name in &self.skipped {
+        for name in &results.skipped {
             println!("skipped: {name}");
         }
-        for name in &self.failed {
+        for name in &results.failed {
             println!("FAILED: {name}");
         }
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed.len(), self.skipped.len());
-        if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        println!("{} passed, {} failed, {} skipped", results.passed, results.failed.len(), results.skipped.len());
+        let written = env::var_os(RESULTS)
+            .map_or(Ok(()), |path| std::fs::write(path, results.written()?).map_err(|error| error.to_string()));
+        if let Err(why) = &written {
+            println!("the results cannot be written: {why}");
+        }
+        if results.failed.is_empty() && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
@@ -183,5 +217,31 @@ impl Checked {
     /// `Right(what)` if `wrong` is empty, otherwise `Wrong(wrong)`.
     pub(crate) fn of(wrong: Vec<String>, what: String) -> Self {
         if wrong.is_empty() { Checked::Right(what) } else { Checked::Wrong(wrong) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_another_process_count() -> Result<(), String> {
+        let mut here = Steps::new(PathBuf::new());
+        here.check("right", |_| Checked::Right(String::new()));
+        let mut there = Steps::new(PathBuf::new());
+        there.check("right too", |_| Checked::Right(String::new()));
+        there.check("wrong", |_| Checked::Wrong(vec![]));
+        there.check("cannot", |_| Checked::Cannot(String::new()));
+        let file = there.results.written()?;
+        here.add(&file)?;
+        assert_eq!(here.results.passed, 2);
+        assert_eq!(here.results.failed, ["wrong"]);
+        assert_eq!(here.results.skipped, ["cannot"]);
+        assert_eq!(here.results.costs.len(), 4);
+        assert_eq!(here.close(), ExitCode::FAILURE);
+        // A file that was not written to its end.
+        let mut cut = Steps::new(PathBuf::new());
+        assert!(cut.add(&file[..file.len() - 1]).is_err());
+        Ok(())
     }
 }
