@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Checks that the stored results belong to these sources. If not, synthesis or the regression must run again."""
 
-from . import closure, regression, synth
+from . import closure, netlist, regression, synth
 from .tools import RTL
 
 
 def check():
     """Fails if a result belongs to other sources, or if a hash of sources misses a change."""
+    netlist.check()
     closure.check([core for core in (*synth.cores(), synth.BUS)
                    if core.lanes == 1 and (core.cipher == "aes128" or core.mode == "gcm")])
     stale = [path.name for path in synth.stale()] + ["regression.json"] * regression.stale()

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
-from . import closure, memories
+from . import closure, memories, netlist
 from .cores import BUS, Core
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
@@ -83,6 +83,9 @@ def every(jobs, seeds, lanes=(1,), only=()):
         core, target, seed = task
         alm(core) if target == "alm" else ecp5(core, target, seed)
 
+    for name, (core, target) in known().items():
+        if not only or any(word in name for word in only):
+            adopt(core, target)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(make, filter(missing, list(tasks(seeds, lanes)))))  # the first failure cancels the others
     if not only:
@@ -101,9 +104,26 @@ def ours(core, target):
 
 def stale():
     """The results that are of other sources or tools, or of no design that this file names."""
-    known = {stem(core, target): (core, target) for core, target, _ in tasks((1,), (1, 4))}
+    designs = known()
     paths = sorted((RTL / "results").glob("*-*.json"))
-    return [path for path in paths if path.stem not in known or not ours(*known[path.stem])]
+    return [path for path in paths if path.stem not in designs or not ours(*designs[path.stem])]
+
+
+def known():
+    """By the names of their results, all designs with their targets."""
+    return {stem(core, target): (core, target) for core, target, _ in tasks((1,), (1, 4))}
+
+
+def adopt(core, target):
+    """Keeps a result of other sources if these come to the same netlist."""
+    path = RTL / "results" / f"{stem(core, target)}.json"
+    found = json.loads(path.read_text()) if path.exists() else {}
+    if not found.get("netlist_sha256") or found["tools"] != tools(core, target) or ours(core, target):
+        return
+    folder, _ = synthesised(core)
+    if netlist.sha256(folder / "core.json", routing(core, target)) == found["netlist_sha256"]:
+        path.write_text(json.dumps({**found, "sources_sha256": (folder / "made").read_text()}, indent=1) + "\n")
+        print(f"{path.name}: its netlist is still the same", flush=True)
 
 
 def tools(core, target):
@@ -132,10 +152,14 @@ def stem(core, target):
 
 def sources_sha256(core, target):
     """The hash of what a result is made of: the design's own files and parameters, and what the tools are told."""
-    told = [recipe(core, target), None if target == "alm" else ROUTE]
-    if target != "alm" and memories.needed(core):
-        told.append(memories.told())
-    return closure.sha256(core, told)
+    return closure.sha256(core, [recipe(core, target), *routing(core, target)])
+
+
+def routing(core, target):
+    """What place and route are told."""
+    if target == "alm":
+        return [None]
+    return [ROUTE, memories.told()] if memories.needed(core) else [ROUTE]
 
 
 def recipe(core, target):
@@ -201,7 +225,7 @@ def write(core, target, device, made, found):
     path = RTL / "results" / f"{stem(core, target)}.json"
     path.write_text(json.dumps(result, indent=1) + "\n")
     names()
-    print(path.name, {name: value for name, value in found.items() if name != "cells"}, flush=True)
+    print(path.name, {name: value for name, value in found.items() if name not in ("cells", "netlist_sha256")}, flush=True)
 
 
 def names():
@@ -231,74 +255,7 @@ def alm(core):
         })
 
 
-def absorb_inverters(path):
-    """Moves inverters of resets into the flip-flops: an ECP5 slice can invert its reset, but Yosys uses a lookup table."""
-    design = json.loads(path.read_text())
-    for module in design["modules"].values():
-        inverted = {}
-        for cell in module["cells"].values():
-            ends = {pin: nets[0] for pin, nets in cell["connections"].items()}
-            inputs = [pin for pin in "ABCD" if pin in ends and not isinstance(ends[pin], str)]
-            if cell["type"] == "LUT4" and len(inputs) == 1:
-                table = int(cell["parameters"]["INIT"], 2)
-                low = sum(1 << i for i, pin in enumerate("ABCD") if ends.get(pin) == "1")
-                high = low | 1 << "ABCD".index(inputs[0])
-                if (table >> low & 1, table >> high & 1) == (1, 0):
-                    inverted[ends["Z"]] = ends[inputs[0]]
-        for cell in module["cells"].values():
-            if cell["type"] == "TRELLIS_FF" and cell["connections"].get("LSR", [None])[0] in inverted:
-                cell["connections"]["LSR"] = [inverted[cell["connections"]["LSR"][0]]]
-                cell["parameters"]["LSRMUX"] = "INV"
-    path.write_text(json.dumps(design))
-
-
-def absorb_output_registers(path):
-    """Moves registers behind memories into them: a memory of ECP5 has a register at its output, which Yosys does not use, and
-    without it the read takes most of a cycle. Returns the number of ports that got one."""
-    design = json.loads(path.read_text())
-    moved = 0
-    for module in design["modules"].values():
-        cells, users = module["cells"], {}
-        for name, cell in cells.items():
-            for pin, nets in cell["connections"].items():
-                if cell.get("port_directions", {}).get(pin) != "output":
-                    for net in nets:
-                        users.setdefault(net, []).append(name)
-        outward = {net for port in module["ports"].values() for net in port["bits"]}
-
-        def register(net, clock):
-            """The plain register that alone takes `net`."""
-            takers = users.get(net, [])
-            cell = cells.get(takers[0]) if len(takers) == 1 and net not in outward else None
-            if not cell or cell["type"] != "TRELLIS_FF":
-                return None
-            ends, words = cell["connections"], cell["parameters"]
-            plain = (words.get("CEMUX", "CE") == "1" or ends.get("CE", ["1"]) == ["1"]) and (
-                ends.get("LSR", ["0"]) == ["0"] and words.get("LSRMUX", "LSR") == "LSR")
-            same = ends.get("DI") == [net] and ends["CLK"] == clock and words.get("CLKMUX", "CLK") == "CLK"
-            return takers[0] if plain and same and words.get("REGSET", "RESET") == "RESET" else None
-
-        for cell in list(cells.values()):
-            if cell["type"] not in ("DP16KD", "PDPW16KD"):
-                continue
-            sides = (("A", "DOA", "CLKA", "OCEA"), ("B", "DOB", "CLKB", "OCEB")) if cell["type"] == "DP16KD" else (
-                ("", "DO", "CLKR", "OCER"),)
-            for side, data, clock, enable in sides:
-                ends = cell["connections"]
-                pins = [pin for pin, nets in ends.items() if re.fullmatch(data + r"\d+", pin) and any(
-                    users.get(net) or net in outward for net in nets)]
-                found = {pin: register(ends[pin][0], ends.get(clock)) for pin in pins}
-                if not pins or not all(found.values()) or ends.get(enable, ["1"]) != ["1"]:
-                    continue
-                for pin, name in found.items():
-                    ends[pin] = cells.pop(name)["connections"]["Q"]
-                cell["parameters"]["REGMODE" + (f"_{side}" if side else "")] = "OUTREG"
-                moved += 1
-    path.write_text(json.dumps(design))
-    return moved
-
-
-def netlist(core):
+def synthesised(core):
     """Its folder, and the number of cells of each type: one netlist for all devices and seeds."""
     made = sources_sha256(core, "ecp5")
     folder = BUILD / "syn" / stem(core, "ecp5")
@@ -309,8 +266,8 @@ def netlist(core):
             old.unlink()
         start = time.time()
         _, found = cells([read(core), *recipe(core, "ecp5")], stem(core, "ecp5"))
-        absorb_inverters(folder / "core.json")
-        found["registers moved into memories"] = absorb_output_registers(folder / "core.json")
+        netlist.absorb_inverters(folder / "core.json")
+        found["registers moved into memories"] = netlist.absorb_output_registers(folder / "core.json")
         (folder / "found.json").write_text(json.dumps(found))
         (folder / "made").write_text(made)
         print(f"{stem(core, 'ecp5')}, netlist: {time.time() - start:.0f} s", flush=True)
@@ -319,7 +276,7 @@ def netlist(core):
 
 def ecp5(core, device, seed):
     """LUT4 and the clock on a device: one more seed of place and route, and the median of all."""
-    folder, found = netlist(core)
+    folder, found = synthesised(core)
     mhz = clock(core, device, folder, seed)
     with LOCK:
         before = ours(core, device) or {"seeds": [], "fmax_by_seed": []}
@@ -334,6 +291,7 @@ def ecp5(core, device, seed):
             "ff": found.get("TRELLIS_FF", 0),
             "bram": found.get("DP16KD", 0) + found.get("PDPW16KD", 0),
             "cells": dict(sorted(found.items())),
+            "netlist_sha256": netlist.sha256(folder / "core.json", routing(core, device)),
         })
 
 
