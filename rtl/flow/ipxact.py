@@ -99,6 +99,7 @@ def port(name, way, left):
 
 
 ACCESS = {"ro": "read-only", "wo": "write-only", "rw": "read-write", "w1c": "read-write"}
+ACCESS_READ = {"r": "read-only", "w": "write-only", "rw": "read-write"}  # in SystemRDL
 
 
 def field(one, register):
@@ -230,3 +231,30 @@ def check(name, top):
         low, high = int(one.get("minimum", value)), int(one.get("maximum", value))
         if (one.get("choiceRef") and value not in allowed[1:]) or not low <= int(value) <= high:
             raise SystemExit(f"{name}: {one.get('parameterId')} may not be {value}, which it is when nobody sets it")
+
+
+def imported(name, described):
+    """Fails unless PeakRDL, an independent reader of IP-XACT, finds the registers of the description in a document: places, fields,
+    access and values after a reset."""
+    from peakrdl_ipxact import IPXACTImporter
+    from systemrdl import RDLCompiler
+    from systemrdl.node import FieldNode
+
+    compiler = RDLCompiler()
+    IPXACTImporter(compiler).import_file(str(RTL / name))
+    found = set()
+    for node in compiler.elaborate().top.descendants(unroll=True):
+        if isinstance(node, FieldNode):
+            found.add((node.parent.get_path_segment(), node.parent.absolute_address, node.inst_name, node.low, node.width,
+                       ACCESS_READ[node.get_property("sw").name], node.get_property("onwrite") is not None,
+                       node.get_property("reset")))
+    wanted = set()
+    for one in described["registers"]:
+        for number in range(one.get("count", 1)):
+            label = one["name"] + (f"[{number}]" if "count" in one else "")
+            for part in one["fields"]:
+                access = part.get("access", one["access"])
+                wanted.add((label, one["offset"] + 4 * number, part["name"], part["low"], part["bits"], ACCESS[access],
+                            access == "w1c", part.get("value", part.get("reset"))))
+    if found != wanted:
+        raise SystemExit(f"{name}: PeakRDL reads other registers: {sorted(found ^ wanted, key=str)}")

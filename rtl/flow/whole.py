@@ -24,7 +24,7 @@ SHORT = [
     ("mode/ocb_nonce.sv", "known_q  <= '0;", "known_q  <= '1;"),
     ("mode/gcm_core.sv", "Ahead   = 128", "Ahead   = 16"),
     ("mode/gcm_core.sv", "Pending = 64", "Pending = 16"),
-    ("mode/gcm_core.sv", "$bits(lengths_t), 64, 8)", "$bits(lengths_t), 16, 8)"),
+    ("mode/gcm_core.sv", "latency(Cfg.pipe) + 12 > 64 ? 128 : 64", "16"),
     ("mode/frame_in.sv", "BlockW + 1, 128, 8", "BlockW + 1, 16, 8"),
     ("mode/ocb_core.sv", "Ahead   = 128", "Ahead   = 16"),
     ("mode/ocb_core.sv", "Pending = 256", "Pending = 16"),

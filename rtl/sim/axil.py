@@ -67,9 +67,18 @@ class Keys:
 
     async def begin(self, slot, key, erase=0):
         """Gives a command to load a key, or to erase one."""
+        assert not await self.refuses(slot, key, erase)
+
+    async def refuses(self, slot, key, erase):
+        """Whether a command to load a key, or to erase one, is answered with an error."""
         if not erase:
             assert (await self.bus.write(AT["KEY"], key)).resp == AxiResp.OKAY
-        assert not await refused(self.bus, "KEY_COMMAND", fields("KEY_COMMAND", SLOT=slot, ERASE=erase))
+        return await refused(self.bus, "KEY_COMMAND", fields("KEY_COMMAND", SLOT=slot, ERASE=erase))
+
+    async def taken(self):
+        """Waits until the core has taken the command."""
+        while self.dut.key_ready.value == 1:
+            await RisingEdge(self.dut.clk)
 
     async def end(self):
         """Waits for the end of the command: its status and its slot."""

@@ -98,6 +98,16 @@ class KeyStream:
         await self.source.send(AxiStreamFrame(key, tuser=erase << self.width | slot))
         await self.source.wait()
 
+    async def taken(self):
+        """Waits until the core has taken the command."""
+        while self.dut.s_axis_key_tready.value == 1:
+            await RisingEdge(self.dut.clk)
+
+    async def refuses(self, slot, key, erase):
+        """Whether a command for a slot that is not there ends like one for a busy slot."""
+        await self.begin(slot, key, erase)
+        return await self.end() == (2, slot)
+
     async def event(self):
         """Waits for the cycle in which a command ends."""
         while True:
