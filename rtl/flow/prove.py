@@ -67,6 +67,11 @@ SOLVED = {
         "tag_check_proof -G TagBytes=4",
         f"{INDUCTION.replace('-seq 1', '-seq 5')} tag_check_proof",
     ),
+    "text that waits for its verdict": (
+        ["pkg/sealwright_pkg.sv", "formal/hold_stubs.sv", "lib/slice.sv", "mode/text_hold.sv", "formal/text_hold_proof.sv"],
+        "text_hold_proof",
+        f"{INDUCTION} text_hold_proof",
+    ),
     "the life of a key": (
         ["pkg/sealwright_pkg.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
          "lib/key_guard.sv", "formal/key_guard_proof.sv"],

@@ -74,6 +74,8 @@ module gcm_core
   // beats of keystream under way or waiting, more than any latency
   localparam int unsigned Ahead   = 128;
   localparam int unsigned Pending = 64;   // verdicts under way or waiting
+  // commands that wait for their keystream, more than the cipher takes cycles
+  localparam int unsigned Waiting = latency(Cfg.pipe) + 12 > 64 ? 128 : 64;
 
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
@@ -222,7 +224,7 @@ module gcm_core
   logic queued_valid, control_ready, control_valid, beats_full;
   logic [SlotW-1:0] queued_slot;
   lengths_t queued;
-  fifo #(.Cfg(queue(SlotW + $bits(lengths_t), 64, 8))) u_commands (
+  fifo #(.Cfg(queue(SlotW + $bits(lengths_t), Waiting, 8))) u_commands (
     .clk_i, .rst_ni, .push_i(counted), .data_i({counted_slot, lengths}), .near_full_o(made_full),
     .valid_o(queued_valid), .data_o({queued_slot, queued}), .pop_i(queued_valid && control_ready)
   );

@@ -340,9 +340,10 @@ module ocb_core
     .clk_i, .rst_ni, .push_i(sum_valid), .data_i(made_tag), .near_full_o(unused_tags_full),
     .valid_o(tag_valid), .data_o(tag), .pop_i(tag_pop)
   );
-  assign tag_pop   = tag_valid && !zero_valid;
-  assign ask_ready = !zero_valid && !tag_valid;
-  assign kind_d    = zero_valid ? KindZero : tag_valid ? KindTag : ask_valid ? KindNonce : KindNone;
+  // Nonces before tags: packets wait for a nonce's block, and those of one beat have a tag a cycle.
+  assign ask_ready = !zero_valid;
+  assign tag_pop   = tag_valid && !zero_valid && !ask_valid;
+  assign kind_d    = zero_valid ? KindZero : ask_valid ? KindNonce : tag_valid ? KindTag : KindNone;
 
   logic [SlotW-1:0] zero_slot, narrow_slot_q;
   logic [1:0] narrow_kind_q;

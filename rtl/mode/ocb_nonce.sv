@@ -45,17 +45,18 @@ module ocb_nonce
   localparam int unsigned Wait = 128;
 
   // ---- ask ----
-  // Three registers between command and queue: the second compares group by group, the third has
-  // the answer.
+  // Three registers between command and queue: the second compares group by group, with what the
+  // memory holds and with the command before, which it does not hold yet; the third has the answer.
   localparam int unsigned Groups = 6;
   typedef logic [Groups-1:0][14:0] upper_t;  // of the nonce, without the last byte's six low bits
   logic queue_full, asks_full;
   logic [Slots-1:0] known_q;                 // there was a packet of the slot
-  upper_t upper, before_q1, upper_q1, upper_q2, upper_q3, asked;
+  upper_t upper, latest_q1, upper_q1, upper_q2, upper_q3, asked;
 
   logic [3:1] valid_q;
-  logic known_q2, fresh_q3;  // fresh_q3: and valid
-  logic [Groups-1:0] same_q2;
+  logic follows_q1, follows_q2;  // the command before is the slot's
+  logic known_q2, fresh_q3;      // fresh_q3: and valid
+  logic [Groups-1:0] latest_q2, before_q2;  // the same
   logic [SlotW-1:0] slot, slot_q1, slot_q2, slot_q3;
   logic [5:0] bottom_q1, bottom_q2, bottom_q3;  // those six bits
 
@@ -67,7 +68,7 @@ module ocb_nonce
   upper_t latest [Slots];
   always_ff @(posedge clk_i) begin
     if (valid_q[1]) latest[slot_q1] <= upper_q1;
-    before_q1 <= valid_q[1] && slot == slot_q1 ? upper_q1 : latest[slot];
+    latest_q1 <= latest[slot];
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -77,17 +78,22 @@ module ocb_nonce
       known_q  <= '0;
     end else begin
       valid_q  <= {valid_q[2:1], valid_i};
-      fresh_q3 <= valid_q[2] && !(known_q2 && &same_q2);
+      fresh_q3 <= valid_q[2] && !(known_q2 && (follows_q2 ? &before_q2 : &latest_q2));
       for (int s = 0; s < Slots; s++) begin
         known_q[s] <= (known_q[s] || (valid_q[1] && slot_q1 == SlotW'(s))) && slot_valid_i[s];
       end
     end
   end
   always_ff @(posedge clk_i) begin
-    slot_q1   <= slot;
-    upper_q1  <= upper;
-    bottom_q1 <= nonce_i[93:88];
-    for (int i = 0; i < Groups; i++) same_q2[i] <= upper_q1[i] == before_q1[i];
+    slot_q1    <= slot;
+    upper_q1   <= upper;
+    bottom_q1  <= nonce_i[93:88];
+    follows_q1 <= valid_q[1] && slot == slot_q1;
+    follows_q2 <= follows_q1;
+    for (int i = 0; i < Groups; i++) begin
+      latest_q2[i] <= upper_q1[i] == latest_q1[i];
+      before_q2[i] <= upper_q1[i] == upper_q2[i];
+    end
     known_q2  <= known_q[slot_q1];
     slot_q2   <= slot_q1;
     upper_q2  <= upper_q1;
