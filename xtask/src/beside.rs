@@ -1,5 +1,6 @@
 //! What runs beside the other steps of `test`, which use one processor for most of their time: the release build beside the tests,
-//! at the lowest priority, so that the steps `sizes` and `release` find it done; and the cores beside what follows the tests.
+//! so that the steps `sizes` and `release` find it done; and the cores beside what follows the tests. The steps go first, then the
+//! build, for which one of them waits, then the cores.
 
 use std::{
     env, fs, io,
@@ -17,7 +18,7 @@ impl Beside {
     pub(crate) fn begin() -> Beside {
         let begun = env::current_exe().and_then(|program| {
             let mut command = Command::new("nice");
-            command.args(["-n", "19"]).arg(program).arg("release");
+            command.args(["-n", "10"]).arg(program).arg("release");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         Beside(begun.ok())
@@ -50,8 +51,15 @@ impl Apart {
             _ => {}
         }
         let log = fs::File::create(&printed)?;
-        let mut child = Command::new(env::current_exe()?);
-        child.arg(command).env(RESULTS, &results).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let mut child = Command::new("nice");
+        child
+            .args(["-n", "19"])
+            .arg(env::current_exe()?)
+            .arg(command)
+            .env(RESULTS, &results)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
         Ok(Apart { command, child: child.spawn()?, printed, results })
     }
 
