@@ -4,7 +4,8 @@
 import json
 import shutil
 
-from .cores import Core
+from . import closure
+from .cores import BUS, Core
 from .sim import cases
 from .tools import BUILD, RTL, run
 
@@ -12,9 +13,9 @@ CORE = Core("gcm", "aes128", 1)
 NAME = "sealwright:crypto:sealwright"
 
 
-def build(target, *words):
-    """Runs a target with the parameters of the core; returns what was printed."""
-    parameters = [f"--{name}={value}" for name, value in CORE.parameters.items()]
+def build(target, *words, parameters=CORE.parameters):
+    """Runs a target with these parameters, those of the core without any; returns what was printed."""
+    parameters = [f"--{name}={value}" for name, value in parameters.items()]
     return run(["fusesoc", "--cores-root", RTL, "run", "--build-root", BUILD / "fusesoc", f"--target={target}", NAME,
                 *parameters, *words])
 
@@ -24,6 +25,7 @@ def check(generator):
     shutil.rmtree(BUILD / "fusesoc", ignore_errors=True)
     for target in ("lint", "lint_axi"):
         build(target)
+    build("lint_bus", parameters=closure.top(BUS)[1])
     path = cases(generator, [CORE.suite, 5, 4_000], "fusesoc")
     printed = build("sim", f"--run_options={path} 1")
     counts = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
