@@ -26,7 +26,10 @@ pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
 /// What measures, attacks and simulates. It may depend on every product crate, and on these of its own.
 const LABORATORY: &[(&str, &[&str])] = &[
     ("sealwright-core-results", &[]),
-    ("sealwright-hostile", &["sealwright-load", "sealwright-peers", "sealwright-smp"]),
+    (
+        "sealwright-hostile",
+        &["sealwright-load", "sealwright-measure", "sealwright-peers", "sealwright-smp", "sealwright-study"],
+    ),
     ("sealwright-measure", &[]),
     ("sealwright-peers", &[]),
     ("sealwright-probes", &[]),

@@ -1,4 +1,4 @@
-//! What arrives at a relay as datagrams.
+//! What arrives at a relay, and at a client, as datagrams.
 
 use std::{
     io,
@@ -12,7 +12,7 @@ use sealwright_session::{
     frame::{FrameKind, HEADER, Header, TAG},
 };
 
-use crate::served::{Served, served};
+use crate::served::{Served, scheme, served};
 
 /// Datagrams of an input at most, and bytes: what the system keeps for a reader that is slow.
 const MOST: usize = 60;
@@ -114,4 +114,11 @@ pub(crate) fn datagrams(mut bytes: &[u8]) {
         assert!(start.elapsed() < LATEST, "more was forwarded than opened, or opened than arrived");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Any bytes as what comes to the socket of a client whose frames are datagrams; the last byte chooses the scheme. Out of it come the
+/// messages of its peer, each that the relay sealed for its session, once and in their order.
+pub(crate) fn client_datagrams(bytes: &[u8]) {
+    let spec = scheme(bytes.last().copied().unwrap_or(0));
+    sealwright_relay::client::datagrams_fuzz::client_datagrams(spec, bytes);
 }

@@ -8,6 +8,7 @@
 mod coherence;
 mod control;
 mod datagrams;
+mod edits;
 mod files;
 mod folder;
 mod keys;
@@ -16,6 +17,8 @@ mod modes;
 mod more_modes;
 mod recipients;
 mod relay;
+mod results;
+mod runs;
 mod served;
 mod text;
 
@@ -33,6 +36,7 @@ pub struct Target {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
+    Target { name: "client_datagrams", run: datagrams::client_datagrams },
     Target { name: "control", run: control::control },
     Target { name: "damage", run: files::damage },
     Target { name: "datagrams", run: datagrams::datagrams },
@@ -50,12 +54,14 @@ pub const TARGETS: &[Target] = &[
     Target { name: "preamble", run: files::preamble },
     Target { name: "relay_stream", run: relay::relay_stream },
     Target { name: "relay_words", run: text::relay_words },
+    Target { name: "results", run: results::results },
     Target { name: "seek", run: files::seek },
     Target { name: "signature", run: keys::signature },
     Target { name: "slots", run: recipients::slots },
     Target { name: "smp_config", run: machine::smp_config },
     Target { name: "smp_machine", run: coherence::smp_machine },
     Target { name: "smp_packed", run: machine::smp_packed },
+    Target { name: "smp_runs", run: runs::smp_runs },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },
     Target { name: "sweep_journal", run: machine::sweep_journal },

@@ -75,6 +75,22 @@ fn json_gives_the_table_back() {
     assert_eq!(json["rows"][2][2]["why"], "paper gives none");
 }
 
+/// Else what shows it would look for a cell that is not there.
+#[test]
+fn a_table_with_a_cell_too_few_or_too_many_is_refused() {
+    let json: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
+    for cells in [0, 2, 4] {
+        let mut changed = json.clone();
+        let row = changed["rows"][1].as_array_mut().unwrap();
+        row.resize(cells, row[0].clone());
+        let error = serde_json::from_value::<Table>(changed).unwrap_err().to_string();
+        assert!(error.contains(&format!("row 2 has {cells} cells, of 3")), "{error}");
+    }
+    let mut changed = json;
+    changed.as_object_mut().unwrap().remove("note");
+    assert_eq!(serde_json::from_value::<Table>(changed).unwrap().note, None);
+}
+
 #[test]
 fn a_table_without_rows_renders() {
     let table = Table::new("empty", [Column::text("a"), Column::number("b")]);

@@ -1,12 +1,12 @@
 //! The one table: rows of typed cells under named columns. How it looks on paper is [`crate::render`]'s matter.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use crate::{interval::Interval, verdict::Verdict};
 
-/// A titled table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A titled table. What is read has one cell a column in each row, or it is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
     /// What it shows; the caption.
     pub title: String,
@@ -75,6 +75,26 @@ pub enum Cell {
         /// Why there is nothing.
         why: String,
     },
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
+        #[derive(Deserialize)]
+        struct Parts {
+            title: String,
+            note: Option<String>,
+            columns: Vec<Column>,
+            rows: Vec<Vec<Cell>>,
+        }
+        let Parts { title, note, columns, rows } = Parts::deserialize(deserializer)?;
+        match rows.iter().position(|row| row.len() != columns.len()) {
+            None => Ok(Table { title, note, columns, rows }),
+            Some(at) => {
+                let (cells, columns) = (rows[at].len(), columns.len());
+                Err(D::Error::custom(format_args!("table {title:?}: row {} has {cells} cells, of {columns}", at + 1)))
+            }
+        }
+    }
 }
 
 impl Table {

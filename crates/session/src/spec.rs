@@ -133,8 +133,19 @@ impl SchemeKind {
         self.parts().2
     }
 
-    /// Whether it is GSCM as printed.
-    fn as_printed(self) -> bool {
+    /// Whether it is GSCM as its paper prints it, which is broken: members of a cluster can forge each other's frames. It is there with
+    /// the feature `research` alone.
+    ///
+    /// ```
+    /// use sealwright_session::{SchemeKind, Spec};
+    ///
+    /// assert!(!SchemeKind::GscmH.as_printed());
+    /// # if cfg!(feature = "research") {
+    /// assert!("gscm(clmul)".parse::<Spec>()?.kind.as_printed());
+    /// # }
+    /// # Ok::<(), sealwright_session::UnknownSchemeError>(())
+    /// ```
+    pub fn as_printed(self) -> bool {
         match self {
             #[cfg(feature = "research")]
             SchemeKind::Gscm(_) => true,

@@ -77,3 +77,9 @@ fn thresholds_stand_beside_the_papers_own_figures() {
     }
     assert!(found > 20, "{found}");
 }
+
+/// A file may say anything.
+#[test]
+fn more_cases_than_can_be_counted() {
+    assert_eq!(tally(&[usize::MAX, 2, 0], &["a", "b", "c"]), format!("of {0} cases, a in {0}, b in 2; ", usize::MAX));
+}

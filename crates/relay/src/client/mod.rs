@@ -5,6 +5,8 @@ mod arrived;
 mod channel;
 mod control_client;
 mod datagrams;
+#[doc(hidden)]
+pub mod datagrams_fuzz;
 #[cfg(feature = "end-to-end")]
 mod end_to_end;
 mod identity;

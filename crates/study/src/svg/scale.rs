@@ -14,10 +14,15 @@ pub(super) struct Scale {
     end: f64,
 }
 
+/// What is greater is drawn at the end, and is no end itself: with room beside it, it would be infinite.
+const GREATEST: f64 = 1e300;
+
 impl Scale {
     /// The scale that holds all of `values`, with room at the ends. A linear one begins at zero.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool, start: f64, end: f64) -> Option<Scale> {
-        let values: Vec<f64> = values.filter(|value| value.is_finite() && (!log || *value > 0.0)).collect();
+        // A factor of the least numbers is rounded to nothing
+        let fits = |value: &f64| value.abs() <= GREATEST && (!log || *value >= f64::MIN_POSITIVE);
+        let values: Vec<f64> = values.filter(fits).collect();
         let (low, high) = values
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
@@ -39,7 +44,8 @@ impl Scale {
     /// Where `value` is; what lies outside is drawn at the end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let part = match self.log {
-            true => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),
+            // Quotients of the ends may be too great for a number
+            true => (value.max(f64::MIN_POSITIVE).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
             false => (value - self.low) / (self.high - self.low),
         };
         self.start + part.clamp(-0.02, 1.02) * (self.end - self.start)
@@ -55,6 +61,9 @@ impl Scale {
         if !self.log {
             // Names of places on a linear axis may stand too close, so round numbers are safer
             let step = round_step((self.high - self.low) / most.max(2) as f64);
+            if step <= 0.0 {
+                return Vec::new(); // so little that a part of it is nothing
+            }
             let first = (self.low / step).ceil() as i64;
             let all = (first..).map(|n| n as f64 * step).take_while(|value| *value <= self.high);
             return all.map(|value| (value, number(value))).collect();
@@ -106,6 +115,19 @@ mod tests {
         assert!(scale.at(0.0).abs() < 1e-9 && scale.at(97.0) < 100.0);
         let marks: Vec<String> = scale.marks(&Axis::default(), 6).into_iter().map(|mark| mark.1).collect();
         assert_eq!(marks, ["0", "20", "40", "60", "80", "100"]);
+    }
+
+    /// They come from files that somebody may have changed.
+    #[test]
+    fn the_least_and_the_greatest_numbers_have_places_and_few_marks() {
+        let ends = [5e-324, f64::MIN_POSITIVE, 1e-300, 1.0, 1e300, f64::MAX];
+        for (a, b) in ends.into_iter().flat_map(|a| ends.map(|b| (a, b))) {
+            for (values, log) in [([a, b], true), ([a, b], false), ([-a, b], false), ([-a, -b], false)] {
+                let Some(scale) = Scale::of(values.into_iter(), log, 0.0, 100.0) else { continue };
+                assert!(values.iter().all(|value| (-2.0..=102.0).contains(&scale.at(*value))), "{scale:?}");
+                assert!(scale.marks(&Axis::default(), 7).len() < 20, "{scale:?}");
+            }
+        }
     }
 
     #[test]

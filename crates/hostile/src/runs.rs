@@ -1,0 +1,118 @@
+//! What runs and sweeps of the simulator printed, and `smp stats` and `smp plot` read.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use sealwright_smp::{Stats, settings};
+use sealwright_study::{
+    figure::PlotKind,
+    plot::{Question, Rows, drawing, figure},
+};
+use serde_json::{Value, json};
+
+use crate::{edits::edited, results::text_stays_text};
+
+/// What two runs printed, and names of columns.
+struct Genuine {
+    runs: [Value; 2],
+    names: Vec<String>,
+}
+
+static GENUINE: LazyLock<Genuine> = LazyLock::new(|| {
+    let runs = ["clear", "gcm"].map(|scheme| {
+        let text = format!("[workload]\nkernel = \"fft\"\nsize = 8\n[scheme]\nname = \"{scheme}\"\n");
+        let stats = settings::run(&text).unwrap().stats.in_all();
+        let config =
+            json!({ "scheme": { "name": scheme }, "machine": { "processors": 4, "seed": 1 }, "bus": { "width": 16 } });
+        json!({ "config": config, "stats": stats.json() })
+    });
+    let stats = Stats::from_json(&runs[0]["stats"]).unwrap();
+    let more = ["slowdown", "scheme.name", "processors", "seed", "machine", "file", "", "workload", "bus.width", "a.b"];
+    let names = more.into_iter().map(str::to_owned).chain(stats.leaves().into_iter().map(|(name, _)| name)).collect();
+    Genuine { runs, names }
+});
+
+/// The statistics of a document, and their differences from those of another, read either way.
+fn compared(a: &Value, b: &Value) {
+    for part in ["config", "stats"] {
+        let read = |tree: &Value| tree.get(part).and_then(Stats::from_json);
+        let (Some(a), Some(b)) = (read(a), read(b)) else { continue };
+        assert!(a.differences(&a).is_empty(), "nothing differs from itself");
+        let names = |a: &Stats, b: &Stats| -> BTreeSet<String> {
+            a.differences(b).into_iter().map(|found| found.name).collect()
+        };
+        assert_eq!(names(&a, &b), names(&b, &a));
+        assert_eq!(Stats::from_json(&serde_json::from_str(&a.json().to_string()).unwrap()).as_ref(), Some(&a));
+        assert!(a.text().lines().count() >= a.leaves().len() && a.explained().lines().count() >= a.leaves().len());
+    }
+}
+
+/// What is asked: a byte for each column, and one for everything else.
+fn question([x, y, by, over, how]: [u8; 5]) -> Question {
+    let name = |byte: u8| GENUINE.names[usize::from(byte) % GENUINE.names.len()].clone();
+    let value = ["clear", "gcm", "4", ""][usize::from(over & 3)].to_owned();
+    Question {
+        x: name(x),
+        y: name(y),
+        by: (how & 1 != 0).then(|| name(by)),
+        over: (how & 2 != 0).then(|| (name(over >> 2), value.clone())),
+        only: if how & 4 != 0 { vec![(name(by), value)] } else { Vec::new() },
+        kind: [None, Some(PlotKind::Lines), Some(PlotKind::Bars), Some(PlotKind::Dots)][usize::from(how >> 3 & 3)],
+        title: (how & 32 != 0).then(|| "\"><i>sealwright</i>".to_owned()),
+        log_x: how & 64 != 0,
+        log_y: how & 128 != 0,
+    }
+}
+
+/// Any bytes as what a run or a sweep printed, or what a run printed with changes, or a table of runs with other cells: rows that make a
+/// figure, whose words stay text and whose places are numbers, or an error; and statistics that differ from those of another run, and not
+/// from themselves.
+pub(crate) fn smp_runs(bytes: &[u8]) {
+    let Some((&[how, x, y, by, over, asked], bytes)) = bytes.split_first_chunk() else { return };
+    let [first, second] = &GENUINE.runs;
+    let text = match how % 3 {
+        0 => String::from_utf8_lossy(bytes).into_owned(),
+        1 => {
+            let changed = edited(first, bytes);
+            compared(&changed, second);
+            format!("{changed}\n{second}\n")
+        }
+        _ => {
+            let trees = GENUINE.runs.each_ref().map(|run| Stats::from_json(&run["stats"]).unwrap());
+            let csv = Stats::csv(&trees);
+            let mut lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+            let words = [
+                "",
+                "0",
+                "-1",
+                "1e308",
+                "5e-324",
+                "nan",
+                "inf",
+                "\"a,b\"",
+                "\"<i>sealwright</i>\"",
+                "gcm",
+                "1e-9",
+                "x\n",
+            ];
+            for &[row, at, word] in bytes.as_chunks::<3>().0 {
+                let row = usize::from(row) % lines.len();
+                let at = usize::from(at) % lines[row].len();
+                lines[row][at] = words[usize::from(word) % words.len()];
+            }
+            lines.into_iter().map(|line| line.join(",") + "\n").collect()
+        }
+    };
+    if how % 3 == 0
+        && let (Some(a), b) = (serde_json::from_str(&text).ok(), second)
+    {
+        compared(&a, b);
+    }
+    let mut rows = Rows::default();
+    if let Err(error) = rows.add("a/fuzz.csv", &text) {
+        return assert!(error.to_string().starts_with("a/fuzz.csv: "), "{error}");
+    }
+    if let Ok(figure) = figure(&rows, &question([x, y, by, over, asked])) {
+        text_stays_text(&drawing(&figure));
+        assert!(!figure.series.is_empty() && figure.series.iter().all(|series| !series.points.is_empty()));
+    }
+}
