@@ -67,7 +67,12 @@ fn question([x, y, by, over, how]: [u8; 5]) -> Question {
 /// figure, whose words stay text and whose places are numbers, or an error; and statistics that differ from those of another run, and not
 /// from themselves.
 pub(crate) fn smp_runs(bytes: &[u8]) {
-    let Some((&[how, x, y, by, over, asked], bytes)) = bytes.split_first_chunk() else { return };
+    drawn(bytes);
+}
+
+/// The drawing, if there is one.
+fn drawn(bytes: &[u8]) -> Option<String> {
+    let (&[how, x, y, by, over, asked], bytes) = bytes.split_first_chunk()?;
     let [first, second] = &GENUINE.runs;
     let text = match how % 3 {
         0 => String::from_utf8_lossy(bytes).into_owned(),
@@ -109,10 +114,36 @@ pub(crate) fn smp_runs(bytes: &[u8]) {
     }
     let mut rows = Rows::default();
     if let Err(error) = rows.add("a/fuzz.csv", &text) {
-        return assert!(error.to_string().starts_with("a/fuzz.csv: "), "{error}");
+        assert!(error.to_string().starts_with("a/fuzz.csv: "), "{error}");
+        return None;
     }
-    if let Ok(figure) = figure(&rows, &question([x, y, by, over, asked])) {
-        text_stays_text(&drawing(&figure));
-        assert!(!figure.series.is_empty() && figure.series.iter().all(|series| !series.points.is_empty()));
+    let figure = figure(&rows, &question([x, y, by, over, asked])).ok()?;
+    assert!(!figure.series.is_empty() && figure.series.iter().all(|series| !series.points.is_empty()));
+    let drawing = drawing(&figure);
+    text_stays_text(&drawing);
+    Some(drawing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else the target would show nothing of drawings.
+    #[test]
+    fn any_question_of_many_is_answered_by_a_drawing() {
+        let (mut state, mut drawings, mut titles) = (1_u64, 0, 0);
+        for _ in 0..400 {
+            let mut bytes = [0; 12];
+            for byte in &mut bytes {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                *byte = (state >> 56) as u8;
+            }
+            bytes[0] |= 1; // a run with changes, or a table
+            if let Some(drawing) = drawn(&bytes) {
+                drawings += 1;
+                titles += usize::from(drawing.contains("&lt;i&gt;sealwright"));
+            }
+        }
+        assert!(drawings >= 20 && titles >= 5, "{drawings} drawings, {titles} of them with a title that must stay text");
     }
 }
