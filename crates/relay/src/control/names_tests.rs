@@ -213,13 +213,14 @@ fn numbers_go_back_to_their_own_run() {
 #[test]
 fn names_and_their_certificates_count_as_memory() {
     let many = 1792;
-    let mut names = new(&rest(&["*.load"]), many, many);
-    for at in 0..many {
+    let mut names = new(&rest(&["*.load"]), many + 1, many + 1);
+    let add = |names: &mut Names, at: u32| {
         let name = format!("{at}.load");
         let number = names.number(&name).expect("room");
         let chain = Chain::new(vec![at.to_be_bytes().to_vec().into()]);
         assert!(names.opened(&name, number, OpenSession { chain, ..session(0) }));
-    }
+    };
+    (0..many).for_each(|at| add(&mut names, at));
     assert_eq!((names.used(), names.owners.capacity()), (many, many as usize));
     // A name of at most 16 bytes with what the allocator adds, an entry and its byte in the table
     let own = u64::from(many) * (16 + 8 + size_of::<(Box<str>, Owner)>() as u64 + 1);
@@ -227,4 +228,8 @@ fn names_and_their_certificates_count_as_memory() {
     assert!(certificates > u64::from(many) * 52, "{certificates}");
     let bytes = names.bytes();
     assert!((own + certificates..own + certificates + own / 4).contains(&bytes), "{bytes}");
+    // What is reckoned with for a name is enough when the table has just grown, and not much more.
+    add(&mut names, many);
+    let each = (names.bytes() - names.certificates.bytes()).div_ceil(u64::from(many) + 1);
+    assert!((each..each + 32).contains(&Names::BYTES), "{each}");
 }
