@@ -203,3 +203,171 @@ fn lines<T>(text: &[u8], place: &str, parse: impl Fn(&str) -> Result<T, Error>) 
     }
     Ok(found)
 }
+
+#[cfg(all(test, feature = "signatures", feature = "ssh"))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+    use crate::{costs::Costs, seal::Sealing};
+
+    const CHEAP: Costs = Costs { memory_kib: 8, passes: 1, lanes: 1 };
+    const SSH: &[u8] = include_bytes!("../../cli/tests/keys/ed25519");
+    const SSH_PUB: &str = include_str!("../../cli/tests/keys/ed25519.pub");
+    const SSH_ENCRYPTED: &[u8] = include_bytes!("../../cli/tests/keys/ed25519_encrypted");
+    const PEM: &[u8] = include_bytes!("../../cli/tests/keys/rsa_pem");
+
+    struct Files(tempfile::TempDir);
+
+    impl Files {
+        fn new() -> Files {
+            Files(tempfile::tempdir().unwrap())
+        }
+
+        /// A file with this text and these permission bits.
+        fn write(&self, text: impl AsRef<[u8]>, mode: u32) -> std::path::PathBuf {
+            let path = self.0.path().join("keys");
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            path
+        }
+    }
+
+    fn nobody() -> Result<Key, Error> {
+        panic!("no passphrase is needed")
+    }
+
+    fn passphrase() -> Result<Key, Error> {
+        Key::passphrase("correct horse")
+    }
+
+    /// Sealed under the passphrase.
+    fn sealed(text: &[u8]) -> Vec<u8> {
+        let mut out = Shared::default();
+        let key = passphrase().unwrap();
+        let to = Output::writer(out.clone(), "sealed");
+        Sealing::new(&key).costs(CHEAP).seal(Input::bytes(text.to_vec(), "text"), to).unwrap();
+        out.take()
+    }
+
+    /// What is wrong with a file.
+    fn why<T>(done: Result<T, Error>) -> &'static str {
+        match done {
+            Err(Error::KeyFile { why, .. }) => why,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("it was taken"),
+        }
+    }
+
+    /// What is wrong with a key, and where.
+    fn bad<T>(done: Result<T, Error>) -> (String, &'static str) {
+        match done {
+            Err(Error::BadKey { place, why }) => (place, why),
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("it was taken"),
+        }
+    }
+
+    #[test]
+    fn every_form_of_an_identity_is_read() {
+        let files = Files::new();
+        let [one, two] = [0, 1].map(|_| SecretKey::generate().unwrap());
+        let publics = |keys: &[Key]| keys.iter().map(|key| key.public_key().unwrap()).collect::<Vec<_>>();
+        let text = format!("# one\n\n  {}\r\n#two\n{}", *one.to_text(), *two.to_text());
+        let both = [one.public_key(), two.public_key()];
+        assert_eq!(publics(&read_identities(&files.write(&text, 0o600), nobody).unwrap()), both);
+        let path = files.write(sealed(text.as_bytes()), 0o644);
+        assert_eq!(publics(&read_identities(&path, passphrase).unwrap()), both, "others may read what is sealed");
+        let other = read_identities(&path, || Key::passphrase("wrong horse"));
+        assert!(matches!(other, Err(Error::WrongKey("passphrase"))));
+        for raw in [&[7; 32][..], b"07070707070707070707070707070707\n"] {
+            let keys = read_identities(&files.write(raw, 0o600), nobody).unwrap();
+            assert_eq!((keys.len(), keys[0].kind(), keys[0].public_key()), (1, "a raw key", None));
+        }
+        let ssh: PublicKey = SSH_PUB.parse().unwrap();
+        assert_eq!(publics(&read_identities(&files.write(SSH, 0o600), nobody).unwrap()), std::slice::from_ref(&ssh));
+        assert_eq!(publics(&read_identities(&files.write(sealed(SSH), 0o600), passphrase).unwrap()), [ssh]);
+        assert_eq!(read_identities(&files.write(SSH_ENCRYPTED, 0o600), passphrase).unwrap().len(), 1);
+        let twice = read_identities(&files.write(sealed(SSH_ENCRYPTED), 0o600), passphrase);
+        assert_eq!(why(twice), "it takes two passphrases");
+        assert!(why(read_identities(&files.write(PEM, 0o600), nobody)).contains("in PEM"));
+    }
+
+    #[test]
+    fn what_holds_no_keys_is_refused() {
+        let files = Files::new();
+        let secret = SecretKey::generate().unwrap();
+        for loose in [0o640, 0o604, 0o620] {
+            assert_eq!(why(read_identities(&files.write(&*secret.to_text(), loose), nobody)), LOOSE);
+        }
+        for empty in ["", "\n \n", "# nothing\n"] {
+            let path = files.write(empty, 0o600);
+            assert_eq!(why(read_identities(&path, nobody)), "there is no key in it");
+            assert_eq!(why(read_recipients(&path)), "there is no public key in it");
+            assert_eq!(why(read_verifying_keys(&path)), "there is no verification key in it");
+            assert_eq!(why(read_signing_key(&path, nobody)), "it must hold one signing key");
+        }
+        let path = files.write("# a comment\n\nSEAL-SECRET-KEY-2QQ\n", 0o600);
+        let place = format!("{}, line 3", path.display());
+        assert_eq!(bad(read_identities(&path, nobody)), (place.clone(), "not a secret key of Sealwright"));
+        assert_eq!(bad(read_recipients(&path)), (place.clone(), "not a public key of Sealwright"));
+        assert_eq!(bad(read_verifying_keys(&path)), (place, "not a verification key of Sealwright"));
+        let path = files.write(b"\xff\xfe\n", 0o600);
+        assert_eq!(bad(read_recipients(&path)), (format!("{}, line 1", path.display()), "it is not text"));
+        let nothing = files.0.path().join("none");
+        assert!(matches!(read_recipients(&nothing), Err(Error::Io { doing: "open", .. })));
+    }
+
+    #[test]
+    fn public_keys_are_read_by_everybody() {
+        let files = Files::new();
+        let keys = [0, 1].map(|_| SecretKey::generate().unwrap().public_key());
+        let text = format!("# Alice\n{}\n# Bob\n{}\n{SSH_PUB}", keys[0], keys[1]);
+        let read = read_recipients(&files.write(&text, 0o644)).unwrap();
+        assert!(read[..2] == keys && read.len() == 3 && read[2] == SSH_PUB.parse().unwrap());
+        let signers = [0, 1].map(|_| SigningKey::generate().unwrap());
+        let text: String = signers.iter().map(|key| format!("{}\n", key.verifying_key())).collect();
+        let ids: Vec<_> =
+            read_verifying_keys(&files.write(&text, 0o644)).unwrap().iter().map(VerifyingKey::id).collect();
+        assert_eq!(ids, signers.each_ref().map(|key| key.verifying_key().id()));
+        // One that signs stands alone.
+        let id = |text: &[u8], mode| {
+            read_signing_key(&files.write(text, mode), passphrase).map(|key| key.verifying_key().id())
+        };
+        let text = signers[0].to_text();
+        assert_eq!(
+            (id(text.as_bytes(), 0o600).unwrap(), id(&sealed(text.as_bytes()), 0o644).unwrap()),
+            (ids[0], ids[0])
+        );
+        assert_eq!(why(id(text.as_bytes(), 0o644)), LOOSE);
+        let two = signers.each_ref().map(|key| key.to_text().to_string()).concat();
+        assert_eq!(why(id(two.as_bytes(), 0o600)), "it must hold one signing key");
+    }
+
+    /// 1 MiB is read, and no more.
+    #[test]
+    fn long_files_are_refused() {
+        let files = Files::new();
+        let key = SecretKey::generate().unwrap();
+        let text = |len: usize| {
+            let line = format!("{}\n", *key.to_text());
+            [line.as_bytes(), &vec![b'#'; len - line.len()]].concat()
+        };
+        assert_eq!(read_identities(&files.write(text(LONGEST), 0o600), nobody).unwrap().len(), 1);
+        assert_eq!(why(read_identities(&files.write(text(LONGEST + 1), 0o600), nobody)), "it is longer than 1 MiB");
+        // Without a length of its own: a stream. Whose it is does not matter.
+        let read = |len| {
+            let (from, mut to) = std::io::pipe().unwrap();
+            let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&from));
+            std::thread::scope(|scope| {
+                scope.spawn(move || std::io::Write::write_all(&mut to, &text(len)));
+                let done = read_identities(Path::new(&path), nobody);
+                drop(from);
+                done
+            })
+        };
+        assert_eq!(read(LONGEST).unwrap().len(), 1);
+        assert_eq!(why(read(LONGEST + 1)), "it is longer than 1 MiB");
+    }
+}

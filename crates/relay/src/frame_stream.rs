@@ -225,6 +225,7 @@ mod tests {
         let first = stream.flush().unwrap();
         assert!(first > 0 && first < bytes.len());
         assert_eq!(stream.queued(), bytes.len() - first);
+        assert_eq!((stream.sent, stream.out.len()), (0, bytes.len() - first), "what was sent is not kept");
         let reader = std::thread::spawn(move || {
             let mut all = vec![0; 8_000_000];
             here.read_exact(&mut all).unwrap();
@@ -234,5 +235,72 @@ mod tests {
             stream.flush().unwrap();
         }
         assert!(reader.join().unwrap() == bytes);
+    }
+    /// The other side went away with bytes that it had not read, so that the connection was reset.
+    #[test]
+    fn a_stream_that_broke_is_closed() {
+        let (here, mut stream) = pair();
+        stream.queue().extend_from_slice(b"never read");
+        assert_eq!(stream.flush().unwrap(), 10);
+        here.peek(&mut [0; 10]).unwrap();
+        drop(here);
+        let (mut poll, mut events) = (mio::Poll::new().unwrap(), mio::Events::with_capacity(1));
+        poll.registry().register(stream.source(), mio::Token(0), mio::Interest::READABLE).unwrap();
+        poll.poll(&mut events, Some(std::time::Duration::from_secs(60))).unwrap();
+        assert_eq!(stream.read(&mut [0; 16], 16), ReadOutcome::Closed);
+        stream.queue().extend_from_slice(b"too late");
+        assert!(stream.flush().is_err());
+    }
+
+    #[test]
+    fn at_the_end_of_a_stream_the_rest_is_read_without_waiting_for_more() {
+        let (mut here, mut stream) = pair();
+        here.write_all(b"last").unwrap();
+        stream.half_closed = true;
+        assert_eq!(read(&mut stream, &mut [0; 16], 16), (4, 4, true));
+    }
+
+    /// There are many connections: what one needed once is not kept for ever.
+    #[test]
+    fn memory_of_a_long_frame_is_given_back() {
+        let (_here, mut stream) = pair();
+        for (bytes, kept) in [(KEPT_CAPACITY - 1, true), (KEPT_CAPACITY, true), (KEPT_CAPACITY + 1, false)] {
+            stream.partial = Vec::new();
+            stream.keep(&vec![7; bytes]);
+            assert_eq!((stream.partial.len(), stream.partial.capacity()), (bytes, bytes), "not more than it takes");
+            stream.partial.clear();
+            stream.keep(b"x");
+            assert_eq!(stream.partial.capacity(), bytes, "something is in it");
+            stream.partial.clear();
+            stream.keep(b"");
+            assert_eq!(stream.partial.capacity(), if kept { bytes } else { 0 });
+        }
+    }
+
+    #[test]
+    fn memory_of_a_queue_is_what_its_frames_take() {
+        let (_here, mut stream) = pair();
+        stream.push_tightly(b"0123456789");
+        assert_eq!((stream.queued(), stream.held()), (10, 10));
+        // Room is made of what was sent.
+        stream.sent = 4;
+        assert_eq!(stream.queued(), 6);
+        stream.push_tightly(b"abc");
+        assert_eq!((stream.out.as_slice(), stream.sent, stream.held()), (&b"456789abc"[..], 0, 10));
+        // But only if it is needed.
+        stream.sent = 2;
+        stream.push_tightly(b"d");
+        assert_eq!((stream.out.as_slice(), stream.sent, stream.held()), (&b"456789abcd"[..], 2, 10));
+        stream.give_back();
+        assert_eq!((stream.queued(), stream.held()), (8, 10), "there is something in it");
+        assert_eq!(stream.flush().unwrap(), 8);
+        assert_eq!((stream.queued(), stream.held()), (0, 10));
+        stream.give_back();
+        assert_eq!(stream.held(), 0);
+        for (room, held) in [(READ_SIZE, READ_SIZE), (READ_SIZE + 1, 0)] {
+            stream.out = Vec::with_capacity(room);
+            stream.queue().extend_from_slice(b"frame");
+            assert_eq!((stream.flush().unwrap(), stream.held()), (5, held));
+        }
     }
 }

@@ -87,6 +87,17 @@ mod tests {
         }
     }
 
+    /// The first four bits of a number name the node, and the others count.
+    #[test]
+    fn a_number_says_where_its_session_lives() {
+        for (session, node) in [(0, 0), (0x0fff_ffff, 0), (0x1000_0000, 1), (0x9000_0007, 9), (u32::MAX, 15)] {
+            let layout = NodeLayout::of(session, 5);
+            assert_eq!((layout.node(), layout.shards(), layout), (node, 5, NodeLayout::new(node, 5)));
+            assert_eq!(layout.index(session), Some(session & 0x0fff_ffff));
+            assert_eq!(layout.session(session & 0x0fff_ffff), session);
+        }
+    }
+
     #[test]
     fn sessions_of_other_nodes_are_not_here() {
         assert_eq!(NodeLayout::new(1, 2).locate(NodeLayout::new(2, 2).session(7)), None);

@@ -218,6 +218,18 @@ mod tests {
         }
     }
 
+    /// A wildcard stands for the names of every tenant that it overlaps.
+    #[test]
+    fn a_wildcard_of_several_tenants_finds_the_names_of_each() {
+        let tenant = |name: &str, of: &str| Tenant { name: name.into(), names: list(&[of]) };
+        let tenants = vec![tenant("a", "1.x"), tenant("b", "2.x"), tenant("c", "3.y")];
+        let policy = Policy::new(tenants, Vec::new()).expect("no rules");
+        let finds = |who: &str| ["1.x", "2.x", "3.y", "stranger"].map(|whom| policy.may_find(who, whom));
+        assert_eq!(finds("*.x"), [true, true, false, true], "and names that no tenant has, such as 4.x");
+        assert_eq!((finds("1.x"), finds("2.x")), ([true, false, false, false], [false, true, false, false]));
+        assert_eq!(finds("*.y"), [false, false, true, true]);
+    }
+
     #[test]
     fn there_are_at_most_64_directions() {
         let tenant = || vec![Tenant { name: "a".into(), names: list(&["a"]) }];

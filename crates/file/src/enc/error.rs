@@ -99,3 +99,36 @@ impl EncError {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::EncError;
+
+    /// As the manual has it: 2 for how it was called, 3 for what is not authentic, 1 for the rest; and what to do about it.
+    #[test]
+    fn exit_codes_and_hints() {
+        let text = String::new;
+        for (error, code, hint) in [
+            (EncError::Cipher(text()), 2, None),
+            (EncError::ReadOnly(text()), 2, Some("use seal")),
+            (EncError::Digest(text()), 2, None),
+            (EncError::NotHex("key"), 2, None),
+            (EncError::HexLength { what: "key", wanted: 32, given: 4 }, 2, Some("give all digits")),
+            (EncError::Iterations, 2, None),
+            (EncError::GcmPassphrase, 2, Some("takes passphrases")),
+            (EncError::NoSalt, 1, Some("the same -S")),
+            (EncError::NotWholeBlocks, 1, None),
+            (EncError::Cut, 1, None),
+            (EncError::BadPadding, 1, Some("sealed files can")),
+            (EncError::NotAuthentic, 3, None),
+            (EncError::TooLong, 1, Some("files of any length")),
+            (EncError::NotBase64(7), 1, Some("leave out -a")),
+        ] {
+            assert_eq!(error.exit_code(), code, "{error:?}");
+            match (error.hint(), hint) {
+                (Some(said), Some(wanted)) => assert!(said.contains(wanted), "{error:?}: {said}"),
+                (said, wanted) => assert_eq!(said, wanted, "{error:?}"),
+            }
+        }
+    }
+}

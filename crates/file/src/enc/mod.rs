@@ -33,6 +33,8 @@ mod cipher;
 pub(crate) mod error;
 mod secret;
 mod stream;
+#[cfg(all(test, feature = "enc-more"))]
+mod tests;
 
 use std::{
     fmt,

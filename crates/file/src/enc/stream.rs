@@ -57,7 +57,7 @@ impl Enc {
                 self.pieces(from, |piece| stream.apply(piece), |bytes| to.write(bytes))
             }
             EncMode::Gcm => {
-                let mut text = self.whole(from)?;
+                let mut text = self.whole(from, GCM_LIMIT, 0)?;
                 let sealed = self.gcm(&key)?.seal_in_place(&iv, &[], &mut text);
                 let tag = sealed.map_err(|_| EncError::TooLong)?;
                 to.write(&text)?;
@@ -86,7 +86,7 @@ impl Enc {
                 self.pieces(from, |piece| stream.apply(piece), |bytes| write(to, bytes))?;
             }
             EncMode::Gcm => {
-                let mut text = self.whole(from)?;
+                let mut text = self.whole(from, GCM_LIMIT, GCM_TAG)?;
                 let len = text.len().checked_sub(GCM_TAG).ok_or(EncError::NotAuthentic)?;
                 let (text, tag) = text.split_at_mut(len);
                 self.gcm(&key)?.open_in_place(&iv, &[], text, tag).map_err(|_| EncError::NotAuthentic)?;
@@ -224,21 +224,23 @@ impl Enc {
         self.pieces(from, apply, write)
     }
 
-    /// All of the input, if it is not too much. The buffer grows by hand: what it leaves behind is wiped.
-    fn whole(&self, from: &mut impl Read) -> Result<Secret, Error> {
+    /// All of the input, if the text in it is not longer than `limit`, with the tag behind it. The buffer grows by hand: what it
+    /// leaves behind is wiped.
+    pub(super) fn whole(&self, from: &mut impl Read, limit: usize, tag: usize) -> Result<Secret, Error> {
+        let most = limit + tag;
         let mut whole = Secret::new(vec![0; PIECE]);
         let mut len = 0;
         loop {
             let got = self.read(from, &mut whole[len..])?;
             len += got;
-            if len > GCM_LIMIT + GCM_TAG {
+            if len > most {
                 return Err(EncError::TooLong.into());
             }
             if len < whole.len() {
                 whole.truncate(len);
                 return Ok(whole);
             }
-            let mut larger = Secret::new(vec![0; (2 * len).min(GCM_LIMIT + GCM_TAG + 1)]);
+            let mut larger = Secret::new(vec![0; (2 * len).min(most + 1)]);
             larger[..len].copy_from_slice(&whole);
             whole = larger;
         }

@@ -6,6 +6,8 @@ mod pair;
 #[cfg(feature = "ssh")]
 mod ssh;
 mod stretch;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "public-keys")]
 pub(crate) mod text;
 

@@ -221,3 +221,145 @@ fn slot_key(shared: &[u8; 32], share: &[u8; 32], ssh_key: &[u8]) -> Secret {
     whole.as_mut_slice().zeroize();
     slot_key
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{Ceiling, Key, key};
+
+    const ED25519_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/ed25519");
+    const ED25519_PUB: &str = include_str!("../../../cli/tests/keys/ed25519.pub");
+    const ENCRYPTED: &[u8] = include_bytes!("../../../cli/tests/keys/ed25519_encrypted");
+    const ENCRYPTED_PUB: &str = include_str!("../../../cli/tests/keys/ed25519_encrypted.pub");
+    const RSA_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/rsa");
+    const RSA_PUB: &str = include_str!("../../../cli/tests/keys/rsa.pub");
+    const RSA_PEM: &[u8] = include_bytes!("../../../cli/tests/keys/rsa_pem");
+    const RSA_SHORT_PUB: &str = include_str!("../../../cli/tests/keys/rsa_short.pub");
+    const ECDSA_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/ecdsa");
+    const ECDSA_PUB: &str = include_str!("../../../cli/tests/keys/ecdsa.pub");
+    const MARK: [u8; 16] = [5; 16];
+
+    fn public(text: &str) -> SshPublicKey {
+        SshPublicKey::parse(text).map_err(|error| error.to_string()).unwrap()
+    }
+
+    fn secret(text: &[u8]) -> SshSecretKey {
+        let none = || -> Result<Secret, Error> { panic!("no passphrase is needed") };
+        SshSecretKey::parse(text, none).map_err(|error| error.to_string()).unwrap()
+    }
+
+    fn why<T>(done: Result<T, Error>) -> &'static str {
+        match done {
+            Err(Error::BadKey { why, .. }) => why,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("it was taken"),
+        }
+    }
+
+    /// Type and base64 of a line: what SSH itself prints of the key.
+    fn without_comment(line: &str) -> String {
+        line.split(' ').take(2).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn keys_are_read_and_written() {
+        use base64::{Engine, engine::general_purpose::STANDARD};
+        for (file, line) in [(ED25519_FILE, ED25519_PUB), (RSA_FILE, RSA_PUB)] {
+            let (key, text) = (public(line), without_comment(line));
+            assert!(SshPublicKey::is_meant(line) && text.len() < line.trim().len(), "it has a comment");
+            assert_eq!(key.to_text(), text);
+            assert_eq!(key.to_bytes(), STANDARD.decode(text.split(' ').nth(1).unwrap()).unwrap());
+            assert!(public(&text) == key && secret(file).public() == &key);
+        }
+        assert!(public(ED25519_PUB) != public(RSA_PUB) && public(ED25519_PUB) != public(ENCRYPTED_PUB));
+        for meant in ["ssh-", "ssh-dss AAAA", "ecdsa-sha2-nistp256 A", "sk-ssh-ed25519 A", "sk-ecdsa-sha2 A"] {
+            assert!(SshPublicKey::is_meant(meant), "{meant}");
+        }
+        assert!(!SshPublicKey::is_meant("seal1qqqq") && !SshPublicKey::is_meant("a ssh-rsa"));
+    }
+
+    #[test]
+    fn what_is_no_key_of_use_is_refused() {
+        assert_eq!(why(SshPublicKey::parse(ECDSA_PUB)), UNSUITABLE);
+        assert_eq!(why(SshPublicKey::parse("ssh-ed25519")), UNSUITABLE);
+        assert_eq!(why(SshPublicKey::parse(&RSA_PUB[..100])), BROKEN);
+        // The type is another than the key's.
+        assert_eq!(why(SshPublicKey::parse(&RSA_PUB.replace("ssh-rsa", "ssh-ed25519"))), BROKEN);
+        assert_eq!(why(SshPublicKey::parse(RSA_SHORT_PUB)), SHORT);
+        // Public keys of small order: the neutral point, and one of order 4.
+        for point in [[&[1][..], &[0; 31]].concat(), vec![0; 32]] {
+            let key = KeyData::Ed25519(Ed25519PublicKey(point.try_into().unwrap()));
+            assert_eq!(why(SshPublicKey::of(key.into())), "not a valid public key");
+        }
+        let nobody = || -> Result<Secret, Error> { panic!("a key of no use needs no passphrase") };
+        assert_eq!(why(SshSecretKey::parse(ECDSA_FILE, nobody)), UNSUITABLE);
+        assert_eq!(why(SshSecretKey::parse(&RSA_FILE[..500], nobody)), BROKEN);
+    }
+
+    #[test]
+    fn an_encrypted_key_needs_its_passphrase() {
+        let with = |passphrase: &str| {
+            let asked = || Ok::<_, Error>(Secret::new(passphrase.into()));
+            SshSecretKey::parse(ENCRYPTED, asked).map(|key| key.public().clone())
+        };
+        assert!(with("correct horse").is_ok_and(|key| key == public(ENCRYPTED_PUB)));
+        assert!(matches!(with("wrong horse"), Err(Error::WrongKey("passphrase"))));
+        let of_key = |key: fn() -> Key| Key::ssh(ENCRYPTED, || Ok::<_, Error>(key()));
+        let key = of_key(|| Key::passphrase("correct horse").unwrap()).unwrap();
+        assert_eq!(key.public_key().unwrap().to_string(), without_comment(ENCRYPTED_PUB));
+        assert_eq!((key.kind(), key.is_passphrase(), key.pair_seed()), ("a secret key", false, None));
+        assert!(matches!(of_key(|| Key::raw([7; 32])), Err(Error::KeyKind { wanted: "a passphrase", .. })));
+    }
+
+    /// A share of the secret 01, 02, ... 32, and the slot key: Python's `cryptography` made both from the public key, as
+    /// docs/FORMAT.md says.
+    #[test]
+    fn a_slot_key_of_ed25519_is_what_the_format_says() {
+        let bytes = |hex: &str| base16ct::lower::decode_vec(hex).unwrap();
+        let share = bytes("07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c").try_into().unwrap();
+        let slot_key = secret(ED25519_FILE).slot_key(&SlotKind::SshEd25519 { mark: MARK, share }).unwrap();
+        assert_eq!(*slot_key, bytes("b4432e48d96f769c4bcc3eb9d0eac098e0333f23ba190d8a947fae54ebf2d846"));
+        // Anybody could know what becomes of a share of small order.
+        for share in [[0; 32], [&[1][..], &[0; 31]].concat().try_into().unwrap()] {
+            assert_eq!(secret(ED25519_FILE).slot_key(&SlotKind::SshEd25519 { mark: MARK, share }), None);
+        }
+    }
+
+    #[test]
+    fn a_slot_key_of_rsa_is_what_the_format_says() {
+        let Public::Rsa(rsa) = public(RSA_PUB).kind else { panic!("it is RSA") };
+        let encrypted = |label: &[u8], slot_key: &[u8]| {
+            let padding = Oaep::<Sha256>::new_with_label(label);
+            let encrypted = rsa.encrypt(&mut UnwrapErr(SysRng), padding, slot_key).unwrap();
+            secret(RSA_FILE).slot_key(&SlotKind::SshRsa { mark: MARK, encrypted })
+        };
+        assert_eq!(encrypted(b"SEALWRIGHT ssh-rsa v1", &[9; 32]), Some(Secret::new(vec![9; 32])));
+        assert_eq!(encrypted(b"SEALWRIGHT ssh-rsa v2", &[9; 32]), None);
+        for len in [0, 31, 33] {
+            assert_eq!(encrypted(b"SEALWRIGHT ssh-rsa v1", &vec![9; len]), None, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_slot_is_for_one_key() {
+        let keys = [ED25519_FILE, RSA_FILE].map(secret);
+        for (i, line) in [ED25519_PUB, RSA_PUB].into_iter().enumerate() {
+            let recipient: key::PublicKey = line.parse().unwrap();
+            assert_eq!((recipient.to_string(), recipient.to_x_wing()), (without_comment(line), None));
+            assert_eq!(recipient.to_bytes(), public(line).to_bytes());
+            let [(kind, slot_key), (other, second)] = [0, 1].map(|_| recipient.encapsulate(MARK).unwrap());
+            assert!(kind.mark() == Some(&MARK) && kind != other && slot_key != second);
+            assert_eq!((keys[i].slot_key(&kind), keys[1 - i].slot_key(&kind)), (Some(slot_key.clone()), None));
+            let key = Key::ssh([ED25519_FILE, RSA_FILE][i], || -> Result<Key, Error> { panic!("it is not encrypted") });
+            assert_eq!(key.unwrap().slot_key(&kind, Ceiling::default()).unwrap(), Some(slot_key));
+        }
+        assert_eq!(keys[0].slot_key(&SlotKind::Raw), None);
+    }
+
+    #[test]
+    fn other_forms_are_known() {
+        assert!(other_form(RSA_PEM).is_some_and(|why| why.contains("ssh-keygen")));
+        assert_eq!((other_form(RSA_FILE), other_form(b"SEAL-SECRET-KEY-1"), other_form(b"")), (None, None, None));
+    }
+}

@@ -214,6 +214,29 @@ mod tests {
         }
     }
 
+    /// Each fault is noticed, and so are two at once: none makes up for another.
+    #[test]
+    fn faults_do_not_cancel() {
+        let text = |[checksum, other, behind, cases]: [bool; 4]| {
+            // A byte of ten bits; the two behind it should be zero.
+            let fives = [0, u8::from(behind)];
+            let mut sum = Sum::new("seal");
+            fives.iter().for_each(|&five| sum.take(five));
+            let mut last = sum.last();
+            last[CHECKSUM - 1] ^= u8::from(checksum);
+            let mut text: Vec<char> = fives.into_iter().chain(last).map(character).collect();
+            if other {
+                // It stands for nothing, and is summed as zero, which was there.
+                text[0] = 'b';
+            }
+            format!("{}1{}", if cases { "SEAL" } else { "seal" }, text.into_iter().collect::<String>())
+        };
+        for faults in 0..16_u8 {
+            let text = text([0, 1, 2, 3].map(|n| faults >> n & 1 == 1));
+            assert_eq!(decode("seal", &text, "").is_ok(), faults == 0, "{faults:04b}: {text}");
+        }
+    }
+
     /// The crate `bech32` with our length.
     enum Referee {}
 

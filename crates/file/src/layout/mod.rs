@@ -111,3 +111,55 @@ impl From<Content> for Layout {
         Layout { content, ..Layout::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(content: Content, signed: bool, padded: bool) -> Layout {
+        Layout { content, signed, padded }
+    }
+
+    /// The byte as docs/FORMAT.md has it: the content, 0x40 for a signature, 0x80 for padding.
+    #[test]
+    fn a_byte_says_how_a_text_is_laid_out() {
+        let known = [
+            (0x00, layout(Content::Bytes, false, false)),
+            (0x01, layout(Content::Tree, false, false)),
+            (0x02, layout(Content::List, false, false)),
+            (0x40, layout(Content::Bytes, true, false)),
+            (0x41, layout(Content::Tree, true, false)),
+            (0x42, layout(Content::List, true, false)),
+            (0x80, layout(Content::Bytes, false, true)),
+            (0x81, layout(Content::Tree, false, true)),
+            (0x82, layout(Content::List, false, true)),
+            (0xc0, layout(Content::Bytes, true, true)),
+            (0xc1, layout(Content::Tree, true, true)),
+            (0xc2, layout(Content::List, true, true)),
+        ];
+        for byte in 0..=255 {
+            let of = known.iter().find(|(known, _)| *known == byte).map(|(_, layout)| *layout);
+            assert_eq!(Layout::from_byte(byte), of, "{byte:#x}");
+            assert!(of.is_none_or(|layout| layout.to_byte() == byte), "{byte:#x}");
+        }
+        assert_eq!(Layout::from(Content::List), layout(Content::List, false, false));
+    }
+
+    /// A length of 8 bytes behind padding; 16, 64 and 3,309 of a signature.
+    #[test]
+    fn what_is_around_a_text_takes_room() {
+        for (signed, padded, around) in [(false, false, 0), (false, true, 8), (true, false, 3389), (true, true, 3397)] {
+            let layout = layout(Content::Bytes, signed, padded);
+            assert_eq!(layout.is_plain(), around == 0);
+            assert!(matches!(layout.most_text(around), Ok(0)) && matches!(layout.most_text(around + 77), Ok(77)));
+            assert!(around == 0 || matches!(layout.most_text(around - 1), Err(Flaw::Layout)));
+        }
+    }
+
+    #[test]
+    fn one_file_is_neither_a_tree_nor_a_list() {
+        assert!(Content::Bytes.is_one_file().is_ok());
+        assert!(matches!(Content::Tree.is_one_file(), Err(Error::IsATree)));
+        assert!(matches!(Content::List.is_one_file(), Err(Error::IsAList)));
+    }
+}

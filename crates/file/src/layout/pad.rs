@@ -188,6 +188,7 @@ mod tests {
         for len in [0, 1, 7, 8, 9, 1000, 1016, 1017, 5000] {
             let mut texts = vec![vec![0; len], vec![7; len]];
             texts.push((0..len).map(|i| u8::from(i * 2 < len)).collect());
+            texts.push((0..len).map(|i| u8::from(i % 5 == 0)).collect());
             for text in texts {
                 let whole = padded(&text);
                 assert_eq!(Some(whole.len() as u64), padded_len(len as u64));
@@ -197,6 +198,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn how_much_was_text_is_told() {
+        let text = [7; 1000];
+        let mut padder = Padder::new(&text[..]);
+        // 16 zeros and 8 bytes of the length follow.
+        for wanted in [(300, 300), (300, 600), (300, 900), (100, 1000), (24, 1000), (0, 1000)] {
+            assert_eq!((padder.read(&mut [0; 300]).unwrap(), padder.text()), wanted);
+        }
+    }
+
+    /// Whoever is written to may keep back what was not flushed.
+    #[test]
+    fn flushing_goes_through() {
+        struct Flushed(usize);
+        impl Write for Flushed {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                Ok(bytes.len())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                self.0 += 1;
+                Ok(())
+            }
+        }
+        let mut unpadder = Unpadder::new(Flushed(0));
+        unpadder.write_all(&padded(b"text")).unwrap();
+        unpadder.flush().unwrap();
+        assert_eq!(unpadder.to.0, 1);
+        let (Flushed(times), len) = unpadder.finish("out").unwrap();
+        assert_eq!((times, len), (2, 4));
     }
 
     /// The examples of the paper's rule, worked out by hand: E = floor(log2 L), S = floor(log2 E) + 1, E - S low bits.

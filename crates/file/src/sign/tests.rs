@@ -1,6 +1,14 @@
 //! Both halves of a signature must hold, and only for the message.
 #![allow(clippy::unwrap_used)]
 
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::fs::PermissionsExt,
+};
+
+use sha2::{Digest, Sha512};
+
 use super::*;
 
 fn signed() -> (SigningKey, [u8; HASH], [u8; SIGNATURE]) {
@@ -81,4 +89,125 @@ fn keys_that_prove_nothing_are_refused() {
     assert!(parsed(&bytes[..bytes.len() - 1]).is_err() && parsed(&[&bytes[..], &[0]].concat()).is_err());
     let signing = |bytes: &[u8]| crate::key::text::encode("seal-signing-key-", bytes).parse::<SigningKey>();
     assert!(signing(&[7; 32]).is_ok() && signing(&[7; 31]).is_err() && signing(&[7; 33]).is_err());
+}
+
+/// The key of the seed 00, 01, ... 31 and its signatures by ed25519 and ML-DSA-65, as docs/FORMAT.md has them: key id and ed25519's
+/// signatures are those that Python's `cryptography` makes.
+#[test]
+fn keys_and_signatures_are_what_the_format_says() {
+    let seed: Vec<u8> = (0..32).collect();
+    let key: SigningKey = crate::key::text::encode("seal-signing-key-", &seed).parse().unwrap();
+    let public = key.verifying_key();
+    assert_eq!((public.id_text().as_str(), hex(&public.id())), ("fbb0e6768ed7c352194aacf57292538d", public.id_text()));
+    let (fixed, commitment) = ([b'x'; 12], [b'y'; 32]);
+    let context = ["x".repeat(12), "y".repeat(32)].concat();
+    let cases = [
+        (Signed::Detached { comment: "comment" }, 2, "comment", DETACHED),
+        (Signed::Text { fixed: &fixed, commitment: &commitment }, 1, &context, TEXT),
+    ];
+    let content: [u8; HASH] = Sha512::digest(b"content").into();
+    for (what, kind, context, wanted) in cases {
+        let signature = key.sign(what, &content);
+        assert_eq!(base16ct::lower::encode_string(&signature[..64]), wanted);
+        let of_key = Sha512::digest(public.to_bytes());
+        let message = [b"SEALWRIGHT signature v1", &[kind][..], &of_key, &content, context.as_bytes()].concat();
+        let encoded = ml_dsa::EncodedVerifyingKey::<ml_dsa::MlDsa65>::try_from(&public.to_bytes()[32..]).unwrap();
+        let post_quantum = ml_dsa::Signature::<ml_dsa::MlDsa65>::try_from(&signature[64..]).unwrap();
+        let theirs = ml_dsa::VerifyingKey::<ml_dsa::MlDsa65>::decode(&encoded);
+        assert!(theirs.verify_with_context(&message, b"", &post_quantum));
+    }
+}
+
+const DETACHED: &str = "71cfbb8d9ecdfdc9b1eb9d09320c1226ac2f1246f929a108032c1694a4f2439cab7d1a8b1b04e6f8ad1edbb0f64ca8bc717b6bf6e4cc3b2b2e91f92142353602";
+const TEXT: &str = "1685c5cc5f355ac1dd567c5a27236fdc3b7d7e8a27c3a290eec2bad7cf2b073729c4290005ce3eb75256caa56c90d1b8c3aa0cc8c2313a7d36011bb1c225c609";
+
+#[test]
+fn a_key_file_holds_both_keys() {
+    let key = SigningKey::generate().unwrap();
+    let text = key.to_text();
+    let [comment, secret] = text.lines().collect::<Vec<_>>()[..] else { panic!("two lines") };
+    assert_eq!(comment, format!("# Verification key: {}", key.verifying_key()));
+    assert!(secret.starts_with("SEAL-SIGNING-KEY-1") && secret == secret.to_uppercase());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("signing-key");
+    key.write_file(&path).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(matches!(key.write_file(&path), Err(Error::Exists(of)) if of == path));
+}
+
+#[test]
+fn the_key_that_a_signature_names_is_found() {
+    let [one, other] = [0, 1].map(|_| SigningKey::generate().unwrap().verifying_key().clone());
+    let keys = [one.clone(), other.clone()];
+    assert_eq!((find(&keys, &one.id()).unwrap().id(), find(&keys, &other.id()).unwrap().id()), (one.id(), other.id()));
+    assert!(matches!(find(&keys[..1], &other.id()), Err(Error::OtherSigner(id)) if id == other.id_text()));
+}
+
+/// A writer that says how often it was flushed.
+#[derive(Default)]
+struct Flushed(Vec<u8>, usize);
+
+impl Write for Flushed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.1 += 1;
+        Ok(())
+    }
+}
+
+/// Behind the text stand the key's name and the signature; what reads takes them off again, in pieces of any size.
+#[test]
+fn a_text_is_signed_at_its_end() {
+    let (key, ..) = signed();
+    let (public, other) = (key.verifying_key().clone(), signed().0.verifying_key().clone());
+    let what = Signed::Text { fixed: &[b'x'; 12], commitment: &[b'y'; 32] };
+    for len in [0, 1, 3388, 3389, 3390, 20_000] {
+        let text: Vec<u8> = (0..len).map(|i| (i * 7 % 251) as u8).collect();
+        let read = |piece: usize| {
+            let (mut signer, mut out) = (TextSigner::new(&text[..], &key, what), Vec::new());
+            loop {
+                assert_eq!(signer.read(&mut []).unwrap(), 0);
+                let mut some = vec![0; piece];
+                match signer.read(&mut some).unwrap() {
+                    0 => break,
+                    got => out.extend_from_slice(&some[..got]),
+                }
+                assert_eq!(signer.text(), (out.len().min(len)) as u64);
+            }
+            assert_eq!(signer.read(&mut [0; 9]).unwrap(), 0, "it has ended");
+            out
+        };
+        let whole = read(1000);
+        let signature = key.sign(what, &Sha512::digest(&text).into());
+        assert_eq!(whole, [&text[..], &public.id(), &signature].concat());
+        assert_eq!(read(7), whole);
+        let verified = |bytes: &[u8], piece: usize, keys: &[VerifyingKey]| {
+            let mut verifier = TextVerifier::new(Flushed::default());
+            bytes.chunks(piece).for_each(|bytes| verifier.write_all(bytes).unwrap());
+            verifier.flush().unwrap();
+            verifier.finish(keys, what).map(|(Flushed(text, flushed), len, id)| {
+                assert_eq!((text.len() as u64, flushed), (len, 1));
+                (text, id)
+            })
+        };
+        for piece in [1, 1000, 100_000] {
+            let (out, id) = verified(&whole, piece, std::slice::from_ref(&public)).unwrap();
+            assert!(out == text && id == public.id(), "{len} in {piece}");
+        }
+        let named = verified(&whole, 1000, std::slice::from_ref(&other));
+        assert!(matches!(named, Err(Error::OtherSigner(id)) if id == public.id_text()));
+        // Nobody was named, so that the signature is only taken off.
+        let mut forged = whole.clone();
+        *forged.last_mut().unwrap() ^= 1;
+        assert!(verified(&forged, 1000, &[]).is_ok_and(|(out, id)| out == text && id == public.id()));
+        for wrong in [&forged[..], &whole[..3388]] {
+            let done = verified(wrong, 1000, std::slice::from_ref(&public));
+            assert!(matches!(done, Err(Error::NotAuthentic(Flaw::Signature))), "{len}");
+        }
+        assert!(matches!(verified(&whole[..3388], 1000, &[]), Err(Error::NotAuthentic(Flaw::Signature))));
+    }
 }

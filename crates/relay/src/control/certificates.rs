@@ -139,4 +139,31 @@ mod tests {
         }
         assert!(certificates.0.is_empty() && certificates.may_open(&chain(1), false, &limits, start));
     }
+    #[test]
+    fn what_has_ended_makes_room_for_as_many() {
+        let limits = OpenLimits { sessions: 2, by_certificate: 1e6, of_session: 1.0 };
+        let (mut certificates, now) = (Certificates::default(), Instant::now());
+        let none = OpenLimits { sessions: 0, ..limits };
+        assert!(!certificates.may_open(&chain(1), false, &none, now));
+        [1, 1].iter().for_each(|&byte| drop(certificates.opened(&chain(byte))));
+        assert!(!certificates.may_open(&chain(1), false, &limits, now));
+        certificates.closed(&chain(1));
+        assert!(certificates.may_open(&chain(1), false, &limits, now));
+        certificates.opened(&chain(1));
+        assert!(!certificates.may_open(&chain(1), false, &limits, now), "the other one is still open");
+    }
+
+    /// So many that some of them share a place in the table, which is full.
+    #[test]
+    fn certificates_are_not_taken_for_each_other_and_count_as_memory() {
+        let many = 1792_u16;
+        let mut certificates = Certificates::default();
+        for number in 0..many {
+            certificates.opened(&Arc::new(vec![number.to_be_bytes().to_vec().into(), vec![9; 6].into()]));
+        }
+        assert_eq!((certificates.0.len(), certificates.0.capacity()), (many.into(), many.into()));
+        // Bytes of two certificates and what is known of them, an entry and its byte in the table
+        let least = u64::from(many) * (2 + 6 + 2 * 48 + size_of::<(ByLeaf, Uses)>() as u64 + 1);
+        assert!((least..2 * least).contains(&certificates.bytes()), "{} of {least}", certificates.bytes());
+    }
 }

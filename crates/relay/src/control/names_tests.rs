@@ -180,3 +180,56 @@ fn one_certificate_does_not_take_the_numbers_of_the_others() {
     let bytes = names.bytes();
     assert!((50 * 50..50 * 400).contains(&bytes), "{bytes}");
 }
+
+/// What a name gives back goes to those whose run it is of, whichever way it is given back.
+#[test]
+fn numbers_go_back_to_their_own_run() {
+    let with = |rest: &[&str]| vec![(Some("a".to_owned()), list(&["x.a", "y.a"])), (None, list(rest))];
+    let mut names = new(&with(&["alice", "carol"]), 2, 4);
+    assert_eq!(
+        (number(&mut names, "y.a"), number(&mut names, "alice"), number(&mut names, "carol")),
+        (Ok(1), Ok(2), Ok(3))
+    );
+    assert_eq!(set(&mut names, &with(&["carol", "bob"])), [("alice".to_owned(), 2)]);
+    assert_eq!(number(&mut names, "bob"), Ok(2));
+    // Names that the configuration does not spell out
+    let mut names = new(&with(&["*.load"]), 2, 4);
+    let first = names.number("1.load").expect("room");
+    assert_eq!(
+        (first.index, number(&mut names, "2.load"), number(&mut names, "3.load")),
+        (2, Ok(3), Err(NoNumber::Full))
+    );
+    assert!(names.opened("1.load", first, session(1)));
+    names.closed("1.load", first);
+    assert_eq!((names.find("1.load"), number(&mut names, "3.load")), (Err(NoNumber::Absent), Ok(2)));
+    // And one that it does
+    let spelt = names.number("x.a").expect("it has one");
+    assert!(names.opened("x.a", spelt, session(2)));
+    names.closed("x.a", spelt);
+    assert_eq!((names.find("x.a"), names.open_sessions().count()), (Ok(spelt), 0));
+}
+
+/// A table that is full, so that nothing of it is to spare.
+#[test]
+fn names_and_their_certificates_count_as_memory() {
+    let many = 1792;
+    let mut names = new(&rest(&["*.load"]), many + 1, many + 1);
+    let add = |names: &mut Names, at: u32| {
+        let name = format!("{at}.load");
+        let number = names.number(&name).expect("room");
+        let chain = Chain::new(vec![at.to_be_bytes().to_vec().into()]);
+        assert!(names.opened(&name, number, OpenSession { chain, ..session(0) }));
+    };
+    (0..many).for_each(|at| add(&mut names, at));
+    assert_eq!((names.used(), names.owners.capacity()), (many, many as usize));
+    // A name of at most 16 bytes with what the allocator adds, an entry and its byte in the table
+    let own = u64::from(many) * (16 + 8 + size_of::<(Box<str>, Owner)>() as u64 + 1);
+    let certificates = names.certificates.bytes();
+    assert!(certificates > u64::from(many) * 52, "{certificates}");
+    let bytes = names.bytes();
+    assert!((own + certificates..own + certificates + own / 4).contains(&bytes), "{bytes}");
+    // What is reckoned with for a name is enough when the table has just grown, and not much more.
+    add(&mut names, many);
+    let each = (names.bytes() - names.certificates.bytes()).div_ceil(u64::from(many) + 1);
+    assert!((each..each + 32).contains(&Names::BYTES), "{each}");
+}

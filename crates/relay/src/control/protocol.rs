@@ -80,6 +80,12 @@ pub fn context(session: u32, opened_before: u32) -> [u8; 8] {
 mod tests {
     use super::*;
 
+    /// Both numbers in network order.
+    #[test]
+    fn each_session_of_a_connection_has_its_context() {
+        assert_eq!(context(0x1234_5678, 0x9abc_def0), [0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0]);
+    }
+
     #[test]
     fn lines_look_as_documented() {
         let line = |request: &Request| serde_json::to_string(request).expect("a string in an object");

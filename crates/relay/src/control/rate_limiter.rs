@@ -169,6 +169,9 @@ mod tests {
         assert_eq!(admitted(start), 10);
         assert_eq!(admitted(start + Duration::from_millis(500)), 5);
         assert_eq!(admitted(start + Duration::from_secs(60)), 10, "at most one second's worth at once");
+        let later = start + Duration::from_secs(120);
+        let from_all = (0..100).filter(|&last| limiter.admit(from(last), later).is_some()).count();
+        assert_eq!(from_all, 10, "from all addresses together");
     }
 
     #[test]
@@ -203,15 +206,48 @@ mod tests {
     #[test]
     fn failed_handshakes_cost_more_and_a_network_of_ipv6_shares_one_limit() {
         let now = Instant::now();
-        let limiter = RateLimiter::new(rate(8.0, 100, 100), now);
+        let limiter = RateLimiter::new(Rate { per_second: 100.0, ..rate(8.0, 100, 100) }, now);
         for _ in 0..2 {
             limiter.admit(from(1), now).expect("within the share").failed();
         }
         assert!(limiter.admit(from(1), now).is_none());
+        limiter.admit(from(2), now).expect("within the share").failed();
+        let left = (0..9).filter(|_| limiter.admit(from(2), now).is_some()).count();
+        assert_eq!(left, 4, "of eight; the one that failed cost four");
         let limiter = RateLimiter::new(Rate { per_second: 100.0, per_second_from_one: 1.0, ..rate(1.0, 9, 9) }, now);
         let at = |text: &str| text.parse().expect("an address");
         assert!(limiter.admit(at("2001:db8::1"), now).is_some() && limiter.admit(at("2001:db8::2"), now).is_none());
         assert!(limiter.admit(at("2001:db8:0:1::1"), now).is_some());
         assert!(limiter.admit(at("192.0.2.1"), now).is_some() && limiter.admit(at("::ffff:192.0.2.1"), now).is_none());
+    }
+    #[test]
+    fn other_limits_hold_from_now_on() {
+        let now = Instant::now();
+        let limiter = RateLimiter::new(rate(100.0, 9, 9), now);
+        let inside: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+        limiter.set(rate(100.0, 4, 4));
+        let more: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+        assert_eq!((inside.len(), more.len()), (3, 1));
+    }
+
+    /// Addresses whose share is full again are forgotten when there are too many, unless they have a connection.
+    #[test]
+    fn so_many_addresses_are_remembered_and_no_more() {
+        let start = Instant::now();
+        let limits = Rate { per_second: 1e9, per_second_from_one: 2.0, at_once: 10, at_once_from_one: 1 };
+        let limiter = RateLimiter::new(limits, start);
+        let known = || lock(&limiter.0).by_address.len();
+        let address = |number: usize| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number as u32));
+        let inside = limiter.admit(address(0), start);
+        for number in 1..ADDRESSES {
+            assert!(limiter.admit(address(number), start).is_some(), "{number}");
+        }
+        assert_eq!(known(), ADDRESSES);
+        assert!(limiter.admit(address(ADDRESSES), start).is_none(), "there is no room to remember it");
+        assert!(limiter.admit(address(5), start).is_some(), "one that is remembered");
+        let later = start + Duration::from_secs(1);
+        assert!(limiter.admit(address(ADDRESSES), later).is_some());
+        assert_eq!(known(), 2, "the new one, and the one with a connection");
+        assert!(inside.is_some() && limiter.admit(address(0), later).is_none(), "which has no more than it may");
     }
 }

@@ -191,6 +191,26 @@ mod tests {
     }
 
     #[test]
+    fn names_are_those_of_the_declaration() {
+        for what in Count::ALL {
+            let words = format!("{what:?}").chars().fold(String::new(), |text, letter| match letter {
+                'A'..='Z' if !text.is_empty() => text + "_" + &letter.to_ascii_lowercase().to_string(),
+                letter => text + &letter.to_ascii_lowercase().to_string(),
+            });
+            assert_eq!(what.name(), words);
+        }
+    }
+
+    #[test]
+    fn a_number_is_set_and_others_stay() {
+        let mut counts = Counts::default();
+        counts.one(Count::Paused);
+        counts.set(Count::CpuNanoseconds, 7);
+        counts.set(Count::CpuNanoseconds, 5);
+        assert_eq!((counts.of(Count::CpuNanoseconds), counts.of(Count::Paused), counts.dropped()), (5, 1, 0));
+    }
+
+    #[test]
     fn published_counts_add_up_over_workers() {
         let (a, b) = (Published::default(), Published::default());
         let mut counts = Counts::default();

@@ -27,7 +27,7 @@ mod worker;
 
 pub use count::{Count, Counts};
 pub use relay::{AdmitError, Relay, Stopped};
-pub(crate) use remote::{Frames, MAX_BATCH};
+pub(crate) use remote::{Frames, MAX_BATCH, push_frame};
 pub(crate) use remote_nodes::RemoteNodes;
 pub(crate) use settings::INBOX_BYTES;
 pub use settings::Settings;

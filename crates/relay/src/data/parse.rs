@@ -110,3 +110,7 @@ pub(crate) fn parse(
         at += length;
     }
 }
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

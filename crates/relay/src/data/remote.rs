@@ -47,7 +47,7 @@ impl Batches {
             self.send(ctx, node);
         }
         let batch = &mut self.0[node as usize];
-        push(batch, to, from, data);
+        push_frame(batch, to, from, data);
         true
     }
 
@@ -68,7 +68,8 @@ impl Batches {
     }
 }
 
-fn push(batch: &mut Vec<u8>, to: Address, from: Address, data: &[u8]) {
+/// Appends a frame to a batch.
+pub(crate) fn push_frame(batch: &mut Vec<u8>, to: Address, from: Address, data: &[u8]) {
     batch.extend_from_slice(&to.to_bytes());
     batch.extend_from_slice(&from.to_bytes());
     batch.extend_from_slice(&(data.len() as u16).to_be_bytes());
@@ -83,8 +84,8 @@ mod tests {
     fn frames_are_read_as_they_were_written() {
         let [a, b, c, d] = [1, 2, 3, 4].map(|session| Address { session, generation: 7 * session });
         let mut batch = Vec::new();
-        push(&mut batch, a, b, b"data");
-        push(&mut batch, c, d, b"");
+        push_frame(&mut batch, a, b, b"data");
+        push_frame(&mut batch, c, d, b"");
         assert_eq!(Frames(&batch).collect::<Vec<_>>(), [(a, b, &b"data"[..]), (c, d, &b""[..])]);
         let cut = Frames(&batch[..FRAME + 3]);
         assert_eq!(cut.count(), 0, "a frame that is cut");

@@ -225,4 +225,27 @@ mod tests {
         b.lost(1);
         assert_eq!(b.digest(1), Digest::default());
     }
+    /// What fuzzing relies on.
+    #[test]
+    fn a_directory_that_does_not_agree_with_itself_is_found() {
+        let whole = || {
+            let mut names = Directory::default();
+            names.opened("alice", entry(1, Instant::now()));
+            names.opened("bob", entry(2, Instant::now()));
+            names.check();
+            names
+        };
+        let address = entry(1, Instant::now()).address;
+        let faults: [fn(&mut Directory, Address); 4] = [
+            |names, _| names.digests[1].count += 1,
+            |names, _| names.digests[2].sum ^= 1,
+            |names, address| drop(names.names.insert(address, "carol".into())),
+            |names, address| drop(names.names.insert(Address { generation: 99, ..address }, "alice".into())),
+        ];
+        for (number, fault) in faults.into_iter().enumerate() {
+            let mut names = whole();
+            fault(&mut names, address);
+            assert!(std::panic::catch_unwind(move || names.check()).is_err(), "{number}");
+        }
+    }
 }

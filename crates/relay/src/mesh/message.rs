@@ -14,7 +14,7 @@ use std::str;
 
 use crate::{
     address::Address,
-    data::{Frames, MAX_BATCH},
+    data::{Frames, MAX_BATCH, push_frame},
     mesh::directory::Digest,
 };
 
@@ -120,10 +120,9 @@ pub(crate) fn survives(text: &[u8]) -> Option<bool> {
     let written = match &message {
         Message::Frames(batch) => {
             // A frame that is cut ends a batch; what was before it is the same.
-            let frames: Vec<_> = batch.collect();
-            return Some(
-                frames.iter().map(|(_, _, data)| 2 * Address::LEN + 2 + data.len()).sum::<usize>() < text.len(),
-            );
+            let mut written = vec![FRAMES];
+            batch.for_each(|(to, from, data)| push_frame(&mut written, to, from, data));
+            return Some(text.starts_with(&written));
         }
         Message::Opened { address, age, name } => opened(*address, *age, name),
         Message::Closed { address, name } => closed(*address, name),
@@ -173,6 +172,49 @@ mod tests {
         }
         assert_eq!(read_back, all);
         assert_eq!(names(std::iter::empty()), [[NAMES, FIRST | LAST]]);
+    }
+
+    /// As much in a message as there is room for.
+    #[test]
+    fn names_fill_their_messages() {
+        // Address, age, length and name take 139 bytes, and 442 of them all behind the first two.
+        let name = "n".repeat(122);
+        let lengths = |count| {
+            names(vec![(address(1), 2, name.as_str()); count].into_iter()).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(1), [141]);
+        assert_eq!((lengths(442), lengths(443)), (vec![MAX_BATCH], vec![MAX_BATCH, 141]));
+        assert_eq!(lengths(2 * 442 + 1), [MAX_BATCH, MAX_BATCH, 141]);
+        // A length has one byte.
+        let (long, longer) = ("n".repeat(255), "n".repeat(256));
+        let parts = names([(address(1), 2, longer.as_str()), (address(3), 4, long.as_str())].into_iter());
+        let [part] = &parts[..] else { panic!("one part") };
+        assert_eq!(read(part), Some(Message::Names { part: FIRST | LAST, names: vec![(address(3), 4, &long)] }));
+    }
+
+    #[test]
+    fn every_kind_of_message_survives() {
+        let mut batch = Vec::new();
+        push_frame(&mut batch, address(7), address(8), b"some data");
+        push_frame(&mut batch, address(9), address(8), b"");
+        let list = names([(address(7), -8, "alice"), (address(9), 10, "")].into_iter());
+        let digest = heartbeat(Digest { count: 3, sum: 1 << 60 });
+        for text in [
+            frames(&batch),
+            frames(b""),
+            opened(address(7), -8, "alice"),
+            closed(address(7), ""),
+            digest,
+            request(),
+            list[0].clone(),
+        ] {
+            assert_eq!(survives(&text), Some(true), "{text:?}");
+        }
+        // A frame that is cut, and what is none
+        assert_eq!(survives(&frames(&batch[..batch.len() - 1])), Some(true));
+        assert_eq!((survives(b""), survives(b"\x09"), survives(b"\x05x")), (None, None, None));
+        // What stands in bits that mean nothing is not written again.
+        assert_eq!(survives(&[&[NAMES, 0xff], &list[0][2..]].concat()), Some(true));
     }
 
     #[test]

@@ -90,3 +90,222 @@ fn a_scheme_for_research_must_be_meant() {
     let text = format!("scheme = 'gscm(4k)'\nresearch = true\n{LEAST}");
     assert!(read(&text).expect("meant").scheme.research_only());
 }
+
+/// The least, with lines before its table and behind it.
+fn with(top: &str, limits: &str) -> Result<Config, String> {
+    let (before, tls) = LEAST.split_at(LEAST.find("[tls]").expect("a table"));
+    read(&format!("{before}{top}\n{tls}[limits]\n{limits}\n"))
+}
+
+#[test]
+fn limits_that_are_not_there_are_those_of_the_parts() {
+    let config = read(LEAST).expect("enough");
+    assert_eq!(config.settings, Settings { max_from_one: 2048, ..Settings::default() });
+    let limits = config.control_limits;
+    assert_eq!((limits.rate.per_second, limits.rate.per_second_from_one), (100.0, 50.0));
+    assert_eq!((limits.rate.at_once, limits.rate.at_once_from_one), (64, 16));
+    assert_eq!((limits.time, limits.lifetime), (Duration::from_secs(10), Duration::from_secs(24 * 3600)));
+    assert_eq!((limits.open.by_certificate, limits.open.of_session), (60_000.0, 600.0));
+    assert_eq!((config.drain, config.memory, config.node), (Duration::from_secs(10), 1 << 30, 0));
+    assert_eq!(config.cluster_sessions, 65_536);
+    assert_eq!(config.threads as usize, std::thread::available_parallelism().expect("it is known").get());
+}
+
+#[test]
+fn limits_that_are_there_are_taken() {
+    let limits = "frame_bytes = 3000\nconnections = 7\nqueue_kib = 6\nsender_wait_ms = 8\nstall_seconds = 9\n\
+        first_frame_seconds = 10\nbad_frames = 11\nhandshakes_per_second = 12.5\n\
+        handshakes_per_second_from_one_address = 13.5\nhandshakes_at_once = 14\nhandshakes_from_one_address = 15\n\
+        handshake_seconds = 16\nsession_hours = 0.5\nidle_seconds = 17\nframes_per_second_of_one_session = 18\n\
+        openings_per_minute_with_one_certificate = 19\nopenings_per_minute_of_one_session = 20.5";
+    let config = with("udp = '127.0.0.1:3'\nsessions = 99\nthreads = 3", limits).expect("limits");
+    let wanted = Settings {
+        max_frame: 3000,
+        max_connections: 7,
+        queue: 6144,
+        queues: Settings::default().queues,
+        sender_wait: Duration::from_millis(8),
+        stall: Duration::from_secs(9),
+        first_frame: Duration::from_secs(10),
+        udp: Some("127.0.0.1:3".parse().expect("an address")),
+        max_bad: 11,
+        max_from_one: 4,
+        idle: Duration::from_secs(17),
+        session_rate: 18,
+    };
+    assert_eq!(config.settings, wanted);
+    let limits = config.control_limits;
+    assert_eq!((limits.rate.per_second, limits.rate.per_second_from_one), (12.5, 13.5));
+    assert_eq!((limits.rate.at_once, limits.rate.at_once_from_one), (14, 15));
+    assert_eq!((limits.time, limits.lifetime), (Duration::from_secs(16), Duration::from_secs(1800)));
+    assert_eq!((limits.open.sessions, limits.open.by_certificate, limits.open.of_session), (50, 19.0, 20.5));
+    let shares = with("", "connections_from_one_address = 5\nsessions_of_one_certificate = 6").expect("shares");
+    assert_eq!((shares.settings.max_from_one, shares.control_limits.open.sessions), (5, 6));
+    // What no clock reaches is as good as for ever.
+    let long = with("drain_seconds = 1e300", "session_hours = 1e300").expect("long");
+    assert_eq!(
+        (long.drain, long.control_limits.lifetime),
+        (Duration::from_secs(1_000_000), Duration::from_secs(1_000_000_000))
+    );
+}
+
+/// Each number as far as it may go, and one step farther.
+#[test]
+fn limits_have_ends() {
+    let ends = |top: &str, limits: &str, wrong: &str| match with(top, limits) {
+        Ok(_) => assert_eq!(wrong, "", "{top} {limits} is taken"),
+        Err(why) => assert!(!wrong.is_empty() && why.contains(wrong), "{top} {limits}: {why}"),
+    };
+    ends("", "frame_bytes = 64", "");
+    ends("", "frame_bytes = 63", "frame_bytes must be at least 64");
+    ends("", "frame_bytes = 65_535", "");
+    ends("", "frame_bytes = 65_536\nqueue_kib = 999", "frame_bytes must be at most 65535");
+    // Two of the longest frames.
+    ends("", "frame_bytes = 2049\nqueue_kib = 6", "");
+    ends("", "frame_bytes = 2049\nqueue_kib = 5", "queue_kib must be at least 6");
+    ends("", "replay_window = 1080", "");
+    for name in ["connections", "handshakes_at_once", "handshakes_from_one_address", "handshake_seconds"] {
+        ends("", &format!("{name} = 1"), "");
+        ends("", &format!("{name} = 0"), &format!("{name} must be at least 1"));
+    }
+    for name in ["first_frame_seconds", "idle_seconds", "connections_from_one_address", "sessions_of_one_certificate"] {
+        ends("", &format!("{name} = 1"), "");
+        ends("", &format!("{name} = 0"), &format!("{name} must be at least 1"));
+    }
+    for name in [
+        "handshakes_per_second",
+        "handshakes_per_second_from_one_address",
+        "session_hours",
+        "openings_per_minute_with_one_certificate",
+        "openings_per_minute_of_one_session",
+    ] {
+        ends("", &format!("{name} = 0.001"), "");
+        for value in ["0", "-1", "inf", "nan"] {
+            ends("", &format!("{name} = {value}"), &format!("{name} must be a positive number"));
+        }
+    }
+    ends("drain_seconds = 0", "", "");
+    for value in ["-0.1", "inf", "nan"] {
+        ends(&format!("drain_seconds = {value}"), "", "drain_seconds must be a positive number");
+    }
+    ends("node = 15", "", "");
+    ends("threads = 4\nsessions = 4\ncluster_sessions = 4", "", "");
+    ends("threads = 4\nsessions = 3", "", "sessions must be at least 4");
+    ends("threads = 4\ncluster_sessions = 3", "", "cluster_sessions must be at least 4");
+    ends("sessions = 268_435_456", "", "");
+    ends("sessions = 268_435_457", "", "sessions must be at most 268435456");
+    let wide = |packets: u32| with("", &format!("replay_window = {packets}")).expect("a window").wide_window;
+    assert!(!wide(0) && !wide(56) && wide(57));
+}
+
+#[test]
+fn an_address_for_clients_is_a_host_and_a_port() {
+    let public = |text: &str| with(&format!("public = '{text}'"), "").map(|config| config.public);
+    assert_eq!(public("relay.example:7600"), Ok(Some(("relay.example".into(), 7600))));
+    assert_eq!(public("[::1]:1"), Ok(Some(("[::1]".into(), 1))));
+    for wrong in ["relay.example", "relay.example:", "relay.example:70000", ":x"] {
+        assert!(public(wrong).is_err_and(|why| why.contains("a host and a port")), "{wrong}");
+    }
+}
+
+#[test]
+fn what_clients_may_is_one_list_a_cluster() {
+    let clusters = "[clusters]\nnorth = ['N.x', 'o.x']\nsouth = ['s.x']\n";
+    let text =
+        format!("clients = ['a']\nrevoked = ['B', 'b', 'a']\nthreads = 3\ncluster_sessions = 10\n{LEAST}{clusters}");
+    let config = read(&text).expect("clusters");
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
+    let access = config.access();
+    let wanted = [
+        (None, names(&["a"])),
+        (Some("north".to_owned()), names(&["n.x", "o.x"])),
+        (Some("south".to_owned()), names(&["s.x"])),
+    ];
+    assert_eq!((access.allowed, access.revoked), (wanted.to_vec(), names(&["a", "b"])));
+    assert_eq!(config.cluster(), 4, "of ten sessions each of three workers has at most so many");
+    let again = read(&text.replace("'s.x'", "'o.X'")).expect_err("in two clusters");
+    assert!(again.contains("\"o.x\" is there twice"), "{again}");
+}
+
+#[test]
+fn files_of_names_are_beside_the_configuration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("names.txt"), "# clients\nBob\n\n  carol # since March\n").expect("written");
+    std::fs::write(folder.path().join("gone.txt"), "dave\n").expect("written");
+    let text = format!(
+        "clients = ['alice']\nclients_file = 'names.txt'\nrevoked_file = 'gone.txt'\nadmin = 'a.sock'\n{LEAST}crl = 'c.crl'\n"
+    );
+    let config = Config::parse(&text, folder.path()).expect("files");
+    assert_eq!(
+        (config.clients, config.revoked),
+        (vec!["alice".into(), "bob".into(), "carol".into()], vec!["dave".to_owned()])
+    );
+    let here = |name: &str| Some(folder.path().join(name));
+    assert_eq!((config.clients_file, config.revoked_file), (here("names.txt"), here("gone.txt")));
+    assert_eq!(
+        (config.admin, config.tls.crl, Some(config.tls.certificate)),
+        (here("a.sock"), here("c.crl"), here("c.pem"))
+    );
+    // The configuration itself, by its path.
+    let path = folder.path().join("relay.toml");
+    std::fs::write(&path, &text).expect("written");
+    assert_eq!(Config::read(&path).expect("the same").clients, ["alice", "bob", "carol"]);
+    let missing = folder.path().join("none.toml");
+    assert!(matches!(Config::read(&missing), Err(ConfigError::Io { path, .. }) if path == missing));
+    std::fs::write(&path, "colour = 'red'").expect("written");
+    assert!(matches!(Config::read(&path), Err(ConfigError::Wrong { path: of, .. }) if of == path));
+}
+
+#[test]
+fn tenants_and_rules_become_a_policy() {
+    let tenants = "[tenants]\nacme = ['*.Acme.example']\nbolt = ['*.bolt.example', 'hub']\n";
+    let rule = "[[rules]]\nfrom = ['1.acme.example']\nto = ['Hub']\n";
+    let text = |more: &str| format!("{LEAST}{tenants}{rule}{more}");
+    let may = |text: &str| {
+        let policy = read(text).expect("a policy").policy;
+        let may = |from: &str, to: &str| policy.class(from).may_send_to(policy.class(to));
+        [
+            may("1.acme.example", "2.acme.example"),
+            may("1.acme.example", "hub"),
+            may("hub", "1.acme.example"),
+            may("hub", "2.acme.example"),
+        ]
+    };
+    assert_eq!(may(&text("")), [true, true, true, false]);
+    assert_eq!(may(&text("one_way = true\n")), [true, true, false, false]);
+    let many = format!("{LEAST}{tenants}{}", rule.repeat(33));
+    assert!(read(&many).is_err_and(|why| why.contains("at most 64 directions")));
+    for (one, other) in [("'*.x'", "'*.x'"), ("'1.x'", "'*.x'"), ("'*.x', 'a'", "'b', '1.x'")] {
+        let text = format!("{LEAST}[tenants]\na = [{one}]\nb = [{other}]\n");
+        assert!(read(&text).is_err(), "{text}");
+    }
+    assert!(read(&format!("{LEAST}[tenants]\na = ['*.x', '1.y']\nb = ['*.y.x', '*.z']\n")).is_ok());
+}
+
+#[cfg(feature = "nats")]
+#[test]
+fn a_mesh_has_a_secret_and_a_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mesh.key");
+    let mesh = |secret: &str, mode: u32, more: &str| {
+        std::fs::write(&path, secret).expect("written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
+        let text = format!("{LEAST}[mesh]\nnats = 'nats://n'\nsecret = 'mesh.key'\n{more}\n");
+        let parsed = Config::parse(&text, folder.path()).map_err(|why| why.to_string());
+        parsed.map(|config| config.mesh.map(|mesh| (mesh.nats, mesh.name, *mesh.secret)))
+    };
+    let digits = "0a".repeat(32) + "\n";
+    let wanted = |name: &str| Ok(Some(("nats://n".to_owned(), name.to_owned(), [10; 32])));
+    assert_eq!(mesh(&digits, 0o600, ""), wanted("sealwright"));
+    assert_eq!(mesh(&digits, 0o600, "name = 'a.b-_9'"), wanted("a.b-_9"));
+    for name in ["", ".", "a.", ".a", "a b", "a.*", "a>"] {
+        let refused = mesh(&digits, 0o600, &format!("name = '{name}'"));
+        assert!(refused.is_err_and(|why| why.contains("mesh.name")), "{name}");
+    }
+    for secret in [&digits[2..], "", &"0g".repeat(32), &"0a".repeat(33)] {
+        assert!(mesh(secret, 0o600, "").is_err_and(|why| why.contains("64 hexadecimal digits")), "{secret}");
+    }
+    assert!(mesh(&digits, 0o640, "").is_err());
+    assert_eq!(read(LEAST).expect("enough").mesh, None);
+}
