@@ -220,6 +220,7 @@ mod tests {
         assert!(limiter.admit(at("2001:db8:0:1::1"), now).is_some());
         assert!(limiter.admit(at("192.0.2.1"), now).is_some() && limiter.admit(at("::ffff:192.0.2.1"), now).is_none());
     }
+
     #[test]
     fn other_limits_hold_from_now_on() {
         let now = Instant::now();
