@@ -144,6 +144,9 @@ mod tests {
                 titles += usize::from(drawing.contains("&lt;i&gt;sealwright"));
             }
         }
-        assert!(drawings >= 20 && titles >= 5, "{drawings} drawings, {titles} of them with a title that must stay text");
+        assert!(
+            drawings >= 20 && titles >= 5,
+            "{drawings} drawings, {titles} of them with a title that must stay text"
+        );
     }
 }
