@@ -3,7 +3,7 @@
 //! build, for which one of them waits, then the cores.
 
 use std::{
-    env, fs, io,
+    fs, io,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
@@ -15,13 +15,10 @@ pub(crate) struct Beside(Option<Child>);
 
 impl Beside {
     /// Begins the build of the release binaries. What fails here fails again in its step, which says why.
-    pub(crate) fn begin() -> Beside {
-        let begun = env::current_exe().and_then(|program| {
-            let mut command = Command::new("nice");
-            command.args(["-n", "10"]).arg(program).arg("release");
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
-        });
-        Beside(begun.ok())
+    pub(crate) fn begin(steps: &Steps) -> Beside {
+        let mut command = Command::new("nice");
+        command.args(["-n", "10"]).arg(steps.program()).arg("release");
+        Beside(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok())
     }
 
     /// Waits for its end.
@@ -54,7 +51,7 @@ impl Apart {
         let mut child = Command::new("nice");
         child
             .args(["-n", "19"])
-            .arg(env::current_exe()?)
+            .arg(steps.program())
             .arg(command)
             .env(RESULTS, &results)
             .stdin(Stdio::null())

@@ -186,7 +186,7 @@ fn main() -> ExitCode {
             "fuzz" => fuzz::run(&mut steps, rest),
             "unit" => {
                 // Where release binaries are needed later, their build may begin now.
-                beside = several.then(Beside::begin);
+                beside = several.then(|| Beside::begin(&steps));
                 steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
             }
             "levels" => {

@@ -14,6 +14,8 @@ pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
 /// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
+    /// Where this program was when it began: the tests build it anew.
+    program: PathBuf,
     results: Results,
 }
 
@@ -36,11 +38,16 @@ impl Results {
 
 impl Steps {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Steps { root, results: Results::default() }
+        Steps { root, program: env::current_exe().unwrap_or_default(), results: Results::default() }
     }
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// This program, to run another of its commands.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// The folder in which cargo builds.

@@ -145,7 +145,7 @@ mod tests {
             }
         }
         assert!(
-            drawings >= 20 && titles >= 5,
+            drawings >= 10 && titles >= 5,
             "{drawings} drawings, {titles} of them with a title that must stay text"
         );
     }
