@@ -54,7 +54,8 @@ fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()>
         let name = package["name"].as_str().unwrap_or_default();
         let version = package["version"].as_str().unwrap_or_default();
         let archive = folder.join("package").join(format!("{name}-{version}.crate"));
-        let status = Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&to).status()?;
+        // Its times are those of now: with those of a package, always the same, cargo would take what it built of an earlier one.
+        let status = Command::new("tar").arg("-xmzf").arg(&archive).arg("-C").arg(&to).status()?;
         if !status.success() {
             return Err(io::Error::other(format!("{} cannot be unpacked", archive.display())));
         }
