@@ -10,8 +10,9 @@ from .cores import Core
 from .sim import cases
 from .tools import BUILD, HEADERS, RTL, sources
 
-CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1)]
-JOINED = [Core("gcm", "aes128", 1), Core("ocb", "aes128", 1, slots=1, keep=1)]  # behind their registers
+ONE = Core("ocb", "aes128", 1, slots=1, keep=1)
+CORES = [Core("ocb", "aes128", 1, hold=65535), Core("gcm", "aes128", 1), ONE]
+JOINED = [Core("gcm", "aes128", 1), ONE]  # behind their registers, which refuse a slot that is not there before the core does
 # Parameters of the registers alone.
 REGISTERS = [{}, {"Cipher": 2, "Lanes": 1, "Slots": 8, "Tag": 12, "Opens": 0, "Keep": 1, "Hold": 1500},
              {"Mode": 1, "Cipher": 1, "Lanes": 2, "Opens": 0}]

@@ -83,8 +83,7 @@ def row(core, generator, blocks, full):
     if core.opens and counts["tag_bits"] != bits:
         raise SystemExit(f"{counts['tag_bits']} bits of a tag were wrong alone, not {bits}")
     # A packet a cycle; of OCB 64 packets need a block for their nonces, which takes a tag's place.
-    cycles = pace.steady(program, core, generator, 16 * core.lanes)
-    if cycles > 1.1 and not core.hold:
+    if not core.hold and (cycles := pace.steady(program, core, generator, 16 * core.lanes)) > 1.1:
         raise SystemExit(f"packets of one beat take {cycles:.2f} cycles")
     found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
              "vectors": known["packets"], **counts, "tests_sha256": closure.tests()}

@@ -7,7 +7,8 @@ import struct
 import cocotb
 from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_protocol import BEAT, HOLD, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, flags, frame, load, start
+from test_protocol import (BEAT, BUSY, ERASED, HOLD, KEEP, KEPT, LOADED, LONG, OK, SHORT, SLOT, cases, flags, frame, load,
+                           start)
 
 WITHIN = (200, "us")
 
@@ -102,9 +103,6 @@ async def key_command(ends, slot, key, erase=0):
     """Gives a command for a key and waits for its end."""
     await with_timeout(ends["key"].begin(slot, key, erase), *WITHIN)
     return await with_timeout(ends["key"].end(), *WITHIN)
-
-
-LOADED, ERASED, BUSY = range(3)
 
 
 async def refused(ends, case):

@@ -78,6 +78,9 @@ def flags(status, opens, text):
     return 32 * bool(text) + 4 * status + 2 * opens + (opens and status == OK)
 
 
+LOADED, ERASED, BUSY = range(3)  # how a command for a key ends
+
+
 class KeyStream:
     """The port of the keys: a stream of commands, and the cycle in which one ends."""
 
@@ -106,7 +109,7 @@ class KeyStream:
     async def refuses(self, slot, key, erase):
         """Whether a command for a slot that is not there ends like one for a busy slot."""
         await self.begin(slot, key, erase)
-        return await self.end() == (2, slot)
+        return await self.end() == (BUSY, slot)
 
     async def event(self):
         """Waits for the cycle in which a command ends."""
