@@ -2,7 +2,7 @@
 
 use std::{
     fs::OpenOptions,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
@@ -190,11 +190,16 @@ fn reload(config: &Config) -> Result<(), CommandError> {
     };
     match ask(socket, AdminRequest::Reload) {
         Ok(_) => Ok(()),
-        Err(AdminError::Socket { .. }) => {
+        // Nobody listens. Who may not ask, or gets no answer, does not know whether the relay has read it
+        Err(AdminError::Socket { error, .. })
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
+        {
             say(format_args!("sealwright: the relay does not run: it reads this when it starts"));
             Ok(())
         }
-        Err(error) => Err(CommandError::failed(error)),
+        Err(error) => {
+            Err(CommandError::failed(error).hint("the file is changed, but a relay that runs may not have read it yet"))
+        }
     }
 }
 

@@ -2,7 +2,12 @@
 #![cfg(feature = "relay")]
 #![allow(clippy::unwrap_used)]
 
-use std::{io::Write, process::Stdio};
+use std::{
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use sealwright_transcripts::{Sandbox, TrialRelay, change, text};
 
@@ -84,6 +89,59 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     relay.event("draining");
     assert_eq!(relay.event("stopped")["all_left"], true);
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));
+}
+
+/// Whoever asks, and however often: systemd hears in time that the relay lives.
+#[test]
+fn questions_do_not_put_off_the_watchdog() {
+    let sandbox = Sandbox::new();
+    let relay = TrialRelay::start_in(&sandbox, |text| text, &[("WATCHDOG_USEC", "1000000")]);
+    let start = Instant::now();
+    let mut asked = 0;
+    std::thread::scope(|scope| {
+        let heard = scope.spawn(|| {
+            let mut heard = Instant::now();
+            for _ in 0..6 {
+                assert_eq!(relay.notification(), "WATCHDOG=1");
+                // Half a second, if the machine has time; nothing may put it off for good
+                assert!(heard.elapsed() < Duration::from_secs(20));
+                heard = Instant::now();
+            }
+        });
+        while !heard.is_finished() && start.elapsed() < Duration::from_secs(25) {
+            assert_eq!(sandbox.run("relay status -c trial/relay.toml").code, 0);
+            asked += 1;
+        }
+        assert!(heard.is_finished(), "nothing for {:?}, and {asked} questions", start.elapsed());
+    });
+    assert!(asked > 3, "{asked} questions");
+}
+
+/// What was written but not read by the relay is not said to be done.
+#[test]
+fn a_relay_that_does_not_answer_has_revoked_nobody() {
+    let sandbox = Sandbox::new();
+    let mut relay = TrialRelay::start_with(&sandbox, |text| format!("drain_seconds = 30\n{text}"));
+    let frames = relay.serving["frames"].as_str().unwrap();
+    let connection = std::net::TcpStream::connect(frames).unwrap();
+    relay.signal("TERM");
+    assert_eq!(relay.notification(), "STOPPING=1");
+    relay.event("draining");
+    let revoke = sandbox.run("relay revoke alice -c trial/relay.toml");
+    let said = revoke.err;
+    assert!(revoke.code == 1 && said.contains("it is ending") && said.contains("hint:"), "{} {said}", revoke.code);
+    drop(connection);
+    assert_eq!(relay.child.wait().unwrap().code(), Some(0));
+    // Nobody is there to read it
+    let revoke = sandbox.run("relay revoke bob -c trial/relay.toml");
+    assert!(revoke.code == 0 && revoke.err.contains("the relay does not run"), "{} {}", revoke.code, revoke.err);
+    // Somebody may be there
+    let socket = std::os::unix::net::UnixListener::bind(sandbox.path("trial/relay.sock")).unwrap();
+    std::fs::set_permissions(sandbox.path("trial/relay.sock"), PermissionsExt::from_mode(0o600)).unwrap();
+    let silent = std::thread::spawn(move || drop(socket.accept().unwrap()));
+    let revoke = sandbox.run("relay revoke carol -c trial/relay.toml");
+    assert_eq!(revoke.code, 1, "{}", revoke.err);
+    silent.join().unwrap();
 }
 
 #[cfg(feature = "public-keys")]

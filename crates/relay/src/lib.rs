@@ -14,6 +14,7 @@ pub mod serve;
 mod errors;
 #[cfg(feature = "nats")]
 mod mesh;
+mod patterns;
 mod policy;
 
 pub use address::Address;

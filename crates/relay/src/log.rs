@@ -83,19 +83,19 @@ fn line(event: &str, about: &[(&str, Value)]) -> String {
 
 fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64) {
     for entry in entries {
-        // An output that fails must not stop the relay
-        let _ = match entry {
+        let count = lost.swap(0, Ordering::Relaxed);
+        let about = [("lines", count.into())];
+        let mut text = if count > 0 { line("log-lines-lost", &about) + "\n" } else { String::new() };
+        let written = match entry {
             Entry::Line(line) => {
-                let count = lost.swap(0, Ordering::Relaxed);
-                let about = [("lines", count.into())];
-                let notice = (count > 0).then(|| self::line("log-lines-lost", &about) + "\n");
-                writeln!(out, "{}{line}", notice.unwrap_or_default()).and_then(|()| out.flush())
+                text += &(line + "\n");
+                None
             }
-            Entry::Flush(reply) => {
-                let _ = reply.try_send(());
-                Ok(())
-            }
+            Entry::Flush(reply) => Some(reply),
         };
+        // An output that fails must not stop the relay
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let _ = written.map(|reply| reply.try_send(()));
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::patterns::Patterns;
+
 /// The most rules: each takes a bit for each of its directions.
 const BITS: usize = 64;
 
@@ -31,9 +33,10 @@ pub(crate) struct Rule {
 /// Tenants and rules of a configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
-    tenants: Vec<Tenant>,
+    /// Names of tenants, and which names are theirs.
+    tenants: Vec<(String, Patterns)>,
     /// Sender's and receiver's patterns, each in one direction.
-    ways: Vec<[Vec<String>; 2]>,
+    ways: Vec<[Patterns; 2]>,
     number: u32,
 }
 
@@ -78,6 +81,7 @@ impl Policy {
         }
         let mut ways = Vec::new();
         for Rule { from, to, one_way } in rules {
+            let [from, to] = [from, to].map(|names| Patterns::of(&names));
             if !one_way {
                 ways.push([to.clone(), from.clone()]);
             }
@@ -86,6 +90,7 @@ impl Policy {
         if ways.len() > BITS {
             return Err(TooManyRules);
         }
+        let tenants = tenants.into_iter().map(|Tenant { name, names }| (name, Patterns::of(&names))).collect();
         Ok(Policy { tenants, ways, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
     }
 
@@ -101,7 +106,7 @@ impl Policy {
 
     /// What it says of a name.
     pub(crate) fn class(&self, name: &str) -> Class {
-        self.class_by(|pattern| matches(pattern, name))
+        self.class_by(|patterns| patterns.find(name).is_some())
     }
 
     /// Whether a certificate with this DNS name, which may begin with a wildcard, may look up that name.
@@ -112,41 +117,26 @@ impl Policy {
         let other = self.class(name);
         let one = self.class(dns_name);
         // A wildcard may stand for names of several tenants: each of them counts
-        let wild = |at: usize| self.tenants[at].names.iter().any(|pattern| overlap(pattern, dns_name));
+        let wild = |at: usize| self.tenants[at].1.overlap(dns_name);
         let tenants = (0..self.tenants.len()).filter(|at| dns_name.starts_with("*.") && wild(*at));
-        let rules = if dns_name.starts_with("*.") { self.class_by(|pattern| overlap(pattern, dns_name)) } else { one };
+        let rules = if dns_name.starts_with("*.") { self.class_by(|patterns| patterns.overlap(dns_name)) } else { one };
         let both = |class: Class| class.may_send_to(other) || other.may_send_to(class);
         both(one) || both(rules) || tenants.map(|at| Class { tenant: at as u32 + 1, ..one }).any(both)
     }
 
     /// The tenant of a name; none for names that no tenant has.
     pub(crate) fn tenant(&self, name: &str) -> Option<&str> {
-        let tenant = self.tenants.iter().find(|tenant| tenant.names.iter().any(|pattern| matches(pattern, name)));
-        tenant.map(|tenant| tenant.name.as_str())
+        self.tenants.iter().find(|(_, names)| names.find(name).is_some()).map(|(tenant, _)| tenant.as_str())
     }
 
-    fn class_by(&self, is: impl Fn(&str) -> bool) -> Class {
-        let any = |patterns: &[String]| patterns.iter().any(|pattern| is(pattern));
-        let tenant = self.tenants.iter().position(|tenant| any(&tenant.names)).map_or(0, |at| at as u32 + 1);
+    fn class_by(&self, is: impl Fn(&Patterns) -> bool) -> Class {
+        let tenant = self.tenants.iter().position(|(_, names)| is(names)).map_or(0, |at| at as u32 + 1);
         let bits = |side: usize| {
-            let there = self.ways.iter().enumerate().filter(|(_, way)| any(&way[side]));
+            let there = self.ways.iter().enumerate().filter(|(_, way)| is(&way[side]));
             there.fold(0, |bits, (at, _)| bits | 1 << at)
         };
         Class { policy: self.number, tenant, from: bits(0), to: bits(1) }
     }
-}
-
-/// Whether a name matches a pattern: it is the pattern, or `*.` stands for its first label.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_prefix("*.") {
-        Some(rest) => name.split_once('.').is_some_and(|(first, after)| !first.is_empty() && after == rest),
-        None => pattern == name,
-    }
-}
-
-/// Whether some name matches both patterns.
-pub(crate) fn overlap(a: &str, b: &str) -> bool {
-    a == b || matches(a, b) || matches(b, a)
 }
 
 #[cfg(test)]

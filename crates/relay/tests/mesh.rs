@@ -54,6 +54,25 @@ fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
     assert!(String::from_utf8(mesh.log.bytes()).unwrap().contains("\"event\":\"moved\""));
 }
 
+/// A name that only a wildcard allows gives back its number, and its certificate's share, also when it went to another node.
+#[test]
+fn a_session_that_moves_makes_room_where_it_was() {
+    let Some(mesh) = Mesh::with(|text| text.replace("[limits]", "[limits]\nsessions_of_one_certificate = 1")) else {
+        return;
+    };
+    let at = |name: &str, node: usize| {
+        let mut identity = mesh.identity("load.test", &[node]);
+        identity.name = name.to_owned();
+        identity.open(&[])
+    };
+    at("1.load.test", 1).unwrap();
+    assert!(matches!(at("2.load.test", 1), Err(ClientError::Refused(why)) if why.contains("all the sessions")));
+    at("1.load.test", 3).unwrap();
+    until("room", || at("2.load.test", 1).is_ok());
+    // Five names are spelled out, and have numbers of their own
+    until("its number", || mesh.metric(1, "session_numbers") == 5);
+}
+
 #[test]
 fn a_mesh_of_three_survives_the_loss_of_one() {
     let Some(mut mesh) = Mesh::start() else { return };

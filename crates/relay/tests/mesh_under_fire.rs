@@ -1,5 +1,5 @@
 //! Three nodes as processes of their own, with traffic, while one of them is killed again and again, nodes are parted from the
-//! others, one is paused, and strangers forge and repeat frames and messages.
+//! others, one is paused, and strangers forge and repeat frames and messages, or listen at NATS and do not read.
 //!
 //! What is promised, and looked at here:
 //!
@@ -7,7 +7,7 @@
 //!   to other nodes and the lines between them.
 //! * Frames between clients of two nodes that live arrive at most once and unchanged. Those that are under way when the nodes are
 //!   parted may be lost, or come late: behind others that were sent after them over another connection to NATS.
-//! * A stream (`sealwright client`) that has a node to go to, and the time, ends whole and in order at both ends, also when the
+//! * A stream (`sealwright client`, also with `--udp`) that has a node to go to, and the time, ends whole and in order at both ends, also when the
 //!   node of one or both of its clients is killed. One that ends with success at one end was written whole at the other.
 //! * A stream that has not the time ends with an error; what was written until then is its beginning, or the beginning of one that
 //!   the same two had before and that did not end well: what was under way then came late.
@@ -55,11 +55,13 @@ use talker::Talker;
 
 /// The node that is killed.
 const VICTIM: usize = 2;
+/// The number of the first stream after the fire.
+const LAST: u64 = 10;
 /// The number of the first stream of those that come one after the other.
-const LAPS: u64 = 8;
-const NAMES: [&str; 16] = [
+const LAPS: u64 = 12;
+const NAMES: [&str; 20] = [
     "near0", "near1", "near2", "near3", "cross0", "cross1", "lasting0", "lasting1", "moving0", "moving1", "same0",
-    "same1", "last0", "last1", "lap0", "lap1",
+    "same1", "loose0", "loose1", "mixed0", "mixed1", "last0", "last1", "lap0", "lap1",
 ];
 
 #[test]
@@ -142,8 +144,13 @@ fn cross_pair(mut a: Talker, mut b: Talker, over: &AtomicBool) -> (u64, u64) {
 }
 
 /// A stream each way that lasts as long as the traffic. Returns its bytes, and how often it connected again.
-fn lasting(nodes: &Processes, number: u64, ends: [(&str, &[usize]); 2], over: &Arc<AtomicBool>) -> (u64, usize) {
-    let kind = Kind { number, oldest: number, wait: 120, most: [u64::MAX; 2] };
+fn lasting(
+    nodes: &Processes,
+    number: u64,
+    (datagrams, ends): ([bool; 2], [(&str, &[usize]); 2]),
+    over: &Arc<AtomicBool>,
+) -> (u64, usize) {
+    let kind = Kind { number, oldest: number, wait: 120, most: [u64::MAX; 2], datagrams };
     let ends = streams(nodes, &kind, ends, over);
     let outcomes = ends.each_ref().map(|end| &end.outcome);
     assert!(look_at(&ends), "{outcomes:?}");
@@ -233,6 +240,18 @@ fn forge_messages(nodes: &Processes, over: &AtomicBool) -> u64 {
     said
 }
 
+/// Listens at NATS and does not read, again and again. Returns how often.
+fn listen_and_sleep(nodes: &Processes, over: &AtomicBool) -> u64 {
+    let (mut random, mut slept) = (Random::new(15), 0);
+    while !over.load(Ordering::Relaxed) {
+        let mut eavesdropper = Eavesdropper::at(nodes.nats.port);
+        eavesdropper.ask();
+        pause(&mut random, 100, 4000);
+        slept += 1;
+    }
+    slept
+}
+
 /// Every frame that arrived was opened or was bad; every one that was opened here or came from another node was queued, passed on,
 /// or dropped, with the reason; every one that was passed on was sent or counted as undelivered.
 fn adds_up(metrics: &Metrics) -> bool {
@@ -263,11 +282,17 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
         let near = near.each_mut().map(|pair| scope.spawn(move || near_pair(pair, traffic)));
         let cross = scope.spawn(move || cross_pair(cross0, cross1, traffic));
         let streams = [
-            (0, [("lasting0", &[1][..]), ("lasting1", &[3][..])]),
-            (2, [("moving0", &[1][..]), ("moving1", &[VICTIM, 3][..])]),
-            (4, [("same0", &[VICTIM][..]), ("same1", &[VICTIM][..])]),
+            ([false; 2], [("lasting0", &[1][..]), ("lasting1", &[3][..])]),
+            ([false; 2], [("moving0", &[1][..]), ("moving1", &[VICTIM, 3][..])]),
+            ([false; 2], [("same0", &[VICTIM][..]), ("same1", &[VICTIM][..])]),
+            ([true; 2], [("loose0", &[1][..]), ("loose1", &[VICTIM, 3][..])]),
+            ([true, false], [("mixed0", &[3][..]), ("mixed1", &[VICTIM][..])]),
         ];
-        let streams = streams.map(|(number, ends)| scope.spawn(move || lasting(nodes, number, ends, traffic)));
+        let mut number = 0;
+        let streams = streams.map(|ends| {
+            number += 2;
+            scope.spawn(move || lasting(nodes, number - 2, ends, traffic))
+        });
         let laps = scope.spawn(move || laps(nodes, fire));
         // The victim does not know whose they are
         let forged = [(1, 0), (2, 0), (3, 1)].map(|(node, of)| {
@@ -275,6 +300,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
             scope.spawn(move || forge(nodes, node, seen, traffic))
         });
         let said = scope.spawn(move || forge_messages(nodes, traffic));
+        let slept = scope.spawn(move || listen_and_sleep(nodes, traffic));
         let kills = scope.spawn(move || kills(nodes, fire));
         let partings = scope.spawn(move || partings(nodes, fire));
         let start = Instant::now();
@@ -286,26 +312,22 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
         nodes.have_met();
         let laps = laps.join().unwrap();
         // After the fire everything is as before
-        let most = [200_000, 100_000];
-        let last = streams::streams(
-            nodes,
-            &Kind { number: 6, oldest: 6, wait: 120, most },
-            [("last0", &[VICTIM]), ("last1", &[3])],
-            &Arc::default(),
-        );
+        let kind = Kind { number: LAST, oldest: LAST, wait: 120, most: [200_000, 100_000], datagrams: [false; 2] };
+        let last = streams::streams(nodes, &kind, [("last0", &[VICTIM]), ("last1", &[3])], &Arc::default());
         assert!(look_at(&last), "nothing is in the way any more");
         drop(ends);
         let near = near.map(|pair| pair.join().unwrap());
         let (sent, arrived) = cross.join().unwrap();
         let streams = streams.map(|pair| pair.join().unwrap());
         let (forged, said) = (forged.map(|forged| forged.join().unwrap()), said.join().unwrap());
+        let slept = slept.join().unwrap();
         println!(
             "kills: {kills}; partings: {partings:?}; frames within nodes: {near:?}, between nodes: {sent}, {arrived} came; \
-             streams: {streams:?} bytes, connected again; laps: {laps:?}; forged: {forged:?} frames, {said} messages"
+             streams: {streams:?} bytes, connected again; laps: {laps:?}; forged: {forged:?} frames, {said} messages; slow listeners: {slept}"
         );
         assert!(kills >= 2 && partings.len() == 3, "the fire burnt");
         assert!(near.iter().all(|arrived| *arrived > 100) && (100..sent).contains(&arrived), "and partings part");
-        assert!(streams.iter().all(|(bytes, _)| *bytes > 50_000) && streams[1].1 > 0 && streams[2].1 > 0);
+        assert!(streams.iter().all(|(bytes, _)| *bytes > 50_000) && streams[1..].iter().all(|(_, again)| *again > 0));
     });
     drop(near);
     for node in 1..=3 {
@@ -335,7 +357,9 @@ fn laps(nodes: &Processes, over: &AtomicBool) -> (u64, BTreeMap<String, u64>) {
         if over.load(Ordering::Relaxed) {
             break;
         }
-        let kind = Kind { number, oldest: LAPS, wait: 8, most: [0, 1].map(|_| random.below(100_000) as u64) };
+        let most = [0, 1].map(|_| random.below(100_000) as u64);
+        let datagrams = [0, 1].map(|_| random.below(2) == 0);
+        let kind = Kind { number, oldest: LAPS, wait: 8, most, datagrams };
         let ends = streams(nodes, &kind, [("lap0", &[1]), ("lap1", &[VICTIM, 3])], &never);
         whole += u64::from(look_at(&ends));
         for error in ends.iter().filter_map(|end| end.outcome.as_ref().err()) {

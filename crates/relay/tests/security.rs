@@ -186,3 +186,30 @@ fn a_reload_that_needs_a_restart_is_refused_and_changes_nothing() {
     assert!(refused.to_string().contains("memory_mib"), "{refused}");
     identity(directory.path(), &server, "alice").open(&[]).unwrap();
 }
+
+/// A number that has had all its keys is nobody's: the client gets another one, and what was under the old one ends.
+#[test]
+fn a_number_that_is_used_up_leaves_no_session_behind() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let (server, _log) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let first = alice.open(&[]).unwrap().address;
+    let relay = server.relay();
+    let (shard, slot) = relay.layout().locate(first.session).unwrap();
+    let grant = relay.change(shard, slot..slot + 1, move |sessions| {
+        let material = Material::random().unwrap();
+        (1..u16::MAX).map(|_| sessions.admit(slot, first.session, &material).unwrap()).last().unwrap()
+    });
+    let mut old = sealwright_session::Client::new(&grant.unwrap());
+    let next = alice.open(&[]).unwrap().address;
+    assert_ne!(next.session, first.session, "nothing but another number is left");
+    until("the end of the old session", || relay.live() == 1);
+    let mut stream = TcpStream::connect(relay.address()).unwrap();
+    let to = [&first.generation.to_be_bytes()[..], b"hello"].concat();
+    stream.write_all(&old.seal(first.session, &to).unwrap()).unwrap();
+    until("its frame is of nobody", || relay.counts().of(Count::Unknown) == 1);
+    assert_eq!(relay.counts().of(Count::Opened), 0);
+    edit(directory.path(), |text| text.replace("\"alice\"", ""));
+    server.reload(&config(directory.path())).unwrap();
+    until("the end of the new session", || relay.live() == 0);
+}

@@ -32,6 +32,11 @@ impl TrialRelay {
 
     /// The same with another configuration.
     pub fn start_with(sandbox: &Sandbox, configure: impl Fn(String) -> String) -> TrialRelay {
+        TrialRelay::start_in(sandbox, configure, &[])
+    }
+
+    /// The same with more variables in its environment.
+    pub fn start_in(sandbox: &Sandbox, configure: impl Fn(String) -> String, variables: &[(&str, &str)]) -> TrialRelay {
         sandbox.run("serve --init trial --client alice --client bob --client *.load.test");
         change(sandbox, "relay.toml", |text| {
             ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(&format!(":{port}"), ":0"))
@@ -43,6 +48,7 @@ impl TrialRelay {
             .command()
             .args(["serve", "trial/relay.toml"])
             .env("NOTIFY_SOCKET", sandbox.path("notify"))
+            .envs(variables.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

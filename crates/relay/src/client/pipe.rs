@@ -20,6 +20,7 @@ use crate::{
         reliable::ReliableStream,
         transport::Route,
     },
+    control::protocol::TOO_OFTEN,
 };
 
 /// Bytes read from the input at once.
@@ -37,6 +38,8 @@ const SILENCE: Duration = Duration::from_secs(2);
 const KEEPALIVE: Duration = Duration::from_secs(15);
 /// How long to wait between attempts to reach the relay.
 const RETRY: Duration = Duration::from_millis(200);
+/// How long at most before another session is opened, if nothing comes over one after the other.
+const LONGEST_RETRY: Duration = Duration::from_secs(3);
 /// A new session is opened when fewer blocks than this are left.
 const RENEW_BELOW: u64 = 1 << 24;
 
@@ -222,6 +225,9 @@ impl Trouble {
                 Err(ClientError::Relay { error, .. }) if is_temporary(&error) && self.since.elapsed() < pipe.wait => {
                     std::thread::sleep(RETRY);
                 }
+                Err(ClientError::Refused(why)) if why == TOO_OFTEN && self.since.elapsed() < pipe.wait => {
+                    std::thread::sleep(LONGEST_RETRY.min(pipe.wait));
+                }
                 opened => return opened,
             }
         }
@@ -239,6 +245,10 @@ impl Trouble {
         watch("connecting again");
         if self.tries == 1 && channel.blocks_left() >= RENEW_BELOW && channel.reconnect(poll.registry()).is_ok() {
             return Ok(None);
+        }
+        // A relay that is full accepts and closes: each session more would only use up what this name may open
+        if let Some(more) = self.tries.checked_sub(3) {
+            std::thread::sleep(LONGEST_RETRY.min(RETRY * (1 << more.min(8))));
         }
         loop {
             let session = self.open(pipe)?;

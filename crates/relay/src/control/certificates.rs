@@ -34,7 +34,7 @@ impl Minute {
         let begin = self.0.map_or(now, |used| used.max(now));
         let there = begin - now < Duration::from_secs(60);
         if there {
-            self.0 = Some(begin + Duration::from_secs_f64(60.0 / per_minute));
+            self.0 = Some(begin + Duration::from_secs_f64((60.0 / per_minute).min(1e9)));
         }
         there
     }
@@ -139,6 +139,13 @@ mod tests {
         }
         assert!(certificates.0.is_empty() && certificates.may_open(&chain(1), false, &limits, start));
     }
+
+    #[test]
+    fn a_share_may_be_as_small_as_a_number_can_be() {
+        let (mut share, now) = (Minute::default(), Instant::now());
+        assert!(share.take(1e-300, now) && !share.take(1e-300, now + Duration::from_secs(1_000_000)));
+    }
+
     #[test]
     fn what_has_ended_makes_room_for_as_many() {
         let limits = OpenLimits { sessions: 2, by_certificate: 1e6, of_session: 1.0 };

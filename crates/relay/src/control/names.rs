@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     control::certificates::{Certificates, Chain, Minute, OpenLimits},
-    policy::{matches, overlap},
+    patterns::Patterns,
 };
 
 /// Who may have a session: the name of a cluster, or none for the rest, and its names. `*.x` stands for any first label.
@@ -25,10 +25,14 @@ pub(crate) type Allowed = Vec<(Option<String>, Vec<String>)>;
 #[derive(Debug)]
 pub(crate) struct Names {
     groups: Vec<Group>,
+    /// The names of all groups, each with the place of its group.
+    allowed: Patterns,
     owners: HashMap<Box<str>, Owner>,
     certificates: Certificates,
     /// Names that may not have a session although they are allowed.
-    revoked: Vec<String>,
+    revoked: Patterns,
+    /// Indexes of names that are gone, and runs of clusters, which nobody gets before [`Names::settle`].
+    leaving: (Vec<u32>, Vec<u32>),
     /// Indexes of one run.
     run: u32,
     limit: u32,
@@ -49,6 +53,8 @@ struct Owner {
     number: Number,
     /// The session, if one was opened.
     open: Option<OpenSession>,
+    /// How many clients are opening it right now: meanwhile nobody else ends it.
+    opening: u32,
     opened: Minute,
 }
 
@@ -64,7 +70,6 @@ pub(crate) struct OpenSession {
 #[derive(Debug)]
 struct Group {
     cluster: Option<String>,
-    allowed: Vec<String>,
     runs: Vec<u32>,
     /// How many indexes of the last run were given out.
     given: u32,
@@ -98,9 +103,11 @@ impl Names {
         let free_runs = (0..limit.div_ceil(run)).collect();
         let mut names = Names {
             groups: Vec::new(),
+            allowed: Patterns::default(),
             owners: HashMap::new(),
             certificates: Certificates::default(),
-            revoked: Vec::new(),
+            revoked: Patterns::default(),
+            leaving: Default::default(),
             run,
             limit,
             free_runs,
@@ -111,23 +118,27 @@ impl Names {
     }
 
     /// Allows other names from now on, but for those that are revoked. Returns the names that are gone, and what they
-    /// owned.
+    /// owned, which others may have at once.
     pub(crate) fn set(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
-        self.revoked = revoked.to_vec();
+        let gone = self.change(allowed, revoked);
+        self.settle(allowed);
+        gone
+    }
+
+    /// The same, but nobody gets what they owned before [`Names::settle`]: their sessions have to end first, as a new owner
+    /// would lose its own with them.
+    pub(crate) fn change(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
+        self.revoked = Patterns::of(revoked);
+        self.allowed = Patterns::default();
         let mut before = std::mem::take(&mut self.groups);
-        for (cluster, names) in allowed {
+        for (at, (cluster, names)) in allowed.iter().enumerate() {
+            names.iter().for_each(|name| self.allowed.add(name, at as u32));
             let known = before.iter().position(|group| group.cluster == *cluster).map(|at| before.swap_remove(at));
-            let new = Group {
-                cluster: cluster.clone(),
-                allowed: Vec::new(),
-                runs: Vec::new(),
-                given: 0,
-                free: VecDeque::new(),
-            };
-            self.groups.push(Group { allowed: names.clone(), ..known.unwrap_or(new) });
+            let new = Group { cluster: cluster.clone(), runs: Vec::new(), given: 0, free: VecDeque::new() };
+            self.groups.push(known.unwrap_or(new));
         }
         let stays = |name: &str, index: u32| {
-            let group = self.groups.iter().find(|group| group.allows(name));
+            let group = self.allowed.find(name).map(|at| &self.groups[at as usize]);
             group.is_some_and(|group| group.runs.contains(&(index / self.run))) && !self.is_revoked(name)
         };
         let mut gone: Vec<(String, Number)> = Vec::new();
@@ -138,17 +149,29 @@ impl Names {
         for (name, number) in &gone {
             let open = self.owners.remove(name.as_str()).and_then(|owner| owner.open);
             open.iter().for_each(|open| self.certificates.closed(&open.chain));
-            if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&(number.index / self.run))) {
-                group.free.push_back(number.index);
-            }
+            self.leaving.0.push(number.index);
         }
         // Clusters that are gone give back their runs
-        self.free_runs.extend(before.into_iter().flat_map(|group| group.runs));
+        self.leaving.1.extend(before.into_iter().flat_map(|group| group.runs));
+        gone
+    }
+
+    /// The sessions of those that are gone have ended: others may have their numbers.
+    pub(crate) fn settle(&mut self, allowed: &Allowed) {
+        let (indexes, runs) = std::mem::take(&mut self.leaving);
+        indexes.into_iter().for_each(|index| self.give_back(index));
+        self.free_runs.extend(runs);
         for name in allowed.iter().flat_map(|(_, names)| names).filter(|name| !name.starts_with("*.")) {
             // A name that finds no room now is told so when its client comes
             let _ = self.number(name);
         }
-        gone
+    }
+
+    /// An index is free, if its group still has it.
+    fn give_back(&mut self, index: u32) {
+        if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&(index / self.run))) {
+            group.free.push_back(index);
+        }
     }
 
     /// The number of a name that may have a session. Gives it one if it has none.
@@ -159,7 +182,7 @@ impl Names {
         if self.is_revoked(name) {
             return Err(NoNumber::Revoked);
         }
-        let group = self.groups.iter_mut().find(|group| group.allows(name)).ok_or(NoNumber::Unknown)?;
+        let group = &mut self.groups[self.allowed.find(name).ok_or(NoNumber::Unknown)? as usize];
         let mut fresh = group.fresh(self.run, self.limit);
         if fresh.is_none()
             && (group.cluster.is_none() || group.runs.is_empty())
@@ -174,7 +197,7 @@ impl Names {
         let generation = self.next_generation.max(1);
         self.next_generation = generation.wrapping_add(1);
         let number = Number { index, generation };
-        self.owners.insert(name.into(), Owner { number, open: None, opened: Minute::default() });
+        self.owners.insert(name.into(), Owner { number, open: None, opening: 0, opened: Minute::default() });
         Ok(number)
     }
 
@@ -183,12 +206,13 @@ impl Names {
         match self.owners.get(name) {
             Some(owner) => Ok(owner.number),
             None if self.is_revoked(name) => Err(NoNumber::Revoked),
-            None if self.groups.iter().any(|group| group.allows(name)) => Err(NoNumber::Absent),
+            None if self.allowed.find(name).is_some() => Err(NoNumber::Absent),
             None => Err(NoNumber::Unknown),
         }
     }
 
-    /// The number for a name whose session is to be opened with this certificate, if its share allows that.
+    /// The number for a name whose session is to be opened with this certificate, if its share allows that. Then
+    /// [`Names::opened`] or [`Names::not_opened`] follows.
     pub(crate) fn number_to_open(
         &mut self,
         name: &str,
@@ -202,35 +226,62 @@ impl Names {
             return Err(NoNumber::Share);
         }
         let number = self.number(name)?;
-        let in_time = self.owners.get_mut(name).is_some_and(|owner| owner.opened.take(limits.of_session, now));
-        if in_time { Ok(number) } else { Err(NoNumber::TooOften) }
+        let owner = self.owners.get_mut(name).ok_or(NoNumber::Unknown)?;
+        if !owner.opened.take(limits.of_session, now) {
+            return Err(NoNumber::TooOften);
+        }
+        owner.opening += 1;
+        Ok(number)
+    }
+
+    /// Another number for a session that is being opened, as nobody can use this one any more.
+    pub(crate) fn renew(&mut self, name: &str, number: Number) -> Result<Number, NoNumber> {
+        self.retire(name, number);
+        let number = self.number(name)?;
+        self.owners.entry(name.into()).and_modify(|owner| owner.opening += 1);
+        Ok(number)
     }
 
     /// The session of a name was opened under this number. Whether the name still owns it.
     pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> bool {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
+        owner.opening = owner.opening.saturating_sub(1);
         open.chain = self.certificates.opened(&open.chain);
         let before = owner.open.replace(open);
         before.iter().for_each(|before| self.certificates.closed(&before.chain));
         true
     }
 
-    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its number
-    /// back, so that nobody takes them all by and by.
-    pub(crate) fn closed(&mut self, name: &str, number: Number) {
+    /// The session of a name could not be opened under this number.
+    pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
-        owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
-        if !self.groups.iter().any(|group| group.allowed.iter().any(|allowed| allowed == name)) {
-            self.owners.remove(name);
-            let run = number.index / self.run;
-            if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&run)) {
-                group.free.push_back(number.index);
-            }
+        owner.opening = owner.opening.saturating_sub(1);
+        if owner.open.is_none() {
+            self.closed(name, number);
         }
     }
 
+    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its number
+    /// back, so that nobody takes them all by and by. Whether that is so: nothing changes while a client opens it again.
+    pub(crate) fn closed(&mut self, name: &str, number: Number) -> bool {
+        let owner = self.owners.get_mut(name).filter(|owner| owner.number == number && owner.opening == 0);
+        let Some(owner) = owner else { return false };
+        owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
+        if !self.allowed.spells_out(name) {
+            self.owners.remove(name);
+            self.give_back(number.index);
+        }
+        true
+    }
+
+    /// The same for the session that was opened at this time; whether it is still that one.
+    pub(crate) fn closed_since(&mut self, name: &str, number: Number, since: Instant) -> bool {
+        let open = self.owners.get(name).and_then(|owner| owner.open.as_ref());
+        open.is_some_and(|open| open.since == since) && self.closed(name, number)
+    }
+
     /// The number of a name cannot be used any more, by anybody.
-    pub(crate) fn retire(&mut self, name: &str, number: Number) {
+    fn retire(&mut self, name: &str, number: Number) {
         if self.owners.get(name).is_some_and(|owner| owner.number == number) {
             let open = self.owners.remove(name).and_then(|owner| owner.open);
             open.iter().for_each(|open| self.certificates.closed(&open.chain));
@@ -238,7 +289,7 @@ impl Names {
     }
 
     fn is_revoked(&self, name: &str) -> bool {
-        self.revoked.iter().any(|revoked| matches(revoked, name))
+        self.revoked.find(name).is_some()
     }
 
     /// How many numbers have owners.
@@ -260,16 +311,11 @@ impl Names {
 
     /// Whether a certificate with this DNS name, which may begin with a wildcard, can belong to a client of this relay.
     pub(crate) fn knows(&self, dns_name: &str) -> bool {
-        let allowed = || self.groups.iter().any(|group| group.allowed.iter().any(|allowed| overlap(allowed, dns_name)));
-        allowed() && !self.is_revoked(dns_name)
+        self.allowed.overlap(dns_name) && !self.is_revoked(dns_name)
     }
 }
 
 impl Group {
-    fn allows(&self, name: &str) -> bool {
-        self.allowed.iter().any(|allowed| matches(allowed, name))
-    }
-
     /// The next index of the last run, if there is one left.
     fn fresh(&mut self, run: u32, limit: u32) -> Option<u32> {
         let index = self.runs.last()? * run + self.given;

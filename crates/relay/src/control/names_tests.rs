@@ -233,3 +233,58 @@ fn names_and_their_certificates_count_as_memory() {
     let each = (names.bytes() - names.certificates.bytes()).div_ceil(u64::from(many) + 1);
     assert!((each..each + 32).contains(&Names::BYTES), "{each}");
 }
+
+/// A session that was opened again is not ended for what the one before it was.
+#[test]
+fn what_is_being_opened_is_not_ended() {
+    let limits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
+    for name in ["1.load", "alice"] {
+        let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+        let (now, first) = (Instant::now(), session(1));
+        let number = names.number_to_open(name, &first.chain, &limits, now).expect("room");
+        assert!(!names.closed(name, number) && names.find(name) == Ok(number), "it is being opened");
+        assert!(names.opened(name, number, first.clone()));
+        // It is opened again while its end is on the way
+        let again = OpenSession { since: first.since + std::time::Duration::from_secs(1), ..session(1) };
+        assert_eq!(names.number_to_open(name, &again.chain, &limits, now), Ok(number));
+        assert!(!names.closed_since(name, number, first.since), "{name}");
+        assert!(names.opened(name, number, again.clone()));
+        assert!(!names.closed_since(name, number, first.since), "{name}: another one");
+        // One that could not be opened leaves the one before
+        assert_eq!(names.number_to_open(name, &again.chain, &limits, now), Ok(number));
+        names.not_opened(name, number);
+        assert_eq!(names.open_sessions().count(), 1);
+        assert!(names.closed_since(name, number, again.since) && names.open_sessions().count() == 0);
+        assert_eq!(names.find(name).is_ok(), name == "alice", "a number that nobody spelled out goes back");
+        // The first one that could not be opened leaves nothing
+        let number = names.number_to_open(name, &first.chain, &limits, now).expect("room");
+        names.not_opened(name, number);
+        assert_eq!(names.find(name).is_ok(), name == "alice");
+    }
+}
+
+/// Nobody gets a number before the session under it has ended, nor a run of a cluster.
+#[test]
+fn what_somebody_leaves_is_free_once_its_session_has_ended() {
+    let cluster = |name: &str| vec![(Some(name.to_owned()), list(&["x.a"]))];
+    for (before, after, who) in [(rest(&["alice"]), rest(&["bob"]), "bob"), (cluster("a"), cluster("b"), "x.a")] {
+        let mut names = new(&before, 1, 1);
+        assert_eq!(names.change(&after, &[]).len(), 1);
+        assert_eq!(number(&mut names, who), Err(NoNumber::Full));
+        names.settle(&after);
+        assert_eq!(number(&mut names, who), Ok(0));
+    }
+}
+
+/// So many names are looked up without a search: with one this would take minutes.
+#[test]
+fn hundreds_of_thousands_of_names() {
+    let many = 200_000;
+    let spelled: Vec<String> = (0..many).map(|at| format!("{at}.spelled.test")).collect();
+    let mut names = new(&vec![(None, spelled.clone())], 1 << 16, many);
+    for _ in 0..2 {
+        assert_eq!(names.set(&vec![(None, spelled.clone())], &spelled[..1000]).len() % 1000, 0);
+        assert_eq!(names.used(), many - 1000);
+    }
+    assert!(spelled.iter().skip(1000).all(|name| names.find(name).is_ok() && names.knows(name)));
+}

@@ -34,12 +34,9 @@ impl Inner {
         };
         let mut granted = self.admit(name, number, connection, client);
         if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
-            // The number has had all its keys: the client gets another one
-            let renewed = {
-                let mut current = self.current();
-                current.names.retire(name, number);
-                current.names.number(name)
-            };
+            // The number has had all its keys: the client gets another one, and nothing under the old one may go on
+            let renewed = self.current().names.renew(name, number);
+            self.end(name, self.address(number));
             number = match renewed {
                 Ok(number) => number,
                 Err(why) => return self.no_number(name, client, why),
@@ -48,16 +45,27 @@ impl Inner {
         }
         let grant = match granted {
             Some(Ok(grant)) => grant,
-            Some(Err(error)) => return Response::Refused(format!("the session cannot be opened: {error}")),
-            None => return Response::Refused("no keys could be agreed on".into()),
+            Some(Err(error)) => {
+                self.current().names.not_opened(name, number);
+                return Response::Refused(format!("the session cannot be opened: {error}"));
+            }
+            None => {
+                self.current().names.not_opened(name, number);
+                return Response::Refused("no keys could be agreed on".into());
+            }
         };
         let address = self.address(number);
         let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone() };
-        // The configuration may have changed since the number was looked up
         let (is_owner, class) = {
             let mut current = self.current();
-            (current.names.opened(name, number, open), current.policy.class(name))
+            let is_owner = current.names.opened(name, number, open);
+            if is_owner {
+                // While nobody can take the name away, who would say so before this
+                self.shared.directory.iter().for_each(|directory| directory.opened(name, address));
+            }
+            (is_owner, current.policy.class(name))
         };
+        // The configuration may have changed since the number was looked up
         if !is_owner {
             self.shared.relay.remove(address);
             return self.no_number(name, client, NoNumber::Unknown);
@@ -68,7 +76,6 @@ impl Inner {
         }
         let Shared { relay, directory, frames, stats, log } = &self.shared;
         one(&stats.opened);
-        directory.iter().for_each(|directory| directory.opened(name, address));
         let from = client.from.to_string();
         log.say("opened", &[("name", name.into()), ("session", address.session.into()), ("from", from.into())]);
         let (host, port) = frames.clone();
@@ -134,7 +141,7 @@ impl Inner {
             NoNumber::Revoked => "this name was revoked",
             NoNumber::Full => "all sessions of this relay are taken",
             NoNumber::Share => "this certificate has all the sessions that it may have",
-            NoNumber::TooOften => "this session was opened too often; wait a minute",
+            NoNumber::TooOften => protocol::TOO_OFTEN,
         };
         self.denied(name, client, why)
     }

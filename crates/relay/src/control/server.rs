@@ -53,6 +53,8 @@ pub(crate) trait NameDirectory: Send + Sync {
     fn closed(&self, name: &str, address: Address);
     /// The address of a client that has a session anywhere.
     fn find(&self, name: &str) -> Option<Address>;
+    /// Clients that had a session here and were opened at another node since this was last called.
+    fn take_moved(&self) -> Vec<(String, Address)>;
     /// Another policy for the clients of other nodes.
     fn set_policy(&self, policy: &Arc<Policy>);
 }
@@ -129,7 +131,7 @@ impl ControlServer {
             current.tls = tls;
             current.limits = limits;
             current.policy = Arc::new(access.policy);
-            let gone = current.names.set(&access.allowed, &access.revoked);
+            let gone = current.names.change(&access.allowed, &access.revoked);
             let policy = &current.policy;
             directory.iter().for_each(|directory| directory.set_policy(policy));
             // While nobody else can open a session
@@ -147,6 +149,7 @@ impl ControlServer {
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
             log.say("removed", &about);
         }
+        self.inner.current().names.settle(&access.allowed);
         self.inner.check_sessions();
     }
 }

@@ -8,9 +8,12 @@ use std::{
 
 use rustls::pki_types::CertificateDer;
 
-use crate::control::{
-    names::{Number, OpenSession},
-    server::Inner,
+use crate::{
+    address::Address,
+    control::{
+        names::{Number, OpenSession},
+        server::Inner,
+    },
 };
 
 /// How often certificates and lifetimes of open sessions are checked.
@@ -28,6 +31,7 @@ impl Inner {
                 return;
             }
             self.log_denials();
+            self.forget_moved();
             if checked.elapsed() >= CHECK {
                 checked = Instant::now();
                 self.refresh_revocations();
@@ -73,16 +77,41 @@ impl Inner {
         match tls.refreshed() {
             Ok(None) => {}
             Ok(Some(fresh)) => {
-                self.current().tls = fresh;
+                let mut current = self.current();
+                // A reload may have changed the files meanwhile
+                if !Arc::ptr_eq(&current.tls.config, &tls.config) {
+                    return;
+                }
+                current.tls = fresh;
+                drop(current);
                 self.shared.log.say("revocations-read", &[]);
             }
             Err(error) => self.shared.log.say("reload-failed", &[("why", error.to_string().into())]),
         }
     }
 
+    /// Ends what is under an address, and tells other nodes.
+    pub(super) fn end(&self, name: &str, address: Address) {
+        self.shared.relay.remove(address);
+        self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
+    }
+
+    /// Names that were opened at other nodes give back their numbers here, and their certificates' shares.
+    fn forget_moved(&self) {
+        let Some(directory) = &self.shared.directory else { return };
+        for (name, address) in directory.take_moved() {
+            let mut current = self.current();
+            let number = current.names.find(&name).ok().filter(|number| self.address(*number) == address);
+            // It may be back
+            if let Some(number) = number.filter(|_| directory.find(&name) != Some(address)) {
+                current.names.closed(&name, number);
+            }
+        }
+    }
+
     /// Ends sessions whose lifetime is over, or whose certificate has expired or comes from another authority.
     pub(super) fn check_sessions(&self) {
-        let ended: Vec<(String, Number, &str)> = {
+        let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             // Many sessions may have one certificate
             let mut checked: HashMap<*const Vec<CertificateDer<'_>>, bool> = HashMap::new();
@@ -95,13 +124,20 @@ impl Inner {
                 (!*valid).then_some("its certificate is not valid any more")
             };
             let sessions = current.names.open_sessions();
-            sessions.filter_map(|(name, number, open)| Some((name.to_owned(), number, why(open)?))).collect()
+            let one =
+                |(name, number, open): (&str, _, &OpenSession)| Some((name.to_owned(), number, open.since, why(open)?));
+            sessions.filter_map(one).collect()
         };
-        for (name, number, why) in ended {
-            self.current().names.closed(&name, number);
+        for (name, number, since, why) in ended {
             let address = self.address(number);
-            self.shared.relay.remove(address);
-            self.shared.directory.iter().for_each(|directory| directory.closed(&name, address));
+            {
+                // While nobody opens it again, whose keys this would take
+                let mut current = self.current();
+                if !current.names.closed_since(&name, number, since) {
+                    continue;
+                }
+                self.end(&name, address);
+            }
             let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
             self.shared.log.say("ended", &about);
         }

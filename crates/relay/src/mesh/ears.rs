@@ -94,6 +94,7 @@ impl Ears {
         let former = self.state.directory().opened(name, Entry { address, opened });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
             self.relay.remove(former.address);
+            self.state.moved().insert(name.to_owned(), former.address);
             self.log.say("moved", &[("name", name.into()), ("session", address.session.into())]);
         }
     }

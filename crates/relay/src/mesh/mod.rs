@@ -111,12 +111,18 @@ const WAITING_FOR_NATS: usize = 64;
 pub(crate) struct MeshState {
     directory: Mutex<Directory>,
     policy: Mutex<Option<Arc<Policy>>>,
+    /// Names that had a session here and were opened elsewhere, of which the control plane does not know yet.
+    moved: Mutex<HashMap<String, Address>>,
     pub(crate) stats: MeshStats,
 }
 
 impl MeshState {
     fn directory(&self) -> MutexGuard<'_, Directory> {
         self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn moved(&self) -> MutexGuard<'_, HashMap<String, Address>> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the policy of this node says of clients of other nodes: of those whose names are not known, that they may
@@ -213,6 +219,10 @@ impl NameDirectory for Mesh {
 
     fn find(&self, name: &str) -> Option<Address> {
         self.state.directory().find(name)
+    }
+
+    fn take_moved(&self) -> Vec<(String, Address)> {
+        std::mem::take(&mut *self.state.moved()).into_iter().collect()
     }
 
     fn set_policy(&self, policy: &Arc<Policy>) {

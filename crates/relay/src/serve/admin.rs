@@ -5,11 +5,11 @@ use std::{
     fs::{self, Permissions},
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::{
-        fs::PermissionsExt,
+        fs::{MetadataExt, PermissionsExt},
         net::{UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
-    sync::mpsc::{SyncSender, sync_channel},
+    sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
     time::Duration,
 };
 
@@ -26,6 +26,10 @@ use crate::{
 
 /// How long one exchange may take.
 const TIME: Duration = Duration::from_secs(30);
+/// How long who asks waits, so that the relay says that it took too long.
+const PATIENCE: Duration = Duration::from_secs(35);
+/// How long to wait for a descriptor.
+const RETRY: Duration = Duration::from_millis(20);
 /// The longest request.
 const MAX_REQUEST: u64 = 4096;
 
@@ -75,21 +79,23 @@ pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError>
     let failed = |error: io::Error| AdminError::Socket { path: path.to_owned(), error };
     let exchange = || {
         let mut stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(TIME))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         serde_json::to_writer(&mut stream, &request)?;
         stream.write_all(b"\n")?;
         let lines = BufReader::new(stream).lines();
         lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect::<io::Result<Vec<Value>>>()
     };
     let lines = exchange().map_err(failed)?;
-    match lines.first().and_then(|line| line.get("error")) {
-        Some(error) => Err(AdminError::Refused(error.as_str().unwrap_or_default().to_owned())),
-        None => Ok(lines),
+    match lines.first().map(|line| line.get("error")) {
+        Some(Some(error)) => Err(AdminError::Refused(error.as_str().unwrap_or_default().to_owned())),
+        // There may be no sessions to list
+        None if request != AdminRequest::List => Err(failed(io::ErrorKind::UnexpectedEof.into())),
+        _ => Ok(lines),
     }
 }
 
-/// The socket, until dropped.
-pub(super) struct AdminSocket(PathBuf);
+/// The socket, until dropped: its path, and which file it is.
+pub(super) struct AdminSocket(PathBuf, (u64, u64));
 
 impl AdminSocket {
     /// Listens, and passes what is asked to who serves.
@@ -102,21 +108,35 @@ impl AdminSocket {
         }
         let listener = UnixListener::bind(&new)?;
         fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+        let file = identity(&new)?;
         fs::rename(&new, path)?;
         std::thread::Builder::new().name("admin".into()).spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // One after the other; who leaves or asks wrongly gets nothing
-                let _ = answer(&stream, &events);
+            for stream in listener.incoming() {
+                match stream {
+                    // One after the other; who leaves or asks wrongly gets nothing
+                    Ok(stream) => drop(answer(&stream, &events)),
+                    // No descriptors: who asks waits
+                    Err(_) => std::thread::sleep(RETRY),
+                }
             }
         })?;
-        Ok(AdminSocket(path.to_owned()))
+        Ok(AdminSocket(path.to_owned(), file))
     }
 }
 
 impl Drop for AdminSocket {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        // That of a relay that was started since stays
+        if identity(&self.0).is_ok_and(|file| file == self.1) {
+            let _ = fs::remove_file(&self.0);
+        }
     }
+}
+
+/// Which file is at a path.
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()> {
@@ -127,8 +147,15 @@ fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()>
     let answers = match serde_json::from_str(&line) {
         Ok(request) => {
             let (reply, answers) = sync_channel(1);
-            events.send(Event::Admin(request, reply)).map_err(io::Error::other)?;
-            answers.recv_timeout(TIME).map_err(io::Error::other)?
+            // A relay that drains takes nothing any more
+            let sent = events.send(Event::Admin(request, reply)).map_err(|_| RecvTimeoutError::Disconnected);
+            sent.and_then(|()| answers.recv_timeout(TIME)).unwrap_or_else(|why| {
+                let why = match why {
+                    RecvTimeoutError::Disconnected => "it is ending",
+                    RecvTimeoutError::Timeout => "it took too long",
+                };
+                vec![json!({ "error": why })]
+            })
         }
         Err(_) => vec![json!({ "error": "unknown request" })],
     };
@@ -173,4 +200,45 @@ pub(super) fn list(server: &Server) -> Vec<Value> {
         })
     };
     server.list().into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn who_gets_no_answer_is_told_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.sock");
+        let (events, asked) = sync_channel(8);
+        let socket = AdminSocket::open(&path, events).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let relay = std::thread::spawn(move || {
+            // One that drains: nobody answers any more
+            for _ in 0..3 {
+                drop(asked.recv().unwrap());
+            }
+        });
+        for request in [AdminRequest::Reload, AdminRequest::List, AdminRequest::Status] {
+            assert!(matches!(ask(&path, request), Err(AdminError::Refused(why)) if why == "it is ending"));
+        }
+        relay.join().unwrap();
+        // And then nobody is there at all
+        assert!(matches!(ask(&path, AdminRequest::List), Err(AdminError::Refused(_))));
+        drop(socket);
+        assert!(!path.exists() && ask(&path, AdminRequest::List).is_err());
+    }
+
+    #[test]
+    fn the_socket_of_a_relay_that_was_started_since_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.sock");
+        let open = || AdminSocket::open(&path, sync_channel(1).0).unwrap();
+        let (old, new) = (open(), open());
+        drop(old);
+        assert!(path.exists());
+        drop(new);
+        assert!(!path.exists());
+    }
 }

@@ -9,11 +9,13 @@ use crate::{
     control::Names,
     data::Settings,
     policy::Class,
-    serve::{config::Config, serve_error::ServeError},
+    serve::{config::Config, metrics::READERS, serve_error::ServeError},
 };
 
-/// Descriptors that the relay needs beside those of its connections: listeners, the control plane, metrics, files.
-const OTHER_DESCRIPTORS: u64 = 256;
+/// Descriptors of files, listeners and connections to other nodes.
+const FEW_DESCRIPTORS: u64 = 64;
+/// Descriptors of a worker: what it waits with, what wakes it, its socket for datagrams, and one to spare.
+const WORKER_DESCRIPTORS: u64 = 4;
 
 /// How many connections there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +57,8 @@ impl Config {
             ("node", self.node == other.node),
             ("sessions", self.sessions == other.sessions),
             ("memory_mib", self.memory == other.memory),
-            ("threads", self.threads == other.threads),
+            // Another quota is no other file
+            ("threads", self.threads == other.threads || !self.threads_given && !other.threads_given),
             ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
             ("admin", self.admin == other.admin),
             ("limits.replay_window", self.wide_window == other.wide_window),
@@ -85,10 +88,11 @@ impl Config {
                 budget: self.memory >> 20,
             });
         }
-        let connections = fitting.min(descriptors(fitting)?);
+        let others = self.other_descriptors();
+        let connections = fitting.min(descriptors(fitting, others)?);
         let (one, most) = (settings.connection_bytes() as u64, settings.max_connections);
         let hint = if connections < fitting {
-            let all = fitting as u64 + OTHER_DESCRIPTORS;
+            let all = fitting as u64 + others;
             Some(format!(
                 "for {fitting} connections let it open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
             ))
@@ -99,6 +103,13 @@ impl Config {
             None
         };
         Ok(Room { connections, queues: rest - connections as u64 * one, hint })
+    }
+
+    /// Descriptors that the relay needs beside those of its connections for frames.
+    fn other_descriptors(&self) -> u64 {
+        let handshakes = self.control_limits.rate.at_once as u64;
+        let workers = (WORKER_DESCRIPTORS * u64::from(self.threads)).max(64);
+        FEW_DESCRIPTORS + handshakes + READERS as u64 + workers
     }
 
     /// What the records of all sessions take, once all are there.
@@ -115,19 +126,20 @@ impl Config {
 }
 
 /// How many connections the system has descriptors for, after the limit was raised as far as it may be, or as is wanted.
-fn descriptors(wanted: usize) -> Result<usize, ServeError> {
+/// `others` are needed beside them.
+fn descriptors(wanted: usize, others: u64) -> Result<usize, ServeError> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
-    let all = wanted as u64 + OTHER_DESCRIPTORS;
+    let all = wanted as u64 + others;
     // A privileged relay may go beyond the hard limit
     if hard < all && setrlimit(Resource::RLIMIT_NOFILE, all, all).is_ok() {
         return Ok(wanted);
     }
     if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_err() {
-        return Ok(for_connections(soft));
+        return Ok(for_connections(soft, others));
     }
-    Ok(for_connections(hard))
+    Ok(for_connections(hard, others))
 }
 
-fn for_connections(descriptors: u64) -> usize {
-    usize::try_from(descriptors.saturating_sub(OTHER_DESCRIPTORS).max(1)).unwrap_or(usize::MAX)
+fn for_connections(descriptors: u64, others: u64) -> usize {
+    usize::try_from(descriptors.saturating_sub(others).max(1)).unwrap_or(usize::MAX)
 }

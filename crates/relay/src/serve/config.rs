@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -45,6 +45,8 @@ pub struct Config {
     pub memory: u64,
     /// Workers.
     pub threads: u32,
+    /// Whether the file says so, or the system has so many cores.
+    pub(crate) threads_given: bool,
     /// Names that may have a session, in lower case.
     pub clients: Vec<String>,
     /// More names, by cluster: schemes that share keys share them within a cluster alone.
@@ -168,6 +170,17 @@ impl Config {
         self.cluster_sessions.min(NodeLayout::SESSIONS).div_ceil(self.threads)
     }
 
+    /// Host and port for frames as clients are told, where the relay listens at this address. Without a host they use the
+    /// one of the control plane.
+    pub(crate) fn told(&self, frames: SocketAddr) -> (Option<String>, u16) {
+        let elsewhere = !frames.ip().is_unspecified() && frames.ip() != self.control.ip();
+        let host = elsewhere.then(|| match frames.ip() {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        });
+        self.public.clone().map_or((host, frames.port()), |(host, port)| (Some(host), port))
+    }
+
     /// Names that may have a session, by cluster, and what they may.
     pub(crate) fn access(&self) -> Access {
         let clusters = self.clusters.iter().map(|(name, names)| (Some(name.clone()), names.clone()));
@@ -227,6 +240,7 @@ impl File {
             sessions: self.sessions,
             memory: self.memory_mib << 20,
             threads,
+            threads_given: self.threads.is_some(),
             clients: self.clients,
             clusters: self.clusters,
             cluster_sessions: self.cluster_sessions,

@@ -46,6 +46,8 @@ fn what_cannot_be_is_refused_with_its_name() {
     wrong("[tenants]\na = ['x']\n[[rules]]\nfrom = ['a b']\nto = ['b']", "\"a b\" is not a DNS name");
     wrong("[limits]\nreplay_window = 1081", "replay_window must be at most 1080");
     wrong("[limits]\nidle_seconds = 0", "idle_seconds");
+    wrong("[limits]\nstall_seconds = 0", "stall_seconds");
+    wrong("[limits]\nhandshake_seconds = 9223372036854775807", "handshake_seconds must be at most");
     wrong("[limits]\nconnections_from_one_address = 0", "connections_from_one_address");
     wrong("[limits]\nsessions_of_one_certificate = 0", "sessions_of_one_certificate");
     // Tables that are looked up by secrets
@@ -308,4 +310,30 @@ fn a_mesh_has_a_secret_and_a_name() {
     }
     assert!(mesh(&digits, 0o640, "").is_err());
     assert_eq!(read(LEAST).expect("enough").mesh, None);
+}
+
+/// The number of cores is the system's to say, and another quota no other file.
+#[test]
+fn another_number_of_cores_needs_no_restart() {
+    let with = |text: &str| read(&format!("{text}\n{LEAST}")).expect("enough");
+    let (unsaid, mut fewer) = (with(""), with(""));
+    fewer.threads = unsaid.threads + 1;
+    assert_eq!(unsaid.needs_restart(&fewer), None);
+    let said = with(&format!("threads = {}", unsaid.threads + 1));
+    assert_eq!((unsaid.needs_restart(&said), said.needs_restart(&unsaid)), (Some("threads"), Some("threads")));
+    assert_eq!(said.needs_restart(&said), None);
+}
+
+/// Clients come to the control plane, and go to the host of it unless they are told another.
+#[test]
+fn clients_are_told_where_frames_go() {
+    let told = |frames: &str, public: &str| {
+        let text = LEAST.replace("127.0.0.1:1", frames);
+        read(&format!("{public}\n{text}")).expect("enough").told(frames.parse().expect("an address"))
+    };
+    assert_eq!(told("127.0.0.1:1", ""), (None, 1));
+    assert_eq!(told("0.0.0.0:1", ""), (None, 1));
+    assert_eq!(told("127.0.0.2:1", ""), (Some("127.0.0.2".into()), 1));
+    assert_eq!(told("[::1]:1", ""), (Some("[::1]".into()), 1));
+    assert_eq!(told("127.0.0.2:1", "public = 'relay.example:7'"), (Some("relay.example".into()), 7));
 }

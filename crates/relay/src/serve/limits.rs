@@ -15,6 +15,9 @@ const NARROW_WINDOW: u32 = 56;
 /// The same with the wide window of a table.
 const WIDE_WINDOW: u32 = 1080;
 
+/// The longest time, in seconds or milliseconds: for years nobody waits, and clocks do not go to their ends.
+const MOST: u64 = 1_000_000_000;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Limits {
@@ -79,6 +82,16 @@ impl Limits {
         at_least("limits.handshake_seconds", self.handshake_seconds, 1)?;
         at_least("limits.first_frame_seconds", self.first_frame_seconds, 1)?;
         at_least("limits.idle_seconds", self.idle_seconds, 1)?;
+        at_least("limits.stall_seconds", self.stall_seconds, 1)?;
+        for (name, value) in [
+            ("limits.handshake_seconds", self.handshake_seconds),
+            ("limits.first_frame_seconds", self.first_frame_seconds),
+            ("limits.idle_seconds", self.idle_seconds),
+            ("limits.stall_seconds", self.stall_seconds),
+            ("limits.sender_wait_ms", self.sender_wait_ms),
+        ] {
+            at_most(name, value, MOST)?;
+        }
         at_most("limits.replay_window", self.replay_window.into(), WIDE_WINDOW.into())?;
         let most = self.connections_from_one_address.map_or(u64::MAX, |most| most as u64);
         at_least("limits.connections_from_one_address", most, 1)?;

@@ -20,7 +20,9 @@ use crate::{
 };
 
 /// Readers at once.
-const READERS: usize = 64;
+pub(super) const READERS: usize = 64;
+/// How long to wait for a descriptor.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// The endpoint, running.
 pub(crate) struct MetricsServer {
@@ -62,10 +64,15 @@ impl MetricsServer {
                 if Arc::strong_count(&inside) > READERS {
                     continue;
                 }
+                let Ok(stream) = stream else {
+                    // No descriptors: who asks waits
+                    std::thread::sleep(RETRY);
+                    continue;
+                };
                 let (metrics, permit) = (metrics.clone(), inside.clone());
                 let answer = move || {
                     // A reader that asks wrongly, or leaves, gets nothing
-                    let _ = stream.and_then(|stream| answer(stream, &metrics));
+                    let _ = answer(stream, &metrics);
                     drop(permit);
                 };
                 // Without a thread for it, the reader asks again

@@ -9,7 +9,8 @@ use rustls::pki_types::ServerName;
 use serde::Deserialize;
 
 use crate::{
-    policy::{Policy, Rule, Tenant, overlap},
+    patterns::overlap,
+    policy::{Policy, Rule, Tenant},
     serve::config_error::ValueError,
 };
 

@@ -7,7 +7,7 @@ use std::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use nix::sys::signal::{SigSet, Signal};
@@ -30,6 +30,8 @@ pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
 /// How long a worker may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
+/// How soon workers are asked again of which one did not: a slow second is no hang.
+const AGAIN: Duration = Duration::from_secs(1);
 
 impl Signals {
     /// Whether another signal came that ends the program.
@@ -77,9 +79,11 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
     };
     let _admin = config.admin.as_ref().map(open).transpose()?;
     notify.say("READY=1");
-    let watchdog = Notify::watchdog();
+    // What is asked and signalled meanwhile puts nothing off
+    let mut alive = Notify::watchdog().map(|every| (every, Instant::now() + every));
     loop {
-        match signals.0.recv_timeout(watchdog.unwrap_or(Duration::from_secs(3600))) {
+        let wait = alive.map_or(Duration::from_secs(3600), |(_, due)| due.saturating_duration_since(Instant::now()));
+        match signals.0.recv_timeout(wait) {
             Ok(Event::Signal(Signal::SIGHUP)) => {
                 // What is wrong is in the log
                 let _ = reload(path, &server, &mut config, &notify, &log);
@@ -89,7 +93,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
                     AdminRequest::Status => vec![admin::status(&server)],
                     AdminRequest::List => admin::list(&server),
                     AdminRequest::Reload => match reload(path, &server, &mut config, &notify, &log) {
-                        Ok(()) => Vec::new(),
+                        Ok(()) => vec![json!({ "reloaded": true })],
                         Err(error) => vec![json!({ "error": error.to_string() })],
                     },
                 };
@@ -97,12 +101,19 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
                 let _ = reply.send(answer);
             }
             Ok(Event::Signal(_)) | Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                // If a worker does not answer, the watchdog is not notified
-                if server.relay().responds(ANSWER) {
-                    notify.say("WATCHDOG=1");
-                }
-            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some((every, due)) = &mut alive
+            && *due <= Instant::now()
+        {
+            // If a worker does not answer, the watchdog is not notified
+            let next = if server.relay().responds(ANSWER) {
+                notify.say("WATCHDOG=1");
+                *every
+            } else {
+                AGAIN.min(*every)
+            };
+            *due = Instant::now() + next;
         }
     }
     notify.say("STOPPING=1");

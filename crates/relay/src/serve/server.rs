@@ -92,7 +92,7 @@ impl Server {
         let shared = Shared {
             relay: relay.clone(),
             directory,
-            frames: config.public.clone().map_or((None, relay.address().port()), |(host, port)| (Some(host), port)),
+            frames: config.told(relay.address()),
             stats: stats.clone(),
             log: log.clone(),
         };

@@ -22,7 +22,7 @@ impl Eavesdropper {
 
     /// What nodes say within this time: subjects and messages.
     pub(crate) fn listen(&mut self, time: Duration) -> Vec<(String, Vec<u8>)> {
-        self.stream.write_all(b"SUB sealwright.> 1\r\n").unwrap();
+        self.ask();
         let start = Instant::now();
         let mut buffer = [0; 4096];
         while start.elapsed() < time {
@@ -43,6 +43,11 @@ impl Eavesdropper {
             rest = rest.get(length + 2..).unwrap_or_default();
         }
         messages
+    }
+
+    /// Asks for everything that nodes say, and reads none of it.
+    pub(crate) fn ask(&mut self) {
+        self.stream.write_all(b"SUB sealwright.> 1\r\n").unwrap();
     }
 
     pub(crate) fn say(&mut self, subject: &str, message: &[u8]) {

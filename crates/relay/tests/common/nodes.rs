@@ -127,13 +127,22 @@ pub(crate) struct Mesh {
 
 impl Mesh {
     pub(crate) fn start() -> Option<Mesh> {
-        Some(Mesh::over(vec![Nats::start(&nats_server()?)]))
+        Mesh::with(str::to_owned)
+    }
+
+    /// The same, with another configuration of every node.
+    pub(crate) fn with(change: impl Fn(&str) -> String) -> Option<Mesh> {
+        Some(Mesh::made(vec![Nats::start(&nats_server()?)], change))
     }
 
     /// Over several servers: each node uses its own.
     pub(crate) fn over(nats: Vec<Nats>) -> Mesh {
+        Mesh::made(nats, str::to_owned)
+    }
+
+    fn made(nats: Vec<Nats>, change: impl Fn(&str) -> String) -> Mesh {
         let folder = tempfile::tempdir().unwrap();
-        let names = ["alice", "bob", "carol", "dave"].map(str::to_owned);
+        let names = ["alice", "bob", "carol", "dave", "*.load.test"].map(str::to_owned);
         init(&folder.path().join("trial"), &[], &names).unwrap();
         let secret = folder.path().join("trial/mesh.key");
         fs::write(&secret, "5a".repeat(32) + "\n").unwrap();
@@ -147,7 +156,7 @@ impl Mesh {
             let text = format!(
                 "node = {node}\nthreads = 2\n{text}\n[mesh]\nnats = \"nats://127.0.0.1:{port}\"\nsecret = \"mesh.key\"\n[limits]\nhandshakes_per_second = 1000\nhandshakes_per_second_from_one_address = 1000\n"
             );
-            fs::write(mesh.folder.path().join(format!("trial/node{node}.toml")), text).unwrap();
+            fs::write(mesh.folder.path().join(format!("trial/node{node}.toml")), change(&text)).unwrap();
             mesh.begin(node);
         }
         for node in 1..=3 {

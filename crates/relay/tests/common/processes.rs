@@ -4,7 +4,7 @@
 use std::{
     fs::{self, File},
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpStream, UdpSocket},
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
@@ -71,7 +71,10 @@ impl Processes {
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
         let trial = fs::read_to_string(folder.path().join("trial/relay.toml")).unwrap();
         let mut ports = PORTS.skip(std::process::id() as usize % 10_000);
-        let mut port = || ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap();
+        // The first of two: each of two workers has one for datagrams
+        let free =
+            |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok() && UdpSocket::bind(("127.0.0.1", port)).is_ok();
+        let mut port = || ports.by_ref().step_by(2).find(|&port| free(port) && free(port + 1)).unwrap();
         let (mut all, mut lines) = (Vec::new(), Vec::new());
         for node in 1..=3 {
             let (line, to_nats) = Line::to(nats.port);
@@ -83,7 +86,8 @@ impl Processes {
                 .replace("relay.sock", &format!("node{node}.sock"))
                 .replace("sessions = 100000", "sessions = 1000");
             let text = format!(
-                "node = {node}\nthreads = 2\n{text}\n[mesh]\nnats = \"nats://127.0.0.1:{to_nats}\"\nsecret = \"mesh.key\"\n[limits]\nhandshakes_per_second = 1000\nhandshakes_per_second_from_one_address = 1000\n"
+                "node = {node}\nthreads = 2\nudp = \"127.0.0.1:{}\"\n{text}\n[mesh]\nnats = \"nats://127.0.0.1:{to_nats}\"\nsecret = \"mesh.key\"\n[limits]\nhandshakes_per_second = 1000\nhandshakes_per_second_from_one_address = 1000\n",
+                ports.frames
             );
             fs::write(folder.path().join(format!("trial/node{node}.toml")), text).unwrap();
             all.push(ports);

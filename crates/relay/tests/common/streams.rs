@@ -89,12 +89,14 @@ pub(crate) struct End {
     pub(crate) events: Vec<String>,
 }
 
-/// How streams are made: the number of the first, and of the first between the same two; how long they wait; how long they are.
+/// How streams are made: the number of the first, and of the first between the same two; how long they wait; how long they are; which
+/// ends use datagrams.
 pub(crate) struct Kind {
     pub(crate) number: u64,
     pub(crate) oldest: u64,
     pub(crate) wait: u64,
     pub(crate) most: [u64; 2],
+    pub(crate) datagrams: [bool; 2],
 }
 
 /// A stream each way between two clients.
@@ -108,9 +110,8 @@ pub(crate) fn streams(nodes: &Processes, kind: &Kind, ends: [(&str, &[usize]); 2
             move || {
                 let events = Mutex::default();
                 let watch = |event: &str| Mutex::<Vec<String>>::lock(&events).unwrap().push(event.to_owned());
-                let wait = Duration::from_secs(kind.wait);
-                let outcome =
-                    Pipe { identity: &identity, peer, datagrams: false, wait }.run(source, sink.clone(), &watch);
+                let (datagrams, wait) = (kind.datagrams[end], Duration::from_secs(kind.wait));
+                let outcome = Pipe { identity: &identity, peer, datagrams, wait }.run(source, sink.clone(), &watch);
                 End { expected: kind.number + other, outcome, sink, events: events.into_inner().unwrap() }
             }
         };

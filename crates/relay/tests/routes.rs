@@ -1,0 +1,58 @@
+//! Where clients go: to another address than that of the control plane, and again to a relay that is full.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/output.rs"]
+mod output;
+#[path = "common/trial.rs"]
+mod trial;
+
+use std::{
+    io::Cursor,
+    net::TcpListener,
+    time::{Duration, Instant},
+};
+
+use output::Shared;
+use sealwright_relay::client::{ClientError, Identity, Pipe};
+use trial::{edit, folder, identity, serve};
+
+/// A relay that is full accepts and closes. Its clients neither use up what their names may open, nor give up before their time.
+#[test]
+fn clients_of_a_relay_that_is_full_wait() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    let full = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = full.local_addr().unwrap().port();
+    let closing = std::thread::spawn(move || full.incoming().take_while(|one| one.is_ok()).for_each(drop));
+    edit(directory.path(), |text| {
+        let text = text.replacen("scheme", &format!("public = \"127.0.0.1:{port}\"\nscheme"), 1);
+        text + "\n[limits]\nopenings_per_minute_of_one_session = 10\n"
+    });
+    let (server, _log) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    identity(directory.path(), &server, "bob").open(&[]).unwrap();
+    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(6) };
+    let start = Instant::now();
+    let outcome = pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ());
+    assert!(matches!(outcome, Err(ClientError::NoAnswer(_))), "{outcome:?}");
+    assert!(start.elapsed() >= Duration::from_secs(6));
+    drop(closing);
+}
+
+/// Frames may have an address of their own; clients are told.
+#[test]
+fn frames_may_go_to_another_address_than_requests() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| text.replacen("frames = \"127.0.0.1", "frames = \"127.0.0.2", 1));
+    let (server, _log) = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let (at_alice, at_bob) = (Shared::default(), Shared::default());
+    let run = |me: &Identity, peer: &str, byte: u8, output: &Shared| {
+        let pipe = Pipe { identity: me, peer, datagrams: false, wait: Duration::from_secs(60) };
+        pipe.run(Cursor::new(vec![byte; 1000]), output.clone(), &|_| ()).unwrap();
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| run(&alice, "bob", 1, &at_alice));
+        run(&bob, "alice", 2, &at_bob);
+    });
+    assert!(at_alice.bytes() == [2; 1000] && at_bob.bytes() == [1; 1000]);
+}
