@@ -13,8 +13,9 @@ const VARIABLE: &str = "SEALWRIGHT_INSTRUMENT";
 /// library compiled with them, which needs its sources: [`crate::sanitize_std`].
 const ADDRESSES: &[&str] = &["-Zsanitizer=address"];
 
-/// Counters of edges, which guide the fuzzing engine.
+/// Counters of edges, which guide the fuzzing engine, and the name by which code knows that it runs there.
 const EDGES: &[&str] = &[
+    "--cfg=fuzzing",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
