@@ -198,6 +198,14 @@ fn a_certificate_that_its_authority_revoked_loses_its_session() {
     bobs.send(me, b"still here");
     assert_eq!(bobs.receive().1, b"still here");
     bob.open(&[]).unwrap();
+    // A list is read within 30 seconds although nobody asks for it
+    revocations(directory.path(), 3, &["alice", "bob"]);
+    let start = std::time::Instant::now();
+    while server.relay().live() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(120), "bob goes on");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(log.text().matches("revocations-read").count(), 1, "once for each change that no reload has read");
 }
 
 #[test]

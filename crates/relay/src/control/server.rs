@@ -248,27 +248,31 @@ impl Inner {
             let current = self.current();
             (current.tls.clone(), current.limits.time)
         };
-        if let Err(error) = self.converse((stream, from), &tls, time, &permit) {
+        let shaken = Inner::shake_hands(stream, &tls, time).inspect_err(|_| {
+            permit.failed();
             one(&self.shared.stats.failed);
+        });
+        let done = shaken.and_then(|(connection, stream)| {
+            one(&self.shared.stats.handshakes);
+            self.converse(connection, stream, from)
+        });
+        if let Err(error) = done {
             let about = [("from", from.to_string().into()), ("why", error.to_string().into())];
             self.shared.log.say("control-failed", &about);
         }
     }
 
-    fn converse(
-        &self,
-        (stream, from): (TcpStream, SocketAddr),
-        tls: &ServerTls,
-        time: Duration,
-        permit: &Permit,
-    ) -> io::Result<()> {
+    fn shake_hands(stream: TcpStream, tls: &ServerTls, time: Duration) -> io::Result<(ServerConnection, Deadline)> {
         stream.set_nodelay(true)?;
         let mut connection = ServerConnection::new(tls.config.clone()).map_err(io::Error::other)?;
         let mut stream = Deadline::new(stream, time);
         while connection.is_handshaking() {
-            connection.complete_io(&mut stream).inspect_err(|_| permit.failed())?;
+            connection.complete_io(&mut stream)?;
         }
-        one(&self.shared.stats.handshakes);
+        Ok((connection, stream))
+    }
+
+    fn converse(&self, connection: ServerConnection, stream: Deadline, from: SocketAddr) -> io::Result<()> {
         let chain: Vec<_> = connection.peer_certificates().unwrap_or_default().to_vec();
         let mut client = Client { chain: Arc::new(chain), opened: 0, from, class: Class::default() };
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
