@@ -73,6 +73,26 @@ fn a_session_that_moves_makes_room_where_it_was() {
     until("its number", || mesh.metric(1, "session_numbers") == 5);
 }
 
+/// Anybody at NATS can repeat what a node said before it was started again: it is counted, and logged now and then.
+#[test]
+fn the_hello_of_a_former_start_changes_nothing() {
+    let Some(mut mesh) = Mesh::start() else { return };
+    let mut eavesdropper = Eavesdropper::at(mesh.nats[0].port);
+    let heard = eavesdropper.listen(Duration::from_secs(2));
+    let (subject, hello) = heard.iter().find(|(subject, hello)| subject.ends_with(".hello") && hello[0] == 2).unwrap();
+    drop(mesh.nodes[2].take());
+    mesh.begin(2);
+    mesh.has_met(2, 2);
+    for _ in 0..1000 {
+        eavesdropper.say(subject, hello);
+    }
+    until("a count", || mesh.metric(2, "mesh_messages_total{outcome=\"refused\"}") >= 1000);
+    mesh.has_met(2, 2);
+    let log = String::from_utf8(mesh.log.bytes()).unwrap();
+    let logged = log.matches("node-number-taken").count();
+    assert!((1..10).contains(&logged), "{logged} times");
+}
+
 #[test]
 fn a_mesh_of_three_survives_the_loss_of_one() {
     let Some(mut mesh) = Mesh::start() else { return };

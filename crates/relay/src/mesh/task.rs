@@ -31,6 +31,8 @@ use crate::{
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// A node of which nothing was heard for so long is lost.
 const SILENCE: Duration = Duration::from_secs(3);
+/// How often it is logged that another node has this node's number, at most: the hello of an earlier start may be repeated by anybody.
+const TAKEN: Duration = Duration::from_secs(10);
 /// How long NATS may take to accept a message. While it is stalled, the next ones do not wait.
 const PUBLISH: Duration = Duration::from_millis(100);
 
@@ -53,6 +55,8 @@ pub(crate) struct Task {
     ears: Ears,
     /// NATS did not take the last message in time.
     stalled: bool,
+    /// When it was last logged that another node has this node's number.
+    taken: Option<Instant>,
 }
 
 fn one(count: &AtomicU64) {
@@ -72,7 +76,7 @@ impl Task {
         let inbox = nats.subscribe(format!("{name}.node.{me}")).await?;
         let hellos = nats.subscribe(format!("{name}.hello")).await?;
         let ears = Ears::new(relay, state, log);
-        Ok(Task { nats, inbox, hellos, name, links, ears, stalled: false })
+        Ok(Task { nats, inbox, hellos, name, links, ears, stalled: false, taken: None })
     }
 
     /// Runs until nobody gives orders any more.
@@ -125,7 +129,13 @@ impl Task {
     async fn hear(&mut self, hello: &[u8]) {
         match self.links.hear(hello) {
             Ok(Hello::Candidate(node)) => self.probe(Some(node)).await,
-            Ok(Hello::NumberTaken) => self.ears.log.say("node-number-taken", &[("node", self.ears.me.into())]),
+            Ok(Hello::NumberTaken) => {
+                one(&self.ears.state.stats.refused);
+                if self.taken.is_none_or(|last| last.elapsed() > TAKEN) {
+                    self.taken = Some(Instant::now());
+                    self.ears.log.say("node-number-taken", &[("node", self.ears.me.into())]);
+                }
+            }
             // Both may have lost each other: whoever is spoken to knows that the other is there
             Ok(Hello::Known(node)) if self.ears.nodes[node as usize].heard.is_none() => {
                 if let Ok(message) = self.links.seal(node, &[]) {
