@@ -263,6 +263,18 @@ fn what_is_being_opened_is_not_ended() {
     }
 }
 
+/// Another number in place of one that is used up is not given back either while its session is being opened.
+#[test]
+fn what_is_opened_under_another_number_is_not_ended() {
+    let limits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
+    let mut names = new(&rest(&["*.load"]), 10, 10);
+    let first = names.number_to_open("1.load", &session(1).chain, &limits, Instant::now()).expect("room");
+    let second = names.renew("1.load", first).expect("room");
+    assert!(second.index != first.index && !names.closed("1.load", second));
+    assert!(!names.opened("1.load", first, session(1)) && names.opened("1.load", second, session(1)));
+    assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
+}
+
 /// Nobody gets a number before the session under it has ended, nor a run of a cluster.
 #[test]
 fn what_somebody_leaves_is_free_once_its_session_has_ended() {
