@@ -1,5 +1,6 @@
 """Sealed files: whole, in part, written bit by bit, with every kind of key."""
 
+import errno
 import io
 import os
 import signal
@@ -172,6 +173,63 @@ def test_exceptions_of_file_objects_come_through(tmp_path, good):
         for _ in range(100):
             file.write(bytes(1_000_000))
         file.close()
+
+
+class Full(io.RawIOBase):
+    """Does not block: after some calls it takes nothing, and says so with None."""
+
+    def __init__(self, good=2):
+        super().__init__()
+        self.good = good
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.good -= 1
+        return len(data) if self.good >= 0 else None
+
+
+class Silent:
+    """No file of `io`: its `write` takes all and returns nothing."""
+
+    def __init__(self):
+        self.got = b""
+
+    def write(self, data):
+        self.got += data
+
+
+def test_a_file_that_takes_nothing_loses_nothing_silently():
+    with pytest.raises(BlockingIOError, match="took nothing") as raised:
+        sealwright.seal(io.BytesIO(bytes(5_000_000)), Full(), key=KEY)
+    assert raised.value.errno == errno.EAGAIN
+    with pytest.raises(BlockingIOError):
+        sealwright.open(io.BytesIO(sealed_bytes(bytes(5_000_000))), Full(), key=KEY)
+    with pytest.raises(BlockingIOError):
+        file = SealedFile(Full(), "wb", key=KEY)
+        for _ in range(100):
+            file.write(bytes(1_000_000))
+        file.close()
+    # Only at the end: `close` says so.
+    file = SealedFile(Full(0), "wb", key=KEY)
+    file.write(b"text")
+    with pytest.raises(BlockingIOError):
+        file.close()
+    silent = Silent()
+    sealwright.seal(io.BytesIO(b"text"), silent, key=KEY)
+    assert opened_bytes(silent.got) == b"text"
+
+
+def test_a_pipe_that_is_full_or_empty_raises():
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    with os.fdopen(reader, "rb", buffering=0) as empty, os.fdopen(writer, "wb", buffering=0) as full:
+        with pytest.raises(BlockingIOError, match="nothing yet"):
+            sealwright.seal(empty, io.BytesIO(), key=KEY)
+        with pytest.raises(BlockingIOError):
+            sealwright.seal(io.BytesIO(bytes(5_000_000)), full, key=KEY)
 
 
 TEXT = os.urandom(5 * CHUNK + 123)
