@@ -1,15 +1,20 @@
 //! A sealed file that is written bit by bit.
 
 use std::{
-    io::{self, PipeReader, PipeWriter, Read, Write},
+    io::{self, Read},
+    mem,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::JoinHandle,
 };
 
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+};
 use sealwright_file::{self as file, Input, Interrupt, pooled};
 
 use crate::{
@@ -18,19 +23,32 @@ use crate::{
     job::{self, Seal},
 };
 
-/// The text that was written, on its way to the thread that seals it. A pipe that is closed ends the text; one that is abandoned
-/// fails, so that no file appears.
+/// Bytes that are handed over at once: small writes are gathered.
+const PIECE: usize = 64 * 1024;
+/// Pieces that may wait.
+const WAITING: usize = 4;
+
+/// The text that was written, on its way to the thread that seals it: within the process, as the end of a pipe would only come when
+/// every child that was forked meanwhile has ended. The text ends with its sender; one that is abandoned fails, so that no file appears.
 struct Text {
-    pipe: PipeReader,
+    pieces: Receiver<Vec<u8>>,
+    piece: Vec<u8>,
+    at: usize,
     abandoned: Arc<AtomicBool>,
 }
 
 impl Read for Text {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let got = self.pipe.read(buffer)?;
-        if got == 0 && !buffer.is_empty() && self.abandoned.load(Ordering::Acquire) {
-            return Err(io::Error::other("the file was abandoned"));
+        if self.at == self.piece.len() {
+            let next = self.pieces.recv();
+            if self.abandoned.load(Ordering::Acquire) {
+                return Err(io::Error::other("the file was abandoned"));
+            }
+            let Ok(next) = next else { return Ok(0) };
+            (self.piece, self.at) = (next, 0);
         }
+        let got = (&self.piece[self.at..]).read(buffer)?;
+        self.at += got;
         Ok(got)
     }
 }
@@ -40,20 +58,62 @@ impl Read for Text {
 pub(crate) struct SealedWriter {
     state: Mutex<State>,
     abandoned: Arc<AtomicBool>,
+    /// The process that has the thread. In a child there is none, and a lock may be held for ever.
+    process: u32,
 }
 
 struct State {
-    pipe: Option<PipeWriter>,
+    text: Option<SyncSender<Vec<u8>>>,
+    /// Written, and not handed over yet.
+    piece: Vec<u8>,
     sealing: Option<JoinHandle<Result<file::Summary, file::Error>>>,
+}
+
+/// The thread that seals has ended.
+struct Gone;
+
+impl State {
+    fn write(&mut self, mut bytes: &[u8]) -> Option<Result<(), Gone>> {
+        let text = self.text.as_ref()?;
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
+            self.piece.extend_from_slice(now);
+            bytes = later;
+            if self.piece.len() == PIECE {
+                let piece = mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+                if text.send(piece).is_err() {
+                    return Some(Err(Gone));
+                }
+            }
+        }
+        Some(Ok(()))
+    }
 }
 
 impl SealedWriter {
     /// Ends the text and waits for the file.
     fn end(&self) -> Option<Result<file::Summary, file::Error>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.pipe = None;
+        let piece = mem::take(&mut state.piece);
+        if let Some(text) = state.text.take()
+            && !piece.is_empty()
+        {
+            // A thread that ended early has an error, which says more.
+            let _ = text.send(piece);
+        }
         let sealing = state.sealing.take()?;
         Some(sealing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
+    fn refuse_forked(&self) -> PyResult<()> {
+        if self.is_forked() {
+            return Err(PyRuntimeError::new_err("the file is written by the process that this one was forked from"));
+        }
+        Ok(())
     }
 }
 
@@ -75,43 +135,50 @@ impl SealedWriter {
     ) -> PyResult<Self> {
         let seal = Seal::new(key, recipients, suite, buffer::or_empty(&associated_data), armor, costs)?;
         let output = job::output(target, force)?;
-        let (reader, writer) = io::pipe()?;
+        let (sender, pieces) = sync_channel(WAITING);
         let abandoned = Arc::new(AtomicBool::new(false));
-        let input = Input::reader(Text { pipe: reader, abandoned: Arc::clone(&abandoned) }, "the text");
+        let text = Text { pieces, piece: Vec::new(), at: 0, abandoned: Arc::clone(&abandoned) };
+        let input = Input::reader(text, "the text");
         // One thread: many files may be open at once, and each waits for its text.
         let run = move || pooled(1, || seal.run(input, output, &Interrupt::default()));
         let sealing = std::thread::Builder::new().name("sealwright".into()).spawn(run)?;
-        Ok(SealedWriter { state: Mutex::new(State { pipe: Some(writer), sealing: Some(sealing) }), abandoned })
+        let state = State { text: Some(sender), piece: Vec::with_capacity(PIECE), sealing: Some(sealing) };
+        Ok(SealedWriter { state: Mutex::new(state), abandoned, process: std::process::id() })
     }
 
     /// Seals more text.
     fn write(&self, py: Python<'_>, data: buffer::Input<'_>) -> PyResult<usize> {
+        self.refuse_forked()?;
         let bytes = data.bytes();
         // The thread that seals may need the interpreter, to write to a file object.
         let written = py.detach(|| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.pipe.as_mut().map(|pipe| pipe.write_all(bytes))
+            state.write(bytes)
         });
         match written {
             None => Err(PyValueError::new_err("write to a file that is finished")),
             Some(Ok(())) => Ok(bytes.len()),
             // The thread ended early: its error says why.
-            Some(Err(error)) => match py.detach(|| self.end()) {
+            Some(Err(Gone)) => match py.detach(|| self.end()) {
                 Some(Err(why)) => Err(why).raised(),
-                _ => Err(error.into()),
+                _ => Err(PyRuntimeError::new_err("the file was ended while it was written")),
             },
         }
     }
 
     /// Ends the text; the sealed file is whole and in its place when this returns. Returns the lengths of text and sealed file.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
+        self.refuse_forked()?;
         let Some(done) = py.detach(|| self.end()) else { return Ok(None) };
         let summary = done.raised()?;
         Ok(Some((summary.text, summary.sealed)))
     }
 
-    /// Leaves no file behind.
+    /// Leaves no file behind. In a forked child it does nothing: the file is its parent's.
     fn abandon(&self, py: Python<'_>) {
+        if self.is_forked() {
+            return;
+        }
         self.abandoned.store(true, Ordering::Release);
         py.detach(|| self.end());
     }
@@ -122,5 +189,10 @@ impl SealedWriter {
 impl Drop for SealedWriter {
     fn drop(&mut self) {
         self.abandoned.store(true, Ordering::Release);
+        if self.is_forked() {
+            // Ending either would wait for locks that the parent's thread held when the process was forked.
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            mem::forget((state.text.take(), state.sealing.take()));
+        }
     }
 }

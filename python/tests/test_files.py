@@ -291,6 +291,49 @@ def test_a_file_that_was_not_finished_does_not_appear(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # CPython 3.12, of every fork
+def test_a_forked_child_neither_holds_up_the_file_nor_ends_it(tmp_path):
+    file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
+    file.write(TEXT)
+    sleeper = os.fork()
+    if sleeper == 0:
+        time.sleep(30)
+        os._exit(0)
+    child = os.fork()
+    if child == 0:
+        refused = 0
+        for call in (lambda: file._writer.write(b"more"), file._writer.finish, file._writer.abandon):
+            try:
+                call()
+            except RuntimeError:
+                refused += 1
+        del call
+        file.discard()
+        os._exit(refused)
+    begun = time.monotonic()
+    try:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+        file.write(b"more")
+        file.close()
+        assert time.monotonic() - begun < 5
+    finally:
+        os.kill(sleeper, signal.SIGKILL)
+        os.waitpid(sleeper, 0)
+    with SealedFile(tmp_path / "sealed", key=KEY) as file:
+        assert file.read() == TEXT + b"more"
+
+
+def test_small_writes_and_large_ones(tmp_path):
+    text = os.urandom(1_000_000)
+    with SealedFile(tmp_path / "sealed", "wb", key=KEY) as file:
+        at = 0
+        for length in [0, 1, 7, 65_535, 1, 65_536, 65_537, 300_000, 0, 3]:
+            assert file.write(text[at : at + length]) == length
+            at += length
+    with SealedFile(tmp_path / "sealed", key=KEY) as file:
+        assert file.read() == text[:at]
+
+
 def test_a_cut_file_is_refused_when_it_is_opened():
     sealed = sealed_bytes(TEXT)
     for end in (0, 10, 100, 3 * CHUNK, len(sealed) - 1):

@@ -57,6 +57,19 @@ def test_what_is_written_is_sealed_and_read_by_range(place):
     assert not fs.exists(path) and fs.exists(path + ".copy")
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # CPython 3.12, of every fork
+def test_a_forked_child_takes_nothing_away(tmp_path):
+    with fsspec.open(f"seal::file://{tmp_path}/a.bin", "wb", **OPTIONS) as file:
+        file.write(b"text")
+        child = os.fork()
+        if child == 0:
+            file.discard()
+            os._exit(0)
+        os.waitpid(child, 0)
+    with fsspec.open(f"seal::file://{tmp_path}/a.bin", "rb", **OPTIONS) as file:
+        assert file.read() == b"text"
+
+
 def test_only_the_chunks_that_are_read_leave_the_store(memory):
     read = []
     with fsspec.open("seal::memory://a.bin", "wb", **OPTIONS) as file:

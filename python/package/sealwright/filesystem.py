@@ -12,6 +12,7 @@ contents are sealed when written and opened when read. Sizes are those of the te
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from fsspec import filesystem
@@ -39,7 +40,7 @@ class _Sealed(SealedFile):
     """A sealed file over a file of the store, which it closes."""
 
     def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
-        self._below, self._autocommit = below, autocommit
+        self._below, self._autocommit, self._process = below, autocommit, os.getpid()
         try:
             super().__init__(below, mode, **options)
         except BaseException:
@@ -53,7 +54,7 @@ class _Sealed(SealedFile):
         try:
             super().close()
         except BaseException:
-            forget(self._below)
+            self._forget()
             raise
         below.close()
         if writing and self._autocommit:
@@ -67,9 +68,14 @@ class _Sealed(SealedFile):
         writing = self.writable() or self.closed
         super().discard()
         if writing:
-            forget(self._below)
+            self._forget()
         else:
             self._below.close()
+
+    def _forget(self) -> None:
+        # A forked child must not take away what its parent writes.
+        if self._process == os.getpid():
+            forget(self._below)
 
 
 class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
