@@ -46,15 +46,51 @@ def test_there_and_back(store, pool):
         before = {path: path.stat().st_mtime_ns for path in (folder / "sealed").rglob("*.seal")}
         report = distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", **options)
         assert (report.done, report.skipped) == (0, 20)
-        # Without the manifest as well.
-        options["manifest"] = None
-        report = distributed.seal_store(f"file://{folder}/plain", f"file://{folder}/sealed", **options)
-        assert (report.done, report.skipped) == (0, 20)
         assert before == {path: path.stat().st_mtime_ns for path in before}
         report = distributed.open_store(f"file://{folder}/sealed", f"file://{folder}/copy", executor=executor, key=KEY)
         assert report.done == 20
     for name, text in texts.items():
         assert (folder / "copy" / name).read_bytes() == text
+
+
+def test_without_a_manifest_everything_is_done_again(store):
+    folder, texts = store
+    seal = f"file://{folder}/plain", f"file://{folder}/sealed"
+    back = f"file://{folder}/sealed", f"file://{folder}/copy"
+    with ThreadPoolExecutor(2) as executor:
+        # Under a key that was wrong; then of an earlier state of the source, though of the same length and with a time from before.
+        assert distributed.seal_store(*seal, executor=executor, key=bytes(32)).done == 20
+        assert distributed.seal_store(*seal, executor=executor, key=KEY).done == 20
+        check(folder, texts)
+        assert distributed.open_store(*back, executor=executor, key=KEY).done == 20
+        for name in texts:
+            texts[name] = texts[name][::-1]
+            (folder / "plain" / name).write_bytes(texts[name])
+            os.utime(folder / "plain" / name, (0, 0))
+        report = distributed.seal_store(*seal, executor=executor, key=KEY)
+        assert (report.done, report.skipped, report.failed) == (20, 0, {})
+        check(folder, texts)
+        assert distributed.open_store(*back, executor=executor, key=KEY).done == 20
+    for name, text in texts.items():
+        assert (folder / "copy" / name).read_bytes() == text
+
+
+def test_a_manifest_of_less_than_is_there_trusts_no_target(store):
+    """Its run was stopped before it could tell of a target, and the source has changed since."""
+    folder, texts = store
+    with ThreadPoolExecutor(2) as executor:
+        run = lambda: distributed.seal_store(  # noqa: E731
+            f"file://{folder}/plain", f"file://{folder}/sealed", executor=executor, key=KEY, manifest=folder / "manifest"
+        )
+        run()
+        lines = (folder / "manifest").read_text().splitlines(True)
+        (folder / "manifest").write_text("".join(line for line in lines if "file 7" not in line))
+        name = next(name for name in texts if name.endswith("file 7"))
+        texts[name] = texts[name][::-1]
+        (folder / "plain" / name).write_bytes(texts[name])
+        report = run()
+        assert (report.done, report.skipped) == (1, 19)
+    check(folder, texts)
 
 
 def test_a_source_that_changed_is_sealed_again(store):
@@ -179,10 +215,10 @@ def test_a_store_that_speaks_s3(store, s3):
         assert (report.done, report.failed) == (21, {})
         written = {path: info["ETag"] for path, info in fs.find("bucket", detail=True).items()}
         assert len(written) == 21 and texts["large"][:100] not in fs.cat_file("bucket/sealed/large.seal")
-        for manifest in (folder / "manifest", None):
+        for manifest, done in ((folder / "manifest", 0), (None, 21)):
             run["manifest"] = manifest
             report = distributed.seal_store(f"file://{folder}/plain", "s3://bucket/sealed", target_options=s3, **run)
-            assert (report.done, report.skipped) == (0, 21)
+            assert (report.done, report.skipped) == (done, 21 - done)
         # A damaged object leaves no target; the others are opened.
         sealed = bytearray(fs.cat_file("bucket/sealed/large.seal"))
         sealed[5 << 20] ^= 1

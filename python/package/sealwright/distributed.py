@@ -10,7 +10,7 @@
 
 Any `concurrent.futures.Executor` does the work; that of Dask, `Client(...).get_executor(retries=3)`, does it on many machines. Each file is
 a task of its own. A target appears only when it is whole, and the manifest names it only then: a run that was stopped, or that lost
-workers, goes on where it was when it is started again, and a file that is done already is not sealed a second time. The key travels to the
+workers, goes on where it was when it is started again with its manifest. A run without one does everything again. The key travels to the
 workers with each task: let the executor's connections be encrypted, or pass a function that gets the key where the worker is.
 """
 
@@ -46,7 +46,6 @@ class _Task:
     target_options: dict[str, Any]
     opening: Optional[dict[str, Any]]
     sealing: Optional[dict[str, Any]]
-    replace: bool
 
 
 def seal_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
@@ -54,9 +53,10 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
 
     `key` or `recipients`, `suite` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts, or a
     function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
-    fsspec's. `manifest` is a local file that records what is done. `progress` is called with a `Report` after each file. `in_flight`
-    is how many tasks wait or run at once, 64 if not given: at least twice the number of workers. Files whose work raises an exception
-    are in the report; the others are not stopped by them.
+    fsspec's. `manifest` is a local file that records what is done: what it names is skipped, unless the source has changed since. It is
+    for one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a
+    `Report` after each file. `in_flight` is how many tasks wait or run at once, 64 if not given: at least twice the number of workers.
+    Files whose work raises an exception are in the report; the others are not stopped by them.
     """
     places, keys = _split(options)
     return _run(source, target, executor, None, keys, **places)
@@ -120,8 +120,8 @@ def _run(
             if known.get(name) == mark:
                 report.skipped += 1
                 continue
-            # A target that is there, though the manifest does not name it, was finished by a worker that could not tell; one whose
-            # source has changed since the manifest named it is replaced.
+            # A target that is there, though the manifest does not name it, proves nothing: it may be of an earlier state of the source,
+            # or under another key. It is replaced.
             task = _Task(
                 from_fs.unstrip_protocol(path),
                 to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{_goal(name, opening, sealing)}"),
@@ -129,7 +129,6 @@ def _run(
                 target_options or {},
                 opening,
                 sealing,
-                name in known and (opening is None or sealing is None),
             )
             yield (name, mark), _work, (task,)
 
@@ -166,10 +165,6 @@ def _work(task: _Task) -> tuple[int, bool]:
                 return file.size, False
         except (WrongKey, ValueError):
             pass
-    elif not task.replace and to_fs.exists(to_path):
-        # Targets appear whole. Its length says that it is one of this source.
-        if to_fs.size(to_path) == from_fs.size(from_path):
-            return from_fs.size(from_path), False
     to_fs.makedirs(to_fs._parent(to_path), exist_ok=True)
     with from_fs.open(from_path, "rb") as reader:
         return _copy(reader, to_fs._open(to_path, mode="wb", autocommit=False)), True
