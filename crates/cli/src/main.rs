@@ -17,6 +17,7 @@ mod descriptor;
 mod detached;
 mod enc;
 mod error;
+mod in_use;
 mod inspect;
 mod key;
 mod line;

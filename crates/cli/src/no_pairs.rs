@@ -1,5 +1,7 @@
 //! Key pairs on the command line, in a build without them: nothing can be named.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use sealwright_file::{Key, Recipient};
 use sealwright_terminal::CommandError;
@@ -17,6 +19,10 @@ impl RecipientArgs {
         false
     }
 
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &[]
+    }
+
     pub(crate) fn read(&self) -> Result<Vec<Recipient>, CommandError> {
         Ok(Vec::new())
     }
@@ -25,6 +31,10 @@ impl RecipientArgs {
 impl IdentityArgs {
     pub(crate) fn any(&self) -> bool {
         false
+    }
+
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &[]
     }
 
     pub(crate) fn read(&self) -> Result<Vec<Key>, CommandError> {

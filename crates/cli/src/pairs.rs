@@ -33,6 +33,11 @@ impl RecipientArgs {
         !self.recipients.is_empty() || !self.recipients_files.is_empty()
     }
 
+    /// The files among them.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.recipients_files
+    }
+
     /// The recipients that were named.
     pub(crate) fn read(&self) -> Result<Vec<Recipient>, CommandError> {
         public_keys(&self.recipients, &self.recipients_files)
@@ -44,6 +49,11 @@ impl IdentityArgs {
     /// Whether there are any.
     pub(crate) fn any(&self) -> bool {
         !self.identities.is_empty()
+    }
+
+    /// The files that were named.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.identities
     }
 
     /// The keys in the identity files. For one that is sealed with a passphrase, the passphrase is asked for.

@@ -11,7 +11,7 @@ use std::{
 use sealwright_file::{Content, Input, list::NAME};
 use sealwright_terminal::{CommandError, shown};
 
-use crate::args::FileArgs;
+use crate::{args::FileArgs, in_use::identity};
 
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";
@@ -40,6 +40,10 @@ impl Place {
             Place::Stream | Place::Inside(_) => Path::new(stream),
             Place::File(path) => path,
         }
+    }
+
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        if let Place::File(path) = self { identity(path) } else { None }
     }
 }
 
@@ -307,7 +311,7 @@ impl Plan {
     /// `--force` would otherwise destroy.
     fn refuse_collisions(&mut self) {
         let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
-        let inputs: HashSet<(u64, u64)> = self.tasks.iter().filter_map(|task| identity(&task.input)).collect();
+        let inputs: HashSet<(u64, u64)> = self.tasks.iter().filter_map(|task| task.input.identity()).collect();
         for task in std::mem::take(&mut self.tasks) {
             if let (Place::File(input), Place::File(output)) = (&task.input, &task.output) {
                 if let Some(first) = taken.get(output) {
@@ -317,7 +321,7 @@ impl Plan {
                     );
                     continue;
                 }
-                if identity(&task.output).is_some_and(|output| inputs.contains(&output)) {
+                if task.output.identity().is_some_and(|output| inputs.contains(&output)) {
                     self.failures.push(
                         CommandError::usage("is both input and output").about(output).hint("name another output"),
                     );
@@ -333,13 +337,6 @@ impl Plan {
 /// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
-}
-
-/// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
-fn identity(place: &Place) -> Option<(u64, u64)> {
-    let Place::File(path) = place else { return None };
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
 }
 
 /// `a` -> `a.seal` or back; None where there is nothing to strip.

@@ -1,6 +1,5 @@
 //! `sealwright seal`: seals files and streams.
 
-#[cfg(feature = "signatures")]
 use std::path::PathBuf;
 
 use clap::{
@@ -20,6 +19,7 @@ use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
+    in_use,
     listing::Sealed,
     pairs::RecipientArgs,
     plan::{Direction, FileTask, Place, Plan},
@@ -80,10 +80,20 @@ pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Suite>())
 }
 
+/// The files that must outlive the work.
+fn in_use(args: &SealArgs) -> Vec<PathBuf> {
+    #[cfg(feature = "signatures")]
+    let sign = &args.sign;
+    #[cfg(not(feature = "signatures"))]
+    let sign = &None;
+    in_use::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign))
+}
+
 /// Seals everything that was named.
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
+    in_use::refuse(&plan, &args.files, &in_use(args))?;
     let ad = ad::read(&args.ad)?;
     let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
     if !costs.are_possible() {

@@ -40,6 +40,60 @@ fn an_input_is_removed_only_for_a_file_on_a_disk() {
     assert_eq!(sandbox.read("a"), b"text");
 }
 
+/// `--remove *` took the key along, and `-o` wrote over it: what was sealed could never be opened again.
+#[test]
+fn a_key_in_use_is_neither_removed_nor_overwritten() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("key new -o my.key");
+    sandbox.ok("seal --key-file my.key my.key -o sealed");
+    sandbox.write("d/letter", "text");
+    std::fs::copy(sandbox.path("my.key"), sandbox.path("d/my.key")).unwrap();
+    sandbox.chmod("d/my.key", 0o600);
+    std::fs::hard_link(sandbox.path("my.key"), sandbox.path("second name")).unwrap();
+    sandbox.write("ad", "bound to this");
+    let before = sandbox.names();
+    let key = sandbox.read("my.key");
+    for line in [
+        "seal --key-file my.key --remove ad my.key",
+        "seal --key-file my.key --remove 'second name'",
+        "seal --key-file d/my.key --each --remove d",
+        "seal --key-fd 3 --remove my.key 3<my.key",
+        "seal --key-file my.key --ad-file ad --remove ad",
+        "seal --key-file my.key -f --remove -o my.key d/letter",
+        "seal --key-file my.key -f -o 'second name' d/letter",
+        "open --key-file my.key -f -o my.key sealed",
+        "open --key-file my.key --ad-file ad -f -o ad sealed",
+    ] {
+        let said = sandbox.sh(&format!("sealwright {line}"));
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(said.err.contains("is in use") && said.err.contains("hint: "), "{line}: {}", said.err);
+        assert!(sandbox.names() == before && sandbox.read("my.key") == key, "{line}");
+    }
+    // A copy of the key is a file like any other, and a key that stays may be sealed.
+    sandbox.ok("seal --key-file my.key --remove d/my.key");
+    sandbox.ok("seal --key-file my.key my.key");
+}
+
+/// A signing key, an identity and a list of recipients, likewise.
+#[cfg(all(feature = "public-keys", feature = "signatures"))]
+#[test]
+fn keys_of_pairs_in_use_stay() {
+    let sandbox = Sandbox::new();
+    let public = sandbox.run("key new --pair -o my.id").out;
+    sandbox.write("my.pub", public);
+    sandbox.ok("key new --signing -o my.sign");
+    sandbox.write("a", "text");
+    sandbox.ok("seal -R my.pub a");
+    for line in [
+        "seal -R my.pub --sign my.sign --remove a my.sign",
+        "seal -R my.pub --remove my.pub",
+        "open -i my.id -f -o my.id a.seal",
+    ] {
+        sandbox.fails(line, 2, "is in use");
+    }
+    assert!(["a", "my.id", "my.pub", "my.sign"].iter().all(|name| sandbox.path(name).exists()));
+}
+
 /// An error that can be known before is told before: no passphrase is asked for, and there is no terminal to ask on.
 #[test]
 fn checks_come_before_the_passphrase() {

@@ -1,0 +1,58 @@
+//! Files that the work needs, the key first of all: with `--remove *` or a slip in `-o` the only copy of a key would be
+//! gone, and all that was sealed with it.
+
+use std::{
+    collections::HashSet,
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use sealwright_terminal::CommandError;
+
+use crate::{
+    args::{AdArgs, FileArgs, KeySourceArgs},
+    plan::{Place, Plan},
+};
+
+/// The files that hold keys and associated data; `more` are those that only the verb knows.
+pub(crate) fn named<'a>(
+    key: &'a KeySourceArgs,
+    ad: &'a AdArgs,
+    more: impl IntoIterator<Item = &'a PathBuf>,
+) -> Vec<PathBuf> {
+    let descriptors = [key.key_fd, key.passphrase_fd].into_iter().flatten();
+    let files = key.key_file.iter().chain(&ad.ad_file).chain(more).cloned();
+    files.chain(descriptors.map(|number| format!("/dev/fd/{number}").into())).collect()
+}
+
+/// Refuses to replace one of these files, and to remove one. Names are not compared: one file may have several.
+pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result<(), CommandError> {
+    let in_use: HashSet<_> = in_use.iter().filter_map(|path| identity(path)).collect();
+    let is_in_use = |place: &Place| place.identity().is_some_and(|id| in_use.contains(&id));
+    for task in &plan.tasks {
+        let refused =
+            |place: &Place, what: &str, hint: &str| Err(CommandError::usage(what).about(place.name("-")).hint(hint));
+        if is_in_use(&task.output) {
+            return refused(
+                &task.output,
+                "is in use as a key or as associated data, and would be replaced",
+                "name another output",
+            );
+        }
+        if args.remove && is_in_use(&task.input) {
+            return refused(
+                &task.input,
+                "is in use as a key or as associated data, and would be removed",
+                "leave it out, or keep it elsewhere; nothing was done",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
