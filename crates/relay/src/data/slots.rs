@@ -1,7 +1,5 @@
 //! What a worker knows of each of its sessions beside its keys: where it can be reached, whose it is, and what it may.
 
-use std::net::SocketAddr;
-
 use crate::{
     address::Address,
     data::{
@@ -10,6 +8,7 @@ use crate::{
         context::Context,
         io::Io,
         shares::FrameShares,
+        udp::Ends,
     },
     policy::Class,
 };
@@ -18,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     Connection(Handle),
-    Datagram(SocketAddr),
+    Datagram(Ends),
 }
 
 impl Source {
@@ -99,11 +98,11 @@ impl Slots {
         let before = self.bindings[slot as usize];
         let now = match (source, &mut io.udp) {
             (Source::Connection(handle), _) => Binding::connection(handle),
-            (Source::Datagram(address), Some(udp)) => {
-                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, address)) {
+            (Source::Datagram(ends), Some(udp)) => {
+                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, ends)) {
                     return;
                 }
-                Binding::peer(udp.acquire(address))
+                Binding::peer(udp.acquire(ends))
             }
             // There are no datagrams without a socket
             (Source::Datagram(_), None) => return,
