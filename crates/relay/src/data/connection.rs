@@ -1,6 +1,6 @@
 //! The connections of one worker, and the handles that name them.
 
-use std::{io, time::Instant};
+use std::{collections::VecDeque, io, time::Instant};
 
 use mio::net::TcpStream;
 use nix::sys::socket::{setsockopt, sockopt};
@@ -12,6 +12,10 @@ use crate::{
 
 const SLOT_BITS: u32 = 18;
 const USE_BITS: u32 = 13;
+
+/// So many slots rest before one is used again: a session may still be bound to a handle that repeats after some
+/// thousand uses of its slot, and must not name a stranger's connection meanwhile.
+const RESTING: usize = 256;
 
 /// After so many bad frames a connection is read in smaller pieces.
 const SUSPICIOUS: u32 = 100;
@@ -135,21 +139,20 @@ impl Connection {
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     uses: Vec<u32>,
-    free: Vec<usize>,
+    /// The one that was freed last is used last.
+    free: VecDeque<usize>,
     live: usize,
 }
 
 impl Connections {
     /// A handle for a new connection, if there is a free slot.
     pub(crate) fn reserve(&mut self) -> Option<Handle> {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None if self.slots.len() < Handle::SLOTS => {
-                self.slots.push(None);
-                self.uses.push(0);
-                self.slots.len() - 1
-            }
-            None => return None,
+        let slot = if self.free.len() < RESTING && self.slots.len() < Handle::SLOTS {
+            self.slots.push(None);
+            self.uses.push(0);
+            self.slots.len() - 1
+        } else {
+            self.free.pop_front()?
         };
         self.uses[slot] = self.uses[slot].wrapping_add(1);
         Some(Handle::new(slot, self.uses[slot]))
@@ -157,7 +160,7 @@ impl Connections {
 
     /// Frees a reserved slot that was not used.
     pub(crate) fn release(&mut self, handle: Handle) {
-        self.free.push(handle.slot());
+        self.free.push_back(handle.slot());
     }
 
     /// Puts a connection into the slot that was reserved for it.
@@ -170,7 +173,7 @@ impl Connections {
     /// Takes a connection out and frees its slot.
     pub(crate) fn remove(&mut self, handle: Handle) -> Option<Connection> {
         let connection = self.slots.get_mut(handle.slot())?.take_if(|connection| connection.handle == handle)?;
-        self.free.push(handle.slot());
+        self.free.push_back(handle.slot());
         self.live -= 1;
         Some(connection)
     }
@@ -226,12 +229,25 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_used_again_under_other_handles() {
+    fn a_handle_does_not_come_again_for_long_though_few_slots_are_used() {
         let mut connections = Connections::default();
-        let first = connections.reserve();
-        connections.release(first.expect("there is room"));
-        let second = connections.reserve();
-        assert_eq!(first.map(Handle::slot), second.map(Handle::slot));
-        assert_ne!(first, second);
+        let first = connections.reserve().expect("there is room");
+        connections.release(first);
+        for _ in 0..100_000 {
+            let next = connections.reserve().expect("there is room");
+            assert_ne!(next, first);
+            connections.release(next);
+        }
+        assert_eq!(connections.slots.len(), RESTING, "slots are used again");
+    }
+
+    #[test]
+    fn every_slot_can_be_used() {
+        let mut connections = Connections::default();
+        let handles: Vec<Handle> = std::iter::from_fn(|| connections.reserve()).collect();
+        assert_eq!(handles.len(), Handle::SLOTS);
+        connections.release(handles[7]);
+        let again = connections.reserve();
+        assert!(again.is_some_and(|again| again.slot() == 7 && again != handles[7]));
     }
 }
