@@ -1,12 +1,12 @@
 //! The connections of one worker, and the handles that name them.
 
-use std::{collections::VecDeque, io, time::Instant};
+use std::{collections::VecDeque, io, net::IpAddr, time::Instant};
 
 use mio::net::TcpStream;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::{
-    data::shares::Place,
+    data::{idle::Idle, shares::Place},
     frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
 };
 
@@ -73,6 +73,8 @@ pub(crate) struct Connection {
     pub(crate) authentic: bool,
     /// Sessions that are reached over it.
     pub(crate) sessions: u32,
+    /// Its number among the idle ones, if it is one of them.
+    idle: Option<u64>,
     /// Bad frames so far.
     pub(crate) bad: u32,
     /// Bytes of an oversize frame that are still to be skipped.
@@ -96,6 +98,7 @@ impl Connection {
             may_move,
             authentic: false,
             sessions: 0,
+            idle: None,
             bad: 0,
             skip: 0,
             ready: false,
@@ -141,6 +144,7 @@ pub(crate) struct Connections {
     uses: Vec<u32>,
     /// The one that was freed last is used last.
     free: VecDeque<usize>,
+    idle: Idle,
     live: usize,
 }
 
@@ -163,8 +167,9 @@ impl Connections {
         self.free.push_back(handle.slot());
     }
 
-    /// Puts a connection into the slot that was reserved for it.
-    pub(crate) fn insert(&mut self, connection: Connection) {
+    /// Puts a connection into the slot that was reserved for it. No session is reached over it yet.
+    pub(crate) fn insert(&mut self, mut connection: Connection) {
+        connection.idle = Some(self.idle.push(connection.place.address, connection.handle));
         let slot = connection.handle.slot();
         self.slots[slot] = Some(connection);
         self.live += 1;
@@ -175,7 +180,36 @@ impl Connections {
         let connection = self.slots.get_mut(handle.slot())?.take_if(|connection| connection.handle == handle)?;
         self.free.push_back(handle.slot());
         self.live -= 1;
+        if let Some(number) = connection.idle {
+            self.idle.remove(connection.place.address, number);
+        }
         Some(connection)
+    }
+
+    /// One more session is reached over a connection.
+    pub(crate) fn bind(&mut self, handle: Handle) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        connection.sessions += 1;
+        if let (address, Some(number)) = (connection.place.address, connection.idle.take()) {
+            self.idle.remove(address, number);
+        }
+    }
+
+    /// One session less is reached over it.
+    pub(crate) fn unbind(&mut self, handle: Handle, now: Instant) {
+        let Some(connection) = self.get_mut(handle).filter(|connection| connection.sessions > 0) else { return };
+        connection.sessions -= 1;
+        if connection.sessions == 0 {
+            connection.idle_since = now;
+            let address = connection.place.address;
+            let number = self.idle.push(address, handle);
+            self.slots[handle.slot()].iter_mut().for_each(|connection| connection.idle = Some(number));
+        }
+    }
+
+    /// The connection that has been idle for longest; with `from`, of those from that address.
+    pub(crate) fn oldest_idle(&self, from: Option<IpAddr>) -> Option<&Connection> {
+        self.get(from.map_or_else(|| self.idle.oldest(), |from| self.idle.oldest_from(from))?)
     }
 
     pub(crate) fn get(&self, handle: Handle) -> Option<&Connection> {

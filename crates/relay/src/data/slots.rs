@@ -110,10 +110,8 @@ impl Slots {
         if now == before {
             return;
         }
-        if let Route::Connection(handle) = now.route()
-            && let Some(connection) = io.get_mut(handle)
-        {
-            connection.sessions += 1;
+        if let Route::Connection(handle) = now.route() {
+            io.connections.bind(handle);
         }
         release(ctx, io, before);
         self.bindings[slot as usize] = now;
@@ -137,12 +135,7 @@ impl Slots {
 /// A session does not use this binding any more.
 fn release(ctx: &Context, io: &mut Io, binding: Binding) {
     match (binding.route(), &mut io.udp) {
-        (Route::Connection(handle), _) => {
-            if let Some(connection) = io.get_mut(handle) {
-                connection.sessions = connection.sessions.saturating_sub(1);
-                connection.idle_since = ctx.now;
-            }
-        }
+        (Route::Connection(handle), _) => io.connections.unbind(handle, ctx.now),
         (Route::Peer(peer), Some(udp)) => udp.release(peer),
         _ => {}
     }
