@@ -1,6 +1,8 @@
 //! Streams over datagrams on a path that loses and reorders, and takes no long ones.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 #[path = "common/output.rs"]
 mod output;
 #[path = "common/trial.rs"]
@@ -17,8 +19,12 @@ use std::{
     time::Duration,
 };
 
+use common::{Client, relay};
 use output::{Shared, bytes};
-use sealwright_relay::client::{Identity, Pipe};
+use sealwright_relay::{
+    Settings,
+    client::{Identity, Pipe},
+};
 use trial::{edit, folder, identity, serve};
 
 /// What a path of IPv6 takes at least, without the headers of IP and UDP.
@@ -115,4 +121,40 @@ fn streams_arrive_over_a_path_that_loses_reorders_and_takes_no_long_datagrams() 
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     assert!(of(&done.lost) > 40 && of(&done.late) > 200, "{} lost, {} late", of(&done.lost), of(&done.late));
     assert!(of(&done.longest) <= SHORTEST_MTU, "{} bytes", of(&done.longest));
+}
+
+#[test]
+fn a_client_is_answered_from_the_address_that_it_spoke_to() {
+    for wildcard in ["0.0.0.0:0", "[::]:0"] {
+        // Not every machine has IPv6
+        if UdpSocket::bind(wildcard).is_err() {
+            continue;
+        }
+        let relay = relay(1, 2, Settings { udp: Some(wildcard.parse().unwrap()), ..Settings::default() });
+        let port = relay.udp(0).unwrap().port();
+        let mut client = Client::stranger(&relay, 0);
+        let mut answered = |socket: &UdpSocket, to: [u8; 4]| {
+            socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            let frame = client.sealed(client.session, &to);
+            socket.send_to(&frame, SocketAddr::from((to, port))).unwrap();
+            let mut buffer = [0; 2048];
+            let (length, from) = socket.recv_from(&mut buffer).expect("an answer");
+            assert_eq!(client.opened(buffer[..length].to_vec()), (client.session, to.to_vec()));
+            from
+        };
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        // The same client may take another way
+        for last in [2, 3, 1, 2] {
+            assert_eq!(answered(&socket, [127, 0, 0, last]), SocketAddr::from(([127, 0, 0, last], port)));
+        }
+        // One who speaks to all is answered from an address that the system chooses
+        socket.set_broadcast(true).unwrap();
+        assert_ne!(answered(&socket, [127, 255, 255, 255]), SocketAddr::from(([127, 255, 255, 255], port)));
+        // A connected socket takes answers from no other address
+        let connected = UdpSocket::bind("127.0.0.1:0").unwrap();
+        connected.connect(("127.0.0.2", port)).unwrap();
+        connected.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        connected.send(&client.sealed(client.session, b"connected")).unwrap();
+        connected.recv(&mut [0; 2048]).expect("an answer");
+    }
 }

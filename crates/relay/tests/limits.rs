@@ -96,6 +96,35 @@ fn who_reads_late_loses_nothing_because_senders_wait() {
 }
 
 #[test]
+fn who_waits_for_one_that_leaves_waits_no_longer() {
+    for workers in [1, 2] {
+        let settings = Settings { queue: 64 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() };
+        let relay = relay(workers, 3, settings);
+        let (mut a, deaf, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
+        a.stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
+        let (to_deaf, to_b, gone) = (deaf.session, b.session, AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !gone.load(Ordering::Relaxed) {
+                    a.send(to_deaf, &[0; 8000]);
+                }
+                a.send(to_b, b"afterwards");
+            });
+            // Nothing is read any more: what the sockets still took is taken
+            counted(&relay, Count::Paused, 1);
+            let mut before = 0;
+            until("a sender that waits", || {
+                std::thread::sleep(Duration::from_millis(200));
+                std::mem::replace(&mut before, relay.counts().of(Count::BytesIn)) == before
+            });
+            drop(deaf);
+            gone.store(true, Ordering::Relaxed);
+            assert_eq!(b.receive().1, b"afterwards", "{workers} workers");
+        });
+    }
+}
+
+#[test]
 fn a_full_house_refuses_newcomers_and_serves_those_inside() {
     let relay = relay(1, 3, Settings { max_connections: 2, ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));

@@ -55,10 +55,74 @@ fn strangers_who_fill_the_relay_keep_nobody_out() {
 }
 
 #[test]
-fn a_client_on_every_connection_keeps_nobody_out() {
+fn newcomers_keep_one_another_in_while_there_is_room() {
     for workers in [1, 2] {
+        let first_frame = Duration::from_secs(3600);
+        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let inside: Vec<Client> = (0..150).map(|index| Client::new(&relay, index)).collect();
+        // Their first frames come one way later than the last of them
+        let mut newcomers: Vec<Client> = (150..155).map(|index| Client::stranger(&relay, index)).collect();
+        counted(&relay, Count::Accepted, 155);
+        newcomers.iter_mut().for_each(Client::hello);
+        assert_eq!((relay.connections(), relay.counts().of(Count::Expelled)), (155, 0), "{workers} workers");
+        drop(inside);
+    }
+}
+
+#[test]
+fn a_newcomer_whose_frame_came_with_it_is_read_before_it_makes_room() {
+    for (workers, who) in [(1, 155), (2, 156), (2, 157)] {
+        let first_frame = Duration::from_secs(3600);
+        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let inside: Vec<Client> = (0..155).map(|index| Client::new(&relay, index)).collect();
+        std::thread::scope(|scope| {
+            // Meanwhile they wait at the listener, so that they are accepted together
+            let busy = scope.spawn(|| relay.change(0, 0..0, |_| std::thread::sleep(Duration::from_millis(500))));
+            std::thread::sleep(Duration::from_millis(100));
+            let mut honest = Client::stranger(&relay, who);
+            honest.send(honest.session, b"at once");
+            let strangers: Vec<_> = (0..20).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
+            busy.join().unwrap().unwrap();
+            assert_eq!(honest.receive().1, b"at once", "{workers} workers, {who}");
+            counted(&relay, Count::Accepted, 176);
+            honest.hello();
+            drop(strangers);
+        });
+        drop(inside);
+    }
+}
+
+#[test]
+fn strangers_who_come_anew_whenever_they_are_sent_away_keep_nobody_out() {
+    for workers in [1, 2] {
+        let first_frame = Duration::from_secs(3600);
+        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let inside: Vec<Client> = (0..140).map(|index| Client::new(&relay, index)).collect();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut strangers = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    strangers.push(from_elsewhere(relay.address(), 66));
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            counted(&relay, Count::Expelled, 1);
+            // The relay is full of young strangers: the oldest of them makes room
+            let honest = (140..155).filter(|index| newcomer(&relay, *index)).count();
+            over.store(true, Ordering::Relaxed);
+            assert_eq!(honest, 15, "of 15, {workers} workers");
+        });
+        drop(inside);
+    }
+}
+
+#[test]
+fn a_client_on_every_connection_keeps_nobody_out() {
+    // On the worker that accepts, and on another one
+    for (workers, who) in [(1, 0), (2, 0), (2, 1)] {
         let relay = relay(workers, 220, Settings { max_connections: 160, ..Settings::default() });
-        let mut greedy = Client::new(&relay, 0);
+        let mut greedy = Client::new(&relay, who);
         let mut kept = Vec::new();
         for _ in 0..400 {
             let mut stream = TcpStream::connect(relay.address()).unwrap();
@@ -67,9 +131,12 @@ fn a_client_on_every_connection_keeps_nobody_out() {
             let _ = stream.write_all(&frame);
             kept.push(stream);
         }
-        counted(&relay, Count::Accepted, 401);
-        let honest = (1..101).filter(|index| newcomer(&relay, *index)).count();
-        assert_eq!(honest, 100, "of 100, {workers} workers");
+        until("an answer to each", || {
+            let counts = relay.counts();
+            counts.of(Count::Accepted) + counts.of(Count::Refused) == 401
+        });
+        let honest = (2..102).filter(|index| newcomer(&relay, *index)).count();
+        assert_eq!(honest, 100, "of 100, {workers} workers, {who}");
     }
 }
 

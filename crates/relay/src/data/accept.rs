@@ -1,19 +1,23 @@
 //! Who gets a connection: room is made before it runs out, so that those who are of no use never keep others out.
 
-use std::{io, net::SocketAddr, sync::atomic::Ordering};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::atomic::Ordering,
+    time::Duration,
+};
 
 use mio::net::TcpStream;
 
-use crate::data::{
-    connection::{Connection, Handle},
-    context::Context,
-    count::Count,
-    inbox::Message,
-    io::Io,
-};
+use crate::data::{context::Context, count::Count, inbox::Message, io::Io};
 
 /// Connections accepted in one iteration: many new ones must not hold up those that are here.
 const ACCEPTS: usize = 64;
+/// A connection that has been idle for less may be a newcomer whose first frame is on its way. It stays while there is
+/// room.
+const GRACE: Duration = Duration::from_secs(1);
+/// One that came in this iteration was not read yet: what makes it useful may be there.
+const UNREAD: Duration = Duration::from_nanos(1);
 
 impl Io {
     /// Accepts what waits at the listener, or refuses it.
@@ -21,15 +25,14 @@ impl Io {
         if !std::mem::take(&mut self.accept_ready) {
             return;
         }
-        let mut idle = None;
         for accepted in 0.. {
-            if accepted == ACCEPTS {
+            if accepted == ACCEPTS || self.must_read_first(ctx) {
                 self.accept_ready = true;
                 break;
             }
             let Some(listener) = &self.listener else { return };
             match listener.accept() {
-                Ok((stream, from)) => self.admit(ctx, stream, from, &mut idle),
+                Ok((stream, from)) => self.admit(ctx, stream, from),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -42,20 +45,27 @@ impl Io {
         }
     }
 
+    /// Whether only newcomers of this iteration could make room: the others wait at the listener until those are read.
+    fn must_read_first(&self, ctx: &Context) -> bool {
+        let unread = || self.connections.oldest_idle(None).is_some_and(|oldest| oldest.idle_since == ctx.now);
+        ctx.shared.connections.load(Ordering::Relaxed) >= ctx.settings().max_connections && unread()
+    }
+
     /// Takes a connection, or refuses it. While there is room there is some for the next one: those who connect and send
-    /// nothing of use never keep others out. `idle` is kept for one iteration.
-    fn admit(&mut self, ctx: &mut Context, stream: TcpStream, from: SocketAddr, idle: &mut Option<Vec<Handle>>) {
+    /// nothing of use never keep others out.
+    fn admit(&mut self, ctx: &mut Context, stream: TcpStream, from: SocketAddr) {
         let others = ctx.shared.connections.fetch_add(1, Ordering::Relaxed);
         let (place, from_there) = ctx.shared.addresses.place(from.ip());
         let within_share =
-            from_there <= ctx.settings().max_from_one || self.expel_idle(ctx, |one| one.place.address == place.address);
+            from_there <= ctx.settings().max_from_one || self.expel_idle(ctx, Some(place.address), Duration::ZERO);
         if !within_share {
             ctx.one_connection_less(Count::Refused);
             return;
         }
         if others >= ctx.settings().crowded() {
-            let made = self.make_room(ctx, idle);
-            if !made && others >= ctx.settings().max_connections {
+            let full = others >= ctx.settings().max_connections;
+            let made = self.make_room(ctx, full);
+            if full && !made {
                 ctx.one_connection_less(Count::Refused);
                 return;
             }
@@ -64,40 +74,34 @@ impl Io {
         self.add(ctx, stream, place, Vec::new());
     }
 
-    /// Closes the connection that has been idle for longest, if there is one here; else asks the other workers to do so.
-    fn make_room(&mut self, ctx: &mut Context, idle: &mut Option<Vec<Handle>>) -> bool {
-        let idle = idle.get_or_insert_with(|| {
-            let mut idle: Vec<_> = self.connections.iter().filter(|connection| connection.is_idle()).collect();
-            // Taken from the end: the one that has been idle for longest
-            idle.sort_by_key(|connection| std::cmp::Reverse(connection.idle_since));
-            idle.iter().map(|connection| connection.handle).collect()
-        });
-        if let Some(handle) = idle.pop() {
-            self.expel(ctx, handle);
-            return true;
-        }
-        // Those that came in this iteration are not in the list
-        if self.expel_idle(ctx, |_| true) {
+    /// Closes the connection that has been idle for longest. If there is none here but young ones, the other workers are
+    /// asked to close theirs, and a young one goes only if all places are taken.
+    fn make_room(&mut self, ctx: &mut Context, full: bool) -> bool {
+        if self.expel_idle(ctx, None, GRACE) {
             return true;
         }
         for worker in (0..ctx.shared.inboxes.len()).filter(|worker| *worker != ctx.worker) {
             ctx.post(worker, Message::CloseIdle);
         }
-        false
+        full && self.expel_idle(ctx, None, UNREAD)
     }
 
-    /// Closes the connection that has been idle for longest of those that `which` takes, if there is one here.
-    fn expel_idle(&mut self, ctx: &mut Context, which: impl Fn(&Connection) -> bool) -> bool {
-        let idle = self.connections.iter().filter(|connection| connection.is_idle() && which(connection));
-        let oldest = idle.min_by_key(|connection| connection.idle_since).map(|connection| connection.handle);
+    /// Closes the connection that has been idle for longest, if it has been for `least`; with `from`, of those from that
+    /// address.
+    fn expel_idle(&mut self, ctx: &mut Context, from: Option<IpAddr>, least: Duration) -> bool {
+        let oldest = self.connections.oldest_idle(from).filter(|oldest| ctx.now - oldest.idle_since >= least);
+        let oldest = oldest.map(|oldest| oldest.handle);
         oldest.into_iter().for_each(|handle| self.expel(ctx, handle));
         oldest.is_some()
     }
 
-    /// Closes the connection that has been idle for longest, if there is one.
+    /// Another worker needs room: closes the connection that has been idle for longest, a young one if there is hardly
+    /// any room left.
     pub(crate) fn close_idle(&mut self, ctx: &mut Context) {
-        if ctx.shared.connections.load(Ordering::Relaxed) > ctx.settings().crowded() {
-            self.expel_idle(ctx, |_| true);
+        let open = ctx.shared.connections.load(Ordering::Relaxed);
+        if open > ctx.settings().crowded() {
+            let least = if open > ctx.settings().nearly_full() { UNREAD } else { GRACE };
+            self.expel_idle(ctx, None, least);
         }
     }
 }

@@ -1,17 +1,21 @@
 //! The connections of one worker, and the handles that name them.
 
-use std::{io, time::Instant};
+use std::{collections::VecDeque, io, net::IpAddr, time::Instant};
 
 use mio::net::TcpStream;
 use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::{
-    data::shares::Place,
+    data::{idle::Idle, shares::Place},
     frame_stream::{FrameStream, READ_SIZE, ReadOutcome},
 };
 
 const SLOT_BITS: u32 = 18;
 const USE_BITS: u32 = 13;
+
+/// So many slots rest before one is used again: a session may still be bound to a handle that repeats after some
+/// thousand uses of its slot, and must not name a stranger's connection meanwhile.
+const RESTING: usize = 256;
 
 /// After so many bad frames a connection is read in smaller pieces.
 const SUSPICIOUS: u32 = 100;
@@ -69,6 +73,8 @@ pub(crate) struct Connection {
     pub(crate) authentic: bool,
     /// Sessions that are reached over it.
     pub(crate) sessions: u32,
+    /// Its number among the idle ones, if it is one of them.
+    idle: Option<u64>,
     /// Bad frames so far.
     pub(crate) bad: u32,
     /// Bytes of an oversize frame that are still to be skipped.
@@ -92,6 +98,7 @@ impl Connection {
             may_move,
             authentic: false,
             sessions: 0,
+            idle: None,
             bad: 0,
             skip: 0,
             ready: false,
@@ -135,21 +142,21 @@ impl Connection {
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     uses: Vec<u32>,
-    free: Vec<usize>,
+    /// The one that was freed last is used last.
+    free: VecDeque<usize>,
+    idle: Idle,
     live: usize,
 }
 
 impl Connections {
     /// A handle for a new connection, if there is a free slot.
     pub(crate) fn reserve(&mut self) -> Option<Handle> {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None if self.slots.len() < Handle::SLOTS => {
-                self.slots.push(None);
-                self.uses.push(0);
-                self.slots.len() - 1
-            }
-            None => return None,
+        let slot = if self.free.len() < RESTING && self.slots.len() < Handle::SLOTS {
+            self.slots.push(None);
+            self.uses.push(0);
+            self.slots.len() - 1
+        } else {
+            self.free.pop_front()?
         };
         self.uses[slot] = self.uses[slot].wrapping_add(1);
         Some(Handle::new(slot, self.uses[slot]))
@@ -157,11 +164,12 @@ impl Connections {
 
     /// Frees a reserved slot that was not used.
     pub(crate) fn release(&mut self, handle: Handle) {
-        self.free.push(handle.slot());
+        self.free.push_back(handle.slot());
     }
 
-    /// Puts a connection into the slot that was reserved for it.
-    pub(crate) fn insert(&mut self, connection: Connection) {
+    /// Puts a connection into the slot that was reserved for it. No session is reached over it yet.
+    pub(crate) fn insert(&mut self, mut connection: Connection) {
+        connection.idle = Some(self.idle.push(connection.place.address, connection.handle));
         let slot = connection.handle.slot();
         self.slots[slot] = Some(connection);
         self.live += 1;
@@ -170,9 +178,38 @@ impl Connections {
     /// Takes a connection out and frees its slot.
     pub(crate) fn remove(&mut self, handle: Handle) -> Option<Connection> {
         let connection = self.slots.get_mut(handle.slot())?.take_if(|connection| connection.handle == handle)?;
-        self.free.push(handle.slot());
+        self.free.push_back(handle.slot());
         self.live -= 1;
+        if let Some(number) = connection.idle {
+            self.idle.remove(connection.place.address, number);
+        }
         Some(connection)
+    }
+
+    /// One more session is reached over a connection.
+    pub(crate) fn bind(&mut self, handle: Handle) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        connection.sessions += 1;
+        if let (address, Some(number)) = (connection.place.address, connection.idle.take()) {
+            self.idle.remove(address, number);
+        }
+    }
+
+    /// One session less is reached over it.
+    pub(crate) fn unbind(&mut self, handle: Handle, now: Instant) {
+        let Some(connection) = self.get_mut(handle).filter(|connection| connection.sessions > 0) else { return };
+        connection.sessions -= 1;
+        if connection.sessions == 0 {
+            connection.idle_since = now;
+            let address = connection.place.address;
+            let number = self.idle.push(address, handle);
+            self.slots[handle.slot()].iter_mut().for_each(|connection| connection.idle = Some(number));
+        }
+    }
+
+    /// The connection that has been idle for longest; with `from`, of those from that address.
+    pub(crate) fn oldest_idle(&self, from: Option<IpAddr>) -> Option<&Connection> {
+        self.get(from.map_or_else(|| self.idle.oldest(), |from| self.idle.oldest_from(from))?)
     }
 
     pub(crate) fn get(&self, handle: Handle) -> Option<&Connection> {
@@ -226,12 +263,25 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_used_again_under_other_handles() {
+    fn a_handle_does_not_come_again_for_long_though_few_slots_are_used() {
         let mut connections = Connections::default();
-        let first = connections.reserve();
-        connections.release(first.expect("there is room"));
-        let second = connections.reserve();
-        assert_eq!(first.map(Handle::slot), second.map(Handle::slot));
-        assert_ne!(first, second);
+        let first = connections.reserve().expect("there is room");
+        connections.release(first);
+        for _ in 0..100_000 {
+            let next = connections.reserve().expect("there is room");
+            assert_ne!(next, first);
+            connections.release(next);
+        }
+        assert_eq!(connections.slots.len(), RESTING, "slots are used again");
+    }
+
+    #[test]
+    fn every_slot_can_be_used() {
+        let mut connections = Connections::default();
+        let handles: Vec<Handle> = std::iter::from_fn(|| connections.reserve()).collect();
+        assert_eq!(handles.len(), Handle::SLOTS);
+        connections.release(handles[7]);
+        let again = connections.reserve();
+        assert!(again.is_some_and(|again| again.slot() == 7 && again != handles[7]));
     }
 }

@@ -15,6 +15,7 @@ mod connection;
 mod context;
 mod denials;
 mod forwarder;
+mod idle;
 mod inbox;
 mod io;
 mod parse;

@@ -90,6 +90,12 @@ impl Settings {
     pub(crate) fn crowded(&self) -> usize {
         self.max_connections - self.max_connections / 16 - 1
     }
+
+    /// With more than these, other workers than the one that accepts close young ones too: they cannot do so at the
+    /// moment when the last place is taken.
+    pub(crate) fn nearly_full(&self) -> usize {
+        self.max_connections - (self.max_connections / 32).max(1)
+    }
 }
 
 /// Above this many queued bytes, senders to a connection with this limit wait.

@@ -1,7 +1,5 @@
 //! What a worker knows of each of its sessions beside its keys: where it can be reached, whose it is, and what it may.
 
-use std::net::SocketAddr;
-
 use crate::{
     address::Address,
     data::{
@@ -10,6 +8,7 @@ use crate::{
         context::Context,
         io::Io,
         shares::FrameShares,
+        udp::Ends,
     },
     policy::Class,
 };
@@ -18,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     Connection(Handle),
-    Datagram(SocketAddr),
+    Datagram(Ends),
 }
 
 impl Source {
@@ -99,11 +98,11 @@ impl Slots {
         let before = self.bindings[slot as usize];
         let now = match (source, &mut io.udp) {
             (Source::Connection(handle), _) => Binding::connection(handle),
-            (Source::Datagram(address), Some(udp)) => {
-                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, address)) {
+            (Source::Datagram(ends), Some(udp)) => {
+                if matches!(before.route(), Route::Peer(peer) if udp.is_at(peer, ends)) {
                     return;
                 }
-                Binding::peer(udp.acquire(address))
+                Binding::peer(udp.acquire(ends))
             }
             // There are no datagrams without a socket
             (Source::Datagram(_), None) => return,
@@ -111,10 +110,8 @@ impl Slots {
         if now == before {
             return;
         }
-        if let Route::Connection(handle) = now.route()
-            && let Some(connection) = io.get_mut(handle)
-        {
-            connection.sessions += 1;
+        if let Route::Connection(handle) = now.route() {
+            io.connections.bind(handle);
         }
         release(ctx, io, before);
         self.bindings[slot as usize] = now;
@@ -138,12 +135,7 @@ impl Slots {
 /// A session does not use this binding any more.
 fn release(ctx: &Context, io: &mut Io, binding: Binding) {
     match (binding.route(), &mut io.udp) {
-        (Route::Connection(handle), _) => {
-            if let Some(connection) = io.get_mut(handle) {
-                connection.sessions = connection.sessions.saturating_sub(1);
-                connection.idle_since = ctx.now;
-            }
-        }
+        (Route::Connection(handle), _) => io.connections.unbind(handle, ctx.now),
         (Route::Peer(peer), Some(udp)) => udp.release(peer),
         _ => {}
     }

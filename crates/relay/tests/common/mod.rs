@@ -102,17 +102,21 @@ impl Client {
         self.try_receive().expect("the relay closed the connection")
     }
 
-    /// The same; none when the connection ended.
+    /// Sender and data of a frame.
+    pub(crate) fn opened(&mut self, mut frame: Vec<u8>) -> (u32, Vec<u8>) {
+        self.keys.open(0, &mut frame).unwrap();
+        let (from, data) = Address::split(&frame[HEADER..frame.len() - TAG]).unwrap();
+        (from.session, data.to_vec())
+    }
+
+    /// The same as [`Client::receive`]; none when the connection ended.
     pub(crate) fn try_receive(&mut self) -> Option<(u32, Vec<u8>)> {
         loop {
             if let Some(header) = self.received.first_chunk::<HEADER>() {
                 let length = Header::read(header).unwrap().frame_len();
                 if self.received.len() >= length {
-                    let mut frame: Vec<u8> = self.received.drain(..length).collect();
-                    self.keys.open(0, &mut frame).unwrap();
-                    let text = &frame[HEADER..length - TAG];
-                    let (from, data) = Address::split(text).unwrap();
-                    return Some((from.session, data.to_vec()));
+                    let frame = self.received.drain(..length).collect();
+                    return Some(self.opened(frame));
                 }
             }
             let mut buffer = [0; 16 << 10];

@@ -1,0 +1,68 @@
+//! The connections of one worker over which no session is reached, by age: who makes room is found without looking at
+//! all connections, or an accept would cost as much as there are.
+
+use std::{collections::BTreeMap, net::IpAddr};
+
+use crate::data::connection::Handle;
+
+/// Idle connections. Each has a number, and those that came later have higher ones.
+#[derive(Debug, Default)]
+pub(crate) struct Idle {
+    next: u64,
+    all: BTreeMap<u64, Handle>,
+    of: BTreeMap<(IpAddr, u64), Handle>,
+}
+
+impl Idle {
+    /// Adds a connection from this address, the youngest, and returns its number.
+    pub(crate) fn push(&mut self, address: IpAddr, handle: Handle) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.all.insert(number, handle);
+        self.of.insert((address, number), handle);
+        number
+    }
+
+    pub(crate) fn remove(&mut self, address: IpAddr, number: u64) {
+        self.all.remove(&number);
+        self.of.remove(&(address, number));
+    }
+
+    pub(crate) fn oldest(&self) -> Option<Handle> {
+        self.all.values().next().copied()
+    }
+
+    /// The oldest one from this address.
+    pub(crate) fn oldest_from(&self, address: IpAddr) -> Option<Handle> {
+        self.of.range((address, 0)..=(address, u64::MAX)).next().map(|(_, handle)| *handle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_goes_first_of_all_and_of_its_address() {
+        let mut idle = Idle::default();
+        let [a, b, c] = [1, 2, 3].map(|last| IpAddr::from([127, 0, 0, last]));
+        let handles: Vec<Handle> = (0..6).map(|slot| Handle::new(slot, 1)).collect();
+        let numbers: Vec<u64> =
+            handles.iter().zip([b, a, b, a, b, a]).map(|(one, from)| idle.push(from, *one)).collect();
+        let oldest = |idle: &Idle| (idle.oldest(), [a, b, c].map(|from| idle.oldest_from(from)));
+        let at = |slot: usize| Some(handles[slot]);
+        assert_eq!(oldest(&idle), (at(0), [at(1), at(0), None]));
+        idle.remove(b, numbers[0]);
+        idle.remove(a, numbers[3]);
+        assert_eq!(oldest(&idle), (at(1), [at(1), at(2), None]));
+        // It was of use for a while
+        idle.remove(a, numbers[1]);
+        idle.push(a, handles[1]);
+        assert_eq!(oldest(&idle), (at(2), [at(5), at(2), None]));
+        idle.remove(b, numbers[2]);
+        idle.remove(b, numbers[4]);
+        assert_eq!(oldest(&idle), (at(5), [at(5), None, None]));
+        idle.remove(a, numbers[5]);
+        assert_eq!(oldest(&idle), (at(1), [at(1), None, None]));
+    }
+}
