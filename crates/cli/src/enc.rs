@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::{
     descriptor,
     error::file_error,
-    line::first_line,
+    line::{OpensslOption, openssl_line},
     progress::Board,
     prompt::{self, Purpose},
     secret, stream,
@@ -37,7 +37,9 @@ it must fit into memory. Prefer `sealwright seal`.
 
 Passphrases: -pass file:PATH, fd:N or stdin, or a prompt on the terminal. -pass pass:... and -k are refused,
 because other users can see them in the process list. -pass env:... is refused, because child processes
-inherit it. -K can be seen as well; -keyfile FILE reads a key file instead. Keys of a wrong length, which
+inherit it. The line counts as openssl counts it: a carriage return at its end is part of it, but for -kfile,
+and lines of which openssl would take a part without a message are refused: more than 1023 bytes, or 127 for
+-kfile. -K can be seen as well; -keyfile FILE reads a key file instead. Keys of a wrong length, which
 openssl pads with zeros or cuts without a message, are refused. Outputs are not replaced without -force.
 
 Example:
@@ -292,24 +294,24 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
 }
 
 fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    let from_file = |path: &Path| {
+    let from_file = |path: &Path, option| {
         let mut file = std::fs::File::open(path).map_err(|error| CommandError::io(path, &error))?;
-        first_line(&mut file, path)
+        openssl_line(&mut file, path, option)
     };
     if let Some(path) = &args.kfile {
-        return from_file(path);
+        return from_file(path, OpensslOption::Kfile);
     }
     let Some(source) = &args.pass else {
         let purpose = if direction == Direction::Encrypt { Purpose::Seal } else { Purpose::Open };
         return prompt::passphrase(purpose);
     };
     match source.split_once(':').unwrap_or((source, "")) {
-        ("file", path) => from_file(Path::new(path)),
-        ("stdin", "") => first_line(&mut std::io::stdin().lock(), Path::new("standard input")),
+        ("file", path) => from_file(Path::new(path), OpensslOption::Pass),
+        ("stdin", "") => openssl_line(&mut std::io::stdin().lock(), Path::new("standard input"), OpensslOption::Pass),
         ("fd", number) => {
             let number =
                 number.parse().map_err(|_| CommandError::usage(format_args!("fd:{number} is not a number")))?;
-            first_line(&mut descriptor::duplicate(number)?, &descriptor::name(number))
+            openssl_line(&mut descriptor::duplicate(number)?, &descriptor::name(number), OpensslOption::Pass)
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
         ("env", _) => Err(refused("-pass env: hands the passphrase to every child process")),

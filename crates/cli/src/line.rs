@@ -13,6 +13,57 @@ const LONGEST: usize = 4096;
 
 /// The first line of a source, without its end.
 pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    let (mut line, _) = up_to_line_feed(source, name)?;
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    Ok(line)
+}
+
+/// Which option of `openssl enc` a passphrase is for: each cuts lines in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpensslOption {
+    /// Everything before the line feed, a carriage return as well.
+    Pass,
+    /// Without any carriage returns at the end.
+    Kfile,
+}
+
+/// The first line of a source as `openssl enc` takes it. What it would take only a part of, without a message, is refused: the
+/// rest of the secret would not count.
+pub(crate) fn openssl_line(
+    source: &mut impl Read,
+    name: &Path,
+    option: OpensslOption,
+) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    let (mut line, ended) = up_to_line_feed(source, name)?;
+    let longest = match option {
+        OpensslOption::Pass => 1023,
+        OpensslOption::Kfile => 127,
+    };
+    while option == OpensslOption::Kfile && line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    // An empty line is a passphrase for -pass, an empty file is none.
+    if line.is_empty() && (option == OpensslOption::Kfile || !ended) {
+        return Err(CommandError::failed("there is no passphrase").about(name).hint("it is the first line"));
+    }
+    if line.len() > longest {
+        let what = format!("the line has {} bytes, of which openssl enc takes the first {longest}", line.len());
+        return Err(CommandError::failed(what).about(name).hint(match option {
+            OpensslOption::Pass => "put no more than that into the file, as `head -c 1023` does",
+            OpensslOption::Kfile => "-pass takes 1023; for what -kfile encrypted, cut the line as `head -c 127` does",
+        }));
+    }
+    if line.contains(&0) {
+        let what = "the line has a zero byte, at which openssl enc ends it";
+        return Err(CommandError::failed(what).about(name).hint("use a passphrase of text, or -K or -keyfile"));
+    }
+    Ok(line)
+}
+
+/// The bytes before the first line feed, and whether there is one.
+fn up_to_line_feed(source: &mut impl Read, name: &Path) -> Result<(Zeroizing<Vec<u8>>, bool), CommandError> {
     // Room for all of it: growing would leave a copy behind.
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
     let mut byte = Zeroizing::new([0; 1]);
@@ -20,7 +71,7 @@ pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizin
     while line.len() <= LONGEST {
         match source.read(byte.as_mut_slice()) {
             Ok(0) => break,
-            Ok(_) if byte[0] == b'\n' => break,
+            Ok(_) if byte[0] == b'\n' => return Ok((line, true)),
             Ok(_) => line.push(byte[0]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(CommandError::io(name, &error)),
@@ -29,8 +80,5 @@ pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizin
     if line.len() > LONGEST {
         return Err(CommandError::failed(format_args!("no passphrase has more than {LONGEST} bytes")).about(name));
     }
-    if line.last() == Some(&b'\r') {
-        line.pop();
-    }
-    Ok(line)
+    Ok((line, false))
 }

@@ -77,6 +77,60 @@ fn passphrases() {
     assert_eq!((fd.code, fd.err.as_str()), (0, ""));
 }
 
+/// What ends a line is what openssl takes for it, which is not the same for -pass and -kfile.
+#[test]
+fn lines_end_where_openssl_ends_them() {
+    if !have("openssl") {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
+    let words = "-aes-128-cbc -pbkdf2 -iter 3";
+    let full = ["x".repeat(127), "x".repeat(1023)];
+    for (secret, end) in ["secret", &full[0], &full[1]]
+        .into_iter()
+        .flat_map(|secret| ["", "\n", "\r\n", "\r\r\n", "\r", "\nnext\n"].map(|end| (secret, end)))
+    {
+        sandbox.write("pw", format!("{secret}{end}"));
+        let sources: &[_] = match secret {
+            "secret" => &["-pass file:pw", "-pass fd:7", "-pass stdin", "-kfile pw"],
+            _ => &["-pass file:pw", "-kfile pw"],
+        };
+        for &source in sources {
+            let refused = match source {
+                "-kfile pw" => secret.len() > 127,
+                _ => secret.len() == 1023 && end.starts_with('\r'),
+            };
+            let script = format!(
+                "exec 7<pw; openssl enc -e {words} {source} -in a -out theirs <pw || exit 9; exec 7<pw
+                 sealwright enc -d {words} {source} -in theirs -out b -force <pw && cmp a b && exec 7<pw &&
+                 sealwright enc -e {words} {source} -in a -out ours -force <pw && exec 7<pw &&
+                 openssl enc -d {words} {source} -in ours -out b <pw && cmp a b"
+            );
+            let said = sandbox.sh(&script);
+            if refused {
+                assert!(
+                    said.code == 1 && said.err.contains("takes the first") && said.err.contains("\nhint: "),
+                    "{}",
+                    said.err
+                );
+            } else {
+                assert_eq!((said.code, said.err.as_str()), (0, ""), "{} bytes, {end:?}, {source}", secret.len());
+            }
+        }
+    }
+    sandbox.write("pw", "\n");
+    each_reads_the_other(&sandbox, &format!("{words} -pass file:pw"));
+    for (line, source) in [("", "-pass file:pw"), ("", "-kfile pw"), ("\n", "-kfile pw"), ("\r\n", "-kfile pw")] {
+        sandbox.write("pw", line);
+        assert_ne!(sandbox.sh(&format!("openssl enc {words} {source} -in a -out c")).code, 0);
+        sandbox.fails(&format!("enc {words} {source} -in a -out d"), 1, "pw: there is no passphrase\nhint: ");
+    }
+    sandbox.write("pw", "secret\0more\n");
+    sandbox.fails(&format!("enc {words} -pass file:pw -in a -out c"), 1, "pw: the line has a zero byte");
+    sandbox.fails(&format!("enc {words} -kfile pw -in a -out c"), 1, "pw: the line has a zero byte");
+}
+
 #[test]
 fn gcm_is_ours_alone_and_authentic() {
     let sandbox = Sandbox::new();
