@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 use crate::{
     descriptor,
     error::file_error,
+    in_use::identity,
     line::{OpensslOption, openssl_line},
     progress::Board,
     prompt::{self, Purpose},
@@ -173,15 +174,16 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     if args.print_only {
         return print_keys(args, cipher, direction);
     }
-    let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
-    if args.print && to_stdout {
+    let to_file = args.output.as_deref().filter(|path| !is_stdout(path));
+    if args.print && to_file.is_none() {
         return Err(CommandError::usage("-p would mix the key with the output").hint("name the output with -out FILE"));
     }
-    let output = match &args.output {
-        Some(path) if path.as_os_str() != "-" => {
+    let output = match to_file {
+        Some(path) => {
+            refuse_inputs(path, inputs(args))?;
             Output::file(path, Place { force: args.force, ..Place::default() }).map_err(file_error)?
         }
-        _ => Output::stdout().map_err(file_error)?,
+        None => Output::stdout().map_err(file_error)?,
     };
     let input = match &args.input {
         Some(path) if !stdin => Input::open(path).map_err(file_error)?,
@@ -206,6 +208,32 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
     }
     Ok(Exit::Done)
+}
+
+/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
+}
+
+/// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.
+pub(crate) fn refuse_inputs(output: &Path, inputs: impl IntoIterator<Item = PathBuf>) -> Result<(), CommandError> {
+    let Some(id) = identity(output) else { return Ok(()) };
+    match inputs.into_iter().any(|input| identity(&input) == Some(id)) {
+        true => Err(CommandError::usage("is both input and output").about(output).hint("name another output")),
+        false => Ok(()),
+    }
+}
+
+/// What is read: the text, and the passphrase or the key.
+fn inputs(args: &EncArgs) -> Vec<PathBuf> {
+    let standard = |path: &Path| if path.as_os_str() == "-" { "/dev/stdin".into() } else { path.to_owned() };
+    let text = args.input.as_deref().unwrap_or(Path::new("-"));
+    let pass = args.pass.as_deref().and_then(|source| match source.split_once(':') {
+        Some(("file", path)) => Some(PathBuf::from(path)),
+        Some(("fd", number)) => Some(Path::new("/dev/fd").join(number)),
+        _ => (source == "stdin").then(|| "/dev/stdin".into()),
+    });
+    [standard(text)].into_iter().chain(pass).chain(args.kfile.clone()).chain(args.key_file.clone()).collect()
 }
 
 /// `-P`: what would be used. Of the input, only a salt is read.

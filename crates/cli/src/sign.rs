@@ -9,7 +9,11 @@ use clap::Args;
 use sealwright_file::{Input, Output, Place, Work, sign_file};
 use sealwright_terminal::{CommandError, Exit, say};
 
-use crate::{error::file_error, signing};
+use crate::{
+    enc::{is_stdout, refuse_inputs},
+    error::file_error,
+    signing,
+};
 
 const EXAMPLES: &str = "\
 The signature of FILE is written to FILE.sig. It is two signatures, ed25519 and ML-DSA-65, and both must hold.
@@ -50,6 +54,11 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     if stdin && args.output.is_none() {
         return Err(CommandError::usage("standard input has no name for its signature").hint("use -o SIG"));
     }
+    // Before the first file: what one signature replaces may be what the next one is for.
+    for output in args.files.iter().filter_map(|path| output_of(args, path)) {
+        let read = |path: &PathBuf| if is_stdin(path) { "/dev/stdin".into() } else { path.clone() };
+        refuse_inputs(&output, args.files.iter().chain([&args.sign]).map(read))?;
+    }
     let place = Place { force: args.force, ..Place::default() };
     let key = signing::signing_key(&args.sign)?;
     let mut worst = Exit::Done;
@@ -57,10 +66,9 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
         let one = || {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
-            let output = match &args.output {
-                Some(output) if output.as_os_str() == "-" => Output::stdout()?,
-                Some(output) => Output::file(output, place)?,
-                None => Output::file(&beside(path), place)?,
+            let output = match output_of(args, path) {
+                Some(output) => Output::file(&output, place)?,
+                None => Output::stdout()?,
             };
             // As readable as what it is for.
             let mode = std::fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode() & 0o666);
@@ -73,6 +81,14 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
         }
     }
     Ok(worst)
+}
+
+/// Where the signature of a file goes, if not to standard output.
+fn output_of(args: &FileSignArgs, path: &Path) -> Option<PathBuf> {
+    match &args.output {
+        Some(output) => Some(output.clone()).filter(|output| !is_stdout(output)),
+        None => Some(beside(path)),
+    }
 }
 
 fn is_stdin(path: &Path) -> bool {

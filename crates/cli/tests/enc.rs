@@ -222,6 +222,46 @@ fn keys_are_printed_as_openssl_prints_them() {
 }
 
 #[test]
+fn no_output_replaces_what_it_is_made_from() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
+    sandbox.write("pw", "correct horse\n");
+    sandbox.sh("ln -s pw soft; ln pw hard");
+    let key = sandbox.read("k");
+    let words = "enc -aes-256-cbc -pbkdf2 -in a";
+    for output in ["pw", "./pw", "soft", "hard"] {
+        let said = format!("{output}: is both input and output\nhint: name another output");
+        sandbox.fails(&format!("{words} -pass file:pw -out {output} -force"), 2, &said);
+        sandbox.fails(&format!("{words} -kfile pw -out {output} -force"), 2, &said);
+        sandbox.fails(&format!("{words} -pass file:pw -out {output}"), 2, &said);
+    }
+    sandbox.fails(&format!("enc -aes-256-cbc -keyfile k -iv {IV} -in a -out k -force"), 2, "k: is both input and");
+    sandbox.fails(&format!("{words} -pass file:pw -out a -force"), 2, "a: is both input and output");
+    for script in ["-in a -pass fd:7 -out pw 7<pw", "-in a -pass stdin -out pw <pw", "-pass file:pw -out a <a"] {
+        let said = sandbox.sh(&format!("sealwright enc -aes-256-cbc -pbkdf2 -force {script}"));
+        assert!(said.code == 2 && said.err.contains("is both input and output"), "{script}\n{}", said.err);
+    }
+    assert!(sandbox.read("a") == text(1000) && sandbox.read("pw") == b"correct horse\n" && sandbox.read("k") == key);
+}
+
+#[test]
+fn dev_stdout_is_standard_output() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(1000));
+    let words = format!("enc -aes-256-cbc -keyfile k -iv {IV} -in a");
+    sandbox.ok(&format!("{words} -out b"));
+    for name in ["-", "/dev/stdout"] {
+        let said = sandbox.sh(&format!("cp a s; sealwright {words} -out {name} >>s; cat a b | cmp - s"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{name}");
+        let piped = sandbox.run(&format!("{words} -out {name}"));
+        assert!((piped.code, piped.err.as_str()) == (0, "") && piped.out == sandbox.read("b"), "{name}");
+        let printed = sandbox.run(&format!("{words} -p -out {name}"));
+        assert!(printed.code == 2 && printed.out.is_empty(), "{name}");
+        assert!(printed.err.contains("-p would mix the key with the output\nhint: "), "{}", printed.err);
+    }
+}
+
+#[test]
 fn options_without_effect_are_taken() {
     let sandbox = Sandbox::new();
     sandbox.write("a", text(1000));

@@ -102,6 +102,50 @@ fn a_signature_beside_a_file() {
     sandbox.fails("verify --signer me.verify --detached a", 3, "a: not authentic: the signature does not hold");
 }
 
+#[test]
+fn no_signature_replaces_what_it_is_made_from() {
+    let sandbox = with_keys();
+    let key = sandbox.read("me.sign");
+    sandbox.write("b", "another");
+    sandbox.sh("ln -s a soft; ln a hard; ln -s me.sign key; cp b a.sig");
+    for (output, force) in ["a", "./a", "soft", "hard"].iter().flat_map(|output| [(output, "-f"), (output, "")]) {
+        sandbox.fails(
+            &format!("sign -s me.sign {force} -o {output} a"),
+            2,
+            &format!("{output}: is both input and output"),
+        );
+    }
+    for output in ["me.sign", "key"] {
+        let said = format!("{output}: is both input and output\nhint: name another output");
+        sandbox.fails(&format!("sign -s me.sign -f -o {output} a"), 2, &said);
+        sandbox.fails(&format!("sign -s key -f -o {output} a"), 2, &said);
+    }
+    // Beside its file, it would be on another that is to be signed, or on the key.
+    sandbox.fails("sign -s me.sign -f b a a.sig", 2, "a.sig: is both input and output");
+    sandbox.sh("cp me.sign b.sig");
+    sandbox.fails("sign -s b.sig -f a b", 2, "b.sig: is both input and output");
+    let said = sandbox.sh("sealwright sign -s me.sign -f -o a - <a");
+    assert!(said.code == 2 && said.err.contains("a: is both input and output"), "{}", said.err);
+    assert!(sandbox.read("a") == text(100_000) && sandbox.read("me.sign") == key && sandbox.read("b.sig") == key);
+    assert_eq!(sandbox.read("a.sig"), b"another", "nothing was signed before the refusal");
+    sandbox.ok("sign -s me.sign -f -o a.sig a");
+}
+
+#[test]
+fn a_signature_to_standard_output() {
+    let sandbox = with_keys();
+    for name in ["-", "/dev/stdout"] {
+        let said = sandbox.sh(&format!("echo before >s; sealwright sign -s me.sign -o {name} a >>s; echo after >>s"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{name}");
+        let written = String::from_utf8(sandbox.read("s")).unwrap();
+        assert!(written.starts_with("before\n-----BEGIN") && written.ends_with("-----\nafter\n"), "{written}");
+        let piped = sandbox.sh(&format!(
+            "sealwright sign -s me.sign -o {name} a | cat >p; sealwright verify --signer me.verify --signature p a"
+        ));
+        assert_eq!((piped.code, piped.err.as_str()), (0, ""), "{name}");
+    }
+}
+
 /// Every character of a signature file matters.
 #[test]
 fn a_changed_signature_does_not_hold() {
