@@ -106,10 +106,8 @@ impl<R: Read> ArmorReader<R> {
         }
         (self.bytes, self.given) = (Vec::new(), 0);
         if line == END.as_bytes() {
-            let mut rest = Vec::new();
-            self.from.by_ref().take(1024).read_to_end(&mut rest)?;
             self.ended = true;
-            return if rest.trim_ascii().is_empty() { Ok(()) } else { Err(bad(self.line + 1)) };
+            return if self.only_space_follows()? { Ok(()) } else { Err(bad(self.line + 1)) };
         }
         if self.short || line.is_empty() || line.len() > 64 {
             return Err(bad(self.line));
@@ -117,6 +115,20 @@ impl<R: Read> ArmorReader<R> {
         self.bytes = STANDARD.decode(line).map_err(|_| bad(self.line))?;
         self.short = self.bytes.len() < LINE;
         Ok(())
+    }
+
+    /// Reads to the end, however far that is: what is behind much white space would pass unseen.
+    fn only_space_follows(&mut self) -> io::Result<bool> {
+        loop {
+            let read = match self.from.fill_buf() {
+                Ok([]) => return Ok(true),
+                Ok(bytes) if !bytes.trim_ascii().is_empty() => return Ok(false),
+                Ok(bytes) => bytes.len(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+                Err(error) => return Err(error),
+            };
+            self.from.consume(read);
+        }
     }
 }
 
@@ -216,5 +228,9 @@ mod tests {
         assert_eq!(wrong(&format!("{BEGIN}\n{whole}\n")), 3, "no last line");
         assert_eq!(wrong(&format!("{}\n \nmore", text(&[&whole]))), 4, "text behind the last line");
         assert_eq!(read(&format!("{}\n \n", text(&[&whole])), 5).unwrap(), bytes(48), "spaces behind it");
+        for spaces in [1024, 1025, 16_384, 200_000].map(|n| " ".repeat(n)) {
+            assert_eq!(read(&format!("{}{spaces}", text(&[&whole])), 5).unwrap(), bytes(48), "{}", spaces.len());
+            assert_eq!(wrong(&format!("{}{spaces}more", text(&[&whole]))), 4, "{}", spaces.len());
+        }
     }
 }

@@ -116,6 +116,10 @@ impl Signature {
         const LONGEST: usize = 16 * 1024;
         let mut text = vec![0; LONGEST];
         let got = fill(&mut from, &mut text)?;
+        // There may be more, which nobody looked at.
+        if got == LONGEST {
+            return Err(Error::NotAuthentic(Flaw::SignatureFile));
+        }
         text.truncate(got);
         let text = String::from_utf8(text).ok().map(|text| text.replace("\r\n", "\n"));
         let parsed = text.and_then(|text| Some((Signature::parse(&text)?, text)));

@@ -42,6 +42,34 @@ fn every_part_is_covered() {
     ));
 }
 
+/// Texts that end with a piece that is read, behind one, and within one: the last byte counts.
+#[test]
+fn the_last_byte_of_a_file_is_signed() {
+    let (key, work) = (SigningKey::generate().unwrap(), crate::Work::default());
+    let keys = [key.verifying_key().clone()];
+    for len in [256 * 1024, 256 * 1024 + 1, 600 * 1024] {
+        let mut text = vec![7; len];
+        let input = |text: &[u8]| crate::Input::bytes(text.to_vec(), "text");
+        let signature = crate::sign_file(&key, input(&text), "", &work).unwrap();
+        crate::verify_file(&keys, &signature, input(&text), &work).unwrap();
+        text[len - 1] ^= 1;
+        let error = crate::verify_file(&keys, &signature, input(&text), &work).unwrap_err();
+        assert!(matches!(error, Error::NotAuthentic(Flaw::Signature)), "{len}: {error}");
+    }
+}
+
+#[test]
+fn nothing_follows_a_signature_in_its_file() {
+    let key = SigningKey::generate().unwrap();
+    let sign = crate::sign_file(&key, crate::Input::bytes(b"text", "text"), "", &crate::Work::default());
+    let text = sign.unwrap().to_text();
+    for spaces in [0, 1024, 1025, 16_384 - text.len(), 16_384].map(|n| " ".repeat(n)) {
+        let read = crate::Signature::read(format!("{text}{spaces}more").as_bytes());
+        assert!(matches!(read, Err(Error::NotAuthentic(Flaw::SignatureFile))), "{}", spaces.len());
+    }
+    crate::Signature::read(format!("{text}\n \n").as_bytes()).unwrap();
+}
+
 /// A half of one key's signature does not go with a half of another's, although both are over one content.
 #[test]
 fn halves_of_two_keys_do_not_mix() {
