@@ -11,7 +11,7 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
-    plan::{FileTask, Plan},
+    plan::{FileTask, Listed, Plan},
     stream,
 };
 
@@ -73,34 +73,23 @@ impl Sealed {
 pub(crate) struct Lists(Vec<Option<FileList>>);
 
 impl Lists {
-    /// Opens the manifest of each root and notes which of its files are missing. Where files have none, `must` makes that a
-    /// failure; otherwise it is said.
-    pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>, args: &FileArgs, must: bool) -> Lists {
+    /// Opens the manifest of each root and notes which of its files are missing: a directory, a link or a pipe of that name
+    /// is not the file.
+    pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>) -> Lists {
         let mut lists = Vec::new();
         for (i, root) in plan.roots.clone().iter().enumerate() {
             let path = root.join(NAME);
             match Input::open(&path).and_then(|input| FileList::open(opening, input)) {
                 Ok(list) => {
-                    let gone = list.paths().map(|path| root.join(path)).filter(|path| path.symlink_metadata().is_err());
-                    plan.failures.extend(gone.map(|path| missing(&path)));
+                    let found = |path: &Path| plan.found.contains(&Listed { root: i, path: path.into() });
+                    let gone = list.paths().filter(|path| !found(path)).map(|path| missing(&root.join(path)));
+                    plan.failures.extend(gone.collect::<Vec<_>>());
                     lists.push(Some(list));
                 }
                 Err(error) => {
                     plan.fail(i, file_error(error).about_unless_named(&path));
                     lists.push(None);
                 }
-            }
-        }
-        for directory in std::mem::take(&mut plan.unlisted) {
-            if must {
-                plan.failures.push(missing_manifest(&directory));
-                let below = |task: &FileTask| task.input.name("").starts_with(&directory);
-                plan.tasks.retain(|task| task.listed.is_some() || !below(task));
-            } else if !args.progress.quiet {
-                say(format_args!(
-                    "sealwright: warning: {}: has no manifest, so swapped, renamed or missing files are not noticed",
-                    shown(&directory)
-                ));
             }
         }
         Lists(lists)
@@ -131,6 +120,22 @@ impl Lists {
         match was {
             Some(was) => failure.hint(format_args!("it is the file that was sealed as {was}")),
             None => failure,
+        }
+    }
+}
+
+/// Where sealed files have no manifest, `must` makes that a failure; otherwise it is said.
+pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
+    for directory in std::mem::take(&mut plan.unlisted) {
+        if must {
+            plan.failures.push(missing_manifest(&directory));
+            let below = |task: &FileTask| task.input.name("").starts_with(&directory);
+            plan.tasks.retain(|task| task.listed.is_some() || !below(task));
+        } else if !args.progress.quiet {
+            say(format_args!(
+                "sealwright: warning: {}: has no manifest, so swapped, renamed or missing files are not noticed",
+                shown(&directory)
+            ));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     ceiling,
     error::file_error,
     in_use,
-    listing::Lists,
+    listing::{self, Lists},
     pairs::IdentityArgs,
     plan::{Direction, FileTask, Place, Plan},
     preflight::{self, Given},
@@ -84,8 +84,10 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     in_use::refuse(&plan, &args.files, &in_use::named(&args.key, &args.ad, args.identity.files()))?;
     let ad = ad::read(&args.ad)?;
+    listing::without(&mut plan, &args.files, args.manifest);
     preflight::check(&mut plan, &args.files, Given::new(&args.key, args.identity.any()), Direction::Open);
-    if plan.tasks.is_empty() {
+    // A manifest is opened also where none of its files is there.
+    if plan.tasks.is_empty() && plan.roots.is_empty() {
         secret::named(&args.key, ("--identity", args.identity.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
@@ -96,7 +98,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);
-    let lists = Lists::open(&mut plan, &opening, &args.files, args.manifest);
+    let lists = Lists::open(&mut plan, &opening);
     let one = |task: &FileTask, work: Work| {
         let mut input = stream::input(task)?;
         let name = task.input.name("standard input");

@@ -61,7 +61,7 @@ pub(crate) struct FileTask {
 }
 
 /// A file's place in a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Listed {
     /// The number of the directory among [`Plan::roots`].
     pub(crate) root: usize,
@@ -78,8 +78,10 @@ pub(crate) struct Plan {
     pub(crate) directories: BTreeMap<PathBuf, u32>,
     /// The directories whose sealed files have a manifest, or will have one.
     pub(crate) roots: Vec<PathBuf>,
-    /// The directories that were named in which there are sealed files without a manifest.
+    /// The directories that were named in which there are sealed files without a manifest, or neither.
     pub(crate) unlisted: BTreeSet<PathBuf>,
+    /// The sealed files that were found in their places, whatever becomes of them.
+    pub(crate) found: HashSet<Listed>,
     /// What was left out, and why.
     pub(crate) skipped: Vec<String>,
     /// What could not be planned; the rest goes on.
@@ -129,6 +131,7 @@ impl Plan {
             };
             plan.failures.extend(planned.err());
         }
+        plan.found = plan.tasks.iter().filter_map(|task| task.listed.clone()).collect();
         plan.refuse_collisions();
         Ok(plan)
     }
@@ -200,9 +203,10 @@ impl Plan {
             }
             Direction::Open => None,
         };
-        let tasks = self.tasks.len();
+        let (tasks, roots) = (self.tasks.len(), self.roots.len());
         self.walk(input, metadata, root.as_deref(), direction, listing);
-        if self.tasks[tasks..].iter().any(|task| task.listed.is_none()) {
+        let none = self.tasks.len() == tasks && self.roots.len() == roots && direction == Direction::Open;
+        if none || self.tasks[tasks..].iter().any(|task| task.listed.is_none()) {
             self.unlisted.insert(input.to_owned());
         }
         Ok(())

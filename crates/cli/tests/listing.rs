@@ -1,7 +1,7 @@
 //! Directories that are sealed file by file: swapped, renamed, replaced, added and missing files are named.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
 use sealwright_transcripts::{Sandbox, text};
 
@@ -59,6 +59,59 @@ fn renamed_added_and_missing_files_are_named() {
     assert!(said.err.contains("sealed/d/b.seal: not authentic: is missing"), "{}", said.err);
     assert!(said.err.contains("sealed/d/new.seal: not authentic: is not in the manifest"), "{}", said.err);
     assert!(sandbox.path("opened/a").exists() && !sandbox.path("opened/new").exists());
+}
+
+/// Whatever has the name of a listed file, it is missing if it is no file that can be opened; and if none is left.
+#[test]
+fn what_stands_in_for_a_listed_file_is_missing() {
+    let replace: [(&str, fn(&Path)); 4] = [
+        ("nothing", |_| ()),
+        ("a directory", |path| fs::create_dir(path).unwrap()),
+        ("a link", |path| symlink("sub/c.seal", path).unwrap()),
+        ("a pipe", |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success())),
+    ];
+    for (what, stand_in) in replace {
+        for all in [true, false] {
+            let sandbox = sealed();
+            for name in if all { &["a", "b", "sub/c", "sub/e/f"][..] } else { &["a"] } {
+                let path = sandbox.path(&format!("sealed/d/{name}.seal"));
+                fs::remove_file(&path).unwrap();
+                stand_in(&path);
+            }
+            for option in ["", " --manifest"] {
+                let said = sandbox.run(&format!("{OPEN} -q -f{option}"));
+                assert_eq!(said.code, 3, "{what}{option}: {}", said.err);
+                let line = "sealwright: sealed/d/a.seal: not authentic: is missing, but";
+                assert!(said.err.contains(line), "{what}{option}: {}", said.err);
+                assert!(
+                    !sandbox.path("opened/a").exists() && sandbox.path("opened/b").exists() != all,
+                    "{what}{option}"
+                );
+            }
+        }
+    }
+    // A directory that is a link now is not followed either.
+    let sandbox = sealed();
+    rename(&sandbox, "sealed/d/sub", "elsewhere");
+    symlink(sandbox.path("elsewhere"), sandbox.path("sealed/d/sub")).unwrap();
+    sandbox.fails(&format!("{OPEN} -q"), 3, "sealed/d/sub/c.seal: not authentic: is missing");
+    // Neither files nor a manifest.
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    sandbox.fails("open --key-file k --each empty -o out -q --manifest", 3, "empty: not authentic: has no manifest");
+    let said = sandbox.run("open --key-file k --each empty -o out");
+    assert!(said.code == 0 && said.err.contains("warning: empty: has no manifest"), "{} {}", said.code, said.err);
+}
+
+/// What is there and damaged is not called missing, and neither is what has no output.
+#[test]
+fn what_is_found_is_not_missing() {
+    let sandbox = sealed();
+    sandbox.write("sealed/d/a.seal", "not sealed");
+    let said = sandbox.run(OPEN);
+    assert!(said.code == 3 && !said.err.contains("missing"), "{}", said.err);
+    sandbox.write("opened/b", "in the way");
+    let said = sandbox.run(OPEN);
+    assert!(said.err.contains("opened/b: exists already") && !said.err.contains("missing"), "{}", said.err);
 }
 
 /// A file from an earlier sealing is authentic under the same key, and still not the one that belongs there.
