@@ -151,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn a_list_is_binary_also_beside_armored_files() {
+        let (key, mut sealed) = (crate::Key::raw([7; 32]), Shared::default());
+        let sealing = Sealing::new(&key).armor(true);
+        FileList::default().seal(&sealing, Output::writer(sealed.clone(), "manifest")).unwrap();
+        assert_eq!(sealed.take()[..4], [0x89, b'S', b'E', b'A']);
+    }
+
+    #[test]
     fn one_way_to_write_a_list() {
         for paths in [&[][..], &[&b"a.seal"[..]], &[b"a/b.seal", b"a/c.seal", b"b.seal"]] {
             let list = FileList::read(&bytes(paths)).unwrap();

@@ -11,6 +11,27 @@ fn reader(sealed: &[u8]) -> SealedReader<Cursor<Vec<u8>>> {
     SealedReader::new(Cursor::new(sealed.to_vec()), &Opening::new(&key256())).unwrap()
 }
 
+/// What is left of a bad chunk in the buffer is never taken for the chunk that was there before.
+#[test]
+fn a_bad_chunk_leaves_the_one_before_readable() {
+    let text = text(70_000);
+    let mut sealed = sealed(&text);
+    sealed[BODY + CHUNK + 5] ^= 1;
+    let mut reader = reader(&sealed);
+    for _ in 0..2 {
+        let mut first = vec![0; 16_384];
+        reader.seek(SeekFrom::Start(0)).unwrap();
+        reader.read_exact(&mut first).unwrap();
+        assert!(first == text[..16_384]);
+        reader.seek(SeekFrom::Start(16_384 + 1)).unwrap();
+        let error = reader.read(&mut first).unwrap_err().downcast::<Error>().unwrap();
+        assert_eq!(error.exit_code(), 3, "{error}");
+        reader.seek(SeekFrom::Start(1)).unwrap();
+        reader.read_exact(&mut first[..1000]).unwrap();
+        assert!(first[..1000] == text[1..1001]);
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Read(usize),

@@ -1,9 +1,11 @@
 //! Files for several keys: each opens them alone, others do not, and nobody changes the slots unnoticed.
 
+use std::os::unix::fs::FileExt;
+
 use sealwright::Suite;
 use sealwright_file::{
-    Ceiling, Costs, Error, Flaw, Input, Key, KeySource, Opening, PublicKey, Recipient, Sealing, SecretKey, inspect,
-    slots::SlotKind,
+    Ceiling, Costs, Error, Flaw, Input, Key, KeySource, Opening, PublicKey, Recipient, Rekeying, Sealing, SecretKey,
+    inspect, slots::SlotKind,
 };
 
 use crate::support::*;
@@ -46,6 +48,41 @@ fn each_recipient_opens_alone() {
         let [_, _, right] = keys;
         let (out, _) = opened_by(&Opening::with_keys(&[a, b, c, right]).ad(b"ad"), &sealed);
         assert!(out == text, "{suite}");
+    }
+}
+
+/// A file that is written to while its keys are changed stays as it is then.
+#[test]
+fn a_file_that_changes_meanwhile_gets_no_other_keys() {
+    for (change, len) in [("append", 100_000), ("in place", 100_000), ("cut", 100_000), ("in place", 10)] {
+        let dir = Dir::new();
+        let (sealed, keys) = for_three(Suite::Aes256Gcm, &text(len));
+        let path = dir.write("sealed", &sealed);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        let work = At::work(1, 1, move || match change {
+            "append" => file.write_all_at(b"more", sealed.len() as u64).unwrap(),
+            "cut" => file.set_len(sealed.len() as u64 - 1).unwrap(),
+            _ => {
+                // Times of files go on in steps.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                file.write_all_at(b"x", sealed.len() as u64 - 1).unwrap();
+            }
+        });
+        let rekeying = Rekeying {
+            keys: &keys[..1],
+            add: &[Recipient::Key(Key::raw(vec![9; 32]))],
+            remove: &[],
+            costs: CHEAP,
+            ceiling: Ceiling::default(),
+            sync: false,
+            work,
+        };
+        let error = rekeying.run(&path).unwrap_err();
+        assert!(matches!(error, Error::Changed { .. }), "{change}: {error}");
+        assert_eq!(dir.names(), ["sealed"], "{change}");
+        // Nobody got a key to what is there now.
+        let (_, done) = opened_by(&Opening::new(&Key::raw(vec![9; 32])).ad(b"ad"), &std::fs::read(&path).unwrap());
+        assert!(matches!(done, Err(Error::NoneOpens)), "{change}: {done:?}");
     }
 }
 
