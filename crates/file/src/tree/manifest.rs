@@ -16,7 +16,7 @@ use crate::{
 /// How the text of a tree begins.
 pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
 /// The longest manifest, in bytes.
-const LONGEST: u64 = 1 << 30;
+pub(super) const LONGEST: u64 = 1 << 30;
 /// Bytes of an entry before its path.
 const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
 

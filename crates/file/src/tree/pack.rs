@@ -8,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::manifest::{Entry, EntryKind, MAGIC, Manifest, is_name};
-use crate::{error::Error, file_id::FileId, input::Input};
+use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, Manifest, is_name};
+use crate::{error::Error, file_id::FileId, input::Input, read::fill};
 
 /// A directory, ready to be sealed.
 ///
@@ -49,8 +49,13 @@ pub struct Packed {
 /// ```
 ///
 /// # Errors
-/// What the system says; [`Error::BadOutput`] for a directory without a name.
+/// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`].
 pub fn pack(path: &Path) -> Result<Packed, Error> {
+    pack_within(path, LONGEST)
+}
+
+/// The same with another limit to the manifest, in bytes.
+fn pack_within(path: &Path, longest: u64) -> Result<Packed, Error> {
     let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
     let Some(name) = whole.file_name().filter(|name| is_name(name)) else {
         return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
@@ -59,6 +64,10 @@ pub fn pack(path: &Path) -> Result<Packed, Error> {
     let (mut files, mut skipped) = (VecDeque::new(), Vec::new());
     list(path, Path::new(name), &mut manifest, &mut files, &mut skipped)?;
     let bytes = manifest.to_bytes();
+    // It would be sealed, and never opened.
+    if bytes.len() as u64 > longest {
+        return Err(Error::TooManyEntries);
+    }
     let head = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
     let len = head.len() as u64 + manifest.content_len();
     let contents = Contents { files, open: None };
@@ -130,6 +139,10 @@ impl Read for Contents {
             };
             if *left == 0 {
                 unchanged(file, path, *id)?;
+                // Files that the kernel makes up, as in /proc, say that they are empty and are not.
+                if fill(file, &mut [0]).map_err(|error| error.of(&path.display().to_string()))? > 0 {
+                    return Err(changed(path, *id, id.len() + 1).into());
+                }
                 self.open = None;
                 continue;
             }
@@ -142,8 +155,7 @@ impl Read for Contents {
             };
             if got == 0 && most > 0 {
                 unchanged(file, path, *id)?;
-                let (before, after) = (id.len(), id.len() - *left);
-                return Err(Error::Changed { place: path.display().to_string(), before, after }.into());
+                return Err(changed(path, *id, id.len() - *left).into());
             }
             *left -= got as u64;
             return Ok(got);
@@ -154,5 +166,25 @@ impl Read for Contents {
 fn unchanged(file: &File, path: &Path, before: FileId) -> Result<(), Error> {
     let place = path.display().to_string();
     let now = FileId::of(&file.metadata().map_err(Error::io("read", place.clone()))?);
-    if now == before { Ok(()) } else { Err(Error::Changed { place, before: before.len(), after: now.len() }) }
+    if now == before { Ok(()) } else { Err(changed(path, before, now.len())) }
+}
+
+fn changed(path: &Path, before: FileId, after: u64) -> Error {
+    Error::Changed { place: path.display().to_string(), before: before.len(), after }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_opened_is_not_packed() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a"), "text").unwrap();
+        let len = pack(directory.path()).unwrap().len - 4 - (MAGIC.len() as u64 + 8);
+        pack_within(directory.path(), len).unwrap();
+        let error = pack_within(directory.path(), len - 1).unwrap_err();
+        assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
+    }
 }
