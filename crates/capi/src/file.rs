@@ -8,7 +8,7 @@ use std::{
 use sealwright_file::{Input, Key, Opening, Output, Place, Sealing, pooled, threads_for};
 
 use crate::{
-    error::guard,
+    error::{Failed, guard},
     pointer::{borrow, bytes, free, give, text},
 };
 
@@ -71,6 +71,7 @@ pub unsafe extern "C" fn sealwright_file_seal(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        known(flags, SEALWRIGHT_FORCE | SEALWRIGHT_ARMOR, "flags are SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR, or 0")?;
         let (input, output) = ends(from, to, flags)?;
         let (key, suite) = (&borrow(key, "the key")?.0, text(suite, "the suite")?.parse()?);
         let ad = bytes(ad, ad_len, "the associated data")?;
@@ -95,6 +96,7 @@ pub unsafe extern "C" fn sealwright_file_open(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        known(flags, SEALWRIGHT_FORCE, "flags are SEALWRIGHT_FORCE, or 0; armor is recognised without one")?;
         let (input, output) = ends(from, to, flags)?;
         let (key, ad) = (&borrow(key, "the key")?.0, bytes(ad, ad_len, "the associated data")?);
         pooled(threads_for(input.len()), || Opening::new(key).ad(ad).open(input, output))?;
@@ -102,8 +104,13 @@ pub unsafe extern "C" fn sealwright_file_open(
     })
 }
 
+/// Refuses other flags: a later version may mean something by them, and what is ignored now would change then.
+fn known(flags: u32, taken: u32, what: &str) -> Result<(), Failed> {
+    if flags & !taken == 0 { Ok(()) } else { Err(Failed::argument(what)) }
+}
+
 /// Both ends of a job.
-unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), crate::error::Failed> {
+unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), Failed> {
     // SAFETY: the header says what the pointers must be.
     let (from, to) = unsafe { (text(from, "the input's path")?, text(to, "the output's path")?) };
     let place = Place { force: flags & SEALWRIGHT_FORCE != 0, ..Place::default() };

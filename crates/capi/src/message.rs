@@ -152,6 +152,11 @@ unsafe fn batch(key: *const SealwrightKey, messages: *mut SealwrightMessage, cou
     if called == 0 { first } else { called }
 }
 
+/// A wrong nonce is found before anything is written, and is no forgery.
+fn nonce_len(nonce: &[u8]) -> Result<(), Failed> {
+    if nonce.len() == SEALWRIGHT_NONCE_LEN { Ok(()) } else { Err(sealwright::SealError::NonceLength.into()) }
+}
+
 unsafe fn seal(
     key: &SealwrightKey,
     nonce: &[u8],
@@ -162,10 +167,7 @@ unsafe fn seal(
 ) -> Result<(), Failed> {
     let whole =
         len.checked_add(SEALWRIGHT_TAG_LEN).ok_or_else(|| Failed::argument("the text is longer than memory"))?;
-    // A wrong nonce is found before anything is written.
-    if nonce.len() != SEALWRIGHT_NONCE_LEN {
-        return Err(sealwright::SealError::NonceLength.into());
-    }
+    nonce_len(nonce)?;
     // SAFETY: the header says what the pointers must be. The slice is made after the text was read for the last time.
     let message = unsafe {
         copy(from, to, len, "the text or the message")?;
@@ -184,6 +186,7 @@ unsafe fn open(
     len: usize,
     to: *mut u8,
 ) -> Result<(), Failed> {
+    nonce_len(nonce)?;
     let text_len = len.checked_sub(SEALWRIGHT_TAG_LEN).ok_or(sealwright::OpenError)?;
     let mut tag = [0; SEALWRIGHT_TAG_LEN];
     // SAFETY: the header says what the pointers must be. The text may lie over the tag, which is therefore taken first.

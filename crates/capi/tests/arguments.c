@@ -50,6 +50,15 @@ static void messages(const char *suite, size_t key_len)
     EXPECT(sealwright_open(key, NONCE, 12, NULL, 0, message, 15, room), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
     EXPECT(sealwright_open(key, NONCE, 12, NULL, 0, NULL, 0, NULL), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
     EXPECT(sealwright_seal(key, NONCE, 11, NULL, 0, text, 5, message), SEALWRIGHT_ERROR_NONCE_LENGTH);
+    /* A nonce of a wrong length is no forgery, and writes nothing. */
+    memset(room, 0xee, sizeof room);
+    static const uint8_t longest[64] = {9};
+    for (size_t len = 0; len <= sizeof longest; len++)
+        if (len != SEALWRIGHT_NONCE_LEN) {
+            EXPECT(sealwright_open(key, longest, len, NULL, 0, message, 40, room), SEALWRIGHT_ERROR_NONCE_LENGTH);
+            EXPECT(room[0], 0xee);
+        }
+    EXPECT(sealwright_open(key, NULL, 0, NULL, 0, message, 40, room), SEALWRIGHT_ERROR_NONCE_LENGTH);
     EXPECT(sealwright_seal(key, NULL, 12, NULL, 0, text, 5, message), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_seal(key, NONCE, 12, NULL, 3, text, 5, message), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_seal(key, NONCE, 12, NULL, 0, NULL, 5, message), SEALWRIGHT_ERROR_ARGUMENT);
@@ -131,6 +140,18 @@ static void files(void)
     EXPECT(sealwright_file_open(NULL, "/tmp/never", key, NULL, 0, 0), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_file_seal("/dev/null", "/tmp", "aes-256-gcm", key, NULL, 0, 0), SEALWRIGHT_ERROR_IO);
     EXPECT(sealwright_file_seal("/dev/null", "/tmp/never", "rot-13", key, NULL, 0, 0), SEALWRIGHT_ERROR_SUITE);
+    /* Flags that no call knows, and armor, which opening recognises. */
+    for (int bit = 0; bit < 32; bit++) {
+        uint32_t flag = (uint32_t)1 << bit;
+        if (flag != SEALWRIGHT_FORCE)
+            EXPECT(sealwright_file_open("/nowhere", "/tmp/never", key, NULL, 0, flag | SEALWRIGHT_FORCE),
+                   SEALWRIGHT_ERROR_ARGUMENT);
+        if (flag != SEALWRIGHT_FORCE && flag != SEALWRIGHT_ARMOR)
+            EXPECT(sealwright_file_seal("/nowhere", "/tmp/never", "aes-256-gcm", key, NULL, 0, flag),
+                   SEALWRIGHT_ERROR_ARGUMENT);
+    }
+    EXPECT(sealwright_file_open("/nowhere", "/tmp/never", key, NULL, 0, SEALWRIGHT_FORCE), SEALWRIGHT_ERROR_IO);
+    EXPECT(sealwright_file_seal("/nowhere", "/tmp/never", "aes-256-gcm", key, NULL, 0, 3), SEALWRIGHT_ERROR_IO);
     EXPECT(sealwright_reader_new("/dev/null", key, NULL, 0, &reader), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
     EXPECT(sealwright_reader_new("/dev/null", NULL, NULL, 0, &reader), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT((int)sealwright_reader_size(NULL), 0);
