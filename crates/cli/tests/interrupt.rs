@@ -48,6 +48,32 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
     }
 }
 
+/// What was unpacked of a directory was left in a hidden one: plaintext of which nobody knew.
+#[test]
+fn an_interrupt_halfway_leaves_nothing_of_a_directory() {
+    for (name, long) in [("INT", 1), ("TERM", 1), ("HUP", 1), ("INT", 40)] {
+        let sandbox = Sandbox::new();
+        // Many short files, which several threads write; or a few long ones.
+        (0..3000 / long).for_each(|i| sandbox.write(&format!("d/{}/{i}", i % 9), text(2000 * long)));
+        sandbox.ok("seal --key-file k d -o sealed");
+        let input = sandbox.read("sealed");
+        let mut command = sandbox.heeding_signals("sealwright");
+        let mut child = command.args(["open", "--key-file", "k", "-C", "out"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&input[..input.len() / 3 * 2]).unwrap();
+        let out = || std::fs::read_dir(sandbox.path("out")).map_or(0, Iterator::count);
+        // It is filled under a hidden name.
+        let patience = Instant::now() + Duration::from_secs(30);
+        while out() == 0 {
+            assert!(Instant::now() < patience, "{name}: it does not begin");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signal(&child, name);
+        assert_eq!(end_of(child).code(), Some(130), "{name}");
+        assert_eq!(out(), 0, "{name}");
+    }
+}
+
 #[test]
 fn a_file_that_was_there_before_stays() {
     let sandbox = Sandbox::new();

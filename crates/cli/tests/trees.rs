@@ -1,9 +1,13 @@
 //! A directory as one sealed file: whole or not at all, nothing outside of it, single files without the others.
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, os::unix::fs::symlink, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, chown, symlink},
+    time::Duration,
+};
 
-use sealwright_transcripts::{Sandbox, text};
+use sealwright_transcripts::{Sandbox, have, text};
 
 /// A sandbox with the directory `d`, of every kind of entry that is sealed.
 fn with_tree() -> Sandbox {
@@ -60,6 +64,58 @@ fn what_is_for_files_is_refused_for_sealed_directories() {
         assert!(said.err.contains("d.seal") && said.err.contains(hint), "{option}: {}", said.err);
         assert!(!sandbox.path("d").exists() && sandbox.path("d.seal").exists(), "{option}");
     }
+}
+
+/// A directory that cannot be read or written is finished without opening it again, and removed all the same.
+#[test]
+fn directories_that_cannot_be_written_come_back() {
+    let sandbox = Sandbox::new();
+    for name in ["d/f", "d/sealed/g", "d/blind/h"] {
+        sandbox.write(name, text(5));
+    }
+    if fs::metadata(sandbox.path("d")).unwrap().uid() != 0 || !have("setpriv") {
+        eprintln!("skipped: only root can seal such a directory, and needs setpriv to open it as somebody else");
+        return;
+    }
+    for (name, mode) in [("d/blind", 0o300), ("d/sealed", 0o555), ("d", 0o555), ("", 0o777)] {
+        sandbox.chmod(name, mode);
+    }
+    sandbox.ok("seal --key-file k d -o whole");
+    sandbox.chmod("whole", 0o644);
+    let mut bytes = sandbox.read("whole");
+    *bytes.last_mut().unwrap() ^= 1;
+    sandbox.write("damaged", &bytes);
+    chown(sandbox.path("k"), Some(65534), None).unwrap();
+    let open = |words: &str| {
+        let open = "setpriv --reuid=65534 --regid=65534 --clear-groups sealwright open --key-file k --preserve";
+        sandbox.sh(&format!("exec {open} {words}"))
+    };
+    let said = open("damaged -C out");
+    if said.err.contains("ermission denied") {
+        eprintln!("skipped: the program cannot be run by somebody else: {}", said.err);
+        return;
+    }
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert_eq!(fs::read_dir(sandbox.path("out")).unwrap().count(), 0);
+    for (directory, option) in [("out", ""), ("fast", "--no-sync")] {
+        let said = open(&format!("whole -C {directory} {option}"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{directory}");
+        let mode = |name: &str| sandbox.mode(&format!("{directory}/d{name}")) & 0o777;
+        assert_eq!((mode(""), mode("/sealed"), mode("/blind")), (0o555, 0o555, 0o300), "{directory}");
+        assert_eq!(sandbox.read(&format!("{directory}/d/blind/h")), text(5));
+    }
+}
+
+/// What the kernel makes up says that it has no bytes: it was sealed as empty.
+#[test]
+fn files_that_only_say_that_they_are_empty_are_not_sealed_so() {
+    let sandbox = Sandbox::new();
+    if !fs::metadata("/proc/sys/kernel/random/boot_id").is_ok_and(|meta| meta.len() == 0) {
+        eprintln!("skipped: there is no such file");
+        return;
+    }
+    sandbox.fails("seal --key-file k /proc/sys/kernel/random -o r.seal", 1, "was written to while it was read");
+    assert!(!sandbox.path("r.seal").exists());
 }
 
 /// Its names are inside: the name of the sealed file says nothing, and need not. A file by itself needs one.

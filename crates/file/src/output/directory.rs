@@ -24,11 +24,19 @@ pub(crate) fn parent(path: &Path) -> &Path {
 /// # Errors
 /// What the system says, unless it is that this file system cannot sync directories.
 pub(crate) fn sync_directory_of(path: &Path) -> Result<(), Error> {
-    let failed = |source| Error::Io { doing: "sync the directory of", place: path.display().to_string(), source };
-    let directory = File::open(parent(path)).map_err(failed)?;
+    let directory = File::open(parent(path)).map_err(failed(path))?;
+    sync_directory(&directory, path)
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    Error::io("sync the directory of", path.display().to_string())
+}
+
+/// The same for a directory that is open: its mode may forbid to open it again.
+pub(crate) fn sync_directory(directory: &File, path: &Path) -> Result<(), Error> {
     match directory.sync_all().map_err(|error| (Errno::from_io_error(&error), error)) {
         Ok(()) | Err((Some(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS), _)) => Ok(()),
-        Err((_, error)) => Err(failed(error)),
+        Err((_, error)) => Err(failed(path)(error)),
     }
 }
 

@@ -26,23 +26,26 @@ use rustix::{
 
 use super::{
     directory::{parent, sync_directory_of},
+    draft_tree,
     place::Place,
 };
 use crate::{error::Error, secret::random};
 
 /// Drafts that exist now, for [`abandon_all`].
-static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new() });
+static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new() });
 
-struct Live {
-    closed: bool,
+pub(super) struct Live {
+    pub(super) closed: bool,
     paths: Vec<PathBuf>,
+    /// Hidden directories.
+    pub(super) trees: Vec<PathBuf>,
 }
 
-fn live() -> MutexGuard<'static, Live> {
+pub(super) fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file that is still being written, and lets no new one begin: what a program does when it is told to
+/// Removes every file and every directory that is still being written, and lets no new one begin: what a program does when it is told to
 /// end at once. Names that were given already stay.
 ///
 /// ```
@@ -57,6 +60,12 @@ pub fn abandon_all() {
     for path in live.paths.drain(..) {
         let _ = fs::remove_file(path);
     }
+    live.trees.drain(..).for_each(|path| draft_tree::abandon(&path));
+}
+
+/// Whether [`abandon_all`] took what was being written. Errors that come of it are none to tell.
+pub(crate) fn is_abandoned() -> bool {
+    live().closed
 }
 
 /// A file being written. Dropped without [`Draft::commit`], it is gone; where the file system can make files without a

@@ -2,6 +2,7 @@
 
 mod directory;
 mod draft;
+mod draft_tree;
 mod place;
 mod shared;
 mod whole_disk;
@@ -15,9 +16,10 @@ use std::{
 };
 
 pub use directory::create_directory;
-pub(crate) use directory::sync_directory_of;
+pub(crate) use directory::{sync_directory, sync_directory_of};
 pub use draft::abandon_all;
-pub(crate) use draft::{Draft, Placed, hidden_name};
+pub(crate) use draft::{Draft, Placed, is_abandoned};
+pub(crate) use draft_tree::DraftTree;
 pub use place::Place;
 use rustix::{
     fs::{FileType, OFlags, fcntl_getfl},
@@ -50,6 +52,8 @@ pub struct Output {
     pub(crate) name: String,
     /// Permission bits of a file that [`Output::write_all_of`] writes.
     mode: u32,
+    /// Which file it is, where standard output is one.
+    redirected: Option<FileId>,
 }
 
 /// For its owner only.
@@ -75,7 +79,7 @@ impl Output {
                 To::Stream(Box::new(file))
             }
         };
-        Ok(Output { to, name, mode: PRIVATE })
+        Ok(Output { to, name, mode: PRIVATE, redirected: None })
     }
 
     /// Finds out without opening it whether `path` can be an output, so that work is not done in vain. Returns whether it
@@ -123,12 +127,14 @@ impl Output {
     pub fn stdout() -> Result<Output, Error> {
         let failed = Error::io("write", "standard output");
         let open = not_closed(io::stdout()).and_then(|()| io::stdout().as_fd().try_clone_to_owned());
-        Ok(Output::writer(File::from(open.map_err(failed)?), "standard output"))
+        let file = File::from(open.map_err(failed)?);
+        let redirected = file.metadata().ok().filter(fs::Metadata::is_file).map(|meta| FileId::of(&meta));
+        Ok(Output { redirected, ..Output::writer(file, "standard output") })
     }
 
     /// Any writer; `name` is what errors call it.
     pub fn writer(to: impl Write + Send + 'static, name: impl Into<String>) -> Output {
-        Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE }
+        Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE, redirected: None }
     }
 
     /// With other permission bits than 0600 for a file that [`Output::write_all_of`] writes.
@@ -162,13 +168,13 @@ impl Output {
     /// # Errors
     /// [`Error::SameFile`] if this is the file that is read.
     pub(crate) fn differs_from(&self, input: Option<FileId>) -> Result<(), Error> {
-        let To::File { path, .. } = &self.to else { return Ok(()) };
-        match fs::metadata(path) {
-            Ok(meta) if input.is_some_and(|input| input.same_file(&FileId::of(&meta))) => {
-                Err(Error::SameFile(path.clone()))
-            }
-            _ => Ok(()),
-        }
+        let (output, name) = match &self.to {
+            To::File { path, .. } => (fs::metadata(path).ok().map(|meta| FileId::of(&meta)), path.clone()),
+            // What is sealed to the end of its own input never ends.
+            To::Stream(_) => (self.redirected, self.name.clone().into()),
+        };
+        let same = input.zip(output).is_some_and(|(input, output)| input.same_file(&output));
+        if same { Err(Error::SameFile(name)) } else { Ok(()) }
     }
 }
 

@@ -8,15 +8,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-
 use super::{
     hands::{self, Maker},
     manifest::{Entry, EntryKind, Manifest},
 };
 use crate::{
     error::{Error, Flaw},
-    output::{WholeDisk, hidden_name, sync_directory_of},
+    output::{DraftTree, WholeDisk, is_abandoned, sync_directory},
 };
 
 /// Reads the manifest at the start of a text, such as a [`SealedReader`](crate::SealedReader).
@@ -66,6 +64,11 @@ impl Unpacking<'_> {
     /// # Errors
     /// [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
     pub(crate) fn run(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
+        // What was abandoned while it was filled cannot be filled: that is no error of its own.
+        self.fill(text, threads).map_err(|error| if is_abandoned() { Error::Interrupted } else { error })
+    }
+
+    fn fill(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
         let manifest = Manifest::read(text)?;
         let target = self.directory.join(manifest.name());
         if fs::symlink_metadata(&target).is_ok() {
@@ -76,10 +79,10 @@ impl Unpacking<'_> {
             manifest.entries.iter().partition(|entry| entry.kind == EntryKind::Directory);
         // Until the tree has its name nothing in it matters, so that very many files can reach the disk together.
         let many = self.sync && files.len() > MANY;
-        let disk = if many { WholeDisk::of(&draft.hidden) } else { None };
+        let disk = if many { WholeDisk::of(draft.hidden()) } else { None };
         let making = Making { draft: &draft, preserve: self.preserve, sync: self.sync && disk.is_none() };
         for entry in &directories {
-            let path = draft.place(&entry.path);
+            let path = place(&draft, &entry.path);
             DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path))?;
         }
         // Who waits for the disk does not need a core.
@@ -97,8 +100,14 @@ impl Unpacking<'_> {
         if let Some(disk) = &disk {
             disk.sync().map_err(failed("write", &target))?;
         }
-        Ok(Unpacked { draft, target, sync: self.sync })
+        let mode = directories.first().filter(|_| self.preserve).map(|root| u32::from(root.mode));
+        Ok(Unpacked { draft, target, mode, sync: self.sync })
     }
+}
+
+/// Where an entry goes. Its path is within the tree: the manifest was checked.
+fn place(draft: &DraftTree, path: &Path) -> PathBuf {
+    draft.hidden().join(path)
 }
 
 /// So many files are synced together rather than one by one: their file system then writes for others too, but once.
@@ -116,7 +125,7 @@ struct Making<'a> {
 
 impl Making<'_> {
     fn create(&self, entry: &Entry) -> Result<(File, PathBuf), Error> {
-        let path = self.draft.place(&entry.path);
+        let path = place(self.draft, &entry.path);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         Ok((file.map_err(failed("create", &path))?, path))
     }
@@ -129,14 +138,16 @@ impl Making<'_> {
         if self.sync { file.sync_all().map_err(failed("write", path)) } else { Ok(()) }
     }
 
-    /// Gives a directory its mode and its time.
+    /// Gives a directory its mode and its time. The outermost gets its mode when it has its name: a directory that
+    /// cannot be written cannot be moved.
     fn finish(&self, entry: &Entry) -> Result<(), Error> {
-        let path = self.draft.place(&entry.path);
+        let path = place(self.draft, &entry.path);
         let directory = File::open(&path).map_err(failed("open", &path))?;
-        let mode = if self.preserve { u32::from(entry.mode) } else { 0o700 };
-        fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
+        let outermost = entry.path.components().count() == 1;
+        let mode = if self.preserve && !outermost { u32::from(entry.mode) } else { 0o700 };
+        directory.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
         directory.set_modified(time(entry)).map_err(failed("set the time of", &path))?;
-        if self.sync { sync_directory_of(&path.join("x")) } else { Ok(()) }
+        if self.sync { sync_directory(&directory, &path) } else { Ok(()) }
     }
 }
 
@@ -160,54 +171,16 @@ impl Maker for Making<'_> {
 pub(crate) struct Unpacked {
     draft: DraftTree,
     target: PathBuf,
+    /// The mode of its outermost directory.
+    mode: Option<u32>,
     sync: bool,
 }
 
 impl Unpacked {
     /// Gives the tree its name. Returns where it is.
     pub(crate) fn commit(self) -> Result<PathBuf, Error> {
-        self.draft.commit(&self.target, self.sync)?;
+        self.draft.commit(&self.target, self.mode, self.sync)?;
         Ok(self.target)
-    }
-}
-
-/// A tree under a hidden name. Dropped without [`DraftTree::commit`], it is gone.
-struct DraftTree {
-    /// A directory in which the tree has its name.
-    hidden: PathBuf,
-    kept: bool,
-}
-
-impl DraftTree {
-    fn create(target: &Path) -> Result<DraftTree, Error> {
-        let hidden = hidden_name(target)?;
-        DirBuilder::new().mode(0o700).create(&hidden).map_err(failed("create", target))?;
-        Ok(DraftTree { hidden, kept: false })
-    }
-
-    /// Where an entry goes. Its path is within the tree: the manifest was checked.
-    fn place(&self, path: &Path) -> PathBuf {
-        self.hidden.join(path)
-    }
-
-    fn commit(mut self, target: &Path, sync: bool) -> Result<(), Error> {
-        let name = target.file_name().unwrap_or_default();
-        match renameat_with(CWD, self.hidden.join(name), CWD, target, RenameFlags::NOREPLACE) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::EXIST) => return Err(Error::Exists(target.into())),
-            Err(error) => return Err(failed("name", target)(error.into())),
-        }
-        self.kept = true;
-        let _ = fs::remove_dir(&self.hidden);
-        if sync { sync_directory_of(target) } else { Ok(()) }
-    }
-}
-
-impl Drop for DraftTree {
-    fn drop(&mut self) {
-        if !self.kept {
-            let _ = fs::remove_dir_all(&self.hidden);
-        }
     }
 }
 
