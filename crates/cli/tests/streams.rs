@@ -20,6 +20,23 @@ fn pipes_on_both_ends() {
     }
 }
 
+/// It was sealed to its own end, for ever.
+#[test]
+fn the_input_is_not_the_end_of_the_output() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", text(100_000));
+    sandbox.ok("seal --key-file k a");
+    for line in [
+        "seal --key-file k a -o - >>a",
+        "seal --key-file k a -o - --armor >>a",
+        "open --key-file k a.seal -o - >>a.seal",
+    ] {
+        let (before, said) = (sandbox.read("a.seal"), sandbox.sh(&format!("ulimit -f 20000; sealwright {line}")));
+        assert!(said.code == 2 && said.err.contains("is both input and output"), "{line}: {} {}", said.code, said.err);
+        assert!(sandbox.read("a") == text(100_000) && sandbox.read("a.seal") == before, "{line}");
+    }
+}
+
 #[test]
 fn a_cut_pipe_gives_only_proven_bytes_and_the_code_for_it() {
     let sandbox = Sandbox::new();

@@ -196,3 +196,29 @@ impl Read for Cursored<'_> {
         Ok(got)
     }
 }
+
+/// The first bytes of a file. Unlike [`io::Take`] it reads several parts at once.
+pub(crate) struct AtMost<'a> {
+    pub(crate) from: Cursored<'a>,
+    pub(crate) left: u64,
+}
+
+impl Read for AtMost<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let got = self.from.read(&mut buffer[..most])?;
+        self.left -= got as u64;
+        Ok(got)
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let wanted: u64 = buffers.iter().map(|buffer| buffer.len() as u64).sum();
+        if wanted > self.left {
+            let first = buffers.iter_mut().find(|buffer| !buffer.is_empty());
+            return first.map_or(Ok(0), |buffer| self.read(buffer));
+        }
+        let got = self.from.read_vectored(buffers)?;
+        self.left -= got as u64;
+        Ok(got)
+    }
+}

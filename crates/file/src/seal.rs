@@ -16,7 +16,7 @@ use crate::{
     costs::Costs,
     error::Error,
     file_id::{FileId, Summary},
-    input::{Cursored, From, Input},
+    input::{AtMost, Cursored, From, Input},
     key::Key,
     layout::{Content, Layout, pad::Padder},
     output::{Draft, Output, Placed, To},
@@ -239,7 +239,11 @@ impl<'a> Sealing<'a> {
     fn laid_out(&self, body: &SealTransfer<'_>, from: From, to: &mut (impl Write + Send)) -> Result<Lengths, Error> {
         match from {
             From::File { file, meta } => {
-                let lengths = self.wrapped(body, Cursored { file: &file, at: 0 }, to)?;
+                let lengths = {
+                    // What grows as fast as it is read would never end.
+                    let from = AtMost { from: Cursored { file: &file, at: 0 }, left: meta.len().saturating_add(1) };
+                    self.wrapped(body, from, to)?
+                };
                 body.unchanged(&file, &meta, lengths.text)?;
                 Ok(lengths)
             }

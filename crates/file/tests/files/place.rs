@@ -205,6 +205,32 @@ fn a_changing_input_is_refused() {
     }
 }
 
+/// A stream may end up in the file that is read, and grow it as fast as it is read.
+#[test]
+fn what_is_sealed_to_its_own_end_comes_to_an_end() {
+    struct Appending(fs::File, usize);
+    impl Write for Appending {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.1 += bytes.len();
+            if self.1 > 4 * LONG { Err(std::io::Error::other("it goes on")) } else { self.0.write(bytes) }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for len in [LONG, 1 << 20, 16_384, 1] {
+        for sealing in [Sealing::new(&key256()), Sealing::new(&key256()).pad(true)] {
+            let dir = Dir::new();
+            let plain = dir.write("plain", &text(len));
+            let appending = Appending(OpenOptions::new().append(true).open(&plain).unwrap(), 0);
+            let error = sealing.seal(Input::open(&plain).unwrap(), Output::writer(appending, "stream")).unwrap_err();
+            let Error::Changed { before, .. } = error else { panic!("{len}: {error}") };
+            assert_eq!(before, len as u64);
+        }
+    }
+}
+
 #[test]
 fn the_input_is_removed_only_if_it_is_still_itself() {
     let dir = Dir::new();
