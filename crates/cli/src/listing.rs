@@ -1,17 +1,19 @@
 //! The manifests of directories that are sealed file by file: written when all files are sealed, checked before any is opened.
 
 use std::{
+    collections::HashSet,
+    fs,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
-use sealwright_file::{Commitment, Error, FileList, Flaw, Input, Opening, Output, Sealing, list::NAME};
+use sealwright_file::{Commitment, Error, FileList, Flaw, Input, Key, Opening, Output, Sealing, list::NAME};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
     args::FileArgs,
     error::file_error,
-    plan::{FileTask, Listed, Plan},
+    plan::{Direction, FileTask, Listed, Plan, left_out},
     stream,
 };
 
@@ -20,20 +22,73 @@ use crate::{
 pub(crate) struct Sealed {
     roots: Vec<PathBuf>,
     lists: Mutex<Vec<FileList>>,
+    old: Vec<Old>,
+}
+
+/// The manifest that a root has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Old {
+    /// There is none, or none of its files stays.
+    Gone,
+    /// What it says of files that stay goes into the new one.
+    Kept,
+    /// It stays, and nothing is sealed beside it.
+    Stays,
 }
 
 impl Sealed {
     /// Nothing yet. A root that has a manifest already is not sealed again without --force: half of its files would then be
     /// listed and half not.
     pub(crate) fn new(plan: &mut Plan, args: &FileArgs) -> Sealed {
+        let mut old_manifests = vec![Old::Gone; plan.roots.len()];
         if !args.force {
             let old: Vec<usize> = (0..plan.roots.len()).filter(|&i| plan.roots[i].join(NAME).exists()).collect();
             for root in old {
+                old_manifests[root] = Old::Stays;
                 let error = CommandError::failed("exists already").about(&plan.roots[root].join(NAME));
-                plan.fail(root, error.hint("--force seals the whole directory again; -C DIR seals it elsewhere"));
+                plan.fail(root, error.hint("--force replaces it, and lists also the sealed files that stay; -C DIR seals elsewhere"));
             }
         }
-        Sealed { roots: plan.roots.clone(), lists: Mutex::new(vec![FileList::default(); plan.roots.len()]) }
+        let lists = Mutex::new(vec![FileList::default(); plan.roots.len()]);
+        Sealed { roots: plan.roots.clone(), lists, old: old_manifests }
+    }
+
+    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while there are such
+    /// files: they would be no part of their directory any more.
+    pub(crate) fn keep(&mut self, plan: &mut Plan, keys: &[&Key], ad: &[u8]) {
+        let lists = self.lists.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (i, root) in self.roots.iter().enumerate() {
+            let path = root.join(NAME);
+            if self.old[i] == Old::Stays || !path.exists() {
+                continue;
+            }
+            let mut there = Vec::new();
+            sealed_below(root, &mut there);
+            let named = there.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned()));
+            let there: Vec<Listed> = named.map(|path| Listed { root: i, path }).collect();
+            let open = |key| Input::open(&path).and_then(|input| FileList::open(&Opening::new(key).ad(ad), input));
+            let opened = keys.iter().fold(Err(Error::NoneOpens), |opened, key| opened.or_else(|_| open(key)));
+            match opened {
+                Ok(list) => {
+                    for Listed { path, .. } in there {
+                        list.commitment(&path)
+                            .into_iter()
+                            .for_each(|commitment| lists[i].add(path.clone(), commitment));
+                    }
+                    self.old[i] = Old::Kept;
+                }
+                Err(error) => {
+                    let replaced: HashSet<&Listed> =
+                        plan.tasks.iter().filter_map(|task| task.listed.as_ref()).collect();
+                    if there.iter().all(|file| replaced.contains(file)) {
+                        continue;
+                    }
+                    let error = file_error(error).about_unless_named(&path);
+                    plan.fail(i, error.hint("it lists files that stay: give a key that opens it, or use -C DIR"));
+                    self.old[i] = Old::Stays;
+                }
+            }
+        }
     }
 
     /// Notes that a task's output commits to this.
@@ -44,19 +99,25 @@ impl Sealed {
         }
     }
 
-    /// Writes the manifests, if every file was sealed.
+    /// Writes the manifests: of what was sealed and of what stays. A new one is written only if every file was sealed.
     pub(crate) fn write(self, sealing: &Sealing<'_>, args: &FileArgs, sealed: Exit) -> Exit {
         let mut worst = sealed;
         let lists = self.lists.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (root, list) in self.roots.iter().zip(lists) {
-            if sealed != Exit::Done {
+        for ((root, list), old) in self.roots.iter().zip(lists).zip(self.old) {
+            let path = root.join(NAME);
+            if old == Old::Stays {
+                continue;
+            }
+            if sealed != Exit::Done && old == Old::Gone {
+                // It tells of files that were replaced.
+                let removed = args.force && fs::remove_file(&path).is_ok();
                 say(format_args!(
-                    "sealwright: {}: no manifest was written, because not every file was sealed",
-                    shown(root)
+                    "sealwright: {}: no manifest was written, because not every file was sealed{}",
+                    shown(root),
+                    if removed { "; the old one was removed" } else { "" }
                 ));
                 continue;
             }
-            let path = root.join(NAME);
             let written = Output::file(&path, stream::place(args, false)).and_then(|output| list.seal(sealing, output));
             if let Err(error) = written {
                 let error = file_error(error).about_unless_named(&path);
@@ -65,6 +126,17 @@ impl Sealed {
             }
         }
         worst
+    }
+}
+
+/// The sealed files below a directory.
+fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(meta) if meta.is_dir() => sealed_below(&entry.path(), found),
+            Ok(meta) if left_out(&entry.path(), &meta, Direction::Open).is_none() => found.push(entry.path()),
+            _ => {}
+        }
     }
 }
 

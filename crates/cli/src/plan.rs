@@ -361,7 +361,7 @@ fn is_sealed(path: &Path) -> bool {
 }
 
 /// Why a directory's entry is not worked on.
-fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
+pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
     if metadata.is_symlink() {
         return Some("symbolic links are not followed");
     }

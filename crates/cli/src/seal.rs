@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Costs, Error, Sealing, Work, aead_name, remove_input, tree};
+use sealwright_file::{Ceiling, Content, Costs, Error, Key, Recipient, Sealing, Work, aead_name, remove_input, tree};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             costs.memory_kib
         ));
     }
-    let listing = Sealed::new(&mut plan, &args.files);
+    let mut listing = Sealed::new(&mut plan, &args.files);
     preflight::check(&mut plan, &args.files, Given::default(), Direction::Seal);
     if plan.tasks.is_empty() {
         secret::named(&args.key, ("--recipient", args.recipients.any()))?;
@@ -114,6 +114,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
+    listing.keep(&mut plan, &own_keys(&with), &ad);
     let threads = run::start(&args.files, &plan)?;
     let sealing = match &with {
         SealWith::Key(key) => Sealing::new(key),
@@ -146,6 +147,15 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     };
     let exit = run::all(plan, &args.files, threads, one);
     Ok(listing.write(&sealing, &args.files, exit))
+}
+
+/// The keys that open what is sealed with them.
+fn own_keys<'a>(with: &'a SealWith) -> Vec<&'a Key> {
+    let own = |recipient: &'a Recipient| if let Recipient::Key(key) = recipient { Some(key) } else { None };
+    match with {
+        SealWith::Key(key) => vec![key],
+        SealWith::Recipients(recipients) => recipients.iter().filter_map(own).collect(),
+    }
 }
 
 /// Adds what only this verb knows.

@@ -170,6 +170,48 @@ fn no_manifest_is_written_where_a_file_failed() {
     assert!(sandbox.path("d/a.seal").exists() && !sandbox.path("d/.seal-manifest").exists());
 }
 
+/// What was sealed before stays listed. It was "not in the manifest" when more was sealed beside it.
+#[test]
+fn a_directory_is_sealed_bit_by_bit() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "first");
+    sandbox.ok("seal --key-file k --each --remove d");
+    sandbox.write("d/sub/b", "second");
+    sandbox.fails("seal --key-file k --each --remove d", 1, "exists already");
+    sandbox.ok("seal --key-file k --each --remove -f -q d");
+    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
+    assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/sub/b")), (b"first".to_vec(), b"second".to_vec()));
+    // A manifest that cannot be opened is not lost.
+    sandbox.write("d/c", "third");
+    let manifest = sandbox.read("d/.seal-manifest");
+    let said = sandbox.run("seal --key-file other --each --remove -f -q d");
+    assert!(said.code == 4 && said.err.contains("d/.seal-manifest: wrong key"), "{} {}", said.code, said.err);
+    assert!(sandbox.read("d/.seal-manifest") == manifest && sandbox.path("d/c").exists());
+    // What is gone is not listed any more.
+    fs::remove_file(sandbox.path("d/a.seal")).unwrap();
+    sandbox.ok("seal --key-file k --each --remove -f -q d");
+    sandbox.ok("open --key-file k --each d -o again --manifest -q");
+    assert!(sandbox.path("again/c").exists() && sandbox.path("again/sub/b").exists());
+}
+
+/// A file fails: the manifest is of what was sealed, or there is none; never the one of files that were replaced.
+#[test]
+fn no_manifest_stays_beside_files_that_it_does_not_list() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "text");
+    sandbox.write("d/b", "text");
+    sandbox.ok("seal --key-file k --each d");
+    fs::remove_file(sandbox.path("d/b.seal")).unwrap();
+    fs::create_dir(sandbox.path("d/b.seal")).unwrap();
+    sandbox.write("d/a", "newer");
+    assert_eq!(sandbox.run("seal --key-file k --each -f -q d").code, 1);
+    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
+    assert_eq!(sandbox.read("opened/a"), b"newer");
+    let said = sandbox.run("seal --key-file other --each -f -q d");
+    assert!(said.code == 1 && said.err.contains("the old one was removed"), "{} {}", said.code, said.err);
+    assert!(!sandbox.path("d/.seal-manifest").exists());
+}
+
 #[test]
 fn padding_and_armor_change_nothing() {
     let sandbox = Sandbox::new();
