@@ -27,6 +27,22 @@ fn opens(sandbox: &Sandbox, file: &str, keys: &str) -> bool {
     said.code == 0 && said.out == sandbox.read("a")
 }
 
+/// Armor is a sealed file all the same: it was called none.
+#[test]
+fn armor_is_read_as_a_whole() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.ok("key new -o k2");
+    sandbox.ok("seal --key-file k --key-file k2 --armor a -o armored");
+    let word = "armored: it is armored, and armor is only read as a whole\nhint: open it whole";
+    sandbox.fails("rekey armored --key-file k --remove-key-file k2", 1, word);
+    sandbox.fails("open --key-file k armored --range 0..1 -o x", 1, word);
+    sandbox.fails("open --key-file k armored --entry d/a -o x", 1, word);
+    sandbox.ok("open --key-file k armored -o b");
+    sandbox.write("cut", &sandbox.read("armored")[..20]);
+    sandbox.fails("open --key-file k cut -o x", 3, "not authentic");
+}
+
 #[test]
 fn a_file_for_several_people() {
     let sandbox = with_pairs();

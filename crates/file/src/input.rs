@@ -145,7 +145,8 @@ impl Input {
         let mut head = vec![0; armor::BEGIN.len()];
         let stream = match &mut self.from {
             From::File { file, .. } => {
-                if fill(&mut Cursored { file, at: 0 }, &mut head)? < head.len() || head != armor::BEGIN.as_bytes() {
+                let got = fill(&mut Cursored { file, at: 0 }, &mut head)?;
+                if !head[..got].starts_with(&armor::BEGIN.as_bytes()[..preamble::FIXED]) {
                     return Preamble::read(&mut Cursored { file, at: 0 });
                 }
                 Box::new(file.try_clone().map_err(Error::io("read", INPUT))?)

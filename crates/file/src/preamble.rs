@@ -5,6 +5,7 @@ use std::io::Read;
 use sealwright::Suite;
 
 use crate::{
+    armor,
     costs::Costs,
     error::{Error, Flaw},
     layout::Layout,
@@ -118,10 +119,13 @@ impl Preamble {
     /// Reads a preamble and not a byte more.
     ///
     /// # Errors
-    /// [`Error::NotAuthentic`] with the field that is not as version 1 has it; reading errors.
+    /// [`Error::NotAuthentic`] with the field that is not as version 1 has it; [`Error::Armored`]; reading errors.
     pub fn read(from: &mut impl Read) -> Result<Preamble, Error> {
         let mut fixed = [0; FIXED];
         let got = fill(from, &mut fixed)?;
+        if fixed == armor::BEGIN.as_bytes()[..FIXED] {
+            return Err(Error::Armored);
+        }
         if got == 0 || fixed[..got.min(8)] != MAGIC[..got.min(8)] {
             return Err(Error::NotAuthentic(Flaw::Magic));
         }

@@ -160,6 +160,9 @@ pub enum Error {
     /// The file holds a directory, which cannot be opened as one text.
     #[error("it holds a directory")]
     IsATree,
+    /// The file is text, which is only read in order.
+    #[error("it is armored, and armor is only read as a whole")]
+    Armored,
     /// A directory whose list of entries is longer than a sealed file can have.
     #[error("too many entries: their list takes more than 1 GiB")]
     TooManyEntries,
@@ -264,6 +267,7 @@ impl Error {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }
             Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
+            Error::Armored => "open it whole; sealed again without --armor it can be read in part and get other keys",
             Error::TooManyEntries => "seal its directories one by one, or each file by itself with --each",
             Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
             Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
