@@ -50,10 +50,10 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     signer: SignerArgs,
     /// Write only bytes A to B of the text, B not included, counted from 0; either may be left out
-    #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each"], help_heading = "Output")]
+    #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each", "preserve"], help_heading = "Output")]
     range: Option<Range>,
     /// Open only the file at PATH in a sealed directory, without reading the others
-    #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range"], help_heading = "Output")]
+    #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range", "preserve"], help_heading = "Output")]
     entry: Option<PathBuf>,
     /// With --each: refuse directories without a manifest of their files
     #[arg(long, requires = "each", help_heading = "Output")]

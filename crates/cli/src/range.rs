@@ -7,7 +7,7 @@ use std::{
 };
 
 use sealwright_file::{
-    Content, Error, Opening, Output, SealedReader,
+    Content, Error, Flaw, Opening, Output, SealedReader,
     tree::{Manifest, read_manifest},
 };
 use sealwright_terminal::CommandError;
@@ -78,13 +78,44 @@ pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, 
     if reader.preamble().layout.content != Content::Tree {
         return Err(named(Error::NotATree));
     }
-    Ok((read_manifest(&mut reader).map_err(named)?, reader))
+    let manifest = read_manifest(&mut reader).map_err(named)?;
+    // What is taken from the text would end early, without a word.
+    let head = reader.stream_position().map_err(|error| CommandError::io(path, &error))?;
+    if reader.len().checked_sub(head) != Some(manifest.content_len()) {
+        return Err(named(Error::NotAuthentic(Flaw::Tree)));
+    }
+    Ok((manifest, reader))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use sealwright_file::{Input, Key, Place, Sealing, tree};
+
     use super::*;
+
+    /// Whoever has the key can seal a manifest that promises more than there is.
+    #[test]
+    fn a_manifest_is_held_against_the_text() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(from.path().join("a"), "a text").unwrap();
+        let (key, sealed) = (Key::raw([7; 32]), to.path().join("sealed"));
+        let sealing = Sealing::new(&key).content(Content::Tree);
+        let seal = |input| {
+            let output = Output::file(&sealed, Place { force: true, ..Place::default() }).unwrap();
+            sealing.seal(input, output).unwrap();
+        };
+        seal(tree::pack(from.path()).unwrap().input);
+        let (_, mut reader) = manifest(&sealed, &Opening::new(&key)).unwrap();
+        let mut text = Vec::new();
+        reader.rewind().unwrap();
+        reader.read_to_end(&mut text).unwrap();
+        for wrong in [text[..text.len() - 1].to_vec(), [&text[..], b"x"].concat()] {
+            seal(Input::bytes(wrong, "text"));
+            let error = manifest(&sealed, &Opening::new(&key)).map(drop).unwrap_err();
+            assert_eq!(error.exit() as u8, 3, "{error}");
+        }
+    }
 
     #[test]
     fn ends_may_be_left_out() {

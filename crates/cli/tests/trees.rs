@@ -220,6 +220,10 @@ fn a_tree_is_listed_and_verified_and_read_in_part() {
     assert!(String::from_utf8(sandbox.run("inspect t.seal").out).unwrap().contains("  holds    a directory\n"));
     sandbox.ok("open --key-file k t.seal --entry d/e/b -o b");
     assert!(sandbox.read("b") == text(100_000));
+    for option in ["--entry d/e/b", "--range 0..1"] {
+        let said = sandbox.run(&format!("open --key-file k t.seal {option} -o x --preserve"));
+        assert!(said.code == 2 && said.err.contains("--preserve"), "{option}: {} {}", said.code, said.err);
+    }
     sandbox.fails("open --key-file k t.seal --entry d/e -o x", 1, "t.seal: there is no file d/e in it");
     sandbox.fails("open --key-file other t.seal --entry d/e/b -o x", 4, "wrong key");
     sandbox.fails("inspect --list --key-file other t.seal", 4, "wrong key");
