@@ -46,7 +46,7 @@ impl Sealed {
             for root in old {
                 old_manifests[root] = Old::Stays;
                 let error = CommandError::failed("exists already").about(&plan.roots[root].join(NAME));
-                plan.fail(root, error.hint("--force replaces it, and lists also the sealed files that stay; -C DIR seals elsewhere"));
+                plan.fail(root, error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere"));
             }
         }
         let lists = Mutex::new(vec![FileList::default(); plan.roots.len()]);
@@ -67,7 +67,10 @@ impl Sealed {
             let named = there.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned()));
             let there: Vec<Listed> = named.map(|path| Listed { root: i, path }).collect();
             let open = |key| Input::open(&path).and_then(|input| FileList::open(&Opening::new(key).ad(ad), input));
-            let opened = keys.iter().fold(Err(Error::NoneOpens), |opened, key| opened.or_else(|_| open(key)));
+            let mut opened = Err(Error::NoneOpens);
+            for key in keys {
+                opened = opened.or_else(|_| open(key));
+            }
             match opened {
                 Ok(list) => {
                     for Listed { path, .. } in there {

@@ -64,19 +64,19 @@ fn renamed_added_and_missing_files_are_named() {
 /// Whatever has the name of a listed file, it is missing if it is no file that can be opened; and if none is left.
 #[test]
 fn what_stands_in_for_a_listed_file_is_missing() {
-    let replace: [(&str, fn(&Path)); 4] = [
-        ("nothing", |_| ()),
-        ("a directory", |path| fs::create_dir(path).unwrap()),
-        ("a link", |path| symlink("sub/c.seal", path).unwrap()),
-        ("a pipe", |path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success())),
-    ];
-    for (what, stand_in) in replace {
+    let stand_in = |what: &str, path: &Path| match what {
+        "a directory" => fs::create_dir(path).unwrap(),
+        "a link" => symlink("sub/c.seal", path).unwrap(),
+        "a pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        _ => {}
+    };
+    for what in ["nothing", "a directory", "a link", "a pipe"] {
         for all in [true, false] {
             let sandbox = sealed();
             for name in if all { &["a", "b", "sub/c", "sub/e/f"][..] } else { &["a"] } {
                 let path = sandbox.path(&format!("sealed/d/{name}.seal"));
                 fs::remove_file(&path).unwrap();
-                stand_in(&path);
+                stand_in(what, &path);
             }
             for option in ["", " --manifest"] {
                 let said = sandbox.run(&format!("{OPEN} -q -f{option}"));
