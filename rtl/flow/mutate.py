@@ -2,8 +2,8 @@
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
 A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the
-library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison alone, the registers of
-AXI-Lite their protocol tests. Mutants that do not compile do not count.
+library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison and the search for erased
+keys, the registers of AXI-Lite their protocol tests. Mutants that do not compile do not count.
 """
 
 import json
@@ -14,7 +14,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from . import closure, protocol, prove, sim
+from . import closure, erase, protocol, prove, sim
 from .cores import Core
 from .tools import BUILD, HEADERS, RTL, sources
 
@@ -84,7 +84,13 @@ def noticed(mode, number, files, generator, blocks):
     folder.mkdir(parents=True, exist_ok=True)
     if mode == "shu":
         path = sim.cases(generator, ["shu", number, 2_000], f"mutants/{number}/shu")
-        return bool(sim.quietly([sim.bus_model(folder / mode, files), path, number], 120))
+        if sim.quietly([sim.bus_model(folder / mode, files), path, number], 120):
+            return True
+        try:  # keys that stay change no line
+            erase.bus(sim.bus_model(folder / "erase", files, "erase_shu"))
+        except SystemExit:
+            return True
+        return False
     if mode == "axil":
         return not all(protocol.registers(f"registers {one}", folder / mode, built, files)
                        for one, built in enumerate(protocol.REGISTERS, 1))
@@ -122,7 +128,7 @@ def verdict(number, mutant, generator, blocks):
     except subprocess.TimeoutExpired:
         return "killed"
     finally:
-        subprocess.run(["rm", "-rf", *(str(folder / mode) for mode in WHERE[name])], check=False)
+        subprocess.run(["rm", "-rf", *(str(folder / mode) for mode in (*WHERE[name], "erase"))], check=False)
     return "survived"
 
 

@@ -58,7 +58,9 @@ async def keys(dut):
         assert dut.irq.value == 0
         await ends(dut, 2 << width | slot)
         assert dut.irq.value == 1
-        assert await bus.read_dword(AT["KEY_EVENT"]) == DONE | 2 << 1 | READY | slot << 8
+        for other in ("SELECT", "INTERRUPT"):
+            await bus.write_dword(AT[other], DONE)
+        assert await bus.read_dword(AT["KEY_EVENT"]) == DONE | 2 << 1 | READY | slot << 8, "cleared by a write to another register"
         await bus.write_dword(AT["KEY_EVENT"], DONE)
         assert dut.irq.value == 0
     await bus.write_dword(AT["KEY_COMMAND"], 1 << 8 | 1)
@@ -127,3 +129,5 @@ async def state(dut):
     dut.verdict_taken.value = 0
     counts = [await bus.read_dword(AT["VERDICTS"] + 4 * status) for status in range(8)]
     assert counts == [3, 1, 0, 0, 0, 1, 0, 1]
+    behind = await bus.read(AT["VERDICTS"] + 4 * len(counts), 4)
+    assert behind.resp == AxiResp.SLVERR and not any(behind.data), "something is behind the last count"

@@ -176,7 +176,8 @@ fn random(
         keys.push(scheme.aead(&key)?);
     }
     let mut made = 0;
-    let mut counter = random.bytes(12);
+    // As what memory has at first, which no nonce was written to
+    let mut counter = vec![0; 12];
     let mut number_of: usize = 0;
     let mut wrong_tags: usize = 0;
     loop {
