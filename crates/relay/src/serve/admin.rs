@@ -230,6 +230,24 @@ mod tests {
         assert!(!path.exists() && ask(&path, AdminRequest::List).is_err());
     }
 
+    /// A relay that ends in between says nothing, which is an answer to no question but for sessions, of which there may be none.
+    #[test]
+    fn nothing_is_an_answer_to_one_question_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let silent = std::thread::spawn(move || {
+            for stream in listener.incoming().take(3) {
+                BufReader::new(stream.unwrap()).read_line(&mut String::new()).unwrap();
+            }
+        });
+        assert_eq!(ask(&path, AdminRequest::List).unwrap(), Vec::<Value>::new());
+        for request in [AdminRequest::Reload, AdminRequest::Status] {
+            assert!(matches!(ask(&path, request), Err(AdminError::Socket { .. })));
+        }
+        silent.join().unwrap();
+    }
+
     #[test]
     fn the_socket_of_a_relay_that_was_started_since_stays() {
         let folder = tempfile::tempdir().unwrap();
