@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::{
     descriptor,
     error::file_error,
-    in_use::identity,
+    identity::identity,
     line::{OpensslOption, openssl_line},
     progress::Board,
     prompt::{self, Purpose},

@@ -1,17 +1,13 @@
 //! Files that the work needs, the key first of all: with `--remove *` or a slip in `-o` the only copy of a key would be
 //! gone, and all that was sealed with it.
 
-use std::{
-    collections::HashSet,
-    fs,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::PathBuf};
 
 use sealwright_terminal::CommandError;
 
 use crate::{
     args::{AdArgs, FileArgs, KeySourceArgs},
+    identity::identity,
     plan::{Place, Plan},
 };
 
@@ -49,10 +45,4 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
         }
     }
     Ok(())
-}
-
-/// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
-pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
 }

@@ -17,6 +17,7 @@ mod descriptor;
 mod detached;
 mod enc;
 mod error;
+mod identity;
 mod in_use;
 mod inspect;
 mod key;

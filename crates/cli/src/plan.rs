@@ -11,7 +11,7 @@ use std::{
 use sealwright_file::{Content, Input, list::NAME};
 use sealwright_terminal::{CommandError, shown};
 
-use crate::{args::FileArgs, in_use::identity};
+use crate::{args::FileArgs, identity::identity};
 
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";

@@ -155,4 +155,26 @@ mod tests {
         assert_eq!(written + lost, QUEUE as u64 + 100);
         assert!(lost > 0 && lines.last().unwrap()["event"] == "last");
     }
+    /// Whoever flushes waits for room, and for what is in front.
+    #[test]
+    fn flushing_waits_until_everything_is_written() {
+        let (pipe, before) = (Pipe::default(), now());
+        let log = Log::to(pipe.clone());
+        // One line is taken out and waits to be written
+        (0..QUEUE + 2).for_each(|number| log.say("event", &[("number", number.into())]));
+        let gate = pipe.clone();
+        let opens = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            *gate.0.is_open.lock().unwrap() = true;
+            gate.0.opened.notify_all();
+        });
+        log.flush(Duration::from_secs(60));
+        let text = String::from_utf8(pipe.0.bytes.lock().unwrap().clone()).unwrap();
+        assert!(text.lines().count() >= QUEUE, "{} lines", text.lines().count());
+        opens.join().unwrap();
+        let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let time = first["time"].as_str().unwrap();
+        // To the second, in which all of them have the same form
+        assert!(before[..19] <= time[..19] && time[..19] <= now()[..19] && time.ends_with('Z'), "{time}");
+    }
 }

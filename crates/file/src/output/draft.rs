@@ -1,22 +1,15 @@
 //! A file before it has its name: written, synced, then named in one step that never replaces another unasked.
 
 use std::{
-    ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions, Permissions},
     io::{self, ErrorKind, IoSlice, Write},
     num::NonZeroU64,
     os::{
         fd::AsRawFd,
-        unix::{
-            ffi::OsStrExt,
-            fs::{OpenOptionsExt, PermissionsExt},
-        },
+        unix::fs::{OpenOptionsExt, PermissionsExt},
     },
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use rustix::{
@@ -26,47 +19,10 @@ use rustix::{
 
 use super::{
     directory::{parent, sync_directory_of},
-    draft_tree,
+    live::{Live, hidden_name, live},
     place::Place,
 };
-use crate::{error::Error, secret::random};
-
-/// Drafts that exist now, for [`abandon_all`].
-static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new() });
-
-pub(super) struct Live {
-    pub(super) closed: bool,
-    paths: Vec<PathBuf>,
-    /// Hidden directories.
-    pub(super) trees: Vec<PathBuf>,
-}
-
-pub(super) fn live() -> MutexGuard<'static, Live> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes every file and every directory that is still being written, and lets no new one begin: what a program does when it is told to
-/// end at once. Names that were given already stay.
-///
-/// ```
-/// use sealwright_file::output::abandon_all;
-///
-/// // In a thread that waits for SIGINT, say: no unfinished file stays behind.
-/// abandon_all();
-/// ```
-pub fn abandon_all() {
-    let mut live = live();
-    live.closed = true;
-    for path in live.paths.drain(..) {
-        let _ = fs::remove_file(path);
-    }
-    live.trees.drain(..).for_each(|path| draft_tree::abandon(&path));
-}
-
-/// Whether [`abandon_all`] took what was being written. Errors that come of it are none to tell.
-pub(crate) fn is_abandoned() -> bool {
-    live().closed
-}
+use crate::error::Error;
 
 /// A file being written. Dropped without [`Draft::commit`], it is gone; where the file system can make files without a
 /// name it is gone even if the process is killed.
@@ -276,22 +232,4 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
-}
-
-/// A fresh hidden name beside `target`.
-pub(crate) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
-    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let name = target.file_name().ok_or_else(|| Error::Io {
-        doing: "create",
-        place: target.display().to_string(),
-        source: ErrorKind::InvalidFilename.into(),
-    })?;
-    let mut fresh = [0; 6];
-    random(&mut fresh)?;
-    let mut hidden = OsString::from(".");
-    // A name may have 255 bytes; ours must leave room for the dots and the letters.
-    hidden.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(240)]));
-    hidden.push(".");
-    hidden.push(fresh.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect::<String>());
-    Ok(parent(target).join(hidden))
 }

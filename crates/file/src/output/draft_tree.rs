@@ -11,7 +11,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{
     directory::{sync_directory, sync_directory_of},
-    draft::{hidden_name, live},
+    live::{hidden_name, live, remove},
 };
 use crate::error::Error;
 
@@ -79,80 +79,6 @@ impl Drop for DraftTree {
     }
 }
 
-/// Removes a tree that others may still be filling, who know it by this name.
-pub(super) fn abandon(hidden: &Path) {
-    // Under another name nothing new is begun in it, so that removing it comes to an end.
-    let away = hidden_name(hidden).ok().filter(|away| fs::rename(hidden, away).is_ok());
-    let path = away.as_deref().unwrap_or(hidden);
-    for _ in 0..1000 {
-        match remove(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-            _ => return,
-        }
-    }
-}
-
-/// Removes a tree, in which directories may have got modes that forbid it.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path);
-            fs::remove_dir_all(path)
-        }
-        other => other,
-    }
-}
-
-fn open_up(directory: &Path) {
-    let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
-}
-
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     Error::io(doing, path.display().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::{
-        sync::atomic::{AtomicBool, Ordering},
-        thread,
-    };
-
-    use super::*;
-
-    #[test]
-    fn a_tree_that_is_being_filled_is_removed() {
-        let directory = tempfile::tempdir().unwrap();
-        let hidden = directory.path().join(".d.abcdef");
-        let (started, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        fs::create_dir_all(hidden.join("d/sub")).unwrap();
-        thread::scope(|scope| {
-            for hand in 0..4 {
-                let (hidden, started, ended) = (&hidden, &started, &ended);
-                scope.spawn(move || {
-                    for i in 0.. {
-                        let written = fs::write(hidden.join(format!("d/sub/{hand}-{i}")), "secret");
-                        started.fetch_or(i == 20, Ordering::Relaxed);
-                        if written.is_err() || ended.load(Ordering::Relaxed) {
-                            break;
-                        }
-                    }
-                });
-            }
-            while !started.load(Ordering::Relaxed) {
-                thread::yield_now();
-            }
-            abandon(&hidden);
-            let left = fs::read_dir(directory.path()).unwrap().count();
-            ended.store(true, Ordering::Relaxed);
-            assert_eq!(left, 0);
-        });
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
-    }
 }

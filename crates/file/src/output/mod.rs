@@ -3,6 +3,7 @@
 mod directory;
 mod draft;
 mod draft_tree;
+mod live;
 mod place;
 mod shared;
 mod whole_disk;
@@ -17,9 +18,10 @@ use std::{
 
 pub use directory::create_directory;
 pub(crate) use directory::{sync_directory, sync_directory_of};
-pub use draft::abandon_all;
-pub(crate) use draft::{Draft, Placed, is_abandoned};
+pub(crate) use draft::{Draft, Placed};
 pub(crate) use draft_tree::DraftTree;
+pub use live::abandon_all;
+pub(crate) use live::is_abandoned;
 pub use place::Place;
 use rustix::{
     fs::{FileType, OFlags, fcntl_getfl},

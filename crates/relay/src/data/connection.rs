@@ -144,7 +144,7 @@ pub(crate) struct Connections {
     uses: Vec<u32>,
     /// The one that was freed last is used last.
     free: VecDeque<usize>,
-    idle: Idle,
+    idle: Idle<Handle>,
     live: usize,
 }
 

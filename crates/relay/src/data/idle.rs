@@ -3,17 +3,21 @@
 
 use std::{collections::BTreeMap, net::IpAddr};
 
-use crate::data::connection::Handle;
-
-/// Idle connections. Each has a number, and those that came later have higher ones.
-#[derive(Debug, Default)]
-pub(crate) struct Idle {
+/// Idle connections, by what names them. Each has a number, and those that came later have higher ones.
+#[derive(Debug)]
+pub(crate) struct Idle<Handle> {
     next: u64,
     all: BTreeMap<u64, Handle>,
     of: BTreeMap<(IpAddr, u64), Handle>,
 }
 
-impl Idle {
+impl<Handle> Default for Idle<Handle> {
+    fn default() -> Idle<Handle> {
+        Idle { next: 0, all: BTreeMap::new(), of: BTreeMap::new() }
+    }
+}
+
+impl<Handle: Copy> Idle<Handle> {
     /// Adds a connection from this address, the youngest, and returns its number.
     pub(crate) fn push(&mut self, address: IpAddr, handle: Handle) -> u64 {
         let number = self.next;
@@ -46,10 +50,10 @@ mod tests {
     fn the_oldest_goes_first_of_all_and_of_its_address() {
         let mut idle = Idle::default();
         let [a, b, c] = [1, 2, 3].map(|last| IpAddr::from([127, 0, 0, last]));
-        let handles: Vec<Handle> = (0..6).map(|slot| Handle::new(slot, 1)).collect();
+        let handles = ["0", "1", "2", "3", "4", "5"];
         let numbers: Vec<u64> =
             handles.iter().zip([b, a, b, a, b, a]).map(|(one, from)| idle.push(from, *one)).collect();
-        let oldest = |idle: &Idle| (idle.oldest(), [a, b, c].map(|from| idle.oldest_from(from)));
+        let oldest = |idle: &Idle<_>| (idle.oldest(), [a, b, c].map(|from| idle.oldest_from(from)));
         let at = |slot: usize| Some(handles[slot]);
         assert_eq!(oldest(&idle), (at(0), [at(1), at(0), None]));
         idle.remove(b, numbers[0]);

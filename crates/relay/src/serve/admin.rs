@@ -205,7 +205,36 @@ pub(super) fn list(server: &Server) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
     use super::*;
+    use crate::{
+        client::Identity,
+        log::Log,
+        serve::{config::Config, init},
+    };
+
+    #[test]
+    fn status_and_list_tell_of_an_open_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        init(&trial, &[], &["alice".to_owned()]).unwrap();
+        let text = fs::read_to_string(trial.join("relay.toml")).unwrap();
+        let text = ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(port, "0"));
+        let config = Config::parse(&text, &trial).unwrap();
+        let server = Server::start(&config, Arc::new(Log::to(io::sink()))).unwrap();
+        assert!(list(&server).is_empty());
+        let mut alice = Identity::read(&trial.join("alice.toml")).unwrap();
+        alice.relay = format!("localhost:{}", server.addresses().control.port());
+        let session = alice.open(&[]).unwrap().address.session;
+        let [line] = &list(&server)[..] else { panic!("one session") };
+        assert_eq!(
+            (&line["name"], &line["session"], &line["from"]),
+            (&json!("alice"), &json!(session), &json!("127.0.0.1"))
+        );
+        let status = status(&server);
+        assert_eq!((&status["sessions"], &status["healthy"], &status["numbers"]), (&json!(1), &json!(true), &json!(1)));
+    }
 
     #[test]
     fn who_gets_no_answer_is_told_so() {

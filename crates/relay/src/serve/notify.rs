@@ -49,15 +49,26 @@ impl Notify {
 
     /// How often the watchdog is to be notified, if there is one: twice in the time that it waits.
     pub fn watchdog() -> Option<Duration> {
-        let micros: u64 = std::env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
-        (micros > 0).then(|| Duration::from_micros(micros / 2))
+        half(&std::env::var("WATCHDOG_USEC").ok()?)
     }
+}
+
+/// Half of a time in microseconds.
+fn half(micros: &str) -> Option<Duration> {
+    let micros: u64 = micros.parse().ok()?;
+    (micros > 0).then(|| Duration::from_micros(micros / 2))
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn the_watchdog_is_notified_twice_in_its_time() {
+        assert_eq!(half("30000000"), Some(Duration::from_secs(15)));
+        assert_eq!((half("1"), half("0"), half("-1"), half("")), (Some(Duration::ZERO), None, None, None));
+    }
 
     #[test]
     fn datagrams_arrive_at_a_path_and_in_the_abstract_namespace() {

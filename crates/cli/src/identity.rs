@@ -1,0 +1,9 @@
+//! Which file a name stands for.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+/// What tells two names of one file: device and inode. Pipes and devices may be read and written at once.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
