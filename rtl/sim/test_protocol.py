@@ -44,6 +44,14 @@ def pauses(seed, share):
         yield draw.random() < share
 
 
+def after(cycles):
+    """A channel pauses for so many cycles, and then no more."""
+    for _ in range(cycles):
+        yield True
+    while True:
+        yield False
+
+
 async def steady(dut, prefix):
     """Checks that valid and data stay stable until ready."""
     valid, ready, data = (getattr(dut, f"{prefix}_{name}") for name in ("tvalid", "tready", "tdata"))
@@ -149,13 +157,16 @@ async def load(ends, slot, key):
     assert await ends["key"].end() == (0, slot), "a key was not loaded"
 
 
-async def drive(dut, share, limit=None):
-    """Sends the cases and compares all results."""
+async def drive(dut, share, limit=None, blocked=0):
+    """Sends the cases and compares all results. Nobody takes text and verdicts in the first `blocked` cycles."""
     ends = await start(dut)
     if share:
         ends["key"].pause(share, 0)
         for number, name in enumerate(("command", "data", "text", "verdict"), 1):
             ends[name].set_pause_generator(pauses(number, share))
+    if blocked:
+        for name in ("text", "verdict"):
+            ends[name].set_pause_generator(after(blocked))
     monitors = [cocotb.start_soon(steady(dut, prefix)) for prefix in ("m_axis", "m_axis_verdict")]
     draw = random.Random(5)
     sent = []
@@ -202,3 +213,9 @@ async def without_pauses(dut):
 async def with_pauses(dut):
     """Every channel pauses half of the time, each at different times."""
     await drive(dut, 0.5, limit=110)
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def behind_a_stop(dut):
+    """Nobody takes text and verdicts for so long that every queue is full."""
+    await drive(dut, 0, limit=110, blocked=5000)
