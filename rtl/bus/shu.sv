@@ -81,6 +81,8 @@ module shu
   `SEALWRIGHT_REQUIRE(gen_bad_nodes, Nodes >= 2 && Nodes <= 256 && (Nodes & (Nodes - 1)) == 0,
       "Nodes must be a power of two, 2 to 256")
   `SEALWRIGHT_REQUIRE(gen_bad_pads, Pads >= 2 && Pads <= 64, "Pads must be 2 to 64")
+  `SEALWRIGHT_REQUIRE(gen_bad_sbox, Sbox <= SboxComposite, "Sbox must be 0 to 2")
+  `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= 4, "Cut must be 0 to 4")
 
   // ---- the key ----
   logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;

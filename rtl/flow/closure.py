@@ -106,6 +106,15 @@ def tests():
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()
 
 
+def checks():
+    """The hash of everything that can notice a change of the sources: harnesses, tests, proofs, and what runs them."""
+    root = RTL.parent
+    found = [*(path for kind in ("sim/*.*", "formal/*.*", "flow/*.py") for path in RTL.glob(kind)),
+             *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
+    text = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(found)}
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()
+
+
 # By mode: files that belong to it with AES or with Serpent, and files that do not.
 COMMON = ("pkg/sealwright_pkg.sv", "lib/cipher_pipe.sv", "lib/key_store.sv", "syn/fold.sv")
 OF = {"aes128": ("aes/aes_pkg.sv", "aes/aes_round.sv"), "serpent": ("serpent/serpent_pkg.sv", "serpent/serpent_pipe.sv")}

@@ -31,7 +31,8 @@ BAD = {
         ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
         ("Keep", {"Opens": 2}), *(("Tag", {"Tag": tag}) for tag in (5, 6, 7, 9, 10, 11)), ("Tag", {"Mode": 1, "Tag": 13}),
     ],
-    "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65})],
+    "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65}),
+            ("Cut", {"Sbox": 2, "Cut": 5}), ("Sbox", {"Sbox": 3})],
     "sealwright_axil": [("Slots", {"Slots": 3}), ("Slots", {"Slots": 512})],
     "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000})],
 }

@@ -114,6 +114,17 @@ def stale():
                             or (found["shu"] or {}).get("sources_sha256") != closure.simulated("bus"))
 
 
+def lacks():
+    """What the log does not have yet of the full set, or has of tests that were others, in words; nothing if it is whole."""
+    found = json.loads(LOG.read_text()) if LOG.exists() else {"cores": [], "mutants": None}
+    now, rows = closure.tests(), {row["parameters"]: row for row in found["cores"]}
+    missing = [core.folder for core, _ in FULL if core.folder not in rows]
+    former = [name for name, row in rows.items() if row.get("tests_sha256") != now]
+    words = [f"{len(missing)} of {len(FULL)} cores are missing"] * bool(missing)
+    words += [f"{len(former)} were simulated with tests that were others"] * bool(former)
+    return ", ".join([*words, *["no mutants"] * (found["mutants"] is None)])
+
+
 def before():
     """What the log has of these sources and tests: rows by their parameters, the run of the bus unit, and the score of the mutants."""
     found = json.loads(LOG.read_text()) if LOG.exists() else {}

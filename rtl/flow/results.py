@@ -18,3 +18,5 @@ def check():
         print("results: skipped, there are none yet; python -m flow synth, or full, makes them")
         return
     print(f"results: {count}, all belong to these sources")
+    if lacks := regression.lacks():
+        print(f"regression.json is not whole: {lacks}; python -m flow full goes on")

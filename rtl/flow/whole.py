@@ -38,6 +38,9 @@ MODES = {"gcm": 0, "ocb": 1}
 LATENCY = {"gcm": 2, "ocb": 5}
 # Those of core_proof need more conflicts than those of the sources, since nothing comes out in the first cycles: so many times more.
 EFFORT = {"Data": 12, "Last": 8, "Beat": 8, "One": 8, "Order": 8}
+# What a proof must reach to say something: cycles behind the first text and the first verdict, and assertions for all time.
+LEAST = {"gcm": ({"Data": 34, "Beat": 34, "Last": 34, "One": 45, "Order": 45, "Ends": 37}, 20),
+         "ocb": ({"Data": 50, "Beat": 50, "Last": 50, "One": 70, "Order": 70, "Ends": 73}, 24)}
 # Cycles in which something must move once commands have stopped and the ports are ready: the longest way from one to the next.
 QUIET = {"gcm": 36, "ocb": 72}
 
@@ -130,7 +133,8 @@ def solve(mode, flight, frames, conflicts, faults=(), only=""):
 
 
 def check(longer=1, conflicts=2000):
-    """Fails if an assertion of a core can fail within the cycles that are tried, or `longer` times as many."""
+    """Fails if an assertion of a core can fail within the cycles that are tried, or `longer` times as many, or the solver gives up
+    before anything can come out."""
     with ThreadPoolExecutor(2) as pool:  # each is a process of its own
         every = pool.map(lambda one: solve(one[0], one[1], longer * one[2], conflicts), RUNS)
     for (mode, flight, _), found in zip(RUNS, every, strict=True):
@@ -138,6 +142,11 @@ def check(longer=1, conflicts=2000):
         if wrong:
             raise SystemExit(f"{mode}: " + ", ".join(f"{name} fails in cycle {cycle}" for name, cycle in wrong.items()))
         cycles = {name: cycle for name, cycle in found.items() if cycle is not None}
+        least, always = LEAST[mode]
+        short = {name: cycles[name] for name, cycle in least.items() if cycles.get(name, cycle) < cycle}
+        if short or len(found) - len(cycles) < always or least.keys() - found.keys():
+            raise SystemExit(f"{mode}: {len(found) - len(cycles)} assertions for all time, of at least {always}, and {short}: "
+                             "nothing can come out in so few cycles")
         ports = ", ".join(f"{name} {cycle}" for name, cycle in cycles.items() if "." not in name)
         inside = [cycle for name, cycle in cycles.items() if "." in name]
         print(f"the whole core, {mode}, {flight} packets: {len(found) - len(cycles)} of {len(found)} assertions proved for all time; "

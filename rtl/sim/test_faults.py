@@ -221,3 +221,32 @@ async def slot_that_is_not_there(dut):
     for erase in (0, 1):
         assert await with_timeout(ends["key"].refuses(1, bytes(32), erase), *WITHIN), "a key for a slot that is not there was taken"
     await accepted(ends, case)
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def commands_while_another_slot_is_loaded(dut):
+    """Packets of a slot go on in every cycle in which the key of another is set up, its block of zeros too, and their tags are those
+    of their own key and nonce."""
+    if len(dut.slot_valid) < 2:
+        return  # there is no other
+    ends = await ready(dut)
+    draw = random.Random(6)
+    nonces = [bytes(12), bytes([255] * 12)]  # in OCB none follows from the one before
+
+    async def seal(count):
+        for number in range(count):
+            await ends["command"].send(AxiStreamFrame(nonces[number % 2] + bytes(20), tuser=0))
+            await ends["data"].send(frame(b"", b"", draw))
+
+    await seal(2)
+    wanted = [await verdict(ends) for _ in nonces]
+    assert wanted[0][0] != wanted[1][0], "two nonces have one tag"
+    count, loads = 3000, 4
+    await seal(count)
+    waiting = [ends["command"].count()]
+    for _ in range(loads):
+        assert await key_command(ends, 1, draw.randbytes(32)) == (LOADED, 1)
+        waiting.append(ends["command"].count())
+    assert all(before - after > 20 for before, after in zip(waiting, waiting[1:])), f"commands stopped: {waiting} were left"
+    for number in range(count):
+        assert await verdict(ends) == wanted[number % 2], f"packet {number} of {count}"
