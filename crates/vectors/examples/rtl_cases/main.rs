@@ -193,10 +193,10 @@ fn random(
             write_key(out, slot, &key)?;
             keys[slot] = scheme.aead(&key)?;
         }
-        // Nonces of one key mostly count; now and then they leap.
+        // Nonces of one key mostly count; now and then they leap, but for the first ones: every slot begins as memory does.
         let slot = fixed.map_or_else(|| random.below(scheme.slots as u64), |shape| number_of % shape.slots);
         number_of += 1;
-        if random.below(8) == 0 && fixed.is_none() {
+        if random.below(8) == 0 && fixed.is_none() && number_of > 24 {
             counter = random.bytes(12);
         }
         let number = u32::from_be_bytes([counter[8], counter[9], counter[10], counter[11]]).wrapping_add(1);
