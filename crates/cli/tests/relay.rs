@@ -124,6 +124,10 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     let mut relay = TrialRelay::start_with(&sandbox, |text| format!("drain_seconds = 30\n{text}"));
     let frames = relay.serving["frames"].as_str().unwrap();
     let connection = std::net::TcpStream::connect(frames).unwrap();
+    let start = Instant::now();
+    while relay.metric("connections") < 1.0 {
+        assert!(start.elapsed() < Duration::from_secs(20), "it is never accepted");
+    }
     relay.signal("TERM");
     assert_eq!(relay.notification(), "STOPPING=1");
     relay.event("draining");

@@ -89,7 +89,9 @@ pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError>
     match lines.first().map(|line| line.get("error")) {
         Some(Some(error)) => Err(AdminError::Refused(error.as_str().unwrap_or_default().to_owned())),
         // There may be no sessions to list
-        None if request != AdminRequest::List => Err(failed(io::ErrorKind::UnexpectedEof.into())),
+        None if request != AdminRequest::List => {
+            Err(failed(io::Error::new(io::ErrorKind::UnexpectedEof, "the relay ended without an answer")))
+        }
         _ => Ok(lines),
     }
 }
