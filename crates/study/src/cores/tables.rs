@@ -209,9 +209,9 @@ fn checked(measured: &Measured) -> Table {
         Column::number("forged packets"),
         Column::number("latency").unit("cycles"),
     ];
-    let note = "The full regression: packets of 0 to 65,535 bytes under keys that change, with stalls on every channel and frames that \
-        are short, long or have other bytes than they must; every byte, tag and verdict compared with this library's. The name has \
-        mode, cipher, lanes and the form of the S-box.";
+    let note = "What was kept of the full regression: packets of 0 to 65,535 bytes under keys that change, with stalls on \
+        every channel and frames that are short, long or have other bytes than they must; every byte, tag and verdict \
+        compared with this library's. The name has mode, cipher, lanes and the form of the S-box.";
     let mut table = Table::new("Simulated", columns).with_note(note);
     for one in &measured.kept.simulated {
         let counts = [one.packets, one.blocks, one.forged].map(Cell::count);
