@@ -98,6 +98,6 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "lines")) unit->lines();
   write_state(unit->context, unit->top, folder + "with.vcd");
   if (by_reset) unit->reset();
-  else unit->key(0, true);
+  else unit->key(byte, true);  // which may still be at the port, and counts with a loading alone
   write_state(unit->context, unit->top, folder + "without.vcd");
 }
