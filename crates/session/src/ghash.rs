@@ -48,8 +48,8 @@ impl Table {
     }
 }
 
-/// How one packet is hashed.
-#[derive(Clone, Copy, Debug)]
+/// How one packet is hashed. It cannot be printed: it has keys.
+#[derive(Clone, Copy)]
 pub(crate) enum Hash<'a> {
     /// By carry-less multiplication; h is the cipher's encryption of zero.
     Own,
