@@ -21,6 +21,7 @@ use crate::{
     error::file_error,
     identity::identity,
     line::{OpensslOption, openssl_line},
+    plan::is_stdout,
     progress::Board,
     prompt::{self, Purpose},
     secret, stream,
@@ -208,11 +209,6 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
     }
     Ok(Exit::Done)
-}
-
-/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
-pub(crate) fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
 /// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.

@@ -339,7 +339,7 @@ impl Plan {
 }
 
 /// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
-fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
