@@ -195,7 +195,7 @@ impl SessionClient {
     fn new(grant: Input<'_>) -> PyResult<Self> {
         let wrong = || PyValueError::new_err(format!("not a grant of {} bytes, of a scheme known here", Grant::LEN));
         let grant = grant.bytes().try_into().ok().and_then(Grant::from_bytes).ok_or_else(wrong)?;
-        Ok(SessionClient(Mutex::new(sealwright_session::Client::new(&grant))))
+        Ok(SessionClient(Mutex::new(sealwright_session::Client::new(grant))))
     }
 
     /// A frame with data for the client `to`.

@@ -26,6 +26,13 @@ const SMALLEST: &[&str] = &["build", "--release", "--package", "sealwright-cli",
 /// What only has the compiler check it.
 const CHECK: &[&str] = &["check", "--package", "sealwright-cli", "--no-default-features"];
 
+/// Libraries with one feature of the mode's crate alone: what they build has no other.
+const ALONE: &[(&str, &str, &str)] = &[
+    ("sealwright-stream", "ocb", "gcm"),
+    ("sealwright-stream", "chacha", "random"),
+    ("sealwright-session", "", "random"),
+];
+
 const INSTALLS: &[Install] = &[
     Install { what: "library, default features", package: "sealwright", features: &[], crates: 8, program: None },
     Install {
@@ -107,8 +114,20 @@ pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
             table += &format!(", {:>5.2} MB of at most {:>2}", bytes as f64 / MB as f64, limit / MB);
         }
     }
+    for alone in ALONE {
+        wrong.extend(more_than(steps, *alone).unwrap_or_else(Some));
+    }
     println!("{}", table.trim_start_matches('\n'));
     Checked::of(wrong, format!("{} ways to install within their limits", INSTALLS.len()))
+}
+
+/// What is wrong with a library that asks for `feature` alone: it does not compile, or is built with another.
+fn more_than(steps: &Steps, (package, feature, other): (&str, &str, &str)) -> Result<Option<String>, String> {
+    let chosen = ["--package", package, "--no-default-features", "--features", feature];
+    cargo(steps, &[&["check"], &chosen[..]].concat())?;
+    let printed = steps.cargo_output(&[&["tree", "--edges", "normal,features"], &chosen[..]].concat())?;
+    let more = printed.contains(&format!("sealwright feature \"{other}\""));
+    Ok(more.then(|| format!("{package} without {other} is built with it")))
 }
 
 /// The names of the crates that cargo builds for this machine. Build scripts and procedural macros count.

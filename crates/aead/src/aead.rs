@@ -6,6 +6,7 @@ use crate::{
     error::{OpenError, SealError},
     sealed::Sealed,
     tag::Tag,
+    wipe::wipe,
 };
 
 /// Authenticated encryption with associated data, in place.
@@ -349,12 +350,6 @@ fn scatter(whole: &[u8], parts: &mut [&mut [u8]]) {
         part.copy_from_slice(now);
         rest = later;
     }
-}
-
-/// Overwrites a buffer that is about to be freed.
-fn wipe(text: &mut [u8]) {
-    text.fill(0);
-    zeroize::optimization_barrier(text);
 }
 
 /// Keeps `text` if `genuine`, else wipes it: the end of every `open_in_place`. `genuine` was decided before, by [`verdict`](crate::simd::verdict).

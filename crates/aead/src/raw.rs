@@ -25,7 +25,7 @@ pub use crate::mode::{
 };
 use crate::{
     block::{
-        BlockCipher, Inverse,
+        BlockCipher, CleanStack, Inverse,
         aes::{BothWays, Key},
     },
     error::KeyLengthError,
@@ -86,6 +86,7 @@ pub trait Raw: Sealed + Send + Sync {
 struct Cipher<C> {
     isa: Isa,
     cipher: C,
+    _stack: CleanStack,
 }
 
 impl<C: BlockCipher + Inverse> Sealed for Cipher<C> {}
@@ -127,10 +128,10 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
 /// [`KeyLengthError`] for any other.
 pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
     Ok(match Key::new(key)? {
-        Key::Aes128(key) => Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key) }),
+        Key::Aes128(key) => Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key), _stack: CleanStack }),
         #[cfg(feature = "aes192")]
-        Key::Aes192(key) => Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key) }),
-        Key::Aes256(key) => Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key) }),
+        Key::Aes192(key) => Box::new(Cipher { isa, cipher: BothWays::<13>::new(isa, key), _stack: CleanStack }),
+        Key::Aes256(key) => Box::new(Cipher { isa, cipher: BothWays::<15>::new(isa, key), _stack: CleanStack }),
     })
 }
 
@@ -151,5 +152,5 @@ pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
 /// [`KeyLengthError`] for any other.
 #[cfg(feature = "serpent")]
 pub fn serpent(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
-    Ok(Box::new(Cipher { isa, cipher: crate::block::serpent::Serpent::new(key)? }))
+    Ok(Box::new(Cipher { isa, cipher: crate::block::serpent::Serpent::new(key)?, _stack: CleanStack }))
 }

@@ -1,21 +1,35 @@
 //! Wiping of secrets when they are dropped.
 
+use alloc::vec::Vec;
+
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 use crate::simd::Isa;
 
-/// Wipes the stack when a key is dropped, which has one as its last field.
+/// Wipes the stack when a key is dropped, which has one as its last field. The modes have it; bare block ciphers do not, as their
+/// owner may have many of them: a mode of your own takes one.
+///
+/// ```
+/// use sealwright::{Isa, block::{CleanStack, aes::Aes128}};
+///
+/// struct Mode {
+///     cipher: Aes128, // wipes itself
+///     _stack: CleanStack, // wipes what kernels left below: the last field, as fields are dropped in their order
+/// }
+/// let mode = Mode { cipher: Aes128::new(Isa::best(), &[7; 16]), _stack: CleanStack };
+/// assert_eq!(size_of_val(&mode), size_of::<Aes128>());
+/// # let _ = mode.cipher;
+/// ```
 ///
 /// What was in a register may be in a dead frame: compilers spill round keys, and a key that is moved to the heap was on the
 /// stack before. Without this, a test found some fifty round keys there after an AES-GCM key was dropped. Calls leave their frames
 /// below that of their caller, and so below that which drops the key: overwriting `BYTES` below it wipes them. The default is more
-/// than the frames of every kernel of one key take.
+/// than the frames of every kernel of one key take. Without the feature `std` it does nothing: the stack may be smaller than that.
 #[derive(Clone, Debug)]
-pub(crate) struct CleanStack<const BYTES: usize = { 16 << 10 }>;
+pub struct CleanStack<const BYTES: usize = { 16 << 10 }>;
 
 impl<const BYTES: usize> Drop for CleanStack<BYTES> {
     #[inline]
     fn drop(&mut self) {
-        // Without an operating system the stack may be smaller than that.
         #[cfg(feature = "std")]
         clean_stack::<BYTES>();
     }
@@ -73,6 +87,22 @@ impl Drop for CleanStackOf {
 fn clean_stack<const BYTES: usize>() {
     let stack = [0u8; BYTES];
     zeroize::optimization_barrier(&stack);
+}
+
+/// Overwrites a buffer that is about to be freed.
+pub(crate) fn wipe(text: &mut [u8]) {
+    text.fill(0);
+    zeroize::optimization_barrier(text);
+}
+
+/// Makes room for `more` bytes behind a secret text, without leaving the text in freed memory.
+pub(crate) fn room(text: &mut Vec<u8>, more: usize) {
+    if text.capacity() - text.len() < more {
+        let mut longer = Vec::with_capacity(text.len() + more);
+        longer.extend_from_slice(text);
+        wipe(text);
+        *text = longer;
+    }
 }
 
 /// Implements `Zeroize`, `Drop` and `ZeroizeOnDrop` for a type by assigning zero to each of its secret fields.

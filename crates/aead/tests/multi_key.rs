@@ -198,3 +198,23 @@ fn a_shared_hash_key_is_not_printed() {
     let text = format!("{:?}", [HashKeys::Made, HashKeys::Kept, HashKeys::Shared(&[0x5a; 16])]);
     assert_eq!(text, "[Made, Kept, Shared(..)]");
 }
+
+#[test]
+fn frames_behind_the_packets_stay_as_they_are() {
+    let mut lanes = MultiBuffer::boxed();
+    for isa in Isa::available() {
+        // Both ways through: of a length that has a kernel of its own, and of another; alike and mixed.
+        for lens in [[32, 32], [200, 200], [40, 200]] {
+            let mut buffers = [[[7; 16]; 15]; PACKETS];
+            let mut frames = buffers.each_mut().map(|buffer| &mut buffer[..]);
+            lanes.start();
+            for (packet, len) in lens.into_iter().enumerate() {
+                lanes.push(&[0; 12], len);
+                lanes.key(packet, [&[1; 16]; 2]);
+            }
+            lanes.run(isa, &mut frames, Keys::Own16, HashKeys::Made, true);
+            assert_ne!(buffers[..2], [[[7; 16]; 15]; 2], "{isa} {lens:?}");
+            assert_eq!(buffers[2..], [[[7; 16]; 15]; PACKETS - 2], "{isa} {lens:?}");
+        }
+    }
+}

@@ -19,7 +19,7 @@ impl Served {
         let local = "127.0.0.1:0".parse().unwrap();
         let settings = Settings { max_bad: 3, udp: Some(local), ..Settings::default() };
         let relay = Relay::start(local, 0, settings, vec![sessions]).unwrap();
-        Served { relay, clients: Mutex::new(grants.iter().map(Client::new).collect()) }
+        Served { relay, clients: Mutex::new(grants.into_iter().map(Client::new).collect()) }
     }
 }
 

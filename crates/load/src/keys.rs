@@ -140,7 +140,7 @@ mod tests {
             let session = layout.session(index);
             (
                 Address { session, generation: 1 },
-                Client::new(&table.admit(index, session, &Material::random().unwrap()).unwrap()),
+                Client::new(table.admit(index, session, &Material::random().unwrap()).unwrap()),
             )
         });
         let keys = Keys::opened(clients.collect(), layout);

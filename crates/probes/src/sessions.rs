@@ -24,7 +24,7 @@ pub fn frames(isa: Isa, spec: Spec) {
             let material: [u8; Material::LEN] = hidden(Material::LEN, slot as u8).try_into().expect("as long");
             // Behind the keys are IVs and nonces, which frames show.
             public(&material[64..]);
-            Client::at(isa, &table.admit(slot, slot, &Material::from_bytes(&material)).expect("there is room"))
+            Client::at(isa, table.admit(slot, slot, &Material::from_bytes(&material)).expect("there is room"))
         })
         .collect();
     alone(&mut *table, &mut clients[0]);

@@ -45,7 +45,7 @@ fn a_frame_for_a_former_owner_of_a_number_reaches_nobody() {
         let bob = Client::new(&relay, 1);
         let next = Address { session: bob.session, generation: 7 };
         let grant = relay.admit(next, Material::random().unwrap()).unwrap();
-        let mut carol = sealwright_session::Client::new(&grant);
+        let mut carol = sealwright_session::Client::new(grant);
         let mut stream = TcpStream::connect(relay.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let frame = carol.seal(next.session, &[&next.generation.to_be_bytes()[..], b"hello"].concat()).unwrap();
@@ -200,7 +200,7 @@ fn a_number_that_is_used_up_leaves_no_session_behind() {
         let material = Material::random().unwrap();
         (1..u16::MAX).map(|_| sessions.admit(slot, first.session, &material).unwrap()).last().unwrap()
     });
-    let mut old = sealwright_session::Client::new(&grant.unwrap());
+    let mut old = sealwright_session::Client::new(grant.unwrap());
     let next = alice.open(&[]).unwrap().address;
     assert_ne!(next.session, first.session, "nothing but another number is left");
     until("the end of the old session", || relay.live() == 1);

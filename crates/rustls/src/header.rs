@@ -5,7 +5,7 @@ use rustls::{Error, crypto::cipher::AeadKey, quic::HeaderProtectionKey};
 use sealwright::{
     Block, Isa,
     block::{
-        BlockCipher,
+        BlockCipher, CleanStack,
         aes::{Aes128, Aes256},
     },
     simd::{Kernel, Reg, Simd},
@@ -17,29 +17,36 @@ const SAMPLE: usize = 16;
 const LONG: u8 = 0x80;
 
 /// The key of one direction's headers. It stays when the packets' keys are updated.
-pub(crate) enum HeaderKey {
-    Aes128(Isa, Aes128),
-    Aes256(Isa, Aes256),
+pub(crate) struct HeaderKey {
+    isa: Isa,
+    cipher: Cipher,
+    _stack: CleanStack,
+}
+
+enum Cipher {
+    Aes128(Aes128),
+    Aes256(Aes256),
 }
 
 impl HeaderKey {
     /// By the length of the key: 16 or 32 bytes.
     pub(crate) fn new(key: &AeadKey) -> Self {
         let isa = Isa::best();
-        match key.as_ref().try_into() {
-            Ok(key) => HeaderKey::Aes128(isa, Aes128::new(isa, key)),
+        let cipher = match key.as_ref().try_into() {
+            Ok(key) => Cipher::Aes128(Aes128::new(isa, key)),
             Err(_) => {
                 let key = key.as_ref().try_into().expect("a key of the length that rustls was told");
-                HeaderKey::Aes256(isa, Aes256::new(isa, key))
+                Cipher::Aes256(Aes256::new(isa, key))
             }
-        }
+        };
+        HeaderKey { isa, cipher, _stack: CleanStack }
     }
 
     /// The encrypted sample; its first five bytes are the mask.
     fn mask(&self, sample: &Block) -> Block {
-        match self {
-            HeaderKey::Aes128(isa, aes) => isa.run(One { aes, block: sample }),
-            HeaderKey::Aes256(isa, aes) => isa.run(One { aes, block: sample }),
+        match &self.cipher {
+            Cipher::Aes128(aes) => self.isa.run(One { aes, block: sample }),
+            Cipher::Aes256(aes) => self.isa.run(One { aes, block: sample }),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use sealwright::{Block, Isa, mode::multi_key::Schedule};
+use sealwright::{Block, Isa, block::CleanStack, mode::multi_key::Schedule};
 use zeroize::Zeroize;
 
 use crate::{
@@ -58,7 +58,7 @@ impl Direction {
 /// let [mut alice, mut bob] = [7, 8].map(|slot| {
 ///     // The grant travels within TLS.
 ///     let grant = relay.admit(slot, slot, &Material::random().unwrap()).unwrap();
-///     Client::new(&grant)
+///     Client::new(grant)
 /// });
 /// let mut frame = alice.seal(8, b"hello, bob")?;
 ///
@@ -78,6 +78,7 @@ pub struct Client {
     down: Direction,
     highest: u32,
     seen: Box<[u8; Client::RING]>,
+    _stack: CleanStack,
 }
 
 impl fmt::Debug for Client {
@@ -90,8 +91,8 @@ impl Client {
     /// Bytes of the ring of numbers seen: a window of 8,184 packets.
     const RING: usize = 1024;
 
-    /// A new session. A grant must serve one client, once.
-    pub fn new(grant: &Grant) -> Self {
+    /// A new session. It takes the grant: two clients of one would seal under the same nonces.
+    pub fn new(grant: Grant) -> Self {
         Self::at(Isa::best(), grant)
     }
 
@@ -102,13 +103,22 @@ impl Client {
     /// use sealwright_session::{Client, Material, Plan, table};
     ///
     /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
-    /// let mut client = Client::at("portable".parse::<Isa>()?, &relay.admit(7, 7, &Material::random()?)?);
+    /// let mut client = Client::at("portable".parse::<Isa>()?, relay.admit(7, 7, &Material::random()?)?);
     /// relay.open(7, &mut client.seal(8, b"hello")?)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn at(isa: Isa, grant: &Grant) -> Self {
-        let [up, down] = [Way::Up, Way::Down].map(|way| Direction::new(isa, grant, &grant.flows[way as usize]));
-        Client { isa, session: grant.session, epoch: grant.epoch, up, down, highest: 0, seen: Box::new(Ring::new()) }
+    pub fn at(isa: Isa, grant: Grant) -> Self {
+        let [up, down] = [Way::Up, Way::Down].map(|way| Direction::new(isa, &grant, &grant.flows[way as usize]));
+        Client {
+            isa,
+            session: grant.session,
+            epoch: grant.epoch,
+            up,
+            down,
+            highest: 0,
+            seen: Box::new(Ring::new()),
+            _stack: CleanStack,
+        }
     }
 
     /// The number of the session.

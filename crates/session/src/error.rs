@@ -9,7 +9,7 @@ use thiserror::Error;
 /// use sealwright_session::{Client, Material, Plan, SessionError, table};
 ///
 /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
-/// let mut alice = Client::new(&relay.admit(7, 7, &Material::random()?)?);
+/// let mut alice = Client::new(relay.admit(7, 7, &Material::random()?)?);
 /// let frame = alice.seal(8, b"hello")?;
 /// relay.open(7, &mut frame.clone())?;
 /// assert_eq!(relay.open(7, &mut frame.clone()), Err(SessionError::Replayed));

@@ -45,7 +45,7 @@ const VERSION: u8 = 1;
 /// use sealwright_session::{Client, Material, Plan, frame::{self, FrameKind}, table};
 ///
 /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
-/// let frame = Client::new(&relay.admit(7, 7, &Material::random()?)?).seal(8, b"hello")?;
+/// let frame = Client::new(relay.admit(7, 7, &Material::random()?)?).seal(8, b"hello")?;
 /// assert_eq!(frame::first(&frame)?.map(|header| header.kind), Some(FrameKind::Data));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

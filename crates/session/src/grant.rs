@@ -20,10 +20,9 @@ hidden!(Grant);
 /// let grant = relay.admit(7, 7, &Material::random()?)?;
 /// let bytes = grant.to_bytes(); // through TLS
 /// let received = Grant::from_bytes(&bytes).expect("a scheme of this build");
-/// assert_eq!(Client::new(&received).session(), 7);
+/// assert_eq!(Client::new(received).session(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
 pub struct Grant {
     pub(crate) spec: Spec,
     pub(crate) session: u32,
@@ -131,7 +130,7 @@ mod tests {
         {
             assert_eq!(Grant::from_bytes(&grant(bases).to_bytes()).is_some(), may, "{bases:x?}");
         }
-        let mut client = crate::Client::new(&Grant::from_bytes(&grant([last, last]).to_bytes()).unwrap());
+        let mut client = crate::Client::new(Grant::from_bytes(&grant([last, last]).to_bytes()).unwrap());
         client.seal(1, b"a packet").unwrap();
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
 /// let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
 /// for slot in 0..4 {
-///     let mut client = Client::new(&relay.admit(slot, slot, &Material::random()?)?);
+///     let mut client = Client::new(relay.admit(slot, slot, &Material::random()?)?);
 ///     let frame = client.seal(9, b"hello")?;
 ///     jobs.push(FrameJob::new(buffer.len()..buffer.len() + frame.len(), slot, slot));
 ///     buffer.extend(frame); // as they arrived
@@ -150,7 +150,7 @@ impl Memory {
 ///     if relay.blocks_left(slot).is_some_and(|blocks| blocks > 1 << 20) {
 ///         return Ok(None);
 ///     }
-///     Ok(Some(Client::new(&relay.admit(slot, slot, &Material::random()?)?)))
+///     Ok(Some(Client::new(relay.admit(slot, slot, &Material::random()?)?)))
 /// }
 /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
 /// assert!(renew(&mut *relay, 3)?.is_some());

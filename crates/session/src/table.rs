@@ -1,6 +1,6 @@
 //! A table of sessions: records, and a scheme over them.
 
-use sealwright::mode::multi_buffer::MultiBuffer;
+use sealwright::{block::CleanStack, mode::multi_buffer::MultiBuffer};
 
 use crate::{
     error::SessionError,
@@ -22,13 +22,15 @@ pub(crate) struct Table<S: Scheme> {
     pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
     pub(crate) live: u32,
+    /// Batches keep more on it than one key does.
+    _stack: CleanStack<{ 48 << 10 }>,
 }
 
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
         let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
         let pasts = plan.wide_window.then(|| Slab::new(plan.slots)).transpose()?;
-        Ok(Table { scheme, records: Slab::new(plan.slots)?, pasts, lanes, plan, live: 0 })
+        Ok(Table { scheme, records: Slab::new(plan.slots)?, pasts, lanes, plan, live: 0, _stack: CleanStack })
     }
 
     /// Opens or seals one frame.

@@ -146,10 +146,9 @@ impl Code {
             frame
         };
         let answer = match step {
-            Step::Admit => self
-                .relay
-                .admit(1, 1, &Material::random().unwrap())
-                .map(|grant| self.client = Some(Client::new(&grant))),
+            Step::Admit => {
+                self.relay.admit(1, 1, &Material::random().unwrap()).map(|grant| self.client = Some(Client::new(grant)))
+            }
             Step::Remove => {
                 self.relay.remove(1);
                 Ok(())

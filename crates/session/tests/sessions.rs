@@ -24,7 +24,7 @@ fn data(len: usize) -> Vec<u8> {
 fn admit(table: &mut dyn Sessions, slot: u32) -> Client {
     let grant = table.admit(slot, 100 + slot, &Material::random().unwrap()).unwrap();
     let grant = Grant::from_bytes(&grant.to_bytes()).unwrap();
-    Client::new(&grant)
+    Client::new(grant)
 }
 
 #[test]

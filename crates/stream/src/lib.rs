@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(not(any(feature = "gcm", feature = "chacha", feature = "ocb")))]
+compile_error!("an AEAD for the chunks: the feature gcm, chacha or ocb");
+
 pub mod chunk;
 mod cipher;
 mod error;

@@ -30,6 +30,7 @@ pub mod serpent;
 
 pub use round_keys::{Expanded, InverseKeys, OnTheFly, RoundKeys};
 
+pub use crate::wipe::CleanStack;
 use crate::{
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Reg, Simd},

@@ -49,7 +49,7 @@ use crate::block::serpent;
 use crate::{
     Isa,
     block::{
-        BlockCipher, Inverse,
+        BlockCipher, CleanStack, Inverse,
         aes::{self, BothWays},
     },
     mode::ecb,
@@ -113,6 +113,7 @@ macro_rules! block_cipher {
         pub struct $name {
             isa: Isa,
             cipher: $inner,
+            _stack: CleanStack,
         }
 
         impl fmt::Debug for $name {
@@ -172,7 +173,7 @@ macro_rules! aes {
         impl KeyInit for $both {
             fn new(key: &Key<Self>) -> Self {
                 let isa = Isa::best();
-                $both { isa, cipher: BothWays::<$keys>::new(isa, key.as_ref()) }
+                $both { isa, cipher: BothWays::<$keys>::new(isa, key.as_ref()), _stack: CleanStack }
             }
         }
         block_cipher! {
@@ -183,7 +184,7 @@ macro_rules! aes {
         impl KeyInit for $enc {
             fn new(key: &Key<Self>) -> Self {
                 let isa = Isa::best();
-                $enc { isa, cipher: <$inner>::new(isa, key.as_ref()) }
+                $enc { isa, cipher: <$inner>::new(isa, key.as_ref()), _stack: CleanStack }
             }
         }
         block_cipher! {
@@ -194,7 +195,7 @@ macro_rules! aes {
         impl KeyInit for $dec {
             fn new(key: &Key<Self>) -> Self {
                 let isa = Isa::best();
-                $dec { isa, cipher: BothWays::<$keys>::new(isa, key.as_ref()) }
+                $dec { isa, cipher: BothWays::<$keys>::new(isa, key.as_ref()), _stack: CleanStack }
             }
         }
     };
@@ -221,6 +222,7 @@ impl KeyInit for Serpent {
     }
 
     fn new_from_slice(key: &[u8]) -> Result<Self, InvalidLength> {
-        Ok(Serpent { isa: Isa::best(), cipher: serpent::Serpent::new(key).map_err(|_| InvalidLength)? })
+        let cipher = serpent::Serpent::new(key).map_err(|_| InvalidLength)?;
+        Ok(Serpent { isa: Isa::best(), cipher, _stack: CleanStack })
     }
 }

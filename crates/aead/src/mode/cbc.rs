@@ -21,6 +21,7 @@ use subtle::{ConstantTimeEq, ConstantTimeLess};
 use crate::{
     block::{BlockCipher, Inverse},
     simd::{Block, Isa, Kernel, Reg, Simd},
+    wipe::room,
 };
 
 /// Encrypts whole blocks in place; each waits for the one before.
@@ -154,7 +155,7 @@ impl fmt::Display for PaddingError {
 }
 impl core::error::Error for PaddingError {}
 
-/// Appends 1 to 16 bytes, each telling how many.
+/// Appends 1 to 16 bytes, each telling how many. If `text` has no room for them it is moved, and the place where it was is wiped.
 ///
 /// ```
 /// use sealwright::mode::cbc::pkcs7_pad;
@@ -165,6 +166,7 @@ impl core::error::Error for PaddingError {}
 /// ```
 pub fn pkcs7_pad(text: &mut Vec<u8>) {
     let n = 16 - text.len() % 16;
+    room(text, n);
     text.resize(text.len() + n, n as u8);
 }
 

@@ -37,6 +37,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa},
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
@@ -60,6 +61,7 @@ pub struct CbcHmac<const KEYS: usize> {
     cipher: BothWays<KEYS>,
     mac: Hmac<Sha256>,
     tag_len: usize,
+    _stack: CleanStack,
 }
 
 /// A128CBC-HS256 of RFC 7518.
@@ -110,7 +112,7 @@ pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
 impl<const KEYS: usize> CbcHmac<KEYS> {
     fn with(isa: Isa, mac_key: &[u8], cipher: BothWays<KEYS>, tag_len: usize) -> Self {
         let mac = Hmac::new_from_slice(mac_key).expect("HMAC takes keys of every length");
-        CbcHmac { isa, cipher, mac, tag_len }
+        CbcHmac { isa, cipher, mac, tag_len, _stack: CleanStack }
     }
 
     /// Pads `text` by 1 to 16 bytes and encrypts it.

@@ -43,6 +43,7 @@ use crate::{
     sealed::Sealed,
     simd::Isa,
     tag::{Tag, Whole},
+    wipe::CleanStack,
 };
 
 /// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
@@ -69,6 +70,7 @@ pub struct ResearchOnlyCluster<const KEYS: usize, G> {
     isa: Isa,
     schedule: Aes<Expanded<KEYS>>,
     ghash: G,
+    _stack: CleanStack,
 }
 
 /// What the clients of a cluster of GSCM-H share in one direction: the schedule.
@@ -86,6 +88,7 @@ pub struct ResearchOnlyCluster<const KEYS: usize, G> {
 pub struct Cluster<const KEYS: usize> {
     isa: Isa,
     schedule: Aes<Expanded<KEYS>>,
+    _stack: CleanStack,
 }
 
 /// One client's GCM: the cipher `C`, which is AES2S with the client's keys, and a reference `G` to a GHASH key.
@@ -124,7 +127,7 @@ impl<const KEYS: usize, G: Ghash> ResearchOnlyCluster<KEYS, G> {
     /// The cluster whose main key `schedule` expands.
     pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
         let ghash = gcm::hash_key(isa, &schedule);
-        ResearchOnlyCluster { isa, schedule, ghash }
+        ResearchOnlyCluster { isa, schedule, ghash, _stack: CleanStack }
     }
 
     /// The client with these keys.
@@ -140,7 +143,7 @@ impl<const KEYS: usize> Cluster<KEYS> {
 
     /// The cluster whose main key `schedule` expands.
     pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
-        Cluster { isa, schedule }
+        Cluster { isa, schedule, _stack: CleanStack }
     }
 
     /// The GHASH key of the client with these keys. It can be kept, which takes `G::STATE_BYTES` of memory, or computed for each

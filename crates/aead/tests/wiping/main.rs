@@ -24,10 +24,12 @@ use std::{
 use hmac::{Hmac, KeyInit, Mac};
 use sealwright::{
     Aead, Batch, BatchMessage, InPieces, Isa, Suite,
-    block::aes::Aes256,
+    block::{CleanStack, aes::Aes256},
     committing::Committing,
     drbg::HashDrbg,
     mode::{
+        cbc_hmac::Aes256CbcHmac,
+        ctr,
         gcm::{self, Aes256Gcm, TagLen},
         gcm_siv,
         multi_key::Schedule,
@@ -41,7 +43,7 @@ use sha2::{Digest, Sha256, Sha512};
 use support::slow_ghash;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 15] = [
+const CASES: [&str; 19] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -57,11 +59,17 @@ const CASES: [&str; 15] = [
     "batch",
     "a replaced key",
     "hash-drbg",
+    "cbc-hmac",
+    "cbc-hmac, padded",
+    "raw",
+    "a mode of one's own",
 ];
 
 /// Set in a child: its case.
 const CHILD: &str = "SEALWRIGHT_WIPING_CASE";
 const LEN: usize = 1000;
+/// Bytes of the whole blocks of that.
+const BLOCKS: usize = LEN / 16 * 16;
 
 fn main() -> ExitCode {
     if let Ok(case) = env::var(CHILD) {
@@ -178,6 +186,32 @@ fn child(case: &str) {
             drbg.generate(&mut text[..40], b"additional").unwrap();
             text.fill(0);
         }
+        "cbc-hmac" => {
+            let aead = cbc_hmac();
+            stop("alive");
+            aead.seal_in_place(&[1; 16], b"ad", &mut text[..BLOCKS]).unwrap();
+            text[BLOCKS..].fill(0);
+        }
+        "cbc-hmac, padded" => {
+            // Something behind the text, so that it cannot grow where it is.
+            let (aead, behind) = (cbc_hmac(), black_box(vec![1_u8; LEN]));
+            stop("alive");
+            assert_eq!(text.capacity(), LEN);
+            aead.seal(&[1; 16], b"ad", &mut text).unwrap();
+            black_box(&behind);
+        }
+        "raw" => {
+            let cipher = raw();
+            stop("alive");
+            cipher.ctr(&[1; 16], &mut text[..500]);
+            cipher.cbc_encrypt(&[1; 16], &mut text[..BLOCKS]);
+            text[BLOCKS..].fill(0);
+        }
+        "a mode of one's own" => {
+            let cipher = own();
+            stop("alive");
+            ctr::apply(Isa::best(), &cipher.0, &[1; 16], &mut text);
+        }
         "a replaced key" => {
             // Dropped before the search: until then kernels' copies of the key before are on the stack.
             let mut aead = replaceable();
@@ -223,6 +257,38 @@ fn in_pieces(case: &str) -> Arc<dyn InPieces> {
     key.fill(0);
     black_box(&key);
     made
+}
+
+/// CBC with HMAC. The key of the latter is another.
+#[inline(never)]
+fn cbc_hmac() -> Box<Aes256CbcHmac> {
+    let mut keys = [0; 64];
+    fill(&mut keys[..32], 3);
+    fill(&mut keys[32..], 1);
+    let aead = Box::new(Aes256CbcHmac::new(Isa::best(), &keys));
+    keys.fill(0);
+    black_box(&keys);
+    aead
+}
+
+/// A cipher without a mode.
+#[inline(never)]
+fn raw() -> Box<dyn raw::Raw> {
+    let mut key = key();
+    let cipher = raw::aes(Isa::best(), &key).unwrap();
+    key.fill(0);
+    black_box(&key);
+    cipher
+}
+
+/// A block cipher in a mode of one's own.
+#[inline(never)]
+fn own() -> Box<(Aes256, CleanStack)> {
+    let mut key = key();
+    let cipher = Box::new((Aes256::new(Isa::best(), &key), CleanStack));
+    key.fill(0);
+    black_box(&key);
+    cipher
 }
 
 /// A generator. Boxed: who moves one by value leaves a copy behind.

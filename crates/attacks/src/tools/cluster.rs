@@ -123,7 +123,7 @@ impl Cluster {
         let told = victim.to_bytes();
         let mut first: Block = told[40..56].try_into().expect("16 bytes");
         first.iter_mut().zip(&told[72..76]).for_each(|(key, nonce)| *key ^= nonce);
-        let victim = Client::new(&victim);
+        let victim = Client::new(victim);
         let main_key = main_key(&server.admit(INSIDER, INSIDER, &material(INSIDER))?);
         Ok(Cluster { server, victim, main_key, secret, first })
     }

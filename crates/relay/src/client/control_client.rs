@@ -82,13 +82,16 @@ impl ControlClient {
                     None => SocketAddr::new(self.peer, port),
                 };
                 let bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
-                let grant = <&[u8; Grant::LEN]>::try_from(&bytes[..])
-                    .ok()
-                    .and_then(Grant::from_bytes)
-                    .filter(|grant| workers > 0 && grant.session() == session)
-                    .ok_or(ClientError::Protocol("its grant cannot be read"))?;
+                let read = || {
+                    <&[u8; Grant::LEN]>::try_from(&bytes[..])
+                        .ok()
+                        .and_then(Grant::from_bytes)
+                        .filter(|grant| workers > 0 && grant.session() == session)
+                        .ok_or(ClientError::Protocol("its grant cannot be read"))
+                };
+                let grant = read()?;
                 let session = Session {
-                    client: Client::new(&grant),
+                    client: Client::new(read()?), // takes it: what is kept beside it is for looking at
                     address: Address { session, generation },
                     spec: grant.spec(),
                     frames,

@@ -11,7 +11,7 @@ use std::{
 use mio::Poll;
 use quinn_udp::{Transmit, UdpSocketState};
 use sealwright_session::{
-    Client, Material, Plan, Sessions, Spec,
+    Client, Grant, Material, Plan, Sessions, Spec,
     frame::{self, FrameKind, Header, TAG},
     table,
 };
@@ -74,7 +74,7 @@ impl Run {
         socket.set_read_timeout(Some(LATEST)).expect("a time");
         let frames = socket.local_addr().expect("it is bound");
         let session = Session {
-            client: Client::new(&grants[0]),
+            client: Client::new(again(&grants[0])),
             address: ME,
             spec,
             frames,
@@ -88,7 +88,7 @@ impl Run {
         assert!(channel.flush().is_ok());
         let state = UdpSocketState::new((&socket).into()).expect("a socket");
         socket.set_nonblocking(false).expect("a socket that waits");
-        let mut model = Client::new(&grants[0]);
+        let mut model = Client::new(again(&grants[0]));
         // As the channel does when it begins.
         model.seal(ME.session, &ME.generation.to_be_bytes()).expect("a new key");
         let client = frames;
@@ -257,6 +257,11 @@ impl Run {
             .expect("a key that lasts");
         self.heard_by_relay(&message);
     }
+}
+
+/// The grant that the client takes, once more for its model.
+fn again(grant: &Grant) -> Grant {
+    Grant::from_bytes(&grant.to_bytes()).expect("the same grant")
 }
 
 /// A frame that is cut, longer, or has a byte changed.

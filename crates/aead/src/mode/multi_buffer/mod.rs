@@ -265,11 +265,13 @@ impl MultiBuffer {
     }
 
     /// Seals all packets in their frames, or opens them **without having checked their tags**. Frames are in the order
-    /// in which packets were pushed; those behind them are not looked at.
+    /// in which packets were pushed; those behind them are not looked at, and taken out of `frames`.
     ///
     /// # Panics
     /// If a frame has not all blocks of its text.
     pub fn run(&mut self, isa: Isa, frames: &mut [Frame<'_>; PACKETS], keys: Keys<'_>, hash: HashKeys<'_>, seal: bool) {
+        // Kernels take as many frames as a register has lanes, and would change those too.
+        frames[self.count..].fill_with(Frame::default);
         let even = self.measure(frames);
         let (source, long) = match keys {
             Keys::Own16 => (Source::Own, false),

@@ -13,6 +13,7 @@ use crate::{
     sealed::Sealed,
     simd::Isa,
     tag::Tag,
+    wipe::room,
 };
 
 /// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, lengths in bytes as 64
@@ -49,6 +50,7 @@ impl RkcHmac {
     /// Same as [`Rkc::seal`].
     pub fn seal(&self, seed: &Seed, ad: &[u8], text: &mut Vec<u8>) -> Result<Tag, SealError> {
         let length = text.len();
+        room(text, 16);
         text.push(0x80);
         text.resize(text.len().next_multiple_of(16), 0);
         let sealed = self.seal_in_place(seed, ad, text);

@@ -64,6 +64,7 @@ use crate::{
         sha::{Digest, Hashing, Sha256},
     },
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// **Research only: broken.** RKC under one key. See the [module](self).
@@ -83,6 +84,7 @@ pub struct Rkc {
     isa: Isa,
     key: Digest,
     reading: Reading,
+    _stack: CleanStack,
 }
 wipe_on_drop!(Rkc { key: [0; 4] });
 
@@ -116,7 +118,7 @@ impl Rkc {
         for (word, bytes) in words.iter_mut().zip(key.as_chunks::<8>().0) {
             *word = u64::from_be_bytes(*bytes);
         }
-        Rkc { isa, key: words, reading }
+        Rkc { isa, key: words, reading, _stack: CleanStack }
     }
 
     /// Encrypts `text` in place and returns T.
