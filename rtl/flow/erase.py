@@ -11,9 +11,9 @@ from .tools import BUILD, run
 from .whole import replaced
 
 # Both ciphers and both modes, every kind of S-box.
-CORES = [Core("gcm", "aes128", 1, "rom", 2), Core("ocb", "serpent", 1, cut=1, slots=1)]
+CORES = [Core("gcm", "aes128", 1, "rom", 2), Core("ocb", "serpent", 1, cut=1, slots=1), Core("gcm", "aes128", 1, slots=2, keep=1)]
 MORE = [Core("ocb", "aes256", 1, "rom", 2), Core("gcm", "serpent", 1, cut=1), Core("ocb", "aes128", 2),
-        Core("gcm", "aes256", 1, "composite", 3, slots=1)]
+        Core("gcm", "aes256", 1, "composite", 3, slots=1), Core("ocb", "aes128", 1, slots=1, keep=1)]
 
 
 def state(path):
@@ -64,11 +64,11 @@ PACKETS = re.compile(
     r"(u_cipher|gen_inverse\.u_inverse)\.(block_[io]|gen_(aes|serpent)\.u_pipe\.(block_[io]|gen_lane))))\b")
 
 
-def gone(name, program, keys, stays=None):
-    """Fails if anything still depends on one of `keys` when it is gone, erased or by a reset, but what matches `stays`; returns how
+def gone(name, program, keys, stays=None, ways=("erase", "reset")):
+    """Fails if anything still depends on one of `keys` when it is gone in one of the `ways`, but what matches `stays`; returns how
     much depended on them."""
     count = 0
-    for way in ("erase", "reset"):
+    for way in ways:
         for what in keys:
             before, after, of = depend(program, what, way)
             count += len(before)
@@ -122,8 +122,8 @@ def noticed(faults, look):
 def found(core, files=None, folder=None):
     """Fails if anything in `core`, of the given files if they are not the sources, still depends on a key that is gone."""
     program = sim.model(core, folder=folder, files=files, harness="erase")
-    name = core.folder
-    count = gone(name, program, [f"key:{slot}" for slot in range(core.slots)])
+    name, ways = core.folder, ("erase", "cut" if core.keep else "reset")
+    count = gone(name, program, [f"key:{slot}" for slot in range(core.slots)], ways=ways)
     if core.lanes == 1:  # the packets of erase.cpp
-        count += gone(name, program, [f"packets:{slot}" for slot in range(core.slots)], PACKETS)
+        count += gone(name, program, [f"packets:{slot}" for slot in range(core.slots)], PACKETS, (*ways, "during"))
     tell(name, count)

@@ -20,7 +20,7 @@ def model(core, coverage=False, traced=False, folder=None, files=None, harness="
     folder.mkdir(parents=True, exist_ok=True)
     words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
     words += ["--x-assign", "unique", "--top-module", "sealwright_axis"]
-    words += [f"-G{name}={value}" for name, value in core.parameters.items()]
+    words += [f"-G{name}={value}" for name, value in {**core.parameters, "Keep": core.keep}.items()]
     words += ["-CFLAGS", f"-O1 -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}",
               "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.

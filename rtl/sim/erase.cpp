@@ -3,9 +3,9 @@
 // Gives a core a key and takes it again, and writes down the state of every register and word of memory with the key and without.
 // Whoever compares the states of two keys (flow/erase.py) sees what still depends on one that is gone.
 //
-//   erase key|packets:SLOT BYTE erase|reset FOLDER     a key of equal bytes; FOLDER/with.vcd, FOLDER/without.vcd
+//   erase key|packets:SLOT BYTE erase|during|reset|cut FOLDER     a key of equal bytes; FOLDER/with.vcd, FOLDER/without.vcd
 //
-// `key` gives the core a key alone. With `packets` it also seals packets under it, and opens a forged one.
+// `during` sends packets while it erases, which are refused. `cut` resets a core whose keys live through a reset while it erases. `key` gives the core a key alone. With `packets` it also seals packets under it, and opens a forged one.
 
 #include <cstdint>
 #include <cstdlib>
@@ -48,6 +48,10 @@ struct Core {
   }
   // A command on the key port: loads a key of equal bytes, or erases.
   void key(unsigned slot, uint8_t byte, bool erase) {
+    begin(slot, byte, erase);
+    idle();
+  }
+  void begin(unsigned slot, uint8_t byte, bool erase) {
     memset(&top.s_axis_key_tdata, byte, 32);
     const unsigned width = SLOTS > 1 ? 32 - __builtin_clz(SLOTS - 1) : 1;
     top.s_axis_key_tuser = slot | unsigned(erase) << width;
@@ -58,10 +62,9 @@ struct Core {
     top.s_axis_key_tvalid = 0;
     top.s_axis_key_tuser = 0;
     memset(&top.s_axis_key_tdata, 0, 32);
-    idle();
   }
   // A packet of 20 bytes of associated data and 40 of text, in a core of one lane.
-  void packet(unsigned slot, uint8_t nonce, bool open) {
+  void packet(unsigned slot, uint8_t nonce, bool open, unsigned wanted) {
     uint8_t command[32] = {};
     memset(command, nonce, 12);
     command[12] = 20;
@@ -89,18 +92,18 @@ struct Core {
       if (++waited > 10000) fail("no verdict comes");
     }
     const unsigned status = top.m_axis_verdict_tuser >> 2 & 7;
-    if (status != (open ? 1 : 0)) fail("a packet has another status");
+    if (status != wanted) fail("a packet has another status");
     cycle();
   }
 };
 
 int main(int argc, char** argv) {
   const char* colon = argc == 5 ? strchr(argv[1], ':') : nullptr;
-  if (!colon) fail("key|packets:SLOT BYTE erase|reset FOLDER");
+  if (!colon) fail("key|packets:SLOT BYTE erase|during|reset|cut FOLDER");
   const unsigned slot = strtoul(colon + 1, nullptr, 10);
   const bool packets = !strncmp(argv[1], "packets", 7);
   const uint8_t byte = strtoul(argv[2], nullptr, 10);
-  const bool by_reset = !strcmp(argv[3], "reset");
+  const std::string way = argv[3];
   const std::string folder = std::string(argv[4]) + "/";
   auto core = std::make_unique<Core>();
   core->top.clk = core->top.s_axis_key_tvalid = core->top.s_axis_command_tvalid = core->top.s_axis_tvalid = 0;
@@ -108,12 +111,24 @@ int main(int argc, char** argv) {
   core->reset();
   core->key(slot, byte, false);
   if (packets) {
-    for (int i = 0; i < 3; i++) core->packet(slot, uint8_t(i + 1), false);
-    core->packet(slot, 9, true);
+    for (int i = 0; i < 3; i++) core->packet(slot, uint8_t(i + 1), false, 0);
+    core->packet(slot, 9, true, 1);
     core->idle();
   }
   write_state(core->context, core->top, folder + "with.vcd");
-  if (by_reset) core->reset();
-  else core->key(slot, 0, true);
+  if (way == "cut") {
+    core->begin(slot, 0, true);
+    for (int i = 0; i < 9; i++) core->cycle();  // some round keys are written over
+    core->reset();
+  } else if (way == "during") {
+    core->begin(slot, 0, true);
+    for (int i = 0; i < 9; i++) core->cycle();  // until it has begun
+    for (uint8_t nonce = 10; !core->top.s_axis_key_tready; nonce++) core->packet(slot, nonce, false, 5);
+    core->idle();
+  } else if (way == "reset") {
+    core->reset();
+  } else {
+    core->key(slot, 0, true);
+  }
   write_state(core->context, core->top, folder + "without.vcd");
 }

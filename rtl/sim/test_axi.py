@@ -78,7 +78,7 @@ async def busy_slot(dut):
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
 async def command_right_after_a_reset(dut):
-    """It waits until the core has erased its slots, unless it keeps them, which is no event; words of the next key are refused until
+    """It waits until the core has erased its slots, which is no event; words of the next key are refused until
     then. A reset ends a command."""
     ends = await start(dut)
     bus, (key, packet) = ends["key"].bus, first()
