@@ -34,6 +34,7 @@ mode/packet_beats.sv
 mode/frame_fit.sv
 mode/frame_in.sv
 mode/frame_status.sv
+mode/key_sweep.sv
 mode/text_hold.sv
 mode/gcm_keystream.sv
 mode/gcm_control.sv

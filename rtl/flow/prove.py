@@ -78,12 +78,6 @@ SOLVED = {
         "key_guard_proof",
         f"{INDUCTION} key_guard_proof",
     ),
-    "the life of a key that resets leave": (
-        ["pkg/sealwright_pkg.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
-         "lib/key_guard.sv", "formal/key_guard_proof.sv"],
-        "key_guard_proof -G Keep=1",
-        f"{INDUCTION} key_guard_proof",
-    ),
     "the late queue": (
         ["pkg/sealwright_pkg.sv", "lib/fifo_late.sv", "formal/fifo_late_proof.sv"],
         "fifo_late_proof",

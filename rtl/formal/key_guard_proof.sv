@@ -3,15 +3,14 @@
 // The life of a key, for all orders of keys, erasures, commands and verdicts: a slot that is being
 // loaded, erased or wiped holds no key; it comes to hold one only at the end of a loading; a
 // command is refused exactly if its slot holds none; an erased key is overwritten with zeros. Two
-// slots. With Keep, resets leave the keys that they find, and write zeros over all others.
+// slots.
 
 module key_guard_proof
   import sealwright_pkg::*;
 #(
-  parameter bit Keep = 1'b0,
   localparam core_cfg_t Cfg = '{
     pipe: '{cipher: Aes128, sbox: SboxTable, cut: 0, lanes: 1, slots: 2, inverse: 1'b0},
-    depth: 1, tag_bytes: 16, max_text: 100, opens: 1'b0, keep: Keep
+    depth: 1, tag_bytes: 16, max_text: 100, opens: 1'b0, keep: 1'b0
   }
 ) (
   input  logic            clk_i,
@@ -45,15 +44,15 @@ module key_guard_proof
   // Beside it: the order that is carried out, from its acceptance to its end.
   logic begun_q, erases_q, slot_q, ready_q;
   logic [255:0] key_q;
-  logic [1:0] valid_q = '0;
+  logic [1:0] valid_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) {begun_q, ready_q} <= '0;
+    if (!rst_ni) {begun_q, ready_q, valid_q} <= '0;
     else begin
       begun_q <= key_valid_i && key_ready ? 1'b1 : begun_q && !key_ready;
       ready_q <= key_ready;
+      valid_q <= slot_valid;
     end
   end
-  always_ff @(posedge clk_i) valid_q <= rst_ni || Keep ? slot_valid : '0;
   always_ff @(posedge clk_i) begin
     if (key_valid_i && key_ready) {erases_q, slot_q, key_q} <= {key_erase_i, key_slot_i, key_i};
   end
@@ -78,7 +77,7 @@ module key_guard_proof
   assign orders = (!setup_valid || !slot_valid[setup_slot])
       && (!setup_valid || (wiping ? setup_key == '0
           : setup_slot == slot_q && setup_key == (erases_q ? '0 : key_q)))
-      && (!wiping || Keep || slot_valid == '0);
+      && (!wiping || slot_valid == '0);
   // A slot comes to hold a key only when the loading of one ends.
   assign rises = (slot_valid & ~valid_q) == '0
       || (key_ready && !ready_q && begun_q && !erases_q

@@ -10,8 +10,7 @@
 //     the order in which they are accepted.
 //   - Erasing loads the key of zeros, so that every register and memory that held the key or was
 //     derived from it is written over, and leaves the slot without a key. After a reset every slot
-//     is erased in this way; if Cfg.keep is set, every slot that holds no key, as a reset may have
-//     cut short what was changing it.
+//     is erased in this way, unless Cfg.keep is set.
 //
 // key_ready_o is low meanwhile; done_valid_o shows for one cycle when it is done.
 
@@ -61,7 +60,6 @@ module key_guard
   logic [SlotW-1:0] slot_q;
   logic [255:0] key_q;
   logic [Slots-1:0] valid_q;
-  logic stays;  // a reset leaves the key of this slot
 
   // One slot has a bit for its number all the same: 1 is no slot.
   logic no_slot_q, no_key_slot_q;  // a command's, a key's
@@ -139,15 +137,12 @@ module key_guard
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q      <= Wipe;
+      state_q      <= Cfg.keep ? Idle : Wipe;
       done_valid_o <= 1'b0;
     end else begin
       done_valid_o <= (state_q == Check && busy) || (state_q == Wait && setup_ready_i);
       unique case (state_q)
-        Wipe: begin
-          if (stays) state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe;
-          else if (setup_ready_i) state_q <= Wiping;
-        end
+        Wipe:    if (setup_ready_i) state_q <= Wiping;
         Wiping:  if (setup_ready_i) state_q <= slot_q == SlotW'(Slots - 1) ? Idle : Wipe;
         Idle:    if (key_valid_i) state_q <= Pause;
         Pause:   state_q <= Rest;
@@ -170,9 +165,7 @@ module key_guard
       if (state_q == Wait && setup_ready_i) kept_q[slot_q] <= !erase_q;
     end
     assign valid_q = kept_q;
-    assign stays   = kept_q[slot_q];
   end else begin : gen_forget
-    assign stays = 1'b0;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) valid_q <= '0;
       else begin
@@ -191,7 +184,7 @@ module key_guard
       slot_q  <= Slots > 1 ? key_slot_i : '0;
       erase_q <= key_erase_i;
       key_q   <= key_valid_i && !key_erase_i ? key_i : '0;
-    end else if ((state_q == Wiping && setup_ready_i) || (state_q == Wipe && stays)) begin
+    end else if (state_q == Wiping && setup_ready_i) begin
       slot_q <= slot_q + SlotW'(1);
     end else if (state_q == Wait) begin
       key_q <= '0;
@@ -203,7 +196,7 @@ module key_guard
   end
 
   assign key_ready_o   = state_q == Idle;
-  assign setup_valid_o = (state_q == Wipe && !stays) || state_q == Start;
+  assign setup_valid_o = state_q == Wipe || state_q == Start;
   assign setup_slot_o  = slot_q;
   assign setup_key_o   = key_q;
   assign slot_valid_o  = valid_q;

@@ -105,7 +105,8 @@ module sealwright_axis
   command_t command;
   verdict_t core_verdict, verdict;
   key_status_e done_status;
-  logic [SlotW-1:0] done_slot;
+  logic key_valid, key_ready, key_erase, done_valid;
+  logic [SlotW-1:0] key_slot, done_slot;
   logic core_valid, core_ready, core_last, core_verdict_valid, core_verdict_ready;
   block_t [Lanes-1:0] core_data;
   logic [16*Lanes-1:0] core_keep;
@@ -120,11 +121,26 @@ module sealwright_axis
   assign m_axis_verdict_tdata = verdict.tag;
   assign m_axis_verdict_tuser = {verdict.text, verdict.status, verdict.open, verdict.authentic};
 
+  if (Keep != 0) begin : gen_sweep
+    key_sweep #(.Slots(Slots)) u_sweep (
+      .clk_i(clk), .rst_ni(rst_n), .slot_valid_i(slot_valid), .key_valid_i(s_axis_key_tvalid),
+      .key_ready_o(s_axis_key_tready), .key_erase_i(s_axis_key_tuser[SlotW]),
+      .key_slot_i(s_axis_key_tuser[SlotW-1:0]), .done_valid_o(m_axis_key_tvalid),
+      .key_valid_o(key_valid), .key_ready_i(key_ready), .key_erase_o(key_erase),
+      .key_slot_o(key_slot), .done_valid_i(done_valid), .done_status_i(done_status)
+    );
+  end else begin : gen_no_sweep
+    assign key_valid             = s_axis_key_tvalid;
+    assign {key_erase, key_slot} = s_axis_key_tuser;
+    assign s_axis_key_tready     = key_ready;
+    assign m_axis_key_tvalid     = done_valid;
+  end
+
   if (mode_e'(Mode) == ModeGcm) begin : gen_gcm
     gcm_core #(.Cfg(Cfg)) u_core (
-      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready),
-      .key_erase_i(s_axis_key_tuser[SlotW]), .key_slot_i(s_axis_key_tuser[SlotW-1:0]),
-      .key_i(s_axis_key_tdata), .done_valid_o(m_axis_key_tvalid), .done_slot_o(done_slot),
+      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(key_valid), .key_ready_o(key_ready),
+      .key_erase_i(key_erase), .key_slot_i(key_slot),
+      .key_i(s_axis_key_tdata), .done_valid_o(done_valid), .done_slot_o(done_slot),
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
@@ -136,9 +152,9 @@ module sealwright_axis
     );
   end else begin : gen_ocb
     ocb_core #(.Cfg(Cfg)) u_core (
-      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(s_axis_key_tvalid), .key_ready_o(s_axis_key_tready),
-      .key_erase_i(s_axis_key_tuser[SlotW]), .key_slot_i(s_axis_key_tuser[SlotW-1:0]),
-      .key_i(s_axis_key_tdata), .done_valid_o(m_axis_key_tvalid), .done_slot_o(done_slot),
+      .clk_i(clk), .rst_ni(rst_n), .key_valid_i(key_valid), .key_ready_o(key_ready),
+      .key_erase_i(key_erase), .key_slot_i(key_slot),
+      .key_i(s_axis_key_tdata), .done_valid_o(done_valid), .done_slot_o(done_slot),
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
