@@ -50,12 +50,12 @@ fn study(number: usize) -> Results {
             name: format!("nanoseconds of a packet/{scheme}/1500/1000"),
             scope: "every scheme, avx2".into(),
             kind: Kind::Measured,
-            figure: Interval { median: nanoseconds, low: nanoseconds - 1.0, high: nanoseconds + 1.1 },
+            figure: Interval::new(nanoseconds, nanoseconds - 1.0, nanoseconds + 1.1),
             once: false,
         });
     }
     let claims = judge(&study.paper().claims[..8], &quantities).unwrap();
-    let measured = Interval { median: 2.0 / 3.0, low: 0.6, high: 0.7 };
+    let measured = Interval::new(2.0 / 3.0, 0.6, 0.7);
     let columns = [Column::text("what"), Column::number("figure").unit("s"), Column::number("count")];
     let mut table = Table::new("A table", columns).with_note("A note");
     table.row([Cell::text("a"), Cell::interval(measured, 2), Cell::quantity(1.5, 1, "kB")]);

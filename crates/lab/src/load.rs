@@ -173,6 +173,7 @@ impl Summary<'_> {
             "wall_ns_per_frame": rounded(outcome.wall_ns_per_frame.median),
             "ratio_to_clear": ratio.map(|ratio| rounded(ratio.median)),
             "ratio_to_clear_interval": ratio.map(ends),
+            "intervals_cover": outcome.ns_per_frame.covers(),
             "bytes_per_client": outcome.bytes_per_client.map(rounded),
             "p50_us": rounded(micros(outcome, 0.50)),
             "p99_us": rounded(micros(outcome, 0.99)),

@@ -49,7 +49,8 @@ impl Trial {
         Ok(Trial { name, iterations, samples, starts, interval })
     }
 
-    /// The quartiles of each start's samples, ends included: five figures, in seconds for one iteration.
+    /// The quartiles of each start's samples, ends included: five figures, in seconds for one iteration. What falls between two samples
+    /// is between them in proportion, so the middle one is the median.
     pub fn quantiles(&self) -> Vec<[f64; 5]> {
         let whole = [self.samples.len()];
         let counts: &[usize] = if self.starts.is_empty() { &whole } else { &self.starts };
@@ -59,8 +60,15 @@ impl Trial {
             rest = after;
             let mut sorted = start.to_vec();
             sorted.sort_unstable_by(f64::total_cmp);
-            [0, 1, 2, 3, 4]
-                .map(|quarter| sorted.get(quarter * sorted.len().saturating_sub(1) / 4).copied().unwrap_or(f64::NAN))
+            [0, 1, 2, 3, 4].map(|quarter| {
+                let place = quarter * sorted.len().saturating_sub(1);
+                let at = |place: usize| sorted.get(place).copied().unwrap_or(f64::NAN);
+                let (lower, upper) = (at(place / 4), at(place.div_ceil(4)));
+                match place % 4 {
+                    2 => lower.midpoint(upper),
+                    part => lower + (upper - lower) * part as f64 / 4.0,
+                }
+            })
         };
         counts.iter().map(quartiles).collect()
     }
@@ -91,7 +99,7 @@ impl Comparison {
     }
 
     /// Time of `a` over time of `b` (2 means that `b` is twice as fast): the median over the rounds of the ratio
-    /// within each round, with a bootstrap interval of its own. What slows both in a round cancels out.
+    /// within each round, with an interval of its own. What slows both in a round cancels out.
     ///
     /// `None` when a name is unknown or some sample of `b` took no time that its clock could see.
     pub fn ratio(&self, a: &str, b: &str) -> Option<Interval> {
@@ -104,5 +112,23 @@ impl Comparison {
     /// Speed of `a` over speed of `b`: [`Comparison::ratio`] the other way up.
     pub fn speedup(&self, a: &str, b: &str) -> Option<Interval> {
         self.ratio(b, a)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::interval::median;
+
+    #[test]
+    fn the_middle_quartile_is_the_median() {
+        let even = Trial::new("even", 1, vec![4.0, 1.0, 3.0, 2.0], 1).unwrap();
+        assert_eq!(even.quantiles(), [[1.0, 1.75, 2.5, 3.25, 4.0]]);
+        for count in 1..12 {
+            let samples: Vec<f64> = (0..count).map(|i| f64::from(i * i)).collect();
+            let trial = Trial::new("some", 1, samples, 1).unwrap();
+            assert_eq!(Some(trial.quantiles()[0][2]), median(&trial.samples), "{count}");
+        }
     }
 }

@@ -1,14 +1,24 @@
-//! A median with its bootstrap 95 % interval: the only way this project states a measured figure.
+//! A median with its 95 % interval: the only way this project states a measured figure.
 
-use std::fmt;
+use std::{cmp::Reverse, fmt};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::random::Random;
+use crate::{
+    random::Random,
+    student::{normal, student},
+};
 
 /// Bootstrap draws behind an interval: its ends then move by well under a tenth of its width from seed to seed.
 const DRAWS: usize = 1000;
+
+/// The fewest samples of a median that has a 95 % interval: of five, the least and the greatest have it between them in 93.75 % of
+/// cases.
+pub const FEWEST: usize = 6;
+
+/// From so many samples on the bootstrap is used. Of fewer, its intervals hold the true median in 87 to 94 % of cases.
+const BOOTSTRAP: usize = 100;
 
 /// The median of some samples and the ends of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,15 +29,70 @@ pub struct Interval {
     pub low: f64,
     /// Upper end of the 95 % interval of the median.
     pub high: f64,
+    /// What the ends rest on.
+    #[serde(default, skip_serializing_if = "Basis::is_many")]
+    pub basis: Basis,
+}
+
+/// What the ends of an interval rest on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Six samples or more, or nothing that varies.
+    #[default]
+    Many,
+    /// So many starts, or runs with so many seeds: the interval is that of their mean, by Student's distribution.
+    Starts(u32),
+    /// So few samples that no two of them have the median between them in 95 % of cases. The ends are the least and the greatest, and
+    /// no verdict rests on them.
+    Few(u32),
+    /// Nothing: a figure over another that may be zero can be anything. The ends are not known, and no verdict rests on them.
+    Open,
+}
+
+impl Basis {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_many(&self) -> bool {
+        *self == Basis::Many
+    }
+
+    /// What a figure made of two others rests on: the weaker of the two.
+    fn and(self, other: Basis) -> Basis {
+        let weakness = |basis| match basis {
+            Basis::Many => (0, Reverse(0)),
+            Basis::Starts(starts) => (1, Reverse(starts)),
+            Basis::Few(samples) => (2, Reverse(samples)),
+            Basis::Open => (3, Reverse(0)),
+        };
+        if weakness(self) >= weakness(other) { self } else { other }
+    }
 }
 
 impl Interval {
-    /// The median of `samples` with its percentile bootstrap interval: `DRAWS` times as many samples are drawn with
-    /// replacement, and the interval holds the middle 95 % of those draws' medians. `None` of no samples or of a
-    /// sample that is not a finite number.
+    /// An interval with these ends.
+    pub fn new(median: f64, low: f64, high: f64) -> Interval {
+        Interval { median, low, high, basis: Basis::Many }
+    }
+
+    /// The median of `samples` with its interval. `None` of no samples or of a sample that is not a finite number.
+    ///
+    /// Of fewer than 100 samples, the ends are the innermost two of them that have the true median between them with 95 % or more,
+    /// whatever the distribution: each sample is as likely below the median as above it. Fewer than [`FEWEST`] have no such two; they
+    /// decide nothing ([`Basis::Few`]). From 100 samples on it is the percentile bootstrap: `DRAWS` times as many samples are drawn
+    /// with replacement, and the interval holds the middle 95 % of those draws' medians.
     pub fn of(samples: &[f64], seed: u64) -> Option<Interval> {
         if samples.is_empty() || samples.iter().any(|sample| !sample.is_finite()) {
             return None;
+        }
+        let median = median(samples)?;
+        if samples.len() < BOOTSTRAP {
+            let mut sorted = samples.to_vec();
+            sorted.sort_unstable_by(f64::total_cmp);
+            let (from_end, basis) = match beyond(sorted.len()) {
+                Some(from_end) => (from_end, Basis::Many),
+                None => (0, Basis::Few(sorted.len() as u32)),
+            };
+            return Some(Interval { median, low: sorted[from_end], high: sorted[sorted.len() - 1 - from_end], basis });
         }
         let mut random = Random::new(seed);
         let mut drawn = samples.to_vec();
@@ -38,17 +103,17 @@ impl Interval {
             })
             .collect();
         medians.sort_unstable_by(f64::total_cmp);
-        let median = median(samples)?;
-        // With few samples the percentiles may miss the median by rounding: never report one outside its interval
+        // The percentiles may miss the median by rounding: never report one outside its interval
         let low = medians[DRAWS / 40].min(median);
         let high = medians[DRAWS - 1 - DRAWS / 40].max(median);
-        Some(Interval { median, low, high })
+        Some(Interval::new(median, low, high))
     }
 
     /// The interval of samples taken in several starts, `starts` samples of each, where a start is anew what stays the same
     /// within it: the process, or where its memory lies. Both are resampled (Kalibera and Jones: a hierarchical bootstrap):
     /// starts with replacement, samples of each start with replacement; a draw is the mean of the starts' medians. Draws of few
-    /// starts vary too little, so the interval is widened by Student's quantile and by the square root of n / (n - 1).
+    /// starts vary too little, so the interval is widened by Student's quantile and by the square root of n / (n - 1). Of two starts
+    /// the outermost draws are the starts themselves, one standard error from their mean.
     ///
     /// With fewer than two starts it is [`Interval::of`]. `None` of no samples or of a sample that is not a finite number.
     pub fn of_starts(samples: &[f64], starts: &[usize], seed: u64) -> Option<Interval> {
@@ -81,20 +146,47 @@ impl Interval {
         means.sort_unstable_by(f64::total_cmp);
         let middle = groups.iter().filter_map(|group| median(group)).sum::<f64>() / groups.len() as f64;
         let count = groups.len() as f64;
-        let wider = student(groups.len() - 1) / upper_quantile(0.025) * (count / (count - 1.0)).sqrt();
+        let quantile = student(groups.len() as u32 - 1, 0.025);
+        let wider =
+            if groups.len() == 2 { quantile } else { quantile / normal(0.025) * (count / (count - 1.0)).sqrt() };
         let low = (middle - (middle - means[DRAWS / 40]) * wider).min(middle);
         let high = (middle + (means[DRAWS - 1 - DRAWS / 40] - middle) * wider).max(middle);
-        Some(Interval { median: middle, low, high })
+        Some(Interval { median: middle, low, high, basis: Basis::Starts(groups.len() as u32) })
     }
 
     /// A figure known exactly.
     pub fn exact(value: f64) -> Interval {
-        Interval { median: value, low: value, high: value }
+        Interval::new(value, value, value)
+    }
+
+    /// Whether the ends are those of a 95 % interval. If not, nothing is decided by them.
+    pub fn tells(&self) -> bool {
+        matches!(self.basis, Basis::Many | Basis::Starts(_))
+    }
+
+    /// The share of repetitions in which such an interval holds what it estimates: 0.95, of too few samples less, and nothing if the
+    /// ends are not known.
+    pub fn covers(&self) -> f64 {
+        match self.basis {
+            Basis::Many | Basis::Starts(_) => 0.95,
+            Basis::Few(samples) => 1.0 - 2.0 * 0.5_f64.powf(f64::from(samples.max(1))),
+            Basis::Open => 0.0,
+        }
     }
 
     /// Width of the interval as a share of the median.
     pub fn relative_width(&self) -> f64 {
         (self.high - self.low) / self.median.abs()
+    }
+
+    /// The ends in words: `[12.10, 12.50]`, of too few samples with what they cover; `[ends unknown]`.
+    pub(crate) fn ends(&self, digits: usize) -> String {
+        let ends = format!("[{:.digits$}, {:.digits$}]", self.low, self.high);
+        match self.basis {
+            Basis::Few(_) => format!("{ends} ({:.0} %)", 100.0 * self.covers()),
+            Basis::Open => "[ends unknown]".to_owned(),
+            _ => ends,
+        }
     }
 
     /// Whether `value` lies inside, ends included.
@@ -106,24 +198,57 @@ impl Interval {
     #[must_use]
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Interval {
         let (a, b) = (f(self.low), f(self.high));
-        Interval { median: f(self.median), low: a.min(b), high: a.max(b) }
+        Interval { median: f(self.median), low: a.min(b), high: a.max(b), basis: self.basis }
+    }
+
+    /// This figure less another that was measured apart: the interval reaches as far as both ends allow.
+    #[must_use]
+    pub fn less(&self, other: Interval) -> Interval {
+        Interval {
+            median: self.median - other.median,
+            low: self.low - other.high,
+            high: self.high - other.low,
+            basis: self.basis.and(other.basis),
+        }
+    }
+
+    /// This figure over another that was measured apart: the interval reaches as far as both ends allow, or is [`Basis::Open`] if the
+    /// other may be zero. `None` if the quotient itself is not a finite number.
+    pub fn over(&self, other: Interval) -> Option<Interval> {
+        let median = Some(self.median / other.median).filter(|median| median.is_finite())?;
+        let ends = [self.low, self.high].map(|a| [a / other.low, a / other.high]);
+        let ends = ends.as_flattened();
+        let may_be_zero = other.low <= 0.0 && other.high >= 0.0;
+        if may_be_zero || ends.iter().any(|end| !end.is_finite()) {
+            return Some(Interval { basis: Basis::Open, ..Interval::exact(median) });
+        }
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Some(Interval { median, low, high, basis: self.basis.and(other.basis) })
     }
 
     /// The interval of one figure among `cases`, so that with probability 95 % all of them contain what they estimate
-    /// (Bonferroni): the ends are moved away from the median by the quotient of the two normal quantiles, in factors
-    /// where the figure is positive.
+    /// (Bonferroni): the ends are moved away from the median by the quotient of the two quantiles, of the level 1 - 0.05 / `cases`
+    /// and of 0.95. The quantiles are in standard errors: the normal distribution's, and Student's for the mean of so few starts as
+    /// [`Basis::Starts`] says (of three starts and six cases 2.53, where the normal ones give 1.35). Figures of samples that are
+    /// positive are moved in factors; a mean is as likely too small as too great, and is moved in differences.
     #[must_use]
     pub fn one_of(&self, cases: usize) -> Interval {
-        let wider = upper_quantile(0.025 / cases.max(1) as f64) / upper_quantile(0.025);
-        let Interval { median, low, high } = *self;
-        if low > 0.0 {
-            return Interval {
-                median,
-                low: median * (low / median).powf(wider),
-                high: median * (high / median).powf(wider),
-            };
-        }
-        Interval { median, low: median - (median - low) * wider, high: median + (high - median) * wider }
+        let tail = 0.025 / cases.max(1) as f64;
+        let Interval { median, low, high, basis } = *self;
+        let wider = match basis {
+            Basis::Many => normal(tail) / normal(0.025),
+            Basis::Starts(starts) => {
+                let degrees = starts.saturating_sub(1);
+                student(degrees, tail) / student(degrees, 0.025)
+            }
+            Basis::Few(_) | Basis::Open => return *self,
+        };
+        let (low, high) = match basis {
+            Basis::Many if low > 0.0 => (median * (low / median).powf(wider), median * (high / median).powf(wider)),
+            _ => (median - (median - low) * wider, median + (high - median) * wider),
+        };
+        Interval { median, low, high, basis }
     }
 
     /// Every figure times `factor`.
@@ -146,33 +271,29 @@ impl Interval {
 }
 
 impl fmt::Display for Interval {
-    /// `12.30 [12.10, 12.50]`, with the precision asked for (`{:.1}`), else 2 decimals.
+    /// `12.30 [12.10, 12.50]`, with the precision asked for (`{:.1}`), else 2 decimals; of too few samples with the share of cases in
+    /// which such ends have the median between them: `12.30 [12.10, 12.50] (75 %)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(2);
-        write!(f, "{:.digits$} [{:.digits$}, {:.digits$}]", self.median, self.low, self.high)
+        write!(f, "{:.digits$} {}", self.median, self.ends(digits))
     }
 }
 
-/// The figure that a normal variable exceeds with probability `tail`, of at most one half: Abramowitz and Stegun, 26.2.23, off by
-/// less than 0.00045.
-pub(crate) fn upper_quantile(tail: f64) -> f64 {
-    let t = (-2.0 * tail.ln()).sqrt();
-    let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
-    let below = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
-    t - above / below
-}
-
-/// What a variable of Student's distribution with `degrees` of freedom exceeds with probability 0.025 (Cornish and Fisher's
-/// expansion; exact values for the few degrees where it is off).
-fn student(degrees: usize) -> f64 {
-    if let Some(exact) = [12.706, 4.303, 3.182, 2.776].get(degrees.max(1) - 1) {
-        return *exact;
+/// How many of `count` samples on either side are outside the innermost two that have the median between them with 95 % or more;
+/// `None` if the least and the greatest do not.
+fn beyond(count: usize) -> Option<usize> {
+    // The probability that so many of them are on one side of the median
+    let mut exactly = 0.5_f64.powi(count as i32);
+    let (mut outside, mut found) = (0.0, None);
+    for at in 0..count / 2 {
+        outside += 2.0 * exactly;
+        if outside > 0.05 {
+            break;
+        }
+        found = Some(at);
+        exactly *= (count - at) as f64 / (at + 1) as f64;
     }
-    let (z, n) = (upper_quantile(0.025), degrees as f64);
-    let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
-    z + (z3 + z) / (4.0 * n)
-        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n)
-        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * n.powi(3))
+    found
 }
 
 /// The middle of `values`, or the mean of the middle two. `None` of nothing.

@@ -1,7 +1,7 @@
 //! The measuring instrument of Sealwright: all figures that this project publishes come from it.
 //!
 //! * [`Meter`] runs [`Candidate`]s in interleaved rounds and returns a [`Comparison`] of [`Trial`]s.
-//! * [`Interval`] is a median with its 95 % bootstrap interval; every measured figure has this form.
+//! * [`Interval`] is a median with its 95 % interval; every measured figure has this form.
 //! * [`Verdict`] says whether a sentence is true here, as far as intervals tell.
 //! * [`Machine`] describes the computer.
 //! * [`Table`] prints figures as text, Markdown, CSV, JSON or HTML.
@@ -31,13 +31,14 @@ pub mod random;
 pub mod render;
 pub mod state;
 pub mod store;
+mod student;
 pub mod table;
 pub mod verdict;
 
 pub use candidate::{Candidate, Counted, Process, Work, quiet};
 pub use clock::{ChildTime, Clock, run_child};
 pub use comparison::{Comparison, Trial};
-pub use interval::Interval;
+pub use interval::{Basis, FEWEST, Interval};
 pub use machine::Machine;
 pub use meter::{Meter, Progress, Stage};
 pub use placement::Placed;

@@ -99,13 +99,15 @@ impl Meter {
         Meter { budget, warm_up: budget / 10, ..self }
     }
 
-    /// The comparison stops when the width of every candidate's interval is at most this share of its median.
+    /// The comparison stops when the width of every candidate's interval is at most this share of its median. Fewer rounds than
+    /// [`FEWEST`](crate::FEWEST) never are enough for that.
     #[must_use]
     pub fn width(self, width: f64) -> Meter {
         Meter { width, ..self }
     }
 
-    /// The minimum number of rounds, whatever the budget, and the maximum.
+    /// The minimum number of rounds, whatever the budget, and the maximum. With fewer than [`FEWEST`](crate::FEWEST) the intervals
+    /// decide nothing.
     #[must_use]
     pub fn rounds(self, fewest: usize, most: usize) -> Meter {
         Meter { rounds: (fewest.max(1), most.max(fewest).max(1)), ..self }
@@ -266,7 +268,8 @@ impl Run<'_> {
     }
 
     fn is_narrow(&self, samples: &[f64]) -> bool {
-        Interval::of(samples, self.meter.seed).is_some_and(|interval| interval.relative_width() <= self.meter.width)
+        let narrow = |interval: Interval| interval.tells() && interval.relative_width() <= self.meter.width;
+        Interval::of(samples, self.meter.seed).is_some_and(narrow)
     }
 }
 

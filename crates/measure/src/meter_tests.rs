@@ -290,3 +290,11 @@ fn memory_is_renewed_before_every_round_and_warmed() {
         found.trials[0].samples
     );
 }
+
+#[test]
+fn few_rounds_are_not_narrow_however_alike_they_are() {
+    stage!(clock, log);
+    let mut same = on(&clock, &log, "same", |_| 1e-6);
+    let found = meter().rounds(1, 100).compare_by(&clock, &mut [&mut same], &mut |_| {}).unwrap();
+    assert!(found.narrow && found.trials[0].samples.len() >= 6, "{} rounds", found.trials[0].samples.len());
+}

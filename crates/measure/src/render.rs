@@ -2,7 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::table::{Align, Cell, Column, Table};
+use crate::{
+    interval::Basis,
+    table::{Align, Cell, Column, Table},
+};
 
 impl Table {
     /// Text for a terminal, with columns aligned by spaces.
@@ -114,6 +117,7 @@ fn markdown(text: &str) -> String {
 /// The CSV fields of a cell: three if the column has intervals.
 fn fields(cell: &Cell, wide: bool) -> Vec<String> {
     let mut fields = match cell {
+        Cell::Interval { interval, .. } if interval.basis == Basis::Open => vec![interval.median.to_string()],
         Cell::Interval { interval, .. } => [interval.median, interval.low, interval.high].map(|x| x.to_string()).into(),
         Cell::Number { value, .. } => vec![value.to_string()],
         Cell::Empty { .. } => vec![String::new()],
@@ -131,8 +135,7 @@ fn escape(text: &str) -> String {
 fn inner(cell: &Cell) -> String {
     let Cell::Interval { interval, decimals } = cell else { return escape(&cell.shown()) };
     let digits = usize::from(*decimals);
-    let (median, low, high) = (interval.median, interval.low, interval.high);
-    format!("{median:.digits$} <small>[{low:.digits$}, {high:.digits$}]</small>")
+    format!("{:.digits$} <small>{}</small>", interval.median, interval.ends(digits))
 }
 
 /// The CSS class for the kind of a cell.

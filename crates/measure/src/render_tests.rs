@@ -2,10 +2,10 @@
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{Cell, Column, Interval, Table, Verdict};
+use crate::{Basis, Cell, Column, Interval, Table, Verdict};
 
 fn sample() -> Table {
-    let interval = Interval { median: 12.345, low: 12.3, high: 12.4 };
+    let interval = Interval::new(12.345, 12.3, 12.4);
     let columns = [Column::text("who"), Column::number("speed").unit("GB/s"), Column::text("claim")];
     let mut table = Table::new("Speed & \"truth\"", columns).with_note("a note");
     table.row([Cell::text("ours, best"), Cell::interval(interval, 2), Cell::verdict(Verdict::Holds)]);
@@ -118,9 +118,8 @@ fn cells() -> impl Strategy<Value = Cell> {
     prop_oneof![
         any::<String>().prop_map(Cell::text),
         (-1e12..1e12f64, 0u8..6).prop_map(|(value, decimals)| Cell::number(value, decimals)),
-        (0.0..1e3f64, 0.0..1.0f64).prop_map(|(low, width)| {
-            Cell::interval(Interval { median: low + width / 2.0, low, high: low + width }, 3)
-        }),
+        (0.0..1e3f64, 0.0..1.0f64)
+            .prop_map(|(low, width)| { Cell::interval(Interval::new(low + width / 2.0, low, low + width), 3) }),
         any::<String>().prop_map(Cell::empty),
     ]
 }
@@ -184,4 +183,17 @@ proptest! {
         // The right column ends every line at the same width
         prop_assert!(lines[1..].iter().all(|line| line.width() == lines[2].width()));
     }
+}
+
+#[test]
+fn ends_that_do_not_hold_are_said_everywhere() {
+    let mut table = Table::new("t", [Column::number("few"), Column::number("open")]);
+    let few = Interval::of(&[1.0, 2.0, 3.0], 1).unwrap();
+    let open = Interval { basis: Basis::Open, ..Interval::exact(4.0) };
+    table.row([Cell::interval(few, 1), Cell::interval(open, 1)]);
+    for text in [table.to_text(), table.to_html()] {
+        assert!(text.contains("[1.0, 3.0] (75 %)") && text.contains("[ends unknown]"), "{text}");
+    }
+    assert!(table.to_csv().ends_with("2,1,3,4,,\r\n"), "{}", table.to_csv());
+    assert_eq!(serde_json::from_str::<Table>(&table.to_json()).unwrap(), table);
 }

@@ -15,24 +15,25 @@ pub enum Verdict {
     Holds,
     /// Every figure in the interval says no.
     DoesNotHold,
-    /// The interval holds figures for both, or something was not measured.
+    /// The interval holds figures for both, or rests on too few samples, or something was not measured.
     CannotBeTold,
 }
 
 impl Verdict {
     /// Whether what `interval` estimates is greater than `bound`.
     pub fn above(interval: Interval, bound: f64) -> Verdict {
-        Verdict::of(interval.low > bound, interval.high <= bound)
+        Verdict::of(interval, interval.low > bound, interval.high <= bound)
     }
 
     /// Whether what `interval` estimates is less than `bound`.
     pub fn below(interval: Interval, bound: f64) -> Verdict {
-        Verdict::of(interval.high < bound, interval.low >= bound)
+        Verdict::of(interval, interval.high < bound, interval.low >= bound)
     }
 
     /// Whether what `interval` estimates lies from `low` to `high`, ends included.
     pub fn between(interval: Interval, low: f64, high: f64) -> Verdict {
-        Verdict::of(interval.low >= low && interval.high <= high, interval.high < low || interval.low > high)
+        let inside = interval.low >= low && interval.high <= high;
+        Verdict::of(interval, inside, interval.high < low || interval.low > high)
     }
 
     /// A verdict on something known exactly.
@@ -59,8 +60,9 @@ impl Verdict {
         }
     }
 
-    fn of(yes: bool, no: bool) -> Verdict {
+    fn of(interval: Interval, yes: bool, no: bool) -> Verdict {
         match (yes, no) {
+            _ if !interval.tells() => Verdict::CannotBeTold,
             (true, _) => Verdict::Holds,
             (_, true) => Verdict::DoesNotHold,
             _ => Verdict::CannotBeTold,
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     fn interval(low: f64, high: f64) -> Interval {
-        Interval { median: low.midpoint(high), low, high }
+        Interval::new(low.midpoint(high), low, high)
     }
 
     #[test]

@@ -6,12 +6,11 @@
 
 use std::path::Path;
 
-use sealwright_measure::{Cell, Column, Interval, Machine, Table};
+use sealwright_measure::{Basis, Cell, Column, Interval, Machine, Table};
 
 use crate::{
     bench::Report,
     error::StudyError,
-    quantity::quotient,
     results::{Results, load_bench},
     studies::STUDIES,
 };
@@ -159,10 +158,8 @@ fn side_by_side(a: &Folder, b: &Folder, title: String, heads: [&str; 2]) -> Tabl
 }
 
 fn beside(words: [String; 2], here: Interval, there: Interval, decimals: u8) -> Vec<Cell> {
-    let ratio = match here.low > 0.0 {
-        true => Cell::interval(quotient(there, here), 2),
-        false => Cell::empty("no ratio to nothing"),
-    };
+    let ratio = there.over(here).filter(|ratio| ratio.basis != Basis::Open);
+    let ratio = ratio.map_or_else(|| Cell::empty("no ratio to nothing"), |ratio| Cell::interval(ratio, 2));
     let [first, second] = words.map(Cell::text);
     vec![first, second, Cell::interval(here, decimals), Cell::interval(there, decimals), ratio]
 }

@@ -21,7 +21,7 @@ fn results(verdict: Verdict, median: f64) -> Results {
     judged.verdicts.push(Scoped { scope: "here".into(), kind: Kind::Measured, direction, magnitude: None });
     let mut table =
         Table::new("Times", [Column::text("file"), Column::number("paper"), Column::number("ours").unit("ms")]);
-    let interval = Interval { median, low: median * 0.9, high: median * 1.1 };
+    let interval = Interval::new(median, median * 0.9, median * 1.1);
     table.row([Cell::text("1 MB"), Cell::number(7.0, 0), Cell::interval(interval, 2)]);
     let outcome = Outcome { claims: vec![judged], tables: vec![table], ..Outcome::default() };
     Results::new("files", true, Duration::from_secs(1), outcome)
@@ -44,6 +44,8 @@ fn what_both_measured_is_set_side_by_side_with_its_ratio() {
     let times = found[2].to_text();
     assert!(times.contains("2.00 [1.80, 2.20]") && times.contains("1.00 [0.90, 1.10]"), "{times}");
     assert!(times.contains("0.50 [0.41, 0.61]"), "{times}");
+    let nothing = beside(["a", "b"].map(String::from), Interval::new(1.0, -1.0, 2.0), Interval::exact(1.0), 2);
+    assert_eq!(nothing[4], Cell::empty("no ratio to nothing"));
     assert!(!tables(&a, &a)[1].to_text().contains("differs"));
 }
 

@@ -206,7 +206,8 @@ impl Figure {
 /// A figure in a cell, with its interval where it has one.
 pub fn cell(figure: Interval) -> Cell {
     let decimals = decimals(figure.median);
-    if figure.low == figure.high { Cell::number(figure.median, decimals) } else { Cell::interval(figure, decimals) }
+    let exact = figure.low == figure.high && figure.tells();
+    if exact { Cell::number(figure.median, decimals) } else { Cell::interval(figure, decimals) }
 }
 
 /// A figure with its interval as words, with digits to suit its size.

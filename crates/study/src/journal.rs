@@ -2,8 +2,8 @@
 //! where it stopped.
 //!
 //! The rule: what a run has measured is kept if that run never came to its end, is not a day old, and was of the same
-//! program to the last bit, the same machine and the same grid. A run that came to its end is over; the next measures
-//! everything.
+//! programs to the last bit (this one and the `sealwright` that it runs), the same machine and the same grid. A run that came to
+//! its end is over; the next measures everything.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use sealwright_measure::{Machine, Record, Store, machine::age};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StudyError, provenance::sha256, results::Results, study::Options};
+use crate::{error::StudyError, provenance::Programs, results::Results, study::Options};
 
 /// The journal's name in the results directory.
 const NAME: &str = "journal";
@@ -22,8 +22,11 @@ const WAITS: Duration = Duration::from_secs(24 * 3600);
 /// What has to be the same for results to belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Run {
-    /// SHA-256 of the program.
+    /// SHA-256 of the program that measures.
     program: String,
+    /// SHA-256 of the `sealwright` that it runs; none if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sealwright: Option<String>,
     machine: String,
     quick: bool,
     /// Bytes that a server of many sessions may take, if that was said.
@@ -87,8 +90,11 @@ impl Journal {
     pub(crate) fn results(&self, study: &str) -> Option<Results> {
         let begun = self.kept(study)?;
         let results = Results::load(self.store.folder(), study).ok().flatten()?;
-        // Somebody may have run the study by itself meanwhile
-        (results.quick == self.run.quick && *results.machine.date >= *begun).then_some(results)
+        // Somebody may have run the study by itself meanwhile, also with another program
+        let Run { program, sealwright, quick, .. } = &self.run;
+        let by = &results.provenance;
+        let same = (&by.program, &by.sealwright, &results.quick) == (program, sealwright, quick);
+        (same && *results.machine.date >= *begun).then_some(results)
     }
 
     /// Seconds that `study` took when it last ran on this grid.
@@ -114,13 +120,14 @@ impl Journal {
 }
 
 impl Run {
-    /// This program on this machine.
+    /// These programs on this machine.
     fn here(options: &Options) -> Result<Run, StudyError> {
-        let program = options.binary.clone().map_or_else(std::env::current_exe, Ok).and_then(|path| sha256(&path));
-        let program = program.map_err(StudyError::io("this program"))?;
+        let Programs { program, sealwright } =
+            Programs::here(options).map_err(StudyError::io("this program and the sealwright beside it"))?;
         let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
         Ok(Run {
             program,
+            sealwright,
             machine: format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.levels.join(" ")),
             quick: options.quick,
             budget: options.budget,
@@ -164,7 +171,7 @@ mod tests {
         let options = options(folder.path());
         let journal = Journal::open(&options).unwrap();
         assert!(journal.kept("files").is_none() && journal.took("files").is_none());
-        results(true).store(folder.path()).unwrap();
+        results(true).from_run(&options, Vec::new(), None).store(folder.path()).unwrap();
         journal.ended("files", 31.0).unwrap();
 
         let again = Journal::open(&options).unwrap();
@@ -179,7 +186,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = options(folder.path());
         let journal = Journal::open(&options).unwrap();
-        results(true).store(folder.path()).unwrap();
+        results(true).from_run(&options, Vec::new(), None).store(folder.path()).unwrap();
         journal.ended("files", 31.0).unwrap();
         journal.done().unwrap();
         assert!(Journal::open(&options).unwrap().results("files").is_none());
@@ -187,7 +194,7 @@ mod tests {
 
     #[test]
     fn another_grid_program_machine_or_day_is_another_run() {
-        let run = Run { program: "p".into(), machine: "m".into(), quick: true, budget: None };
+        let run = Run { program: "p".into(), sealwright: None, machine: "m".into(), quick: true, budget: None };
         let line = |date: &str, result| Record { schema: 1, date: date.into(), result };
         let now = sealwright_measure::machine::now();
         let ended = Entry::Ended { study: "files".into(), quick: true, seconds: 1.0 };
@@ -196,6 +203,7 @@ mod tests {
         assert_eq!(kept, Kept { begun: now.clone(), studies: vec!["files".into()] });
         for other in [
             Run { program: "q".into(), ..run.clone() },
+            Run { sealwright: Some("s".into()), ..run.clone() },
             Run { machine: "n".into(), ..run.clone() },
             Run { quick: false, ..run.clone() },
             Run { budget: Some(1 << 30), ..run.clone() },
@@ -214,5 +222,40 @@ mod tests {
         journal.ended("files", 31.0).unwrap();
         results(false).store(folder.path()).unwrap();
         assert!(Journal::open(&options).unwrap().results("files").is_none());
+    }
+
+    /// Measurements run in this program, and some in `sealwright` beside it: either may have changed.
+    #[test]
+    fn a_run_knows_this_program_and_the_one_that_it_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let this = crate::provenance::sha256(std::fs::File::open(std::env::current_exe().unwrap()).unwrap()).unwrap();
+        let binary = folder.path().join("sealwright");
+        let run = |text: &str| {
+            std::fs::write(&binary, text).unwrap();
+            Run::here(&Options { binary: Some(binary.clone()), ..options(folder.path()) }).unwrap()
+        };
+        let (one, other) = (run("one"), run("other"));
+        assert_eq!((&one.program, &other.program), (&this, &this));
+        assert_ne!(one, other);
+        assert_eq!(one, run("one"));
+    }
+
+    #[test]
+    fn results_of_another_program_do_not_pass_for_the_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        Journal::open(&options).unwrap().ended("files", 31.0).unwrap();
+        let mine = results(true).from_run(&options, Vec::new(), None);
+        mine.store(folder.path()).unwrap();
+        let again = || Journal::open(&options).unwrap().results("files");
+        assert!(again().is_some());
+        let mut other = mine.clone();
+        other.provenance.program = "0".repeat(64);
+        other.store(folder.path()).unwrap();
+        assert!(again().is_none(), "another laboratory");
+        let mut other = mine;
+        other.provenance.sealwright = Some("0".repeat(64));
+        other.store(folder.path()).unwrap();
+        assert!(again().is_none(), "another sealwright");
     }
 }

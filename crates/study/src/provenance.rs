@@ -1,19 +1,28 @@
 //! Where results come from: which program measured them, and what its samples were.
 
-use std::path::Path;
+use std::{
+    fs::File,
+    io::{self, Read},
+    sync::OnceLock,
+};
 
 use schemars::JsonSchema;
 use sealwright_measure::Comparison;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::study::Options;
+
 /// The program and its samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// The commit that the program was built from, with `+` if there were changes; empty if it is unknown.
     pub commit: String,
-    /// SHA-256 of the program.
+    /// SHA-256 of the program that measured.
     pub program: String,
+    /// SHA-256 of the `sealwright` that it ran where whole processes are measured; none if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealwright: Option<String>,
     /// Every comparison, in its order.
     #[serde(default)]
     pub comparisons: Vec<Recorded>,
@@ -59,16 +68,52 @@ impl Recorded {
 }
 
 impl Provenance {
-    /// Of the program that runs.
-    pub(crate) fn here(commit: &str, comparisons: Vec<Recorded>) -> Provenance {
-        let program = std::env::current_exe().and_then(|path| sha256(&path)).unwrap_or_default();
-        Provenance { commit: commit.to_owned(), program, comparisons }
+    /// Of the program that runs, and of the one that it runs.
+    pub(crate) fn here(options: &Options, comparisons: Vec<Recorded>) -> Provenance {
+        let Programs { program, sealwright } = Programs::here(options).unwrap_or_default();
+        Provenance { commit: options.commit.clone(), program, sealwright, comparisons }
     }
 }
 
+/// Every program of ours whose code makes figures, by its SHA-256: another one of either makes other figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Programs {
+    pub(crate) program: String,
+    pub(crate) sealwright: Option<String>,
+}
+
+impl Programs {
+    /// This program, and the one that `options` have it run. The second may change while this one runs, the first may not: its file
+    /// may be another one by now.
+    pub(crate) fn here(options: &Options) -> io::Result<Programs> {
+        static THIS: OnceLock<String> = OnceLock::new();
+        let program = match THIS.get() {
+            Some(program) => program.clone(),
+            None => {
+                let program = this()?;
+                THIS.get_or_init(|| program).clone()
+            }
+        };
+        let sealwright = options.binary.as_deref().map(|path| sha256(File::open(path)?)).transpose()?;
+        Ok(Programs { program, sealwright })
+    }
+}
+
+/// SHA-256 of the program that runs. Linux gives its file even if another one has its name by now.
+fn this() -> io::Result<String> {
+    sha256(File::open("/proc/self/exe").or_else(|_| File::open(std::env::current_exe()?))?)
+}
+
 /// SHA-256 of a file, in hex.
-pub(crate) fn sha256(path: &Path) -> std::io::Result<String> {
-    Ok(Sha256::digest(std::fs::read(path)?).iter().map(|byte| format!("{byte:02x}")).collect())
+pub(crate) fn sha256(mut file: File) -> io::Result<String> {
+    let (mut hash, mut part) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut part)? {
+            0 => break,
+            read => hash.update(&part[..read]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]
@@ -86,7 +131,8 @@ mod tests {
         let meter = Meter::quick().rounds(5, 5).budget(std::time::Duration::from_millis(5));
         progress.step("some step");
         progress.compare(&meter, &mut [&mut Work::new("work", || {})]).unwrap();
-        let found = Provenance::here("abc", progress.recorded());
+        let options = Options { commit: "abc".into(), ..Options::default() };
+        let found = Provenance::here(&options, progress.recorded());
         let [Recorded { step, trials, .. }] = &found.comparisons[..] else { panic!("{found:?}") };
         assert_eq!((&step[..], &trials[0].name[..], trials[0].rounds), ("some step", "work", 5));
         let [quantiles] = trials[0].quantiles[..] else { panic!("one start") };

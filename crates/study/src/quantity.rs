@@ -55,9 +55,11 @@ pub struct Quantity {
     pub once: bool,
 }
 
-/// The quotient of two figures measured apart: its interval reaches as far as both ends allow.
-pub fn quotient(a: Interval, b: Interval) -> Interval {
-    Interval { median: a.median / b.median, low: a.low / b.high, high: a.high / b.low }
+impl Quantity {
+    /// Whether a verdict may rest on it.
+    pub fn tells(&self) -> bool {
+        !self.once && self.figure.tells()
+    }
 }
 
 /// Collects the quantities of one circumstance.
@@ -73,6 +75,10 @@ impl<'a> Quantities<'a> {
         Quantities { all, scope: scope.into(), kind }
     }
 
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Adds a figure, if there is one.
     pub(crate) fn add(&mut self, name: impl Into<String>, figure: impl Into<Option<Interval>>) {
         if let Some(figure) = figure.into() {
@@ -86,10 +92,10 @@ impl<'a> Quantities<'a> {
         self.add(name, Interval::exact(value));
     }
 
-    /// Adds a figure that varies but was found only once.
-    pub(crate) fn once(&mut self, name: impl Into<String>, value: Option<f64>) {
-        if let Some(value) = value {
-            self.exact(name, value);
+    /// Adds a figure that varies but was found only once, as exactly as it was read.
+    pub(crate) fn once(&mut self, name: impl Into<String>, figure: Option<Interval>) {
+        if let Some(figure) = figure {
+            self.add(name, figure);
             if let Some(last) = self.all.last_mut() {
                 last.once = true;
             }

@@ -10,7 +10,7 @@ use crate::{
     attacks, bench,
     error::StudyError,
     provenance::{Provenance, Recorded},
-    study::Outcome,
+    study::{Options, Outcome},
 };
 
 /// One run of one study.
@@ -47,10 +47,10 @@ impl Results {
         }
     }
 
-    /// The same results with their program, what it compared, and the time that was stolen from it since `since`.
+    /// The same results with the programs that made them, what was compared, and the time that was stolen since `since`.
     #[must_use]
-    pub fn from_run(self, commit: &str, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
-        Results { machine: self.machine.since(since), provenance: Provenance::here(commit, comparisons), ..self }
+    pub fn from_run(self, options: &Options, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
+        Results { machine: self.machine.since(since), provenance: Provenance::here(options, comparisons), ..self }
     }
 
     /// Writes them as `<study>.json` into `folder`, replacing an older run at once or not at all.

@@ -62,7 +62,7 @@ pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) ->
 }
 
 /// Runs every study that exists, [`ATTACKS`] and [`BENCH`], storing each one's results as it ends, then writes the page. After an
-/// interrupted run of the same program, machine and grid it goes on where that one stopped.
+/// interrupted run of the same programs, machine and grid it goes on where that one stopped.
 ///
 /// # Errors
 /// At the first study that fails, or when results or page cannot be written.
@@ -112,7 +112,7 @@ fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Resu
     let outcome = study.run(options, &mut progress)?;
     progress.end();
     let results = Results::new(study.name(), options.quick, start.elapsed(), outcome);
-    let results = results.from_run(&options.commit, progress.recorded(), ticks.as_ref());
+    let results = results.from_run(options, progress.recorded(), ticks.as_ref());
     results.store(&options.results)?;
     Ok(results)
 }

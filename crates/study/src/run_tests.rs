@@ -185,3 +185,21 @@ fn another_program_begins_anew() {
     assert_eq!(fs::read_to_string(folder.join("kept")).unwrap(), "0");
     assert!(begun(folder).iter().all(|(name, times)| *times == 1 + usize::from(["a", "b"].contains(&&name[..]))));
 }
+
+/// Nor of another laboratory that runs the same program.
+#[test]
+fn another_laboratory_begins_anew() {
+    let folder = folder();
+    let folder = folder.path();
+    let options = options(folder);
+    let journal = Journal::open(&options).unwrap();
+    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
+    // What stands behind the end of a program is not run
+    let other = folder.join("laboratory");
+    fs::copy(env::current_exe().unwrap(), &other).unwrap();
+    fs::OpenOptions::new().append(true).open(&other).unwrap().write_all(b"changed").unwrap();
+    let mut again = Command::new(&other);
+    again.args(["--exact", "run::tests::the_run_that_is_killed"]).env(FOLDER, folder).stdout(Stdio::null());
+    assert!(again.status().unwrap().success());
+    assert_eq!(fs::read_to_string(folder.join("kept")).unwrap(), "0");
+}

@@ -16,7 +16,7 @@ pub struct Measured<'a> {
     pub sessions: Option<&'a Results>,
 }
 
-/// Time of a packet with stored and with computed keys, at the measured point that is nearest to the question.
+/// Time of a packet with stored and with computed keys, at the nearest to the question of the points where both have an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) clients: u64,
@@ -40,7 +40,7 @@ impl Packet {
         let scope = format!("every scheme, {level}");
         let of = |scheme: &str| {
             let prefix = format!("nanoseconds of a packet/{scheme}/");
-            let here = quantities.iter().filter(|quantity| quantity.scope == scope);
+            let here = quantities.iter().filter(|quantity| quantity.scope == scope && quantity.tells());
             let found = here.filter_map(|quantity| {
                 let (bytes, clients) = quantity.name.strip_prefix(&prefix)?.split_once('/')?;
                 Some((bytes.parse::<usize>().ok()?, clients.parse::<u64>().ok()?, quantity.figure))

@@ -59,7 +59,7 @@ fn sessions(level: &str, computed: f64) -> Results {
         name: format!("nanoseconds of a packet/{scheme}/1500/100000"),
         scope: format!("every scheme, {level}"),
         kind: Kind::Measured,
-        figure: Interval { median: ns, low: ns * 0.99, high: ns * 1.01 },
+        figure: Interval::new(ns, ns * 0.99, ns * 1.01),
         once: false,
     };
     let quantities = vec![quantity("gcm-pre(clmul)", 100.0), quantity("gcm-on64", computed)];

@@ -72,12 +72,12 @@ pub struct Row {
 impl Row {
     /// Speed with its interval.
     pub fn speed(&self) -> Interval {
-        Interval { median: self.gbps, low: self.low, high: self.high }
+        Interval::new(self.gbps, self.low, self.high)
     }
 
     /// Ratio to the best peer with its interval.
     pub fn ratio(&self) -> Option<Interval> {
-        Some(Interval { median: self.ratio_to_best_peer?, low: self.ratio_low?, high: self.ratio_high? })
+        Some(Interval::new(self.ratio_to_best_peer?, self.ratio_low?, self.ratio_high?))
     }
 
     /// Implementation and level in one word or two: `sealwright avx2`, `ring`.

@@ -1,7 +1,7 @@
 //! The figures that the thesis's claims are about, by name. Runs differ by their seed (inputs, and the time that memory
 //! takes), so a figure is the mean over the seeds with its interval.
 
-use sealwright_measure::Interval;
+use sealwright_measure::{Interval, interval::median};
 use sealwright_smp::{
     Config,
     matrix::{Cell, Strike},
@@ -92,9 +92,24 @@ fn paired(a: Samples, b: Samples, of: impl Fn(f64, f64) -> f64) -> Samples {
     Some(a?.into_iter().zip(b?).map(|(a, b)| of(a, b)).collect())
 }
 
-/// Adds the mean of samples with its interval, if there are any.
+/// Adds the mean of samples with its interval, if there are any. What was run with one seed is marked; what is printed does not
+/// vary.
 fn put(add: &mut Quantities<'_>, name: String, samples: Samples) {
-    add.add(name, samples.and_then(|samples| over_seeds(&samples)));
+    let Some(samples) = samples else { return };
+    let figure = over_seeds(&samples);
+    if samples.len() == 1 && add.kind() != Kind::Arithmetic { add.once(name, figure) } else { add.add(name, figure) }
+}
+
+/// Adds the quotient of two losses, seed by seed. Over a loss of nothing or less there is none; if only some seeds have such a
+/// loss, the quotient of the means stands for it, and its spread is not known.
+fn put_quotient(add: &mut Quantities<'_>, name: impl Into<String>, a: Samples, b: Samples) {
+    let (Some(a), Some(b)) = (a, b) else { return };
+    if b.iter().all(|loss| *loss > 0.0) {
+        return put(add, name.into(), paired(Some(a), Some(b), |a, b| a / b));
+    }
+    let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len() as f64;
+    let under = Some(mean(&b)).filter(|mean| *mean > 0.0);
+    add.once(name, under.map(|under| Interval::exact(mean(&a) / under)));
 }
 
 /// Losses by processors and cycles of a line, and what more cycles add to them.
@@ -109,10 +124,8 @@ fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Samples) 
             for cbc in [Loss::CbcLine, Loss::CbcTen] {
                 let less = paired(loss(cbc, processors, latency), gcm(), |cbc, gcm| cbc - gcm);
                 put(add, format!("points lost, {} less GCM/{processors} P/{latency}", cbc.name()), less);
-                // Of no loss at all there is no quotient
-                let some = gcm().is_some_and(|losses| losses.iter().all(|loss| *loss > 0.0));
-                let quotient = paired(loss(cbc, processors, latency), gcm(), |cbc, gcm| cbc / gcm);
-                put(add, format!("{} : GCM/{processors} P/{latency}", cbc.name()), quotient.filter(|_| some));
+                let name = format!("{} : GCM/{processors} P/{latency}", cbc.name());
+                put_quotient(add, name, loss(cbc, processors, latency), gcm());
             }
         }
         let slow = paired(loss(Loss::CbcLine, processors, 160), loss(Loss::Gcm, processors, 320), |cbc, gcm| cbc - gcm);
@@ -191,11 +204,11 @@ fn lines(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     for processors in PROCESSORS {
         let means = |scheme: Loss, line| grid.means(Suite::Kernels, processors, line, scheme.scheme(variant, 320));
         for scheme in [Loss::Gcm, Loss::CbcLine] {
-            let quotient = paired(means(scheme, 128), means(scheme, 64), |long, short| long / short);
-            put(add, format!("loss, 128 : 64 bytes/{}/{processors} P", scheme.name()), quotient);
+            let name = format!("loss, 128 : 64 bytes/{}/{processors} P", scheme.name());
+            put_quotient(add, name, means(scheme, 128), means(scheme, 64));
         }
-        let quotient = paired(means(Loss::Gcm, 128), means(Loss::CbcLine, 128), |gcm, cbc| gcm / cbc);
-        put(add, format!("loss with 128-byte lines, GCM : CBC/{processors} P"), quotient);
+        let name = format!("loss with 128-byte lines, GCM : CBC/{processors} P");
+        put_quotient(add, name, means(Loss::Gcm, 128), means(Loss::CbcLine, 128));
     }
 }
 
@@ -210,10 +223,9 @@ fn storage(name: &str) -> f64 {
 
 /// The median over the strikes, with the least and the most.
 fn spread(cell: &Cell, of: impl Fn(&Strike) -> Option<u64>) -> Option<Interval> {
-    let mut all: Vec<u64> = cell.strikes.iter().filter_map(of).collect();
-    all.sort_unstable();
-    let (low, high) = (*all.first()? as f64, *all.last()? as f64);
-    Some(Interval { median: all[all.len() / 2] as f64, low, high })
+    let all: Vec<f64> = cell.strikes.iter().filter_map(of).map(|one| one as f64).collect();
+    let (low, high) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
+    Some(Interval::new(median(&all)?, low, high))
 }
 
 /// What came of the strikes: the share that was detected, how much later, and the harm until then.
@@ -243,3 +255,7 @@ fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "quantities_tests.rs"]
+mod tests;

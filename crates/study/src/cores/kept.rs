@@ -41,12 +41,12 @@ impl Synthesis {
     /// The ALM-class estimate.
     pub(super) fn alms(&self) -> Option<Interval> {
         let (low, high) = (self.alm_low?, self.alm_high?);
-        Some(Interval { median: f64::midpoint(low, high), low, high })
+        Some(Interval::new(f64::midpoint(low, high), low, high))
     }
 
     /// Megahertz after routing with its interval, if there are as many seeds as that takes.
     pub(super) fn clocks(&self) -> Option<Interval> {
-        Some(Interval { median: self.fmax_mhz?, low: self.fmax_low?, high: self.fmax_high? })
+        Some(Interval::new(self.fmax_mhz?, self.fmax_low?, self.fmax_high?))
     }
 }
 
@@ -213,12 +213,12 @@ mod tests {
         let log = format!(r#"{{"cores": [{row}]}}"#);
         kept.take("regression.json", &log).unwrap();
         let (gcm, ocb) = (Design(Cipher::Aes, Mode::Gcm), Design(Cipher::Aes, Mode::Ocb));
-        assert_eq!(kept.area(gcm).unwrap().alms().unwrap(), Interval { median: 12.0, low: 10.0, high: 14.0 });
+        assert_eq!(kept.area(gcm).unwrap().alms().unwrap(), Interval::new(12.0, 10.0, 14.0));
         assert_eq!((kept.clock(gcm), kept.clock(ocb)), (Some(201.5), None));
         assert!(kept.clocks(gcm).is_none(), "one seed has no interval");
         let seeds = r#""fmax_mhz": 250, "fmax_low": 240, "fmax_high": 260, "seeds": [1, 2, 3, 4, 5, 6]"#;
         kept.take("c.json", &synthesis("ocb", 1, seeds)).unwrap();
-        assert_eq!(kept.clocks(ocb).unwrap(), Interval { median: 250.0, low: 240.0, high: 260.0 });
+        assert_eq!(kept.clocks(ocb).unwrap(), Interval::new(250.0, 240.0, 260.0));
         assert_eq!((kept.seeds(ocb), kept.seeds(Design(Cipher::Serpent, Mode::Ocb))), (6, 0));
         let others: Vec<_> = kept.others(ocb).map(|found| (found.lanes, found.fmax_mhz)).collect();
         assert_eq!(others, [(1, Some(90.0)), (4, Some(80.0))]);

@@ -21,7 +21,7 @@ const SOFTWARE: &str = "software here, one core";
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
     let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
-    let near = |value: f64| Interval { median: value, low: value - 0.5, high: value + 0.5 };
+    let near = |value: f64| Interval::new(value, value - 0.5, value + 0.5);
     for design in DESIGNS {
         let printed = |column| design.printed(column);
         add.add(format!("ALMs/{design}"), printed(Column::Alms).map(Interval::exact));
@@ -48,12 +48,7 @@ fn beyond(add: &mut Quantities<'_>, alms: impl Fn(Design) -> Option<Interval>) {
     for cipher in CIPHERS {
         for mode in [Mode::Ocb, Mode::Gcm] {
             let (whole, alone) = (alms(Design(cipher, mode)), alms(Design(cipher, Mode::Alone)));
-            let more = whole.zip(alone).map(|(whole, alone)| Interval {
-                median: whole.median - alone.median,
-                low: whole.low - alone.high,
-                high: whole.high - alone.low,
-            });
-            let more = more.filter(|more| more.low > 0.0);
+            let more = whole.zip(alone).map(|(whole, alone)| whole.less(alone)).filter(|more| more.high > 0.0);
             add.add(format!("ALMs beyond the cipher/{}", Design(cipher, mode)), more);
         }
     }
@@ -71,12 +66,12 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         match kept.clocks(design) {
             Some(clocks) => add.add(format!("rate/{design}"), clocks.map(|mhz| mhz * BITS / 1e3)),
             // Too few runs of place and route, whose clock changes from seed to seed
-            None => add.once(format!("rate/{design}"), kept.rate(design)),
+            None => add.once(format!("rate/{design}"), kept.rate(design).map(Interval::exact)),
         }
         let four = format!("rate of four lanes/{design}");
         match kept.four_lanes(design) {
             Some((_, Some(rate))) => add.add(four, Some(rate)),
-            Some((rate, None)) => add.once(four, Some(rate)),
+            Some((rate, None)) => add.once(four, Some(Interval::exact(rate))),
             None => {}
         }
     }

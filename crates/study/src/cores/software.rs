@@ -3,7 +3,7 @@
 use std::{hint::black_box, io, time::Duration};
 
 use sealwright::{Isa, Suite};
-use sealwright_measure::{Candidate, Interval, Meter, Work};
+use sealwright_measure::{Candidate, FEWEST, Interval, Meter, Work};
 
 use super::design::{Cipher, Design, Mode};
 use crate::progress::Progress;
@@ -39,7 +39,7 @@ const FEW: [usize; 4] = [64, 256, ETHERNET, LONGEST];
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Rate>> {
     let lengths: &[usize] = if quick { &FEW } else { &LENGTHS };
-    let meter = if quick { Meter::quick().rounds(5, 500) } else { Meter::full().rounds(15, 2000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 600 } else { 4000 }));
     progress.expect(lengths.len());
     let mut rates = Vec::new();

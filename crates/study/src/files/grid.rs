@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use sealwright_measure::{Comparison, Interval};
 
-use crate::{corpus::Content, paper::Paper, quantity::quotient};
+use crate::{corpus::Content, paper::Paper};
 
 /// The sizes of the paper, in bytes: its kB and MB read as powers of ten.
 pub(super) const SIZES: [Size; 3] = [Size(100_000), Size(1_000_000), Size(10_000_000)];
@@ -133,7 +133,7 @@ impl Grid {
                 let point = Point { kind, size, mode, direction };
                 if let Some(value) = paper.table(id).and_then(|table| table.value(&point.row(), direction.column())) {
                     let tick = super::ticks::TICK_MS;
-                    grid.set(point, Interval { median: value, low: value - tick, high: value + tick });
+                    grid.set(point, Interval::new(value, value - tick, value + tick));
                 }
             }
         }
@@ -149,11 +149,11 @@ impl Grid {
         self.times.get(&point).copied()
     }
 
-    /// Time at `a` over time at `b`.
+    /// Time at `a` over time at `b`. Over a printed time of a tick or less, which may have been none at all, its ends are not known.
     pub(super) fn ratio(&self, a: Point, b: Point) -> Option<Interval> {
         match self.ratios.get(&(a, b)) {
             Some(ratio) => Some(*ratio),
-            None => Some(quotient(self.time(a)?, self.time(b)?)),
+            None => self.time(a)?.over(self.time(b)?),
         }
     }
 

@@ -21,7 +21,7 @@ use printed::PAPER;
 use process::{Place, Trials};
 use programs::{Program, Programs};
 use sealwright::Isa;
-use sealwright_measure::Meter;
+use sealwright_measure::{FEWEST, Meter};
 
 use crate::{
     attacked,
@@ -90,7 +90,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         }
     }
 
-    let meter = if quick { Meter::quick().rounds(5, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let at_most = |quick_ms, full_ms| Duration::from_millis(if quick { quick_ms } else { full_ms });
     let (mut enc, mut seal, mut no_instructions) = (Grid::new(ENC), Grid::new(SEAL), Grid::new(NO_INSTRUCTIONS));
     for size in SIZES {
@@ -132,7 +132,7 @@ fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::R
     let scope = |isa: &Isa| format!("library, {}", isa.name());
     let mut grids: Vec<(Isa, Grid)> = levels.iter().map(|isa| (*isa, Grid::new(scope(isa)))).collect();
     let (slow, fast) = if levels.len() > 1 { levels.split_at(1) } else { levels.split_at(0) };
-    let meter = if quick { Meter::quick().rounds(3, 2000) } else { Meter::full().rounds(11, 2000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 2000) } else { Meter::full().rounds(11, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 300 } else { 4000 }));
     let lanes = |levels: &[Isa]| levels.iter().map(|&isa| Lane { isa, kind: Content::Text }).collect::<Vec<_>>();
     let mut fast_lanes = lanes(fast);

@@ -1,6 +1,6 @@
 //! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
 
-use sealwright_measure::Interval;
+use sealwright_measure::{Interval, Verdict};
 
 use super::{
     grid::{Direction, Grid, Mode, Point, SIZES},
@@ -34,7 +34,8 @@ pub(super) fn summary(measured: &Measured<'_>) -> String {
     );
     if let Some(ratio) = measured.no_instructions.gcm_to_cbc(LARGEST) {
         let best = measured.best().and_then(|grid| grid.gcm_to_cbc(LARGEST));
-        if ratio.low > 1.0 && best.is_some_and(|best| best.high < 1.0) {
+        let other = best.is_some_and(|best| Verdict::below(best, 1.0) == Verdict::Holds);
+        if other && Verdict::above(ratio, 1.0) == Verdict::Holds {
             text +=
                 " So which mode is faster depends on the instructions that the machine has and that the software uses.";
         }

@@ -33,7 +33,7 @@ pub(super) fn quantities(measured: &Measured<'_>) -> Vec<Quantity> {
         let sse = measured.library.iter().find(|(isa, _)| isa.name() == "sse").map(|(_, grid)| grid);
         for (size, sse) in SIZES.into_iter().zip(std::iter::repeat(sse).flatten()) {
             let time = |grid: &Grid| grid.time(text(size, Direction::Encrypt));
-            let ratio = time(best).zip(time(sse)).map(|(best, sse)| crate::quantity::quotient(best, sse));
+            let ratio = time(best).zip(time(sse)).and_then(|(best, sse)| best.over(sse));
             add.add(format!("CBC encrypt, best level : sse/{size}"), ratio);
         }
     }

@@ -14,7 +14,7 @@ fn grid(share: f64, time: impl Fn(Point) -> f64) -> Grid {
         for mode in Mode::ALL {
             let point = Point { kind, size, mode, direction };
             let median = time(point);
-            let interval = Interval { median, low: median * (1.0 - share), high: median * (1.0 + share) };
+            let interval = Interval::new(median, median * (1.0 - share), median * (1.0 + share));
             grid.set(point, interval);
         }
     }

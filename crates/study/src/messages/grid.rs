@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use sealwright_measure::{Comparison, Interval};
 
-use crate::{amount, paper::Paper, quantity::quotient};
+use crate::{amount, paper::Paper};
 
 /// A message's length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,8 +90,7 @@ impl Grid {
         for size in SIZES {
             let value = |column| paper.table("times").and_then(|table| table.value(&size.to_string(), column));
             if let (Some(rkc), Some(gcm)) = (value(0), value(1)) {
-                let near =
-                    |ms: f64| Interval { median: ms, low: ms - PRINTED_TO_MS, high: ms + PRINTED_TO_MS }.scale(1e3);
+                let near = |ms: f64| Interval::new(ms, ms - PRINTED_TO_MS, ms + PRINTED_TO_MS).scale(1e3);
                 grid.set(size, near(rkc), near(gcm));
             }
         }
@@ -100,7 +99,9 @@ impl Grid {
 
     /// Sets times measured apart.
     pub(super) fn set(&mut self, size: Size, rkc: Interval, gcm: Interval) {
-        self.points.insert(size, Against { rkc, gcm, ratio: quotient(rkc, gcm) });
+        if let Some(ratio) = rkc.over(gcm) {
+            self.points.insert(size, Against { rkc, gcm, ratio });
+        }
     }
 
     /// Takes the two out of a comparison, if they are in it.

@@ -17,7 +17,7 @@ use grid::{Grid, SIZES, Size};
 use measured::{Measured, PRINTED};
 use printed::PAPER;
 use sealwright::Isa;
-use sealwright_measure::{Candidate, Comparison, Meter};
+use sealwright_measure::{Candidate, Comparison, FEWEST, Meter};
 use timed::Way;
 
 use crate::{
@@ -71,7 +71,7 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
         return Err(io::Error::other("no instruction-set level"));
     };
     progress.expect(SIZES.len() + 2 * parts::SIZES.len());
-    let meter = if quick { Meter::quick().rounds(5, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let meter = meter.budget(Duration::from_millis(if quick { 170 } else { 2000 }));
     let mut measured = Measured {
         printed: Grid::printed(&PAPER, PRINTED),

@@ -1,7 +1,6 @@
 //! The figures that the paper's claims are about, by name.
 
 use sealwright::Isa;
-use sealwright_measure::Interval;
 
 use super::{
     grid::{Grid, LARGEST_PRINTED, SMALLEST_PRINTED, Size},
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     plain_rkc,
-    quantity::{Kind, Quantities, Quantity, quotient},
+    quantity::{Kind, Quantities, Quantity},
 };
 
 /// The circumstance of what follows from definitions.
@@ -83,10 +82,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
 fn of_parts(parts: &Parts, add: &mut Quantities<'_>) {
     let Parts { size, drbg, total, tag, gcm, .. } = parts;
     // What is left after preparation: everything but the generator
-    let rest = Interval { median: total.median - drbg.median, low: total.low - drbg.high, high: total.high - drbg.low };
-    if rest.low > 0.0 {
-        add.add(format!("hash of the tag : sealing after preparation/{size}"), quotient(*tag, rest));
-    }
+    add.add(format!("hash of the tag : sealing after preparation/{size}"), tag.over(total.less(*drbg)));
     add.add(format!("cycles of a byte/GCM/{size}"), *gcm);
     add.add(format!("cycles of a byte/RKC/{size}"), *total);
 }

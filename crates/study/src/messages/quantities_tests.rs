@@ -1,5 +1,8 @@
 #![allow(clippy::unwrap_used)]
-use sealwright_measure::Verdict::{self, CannotBeTold, DoesNotHold, Holds};
+use sealwright_measure::{
+    Interval,
+    Verdict::{self, CannotBeTold, DoesNotHold, Holds},
+};
 
 use super::{super::grid::SIZES, *};
 use crate::{judgement::judge, messages::printed::PAPER};
@@ -9,7 +12,7 @@ fn grid(share: f64, ratio: impl Fn(u64) -> f64) -> Grid {
     let mut grid = Grid::new("made up");
     for size in SIZES {
         let rkc = ratio(size.0);
-        let rkc = Interval { median: rkc, low: rkc * (1.0 - share), high: rkc * (1.0 + share) };
+        let rkc = Interval::new(rkc, rkc * (1.0 - share), rkc * (1.0 + share));
         grid.set(size, rkc, Interval::exact(1.0));
     }
     grid

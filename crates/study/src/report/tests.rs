@@ -20,7 +20,7 @@ use crate::{
 fn results() -> Results {
     let paper = by_name("files").map(Study::paper).unwrap();
     let mut table = Table::new("Times & <ratios>", [Column::text("file"), Column::number("ours").unit("ms")]);
-    table.row([Cell::text("a<b"), Cell::interval(Interval { median: 1.0, low: 0.9, high: 1.1 }, 2)]);
+    table.row([Cell::text("a<b"), Cell::interval(Interval::new(1.0, 0.9, 1.1), 2)]);
     let claims =
         paper.claims.iter().zip([Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].into_iter().cycle());
     let claims = claims.map(|(sentence, verdict)| {
@@ -35,8 +35,7 @@ fn results() -> Results {
         });
         judged
     });
-    let points =
-        [(X::Number(1e5), Interval { median: 2.0, low: 1.5, high: 3.0 }), (X::Number(1e6), Interval::exact(4.0))];
+    let points = [(X::Number(1e5), Interval::new(2.0, 1.5, 3.0)), (X::Number(1e6), Interval::exact(4.0))];
     let outcome = Outcome {
         summary: "GCM <wins> & loses".into(),
         claims: claims.collect(),

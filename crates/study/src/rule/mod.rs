@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `{x}` stands for any text without `/`, the same wherever it has the same name. Each figure that fits is a case. `over` pairs
-//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow.
+//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow. A figure that was found once,
+//! of too few rounds, or over another that may be zero is a case that cannot be told.
 //!
 //! **Many cases.** A claim of twenty cases would be refuted by chance more often than in one of twenty repetitions, if every
 //! 95 % interval could refute it. So the case that decides for all (one that fails where every case must hold, one that
@@ -20,7 +21,7 @@ mod parse;
 mod pattern;
 
 use schemars::JsonSchema;
-use sealwright_measure::{Interval, Verdict};
+use sealwright_measure::{Basis, Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
 pub use self::parse::RuleError;
@@ -28,7 +29,7 @@ use self::{
     parse::{Clause, Clauses, HowMany, Term, Test},
     pattern::{Captures, Pattern},
 };
-use crate::quantity::{Kind, Quantity, quotient};
+use crate::quantity::{Kind, Quantity};
 
 /// A paper's number and what it is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -109,8 +110,8 @@ impl Place {
 /// A case under trial.
 struct Tried {
     case: Case,
-    /// Found only once although it varies.
-    once: bool,
+    /// Whether a verdict may rest on it.
+    tells: bool,
     kind: Kind,
 }
 
@@ -162,7 +163,7 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
     let place = |(ours, [low, high]): &(Tried, [f64; 2])| {
         let figure = ours.case.figure.one_of(pairs.len());
         match () {
-            () if ours.once => Place::Unknown,
+            () if !ours.tells => Place::Unknown,
             () if *low > figure.high => Place::Above,
             () if *high < figure.low => Place::Below,
             () => Place::Inside,
@@ -178,7 +179,13 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
         let (ours, theirs) = (ours.case.figure.median, f64::midpoint(*low, *high));
         if ours > 0.0 && theirs > 0.0 { (ours / theirs).ln().abs() } else { (ours - theirs).abs() }
     };
-    let (farthest, printed) = pairs.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    // Of those whose spread is known, if there are any
+    let order = |pair: &(Tried, [f64; 2])| (pair.0.tells, far(pair));
+    let farthest = pairs.iter().max_by(|a, b| {
+        let ((first, near), (second, other)) = (order(a), order(b));
+        first.cmp(&second).then(near.total_cmp(&other))
+    });
+    let (farthest, printed) = farthest?;
     Some((Magnitude { place: overall, cases, printed: *printed, deciding: farthest.case.clone() }, kind))
 }
 
@@ -213,19 +220,33 @@ fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
     let mut cases = Vec::new();
     let finite = |figure: &Interval| figure.low.is_finite() && figure.high.is_finite();
     for (quantity, captures) in fitting(&term.figure, &Captures::new()) {
-        let Quantity { name, figure, once, kind, .. } = quantity;
+        let tells = quantity.tells();
+        let Quantity { name, figure, kind, .. } = quantity;
         let Some(over) = &term.over else {
-            cases.push(Tried { case: Case { name, figure }, once, kind });
+            cases.push(Tried { case: Case { name, figure }, tells, kind });
             continue;
         };
         for (under, _) in fitting(over, &captures).into_iter().filter(|(under, _)| under.name != name) {
-            let case = Case { name: format!("{name} over {}", under.name), figure: quotient(figure, under.figure) };
-            cases.push(Tried { case, once: once || under.once, kind: kind.min(under.kind) });
+            let Some(case) = quotient(&name, figure, &under) else { continue };
+            let tells = tells && under.tells() && case.figure.tells();
+            cases.push(Tried { case, tells, kind: kind.min(under.kind) });
         }
     }
-    // Over nothing there is no quotient
     cases.retain(|tried: &Tried| finite(&tried.case.figure));
     cases
+}
+
+/// One figure over another; `None` over exactly nothing. A middle of nothing with ends on both sides gives no figure to show, so the
+/// other one is shown.
+fn quotient(name: &str, figure: Interval, under: &Quantity) -> Option<Case> {
+    match figure.over(under.figure) {
+        Some(figure) => Some(Case { name: format!("{name} over {}", under.name), figure }),
+        None if under.figure.low == under.figure.high => None,
+        None => {
+            let figure = Interval { basis: Basis::Open, ..under.figure };
+            Some(Case { name: format!("{}, which {name} is divided by", under.name), figure })
+        }
+    }
 }
 
 /// One clause; `None` without a case.
@@ -250,7 +271,7 @@ fn judge(clause: &Clause, here: &[&Quantity]) -> Option<(Direction, Kind)> {
 }
 
 fn verdict(clause: &Clause, tried: &Tried, cases: usize) -> Verdict {
-    if tried.once {
+    if !tried.tells {
         return Verdict::CannotBeTold;
     }
     let test = |interval: Interval| match clause.test {

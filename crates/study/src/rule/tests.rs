@@ -4,7 +4,7 @@ use Verdict::{CannotBeTold, DoesNotHold, Holds};
 use super::*;
 
 fn quantity(name: &str, low: f64, high: f64) -> Quantity {
-    let figure = Interval { median: f64::midpoint(low, high), low, high };
+    let figure = Interval::new(f64::midpoint(low, high), low, high);
     Quantity { name: name.into(), scope: "here".into(), kind: Kind::Measured, figure, once: false }
 }
 
@@ -106,4 +106,65 @@ fn magnitudes_of_many_cases_name_the_farthest() {
     // The paper's own figures are not compared with themselves
     assert!(magnitude("'a/{x}'", None, Some("paper"), &all, "paper").unwrap().is_none());
     assert_eq!(scopes(&all), ["here", "paper"]);
+}
+
+#[test]
+fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
+    // The quotient may be anything, also less than 1; as ends, 2 / 3 and 4 / -1 stood the wrong way round
+    let through = [quantity("a/1", 2.0, 4.0), quantity("b/1", -1.0, 3.0)];
+    for rule in
+        ["every 'a/{x}' over 'b/{x}' > 0.5", "every 'a/{x}' over 'b/{x}' < 0.1", "some 'a/{x}' over 'b/{x}' > 0.5"]
+    {
+        assert_eq!(found(rule, &through).0, CannotBeTold, "{rule}");
+    }
+    let (number, _) = magnitude("'a/{x}' over 'b/{x}'", Some([9.0, 9.0]), None, &through, "here").unwrap().unwrap();
+    assert_eq!((number.place, number.cases), (Place::Unknown, [0, 0, 0, 1]));
+    // With others that hold it is open, too: it is not left out
+    let mut two = vec![exact("a/2", 2.0), exact("b/2", 1.0)];
+    assert_eq!(found("every 'a/{x}' over 'b/{x}' > 1", &two).0, Holds);
+    two.extend(through);
+    let (verdict, cases, _) = found("every 'a/{x}' over 'b/{x}' > 1", &two);
+    assert_eq!((verdict, cases), (CannotBeTold, [1, 0, 1]));
+    let json = serde_json::to_string(&direction("every 'a/{x}' over 'b/{x}' > 1", &two, "here").unwrap().unwrap().0);
+    assert!(!json.unwrap().contains("null"), "a file cannot hold what is not finite");
+}
+
+#[test]
+fn a_middle_of_nothing_decides_nothing_either() {
+    let through = [exact("a", 2.0), quantity("b", -1.0, 1.0)];
+    assert_eq!(found("every 'a' over 'b' > 0.5", &through).0, CannotBeTold);
+    // Exactly nothing is not divided by
+    assert!(direction("every 'a' over 'b' > 1", &[exact("a", 2.0), exact("b", 0.0)], "here").unwrap().is_none());
+}
+
+#[test]
+fn what_is_divided_may_be_negative() {
+    let two = [quantity("a", -2.0, -1.0), quantity("b", 1.0, 2.0)];
+    assert_eq!(found("every 'a' over 'b' > -1.5", &two).0, CannotBeTold, "from -2 to -0.5");
+    assert_eq!(found("every 'a' over 'b' from -2 to -0.5", &two).0, Holds);
+    assert_eq!(found("every 'b' over 'a' from -2 to -0.5", &two).0, Holds);
+}
+
+#[test]
+fn a_figure_of_few_rounds_decides_nothing() {
+    let mut one = [exact("a", 2.0)];
+    one[0].figure = Interval::of(&[2.0, 2.0, 2.1], 1).unwrap();
+    assert_eq!(found("every 'a' > 1", &one).0, CannotBeTold);
+    let (number, _) = magnitude("'a'", Some([9.0, 9.0]), None, &one, "here").unwrap().unwrap();
+    assert_eq!(number.place, Place::Unknown);
+}
+
+#[test]
+fn three_seeds_need_students_quantiles_to_refute() {
+    // Six cases of three seeds: 2.53 times as wide, not 1.35 times
+    let all: Vec<Quantity> = (0..6)
+        .map(|x| {
+            let figure = Interval::of_starts(&[1.0, 1.3, 1.6], &[1; 3], 1).unwrap();
+            Quantity { figure, ..exact(&format!("a/{x}"), 0.0) }
+        })
+        .collect();
+    let high = all[0].figure.high;
+    let beyond = |times: f64| 1.3 + (high - 1.3) * times;
+    let verdict = |bound: f64| found(&format!("every 'a/{{x}}' > {bound}"), &all).0;
+    assert_eq!([beyond(1.05), beyond(2.4), beyond(2.65)].map(verdict), [CannotBeTold, CannotBeTold, DoesNotHold]);
 }

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use sealwright::Isa;
-use sealwright_measure::{Candidate, Interval, Meter};
+use sealwright_measure::{Candidate, FEWEST, Interval, Meter};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::{
@@ -33,7 +33,7 @@ const KINDS: [(Kind, Strategy); 3] =
     [(SchemeKind::Gscm, Strategy::T64k), (SchemeKind::GcmPre, Strategy::T4k), (SchemeKind::GcmOn, Strategy::T4k)];
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
-    let meter = if quick { Meter::quick().rounds(5, 400) } else { Meter::full().rounds(15, 2000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 400) } else { Meter::full().rounds(15, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 200 } else { 3000 }));
     // Tables of 64 KB in both directions: 128 KiB a client
     by(&meter, if quick { 300 } else { 1000 }, progress)

@@ -14,7 +14,7 @@ use super::{
     speed::{LENGTHS, Point},
     tables,
 };
-use crate::quantity::{Kind, Quantities, Quantity, quotient};
+use crate::quantity::{Kind, Quantities, Quantity};
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own tables";
@@ -80,7 +80,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let packet = first.and_then(|clients| measured.speed.at(measured.best, pre, clients, LENGTHS[0]));
     if let (Ok(page), Some(packet)) = (&measured.page, packet) {
         let mut add = Quantities::new(&mut all, "pages of a file, past the system's cache", Kind::Measured);
-        add.add("time to read a page : time of a packet", quotient(*page, packet.forward));
+        add.add("time to read a page : time of a packet", page.over(packet.forward));
     }
     all
 }
@@ -103,25 +103,26 @@ fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut V
     }
 }
 
-/// Stable clients, each known to a step either way.
+/// Stable clients, each known to a step either way. Each search is done once, and what it finds depends on how busy machine and
+/// disk are meanwhile, so nothing is decided by it.
 fn stable(all: &[Served], add: &mut Quantities<'_>) {
     let near = |served: &Served| {
         let at = |steps: u64| (served.stable + steps * served.step) as f64;
         // Not even one step may be none at all
-        Interval { median: at(0).max(1.0), low: at(0).max(1.0), high: at(1) }
+        Interval::new(at(0).max(1.0), at(0).max(1.0), at(1).max(1.0))
     };
     let gscm = |served: &Served| {
         let kind = SchemeKind::Gscm(Strategy::T64k);
         all.iter().find(|one| one.spec == Spec { kind, ..served.spec } && one.payload == served.payload)
     };
     for served in all.iter().filter(|served| papers().any(|spec| spec == served.spec)) {
-        let ratio = gscm(served).map(|gscm| quotient(near(gscm), near(served)));
-        add.add(format!("stable clients, GSCM : other/{} bytes/{}", served.payload, named(served.spec)), ratio);
+        let ratio = gscm(served).and_then(|gscm| near(gscm).over(near(served)));
+        add.once(format!("stable clients, GSCM : other/{} bytes/{}", served.payload, named(served.spec)), ratio);
     }
     let short = |served: &Served| all.iter().find(|one| one.spec == served.spec && one.payload == LENGTHS[0]);
     for served in all.iter().filter(|served| served.payload == LENGTHS[1]) {
-        let ratio = short(served).map(|short| quotient(near(served), near(short)));
-        add.add(format!("stable clients, 1500 : 40 bytes/{}", named(served.spec)), ratio);
+        let ratio = short(served).and_then(|short| near(served).over(near(short)));
+        add.once(format!("stable clients, 1500 : 40 bytes/{}", named(served.spec)), ratio);
     }
 }
 
@@ -145,7 +146,7 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
             let mut add = Quantities::new(all, format!("{name}, {isa}"), Kind::Measured);
             let at = |kind, clients, bytes| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
             for (clients, bytes) in measured.speed.clients().into_iter().flat_map(|c| LENGTHS.map(|bytes| (c, bytes))) {
-                let over = |kind| Some(over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?));
+                let over = |kind| over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?);
                 add.add(format!("packet : GSCM/pre/{bytes}/{clients}"), over(SchemeKind::GcmPre(own)));
                 add.add(format!("packet : GSCM/on/{bytes}/{clients}"), over(SchemeKind::GcmOn(own)));
             }
@@ -154,8 +155,8 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
 }
 
 /// Time over time; both were measured against the same work without encryption, in the same rounds as it.
-fn over(slow: Point, fast: Point) -> Interval {
-    quotient(slow.ratio, fast.ratio)
+fn over(slow: Point, fast: Point) -> Option<Interval> {
+    slow.ratio.over(fast.ratio)
 }
 
 /// Time over that of GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay without encryption.
@@ -166,13 +167,13 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", Kind::Measured);
     for point in found.points.iter().filter(|point| point.window == network::WINDOW) {
         let fast = at(point, network::WINDOW);
-        add_one(&mut add, point, fast.map(|fast| quotient(point.ratio, fast.ratio)));
+        add_one(&mut add, point, fast.and_then(|fast| point.ratio.over(fast.ratio)));
     }
     if found.unshaped.is_some() {
         let mut add = Quantities::new(all, "one packet under way a computer, 100 Mbit/s computed", Kind::Measured);
         for point in found.points.iter().filter(|point| point.window == 1) {
             let fast = at(point, 1);
-            add_one(&mut add, point, fast.map(|fast| quotient(point.over_the_wire(), fast.over_the_wire())));
+            add_one(&mut add, point, fast.and_then(|fast| point.over_the_wire().over(fast.over_the_wire())));
         }
         return;
     }
@@ -181,7 +182,7 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     for point in &found.points {
         let Line::Shaped(_, ratio) = point.line else { continue };
         let fast = found.shaped(gscm, point.clients, point.bytes);
-        add_one(&mut add, point, fast.map(|(_, fast)| quotient(ratio, fast)));
+        add_one(&mut add, point, fast.and_then(|(_, fast)| ratio.over(fast)));
     }
 }
 
@@ -232,5 +233,23 @@ mod tests {
         // Our records keep no scratch space, so GCM-On(0) takes less than twice a client of GSCM
         assert_eq!(verdict("twice", "records here, all accounted for"), Some(Verdict::DoesNotHold));
         assert!(judged.iter().filter(|one| one.verdicts.is_empty()).count() >= 10);
+    }
+
+    #[test]
+    fn numbers_of_clients_that_were_searched_for_once_decide_nothing() {
+        let served = |name: &str, payload, stable| {
+            let ended = crate::sessions::capacity::Ended::Paging;
+            Served { spec: name.parse().unwrap(), bytes: 128, payload, reported: stable, stable, step: 10, ended }
+        };
+        let all: Vec<Served> = LENGTHS
+            .iter()
+            .flat_map(|&bytes| [served("gscm(64k)", bytes, 900), served("gcm-pre(0)", bytes, 300)])
+            .collect();
+        let mut found = Vec::new();
+        stable(&all, &mut Quantities::new(&mut found, "a server", Kind::Measured));
+        assert!(found.len() >= 3 && found.iter().all(|one| one.once), "{found:?}");
+        let ratio =
+            found.iter().find(|one| one.name == "stable clients, GSCM : other/40 bytes/gcm-pre(0)/128").unwrap();
+        assert!((ratio.figure.median - 3.0).abs() < 1e-9 && ratio.figure.low < 3.0 && ratio.figure.high > 3.0);
     }
 }

@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use sealwright::Isa;
-use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu};
+use sealwright_measure::{Candidate, Clock, FEWEST, Interval, Meter, clock::ThreadCpu};
 use sealwright_session::{Material, Plan, Sessions, Spec, table};
 
 use super::{crowd::material, families::SIZES};
@@ -49,7 +49,7 @@ impl Candidate for Admit {
 
 /// Nanoseconds to admit a client of each of the paper's schemes, 128-bit keys.
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<(Spec, Interval)>> {
-    let meter = if quick { Meter::quick().rounds(5, 200) } else { Meter::full().rounds(15, 2000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 200) } else { Meter::full().rounds(15, 2000) };
     by(&meter.budget(Duration::from_millis(if quick { 400 } else { 4000 })), progress)
 }
 

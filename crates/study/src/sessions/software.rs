@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use sealwright::Block;
-use sealwright_measure::{Candidate, Clock, Interval, Meter, clock::ThreadCpu, random::Random};
+use sealwright_measure::{Candidate, Clock, FEWEST, Interval, Meter, clock::ThreadCpu, random::Random};
 
 use super::{
     speed::LENGTHS,
@@ -102,7 +102,7 @@ fn grid(quick: bool) -> &'static [usize] {
 }
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
-    let meter = if quick { Meter::quick().rounds(5, 200) } else { Meter::full().rounds(9, 1000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 200) } else { Meter::full().rounds(9, 1000) };
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 300 } else { 3000 }));
     let mut points = Vec::new();
     for &clients in grid(quick) {

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use sealwright::Isa;
-use sealwright_measure::{Candidate, Interval, Meter};
+use sealwright_measure::{Candidate, FEWEST, Interval, Meter};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::crowd::{self, Crowd, Packets, Work};
@@ -92,7 +92,7 @@ fn lowest() -> Option<Isa> {
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<SpeedPoints> {
     let (numbers, most) = grid(quick);
-    let meter = if quick { Meter::quick().rounds(5, 400) } else { Meter::full().rounds(9, 2000) };
+    let meter = if quick { Meter::quick().rounds(FEWEST, 400) } else { Meter::full().rounds(9, 2000) };
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 120 } else { 3000 }));
     let mut found = SpeedPoints::default();
     for &clients in numbers {

@@ -5,7 +5,7 @@ use super::*;
 use crate::figure::Axis;
 
 fn figure(kind: PlotKind) -> Figure {
-    let y = Interval { median: 2.0, low: 1.5, high: 3.0 };
+    let y = Interval::new(2.0, 1.5, 3.0);
     let x = |name: &str, number| if kind == PlotKind::Lines { X::Number(number) } else { X::Word(name.into()) };
     Figure {
         id: "f".into(),
