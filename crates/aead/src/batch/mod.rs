@@ -1,7 +1,11 @@
 //! Many short messages at once, under many keys or one: AES-GCM.
 
+mod twice;
+
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
+
+use twice::twice;
 
 use crate::{
     error::{KeyLengthError, OpenError, SealError},
@@ -263,24 +267,7 @@ fn check(messages: &[BatchMessage<'_>]) -> Result<(), BatchError> {
             return Err(BatchError::Length { message: i, error: SealError::TextTooLong });
         }
     }
-    let mut order: Vec<_> = messages.iter().map(|message| message.nonce).zip(0..).collect();
-    order.sort_unstable();
-    for same in order.chunk_by(|(a, _), (b, _)| a == b) {
-        for (i, &(_, first)) in same.iter().enumerate() {
-            let key = messages[first].key;
-            if let Some(&(_, second)) = same[i + 1..].iter().find(|(_, other)| equal(key, messages[*other].key)) {
-                return Err(BatchError::NonceTwice { first, second });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether two keys are equal, in a time that their lengths decide.
-fn equal(a: &[u8], b: &[u8]) -> bool {
-    let blocks = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
-    let differing = blocks.fold(0, |all, (a, b)| all | (u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)));
-    a.len() == b.len() && differing == 0
+    twice(messages).map_or(Ok(()), |(first, second)| Err(BatchError::NonceTwice { first, second }))
 }
 
 impl fmt::Debug for Batch {
