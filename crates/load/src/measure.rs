@@ -136,7 +136,7 @@ pub fn measure(
     if let Some(clear) = &mut clear {
         clear.bind_clients(workload)?;
     }
-    let rounds = (time.as_secs_f64() / 0.5).round().clamp(5.0, 41.0);
+    let rounds = (time.as_secs_f64() / 0.5).round().clamp(6.0, 41.0);
     let slice_time = time.div_f64(rounds * if clear.is_some() { 2.0 } else { 1.0 });
     let before = scheme.relay.as_ref().map(Relay::counts);
     let mut latency = Histogram::new(3).map_err(io::Error::other)?;
