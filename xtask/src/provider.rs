@@ -31,6 +31,7 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
         steps.skip("OpenSSL provider through EVP", "OpenSSL's headers are needed (Debian: apt install libssl-dev)");
     }
     steps.check("OpenSSL provider under TLS", |_| tls(folder));
+    steps.check("OpenSSL provider under CMS", |_| cms(folder));
     true
 }
 
@@ -120,6 +121,31 @@ impl Tls {
         Ok(Tls { folder: folder.into(), key, certificate, settings, text })
     }
 
+    /// Runs `openssl cms` on `input`, whose ciphers are ours or OpenSSL's; `None` if it fails, whatever it wrote until then.
+    fn cms(&self, words: &[&str], input: &[u8], ours: bool) -> Result<Option<Vec<u8>>, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let [from, to, key] = ["cms.in", "cms.out", "cms.key"].map(|name| self.folder.join(name));
+        let certificate = self.folder.join("cms.pem");
+        if !certificate.exists() {
+            // The key of TLS is one for signatures; this kind of key needs no settings of its own here.
+            let mut make = Command::new("openssl");
+            make.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=cms", "-keyout"]);
+            said(make.arg(&key).arg("-out").arg(&certificate))?;
+        }
+        fs::write(&from, input).map_err(failed)?;
+        let mut run = Command::new("openssl");
+        run.arg("cms").args(words).arg("-in").arg(&from).arg("-out").arg(&to);
+        match words.contains(&"-encrypt") {
+            true => run.args(["-outform", "DER", "-recip"]).arg(&certificate),
+            false => run.args(["-inform", "DER", "-recip"]).arg(&certificate).arg("-inkey").arg(&key),
+        };
+        if ours {
+            run.env("OPENSSL_CONF", &self.settings);
+        }
+        let ended = run.stdin(Stdio::null()).output().map_err(failed)?;
+        if ended.status.success() { fs::read(&to).map(Some).map_err(failed) } else { Ok(None) }
+    }
+
     /// The folder with the file that is fetched, `/file`.
     pub(crate) fn www(&self) -> PathBuf {
         self.folder.join("www")
@@ -180,6 +206,46 @@ fn exchange(tls: &Tls, ours_serves: bool, offer: Offer) -> Result<(), String> {
     let fetched = tls.fetch(port, offer, !ours_serves);
     drop(server);
     fetched
+}
+
+/// Messages of CMS, whose text `openssl cms` reads in pieces of 4 KiB and whose tag it asks for at the end alone: what ours cannot open and
+/// what is forged must fail, not look like a text of zeros or of nothing.
+fn cms(folder: &Path) -> Checked {
+    let (mut wrong, mut right) = (Vec::new(), 0);
+    let done = Tls::new(folder).and_then(|tls| {
+        for len in [0, 1, 3000, 4096, 4097, 8192, 300_000] {
+            let text: Vec<u8> = (0..len).map(|at: usize| b'a' + (at % 23) as u8).collect();
+            for ours_seals in [true, false] {
+                let message = tls.cms(&["-encrypt", "-binary", "-aes-256-gcm"], &text, ours_seals)?;
+                let message = message.ok_or_else(|| format!("{len} bytes are not encrypted"))?;
+                let mut forged = message.clone();
+                // The last byte of the text, or one of the tag behind it.
+                let at = forged.len() - if len == 0 { 5 } else { 19 };
+                forged[at] ^= 4;
+                for (ours, genuine, message) in
+                    [(true, true, &message), (true, false, &forged), (false, true, &message), (false, false, &forged)]
+                {
+                    let opened = tls.cms(&["-decrypt"], message, ours)?;
+                    let as_expected = match (ours, genuine, &opened) {
+                        (_, false, opened) => opened.is_none(),
+                        // In more than one piece, there is none.
+                        (true, true, None) => len >= 4096,
+                        (false, true, None) => false,
+                        (_, true, Some(opened)) => *opened == text,
+                    };
+                    if as_expected {
+                        right += 1;
+                    } else {
+                        let got = opened.map_or(0, |text| text.len());
+                        wrong.push(format!("{len} bytes, ours {ours}, genuine {genuine}: {got} bytes and no failure"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    });
+    wrong.extend(done.err());
+    Checked::of(wrong, format!("{right} messages, genuine and forged, of one piece and of many"))
 }
 
 /// A port that is free now.

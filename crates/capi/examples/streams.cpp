@@ -26,11 +26,14 @@ template <typename T, auto Free> using Owned = std::unique_ptr<T, Freed<Free>>;
 
 using Bytes = std::vector<std::uint8_t>;
 
-int append(void *state, const std::uint8_t *bytes, std::size_t len)
-{
+// No exception may leave a function that the library calls: it becomes a number here, and the library's error there.
+int append(void *state, const std::uint8_t *bytes, std::size_t len) noexcept
+try {
     auto &to = *static_cast<Bytes *>(state);
     to.insert(to.end(), bytes, bytes + len);
     return 0;
+} catch (...) {
+    return 1;
 }
 
 struct Source {
@@ -38,7 +41,7 @@ struct Source {
     std::size_t at = 0;
 };
 
-int take(void *state, std::uint8_t *bytes, std::size_t len, std::size_t *got)
+int take(void *state, std::uint8_t *bytes, std::size_t len, std::size_t *got) noexcept
 {
     auto &source = *static_cast<Source *>(state);
     *got = std::min(len, source.from.size() - source.at);

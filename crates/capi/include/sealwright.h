@@ -4,7 +4,8 @@
  * sealwright_last_error gives what happened last in the calling thread, in detail.
  *
  * A pointer to bytes may be NULL where its length is 0. Other pointers must not be NULL. Objects are freed by the function that
- * their documentation names; freeing NULL does nothing. A key may be used by several threads at once, a stream or a reader by one
+ * their documentation names; freeing NULL does nothing. A function that makes an object sets *result to NULL first, so that it is
+ * NULL after a call that failed. A key may be used by several threads at once, a stream or a reader by one
  * at a time.
  */
 
@@ -51,7 +52,7 @@ typedef enum {
   SEALWRIGHT_ERROR_EXISTS = 9,
   // The operating system gave no random bytes.
   SEALWRIGHT_ERROR_RANDOM = 10,
-  // The stream was finished, or an earlier error ended it.
+  // The stream was finished, or an earlier error ended it, or it was begun before the process was forked.
   SEALWRIGHT_ERROR_ENDED = 11,
   // Any other.
   SEALWRIGHT_ERROR_OTHER = 12,
@@ -76,7 +77,7 @@ typedef struct sealwright_sealer sealwright_sealer;
 
 // A message of a batch.
 typedef struct {
-  // SEALWRIGHT_NONCE_LEN bytes.
+  // SEALWRIGHT_NONCE_LEN bytes. Sealing, they are another message's in no batch under this key.
   const uint8_t *nonce;
   // Associated data: authenticated, not encrypted.
   const uint8_t *ad;
@@ -86,16 +87,19 @@ typedef struct {
   const uint8_t *input;
   // Its length in bytes.
   size_t input_len;
-  // Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`.
+  // Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
+  // not lie over `ad`.
   uint8_t *output;
   // Set by the call: 0, or the number of this message's error.
   int error;
 } sealwright_message;
 
-// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed.
+// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
+// would go through frames of the library, which is undefined.
 typedef int (*sealwright_write)(void *state, const uint8_t *bytes, size_t len);
 
-// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed.
+// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
+// must return, as a function that writes must.
 typedef int (*sealwright_read)(void *state, uint8_t *bytes, size_t len, size_t *got);
 
 #ifdef __cplusplus
@@ -122,7 +126,8 @@ int sealwright_key_new(const char *suite,
 void sealwright_key_free(sealwright_key *key);
 
 // Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
-// it. The nonce of SEALWRIGHT_NONCE_LEN bytes must never be used twice with one key.
+// it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT. The nonce of SEALWRIGHT_NONCE_LEN bytes must never
+// be used twice with one key.
 int sealwright_seal(const sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
@@ -133,7 +138,7 @@ int sealwright_seal(const sealwright_key *key,
                     uint8_t *message);
 
 // Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
-// `text` may be `message`, or overlap it.
+// `text` may be `message`, or overlap it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT.
 int sealwright_open(const sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
@@ -143,14 +148,21 @@ int sealwright_open(const sealwright_key *key,
                     size_t message_len,
                     uint8_t *text);
 
-// Seals each of `messages` and sets its error. Returns the first error.
-int sealwright_seal_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
+// Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
+// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
+int sealwright_seal_batch(const sealwright_key *key,
+                          sealwright_message *messages,
+                          size_t count);
 
-// Opens each of `messages` and sets its error: one that is not authentic stops no other. Returns the first error.
-int sealwright_open_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
+// Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
+// output must not lie over what a later message reads, except for its nonce.
+int sealwright_open_batch(const sealwright_key *key,
+                          sealwright_message *messages,
+                          size_t count);
 
 // Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
-// sealed stream goes to `write`, called with `state`.
+// sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
+// would seal another text under the same nonces.
 int sealwright_sealer_new(const char *suite,
                           const uint8_t *key,
                           size_t key_len,
@@ -179,8 +191,8 @@ int sealwright_opener_new(const char *suite,
                           void *state,
                           sealwright_opener **result);
 
-// Puts at most `len` bytes of authentic text to `text`, and how many to `got`: 0 at the end, which is proven then. Until then the
-// stream may still turn out to be cut off.
+// Puts at most `len` bytes of authentic text, at least 1, to `text`, and how many to `got`: 0 at the end, which is proven then. Until then
+// the stream may still turn out to be cut off.
 int sealwright_opener_read(sealwright_opener *opener,
                            uint8_t *text,
                            size_t len,

@@ -39,7 +39,7 @@ pub enum SealwrightError {
     SealwrightErrorExists = 9,
     /// The operating system gave no random bytes.
     SealwrightErrorRandom = 10,
-    /// The stream was finished, or an earlier error ended it.
+    /// The stream was finished, or an earlier error ended it, or it was begun before the process was forked.
     SealwrightErrorEnded = 11,
     /// Any other.
     SealwrightErrorOther = 12,
@@ -107,6 +107,10 @@ pub(crate) struct Failed {
 impl Failed {
     pub(crate) fn argument(what: &str) -> Failed {
         Failed { number: Argument, text: what.into() }
+    }
+
+    pub(crate) fn ended(what: &str) -> Failed {
+        Failed { number: Ended, text: what.into() }
     }
 
     fn of(number: SealwrightError, error: impl ToString) -> Failed {

@@ -9,7 +9,7 @@ use sealwright_file::{Input, Key, Opening, Output, Place, Sealing, pooled, threa
 
 use crate::{
     error::{Failed, guard},
-    pointer::{borrow, bytes, free, give, text},
+    pointer::{borrow, bytes, clear, free, give, text},
 };
 
 /// For sealwright_file_seal and sealwright_file_open: replace an output that exists.
@@ -29,7 +29,10 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
     result: *mut *mut SealwrightFileKey,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
-    guard(|| unsafe { give(result, SealwrightFileKey(Key::raw(bytes(key, key_len, "the key")?))) })
+    guard(|| unsafe {
+        clear(result)?;
+        give(result, SealwrightFileKey(Key::raw(bytes(key, key_len, "the key")?)))
+    })
 }
 
 /// A passphrase of `len` bytes.
@@ -40,14 +43,20 @@ pub unsafe extern "C" fn sealwright_file_key_passphrase(
     result: *mut *mut SealwrightFileKey,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
-    guard(|| unsafe { give(result, SealwrightFileKey(Key::passphrase(bytes(passphrase, len, "the passphrase")?)?)) })
+    guard(|| unsafe {
+        clear(result)?;
+        give(result, SealwrightFileKey(Key::passphrase(bytes(passphrase, len, "the passphrase")?)?))
+    })
 }
 
 /// The raw key in a key file, which only its owner may be able to read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *mut *mut SealwrightFileKey) -> c_int {
     // SAFETY: the header says what the pointers must be.
-    guard(|| unsafe { give(result, SealwrightFileKey(Key::read_file(Path::new(text(path, "the path")?))?)) })
+    guard(|| unsafe {
+        clear(result)?;
+        give(result, SealwrightFileKey(Key::read_file(Path::new(text(path, "the path")?))?))
+    })
 }
 
 /// Frees and wipes a key.

@@ -6,7 +6,7 @@ use sealwright::{Aead, Suite};
 
 use crate::{
     error::{Failed, SealwrightError, guard},
-    pointer::{borrow, bytes, bytes_mut, copy, free, give, text},
+    pointer::{apart, borrow, bytes, bytes_mut, clear, copy, free, give, text},
 };
 
 /// Bytes that a sealed message is longer than its text.
@@ -22,7 +22,7 @@ pub struct SealwrightKey(Box<dyn Aead>);
 #[repr(C)]
 #[allow(missing_debug_implementations, reason = "it is made of pointers")]
 pub struct SealwrightMessage {
-    /// SEALWRIGHT_NONCE_LEN bytes.
+    /// SEALWRIGHT_NONCE_LEN bytes. Sealing, they are another message's in no batch under this key.
     pub nonce: *const u8,
     /// Associated data: authenticated, not encrypted.
     pub ad: *const u8,
@@ -32,7 +32,8 @@ pub struct SealwrightMessage {
     pub input: *const u8,
     /// Its length in bytes.
     pub input_len: usize,
-    /// Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`.
+    /// Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
+    /// not lie over `ad`.
     pub output: *mut u8,
     /// Set by the call: 0, or the number of this message's error.
     pub error: c_int,
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn sealwright_key_new(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        clear(result)?;
         let suite: Suite = text(suite, "the suite")?.parse()?;
         give(result, SealwrightKey(suite.aead(bytes(key, key_len, "the key")?)?))
     })
@@ -62,7 +64,8 @@ pub unsafe extern "C" fn sealwright_key_free(key: *mut SealwrightKey) {
 }
 
 /// Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
-/// it. The nonce of SEALWRIGHT_NONCE_LEN bytes must never be used twice with one key.
+/// it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT. The nonce of SEALWRIGHT_NONCE_LEN bytes must never
+/// be used twice with one key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal(
     key: *const SealwrightKey,
@@ -77,13 +80,13 @@ pub unsafe extern "C" fn sealwright_seal(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         let key = borrow(key, "the key")?;
-        let nonce = bytes(nonce, nonce_len, "the nonce")?;
-        seal(key, nonce, bytes(ad, ad_len, "the associated data")?, text, text_len, message)
+        let nonce = taken(bytes(nonce, nonce_len, "the nonce")?)?;
+        seal(key, &nonce, bytes(ad, ad_len, "the associated data")?, text, text_len, message)
     })
 }
 
 /// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
-/// `text` may be `message`, or overlap it.
+/// `text` may be `message`, or overlap it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open(
     key: *const SealwrightKey,
@@ -98,12 +101,13 @@ pub unsafe extern "C" fn sealwright_open(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         let key = borrow(key, "the key")?;
-        let nonce = bytes(nonce, nonce_len, "the nonce")?;
-        open(key, nonce, bytes(ad, ad_len, "the associated data")?, message, message_len, text)
+        let nonce = taken(bytes(nonce, nonce_len, "the nonce")?)?;
+        open(key, &nonce, bytes(ad, ad_len, "the associated data")?, message, message_len, text)
     })
 }
 
-/// Seals each of `messages` and sets its error. Returns the first error.
+/// Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
+/// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_batch(
     key: *const SealwrightKey,
@@ -111,10 +115,11 @@ pub unsafe extern "C" fn sealwright_seal_batch(
     count: usize,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
-    unsafe { batch(key, messages, count, seal) }
+    unsafe { batch(key, messages, count, seal, true) }
 }
 
-/// Opens each of `messages` and sets its error: one that is not authentic stops no other. Returns the first error.
+/// Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
+/// output must not lie over what a later message reads, except for its nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_batch(
     key: *const SealwrightKey,
@@ -122,13 +127,21 @@ pub unsafe extern "C" fn sealwright_open_batch(
     count: usize,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
-    unsafe { batch(key, messages, count, open) }
+    unsafe { batch(key, messages, count, open, false) }
 }
 
-/// What a message is put through.
-type Work = unsafe fn(&SealwrightKey, &[u8], &[u8], *const u8, usize, *mut u8) -> Result<(), Failed>;
+type Nonce = [u8; SEALWRIGHT_NONCE_LEN];
 
-unsafe fn batch(key: *const SealwrightKey, messages: *mut SealwrightMessage, count: usize, work: Work) -> c_int {
+/// What a message is put through.
+type Work = unsafe fn(&SealwrightKey, &Nonce, &[u8], *const u8, usize, *mut u8) -> Result<(), Failed>;
+
+unsafe fn batch(
+    key: *const SealwrightKey,
+    messages: *mut SealwrightMessage,
+    count: usize,
+    work: Work,
+    sealing: bool,
+) -> c_int {
     let mut first = SealwrightError::SealwrightOk as c_int;
     // SAFETY: the header says what the pointers must be.
     let called = guard(|| unsafe {
@@ -136,10 +149,19 @@ unsafe fn batch(key: *const SealwrightKey, messages: *mut SealwrightMessage, cou
         if messages.is_null() && count > 0 {
             return Err(Failed::argument("the messages are NULL"));
         }
-        for at in 0..count {
+        // All are read before anything is written: those that are compared are those that are used.
+        let nonces: Vec<Option<Nonce>> =
+            (0..count).map(|at| (*messages.add(at)).nonce.cast::<Nonce>().as_ref().copied()).collect();
+        if sealing && come_twice(&nonces) {
+            (0..count).for_each(|at| (*messages.add(at)).error = SealwrightError::SealwrightErrorArgument as c_int);
+            return Err(Failed::argument(
+                "two messages have the same nonce; none was sealed, as each needs a nonce of its own",
+            ));
+        }
+        for (at, nonce) in nonces.iter().enumerate() {
             let message = &mut *messages.add(at);
             message.error = guard(|| {
-                let nonce = bytes(message.nonce, SEALWRIGHT_NONCE_LEN, "the nonce")?;
+                let nonce = nonce.as_ref().ok_or_else(|| Failed::argument("the nonce is NULL"))?;
                 let ad = bytes(message.ad, message.ad_len, "the associated data")?;
                 work(key, nonce, ad, message.input, message.input_len, message.output)
             });
@@ -152,14 +174,20 @@ unsafe fn batch(key: *const SealwrightKey, messages: *mut SealwrightMessage, cou
     if called == 0 { first } else { called }
 }
 
-/// A wrong nonce is found before anything is written, and is no forgery.
-fn nonce_len(nonce: &[u8]) -> Result<(), Failed> {
-    if nonce.len() == SEALWRIGHT_NONCE_LEN { Ok(()) } else { Err(sealwright::SealError::NonceLength.into()) }
+fn come_twice(nonces: &[Option<Nonce>]) -> bool {
+    let mut sorted: Vec<&Nonce> = nonces.iter().flatten().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|two| two[0] == two[1])
+}
+
+/// A copy of the nonce, over which the output may lie. A wrong one is found before anything is written, and is no forgery.
+fn taken(nonce: &[u8]) -> Result<Nonce, Failed> {
+    nonce.try_into().map_err(|_| sealwright::SealError::NonceLength.into())
 }
 
 unsafe fn seal(
     key: &SealwrightKey,
-    nonce: &[u8],
+    nonce: &Nonce,
     ad: &[u8],
     from: *const u8,
     len: usize,
@@ -167,7 +195,7 @@ unsafe fn seal(
 ) -> Result<(), Failed> {
     let whole =
         len.checked_add(SEALWRIGHT_TAG_LEN).ok_or_else(|| Failed::argument("the text is longer than memory"))?;
-    nonce_len(nonce)?;
+    apart(ad, to, whole, "the associated data")?;
     // SAFETY: the header says what the pointers must be. The slice is made after the text was read for the last time.
     let message = unsafe {
         copy(from, to, len, "the text or the message")?;
@@ -180,14 +208,14 @@ unsafe fn seal(
 
 unsafe fn open(
     key: &SealwrightKey,
-    nonce: &[u8],
+    nonce: &Nonce,
     ad: &[u8],
     from: *const u8,
     len: usize,
     to: *mut u8,
 ) -> Result<(), Failed> {
-    nonce_len(nonce)?;
     let text_len = len.checked_sub(SEALWRIGHT_TAG_LEN).ok_or(sealwright::OpenError)?;
+    apart(ad, to, text_len, "the associated data")?;
     let mut tag = [0; SEALWRIGHT_TAG_LEN];
     // SAFETY: the header says what the pointers must be. The text may lie over the tag, which is therefore taken first.
     let text = unsafe {

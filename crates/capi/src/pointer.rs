@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char},
-    slice,
+    ptr, slice,
 };
 
 use crate::error::Failed;
@@ -35,7 +35,16 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize, what: &str) 
     check(from.is_null() || to.is_null(), len, what)?;
     if len > 0 {
         // SAFETY: the caller's promise; `copy` takes overlapping ranges.
-        unsafe { std::ptr::copy(from, to, len) }
+        unsafe { ptr::copy(from, to, len) }
+    }
+    Ok(())
+}
+
+/// That an output of `len` bytes at `output` leaves `input` as it is, which is read after the output was written to.
+pub(crate) fn apart(input: &[u8], output: *const u8, len: usize, what: &str) -> Result<(), Failed> {
+    let (at, to) = (input.as_ptr() as usize, output as usize);
+    if !input.is_empty() && at < to.saturating_add(len) && to < at.saturating_add(input.len()) {
+        return Err(Failed::argument(&format!("the output lies over {what}; put one of them elsewhere")));
     }
     Ok(())
 }
@@ -77,13 +86,26 @@ pub(crate) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'
     unsafe { pointer.as_mut() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
 }
 
+/// Takes out what is in the place of a result, so that no caller uses it, or frees it again, after a call that failed.
+///
+/// # Safety
+/// `place` must be null, or writable.
+pub(crate) unsafe fn clear<T>(place: *mut *mut T) -> Result<(), Failed> {
+    // SAFETY: the caller's promise.
+    unsafe { place.as_mut() }.map(|place| *place = ptr::null_mut()).ok_or_else(no_place)
+}
+
+fn no_place() -> Failed {
+    Failed::argument("the place of the result is NULL")
+}
+
 /// Hands `object` to the caller.
 ///
 /// # Safety
 /// `place` must be null, or writable.
 pub(crate) unsafe fn give<T>(place: *mut *mut T, object: T) -> Result<(), Failed> {
     // SAFETY: the caller's promise. The place is looked at before the object is given away, which would leave it to nobody.
-    let place = unsafe { borrow_mut(place, "the place of the result") }?;
+    let place = unsafe { place.as_mut() }.ok_or_else(no_place)?;
     *place = Box::into_raw(Box::new(object));
     Ok(())
 }

@@ -11,7 +11,7 @@ use sealwright_file::{Opening, SealedReader};
 use crate::{
     error::guard,
     file::SealwrightFileKey,
-    pointer::{borrow, borrow_mut, bytes, bytes_mut, free, give, text},
+    pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, free, give, text},
 };
 
 /// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
@@ -29,6 +29,7 @@ pub unsafe extern "C" fn sealwright_reader_new(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        clear(result)?;
         let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
         let file = File::open(text(path, "the path")?)?;
         give(result, SealwrightReader(SealedReader::new(file, &opening)?))

@@ -3,6 +3,7 @@
 use std::{
     ffi::{c_char, c_int, c_void},
     io::{self, Read, Write},
+    process,
 };
 
 use sealwright::Suite;
@@ -10,12 +11,14 @@ use sealwright_stream::{Opener, Sealer, StreamError};
 
 use crate::{
     error::{Failed, guard},
-    pointer::{borrow_mut, bytes, bytes_mut, free, give, text},
+    pointer::{borrow_mut, bytes, bytes_mut, clear, free, give, text},
 };
 
-/// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed.
+/// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
+/// would go through frames of the library, which is undefined.
 pub type SealwrightWrite = Option<unsafe extern "C" fn(state: *mut c_void, bytes: *const u8, len: usize) -> c_int>;
-/// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed.
+/// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
+/// must return, as a function that writes must.
 pub type SealwrightRead =
     Option<unsafe extern "C" fn(state: *mut c_void, bytes: *mut u8, len: usize, got: *mut usize) -> c_int>;
 
@@ -57,6 +60,8 @@ pub struct SealwrightSealer {
     sealer: Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>,
     /// Whether a text came in part only.
     cut: bool,
+    /// The process that began it.
+    process: u32,
 }
 
 /// A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
@@ -64,7 +69,8 @@ pub struct SealwrightSealer {
 pub struct SealwrightOpener(Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usize) -> c_int>>);
 
 /// Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
-/// sealed stream goes to `write`, called with `state`.
+/// sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
+/// would seal another text under the same nonces.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_new(
     suite: *const c_char,
@@ -78,11 +84,12 @@ pub unsafe extern "C" fn sealwright_sealer_new(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        clear(result)?;
         let suite: Suite = text(suite, "the suite")?.parse()?;
         let function = write.ok_or_else(|| Failed::argument("write is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
         let sealer = Sealer::new(Caller { function, state }, suite, key, context)?;
-        give(result, SealwrightSealer { sealer, cut: false })
+        give(result, SealwrightSealer { sealer, cut: false, process: process::id() })
     })
 }
 
@@ -111,9 +118,13 @@ pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer)
     })
 }
 
-/// That no text came in part: written again it would be there twice, and an end would make a part of it look whole.
-fn whole(sealer: &SealwrightSealer) -> Result<(), StreamError> {
-    if sealer.cut { Err(StreamError::Ended) } else { Ok(()) }
+/// That no text came in part: written again it would be there twice, and an end would make a part of it look whole. And that the process was
+/// not forked meanwhile: parent and child would seal two texts under one nonce.
+fn whole(sealer: &SealwrightSealer) -> Result<(), Failed> {
+    if sealer.process != process::id() {
+        return Err(Failed::ended("the stream was begun by the process that this one was forked from; begin another"));
+    }
+    if sealer.cut { Err(StreamError::Ended.into()) } else { Ok(()) }
 }
 
 /// Frees a sealer, and wipes what it holds.
@@ -137,6 +148,7 @@ pub unsafe extern "C" fn sealwright_opener_new(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
+        clear(result)?;
         let suite: Suite = text(suite, "the suite")?.parse()?;
         let function = read.ok_or_else(|| Failed::argument("read is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
@@ -148,8 +160,8 @@ pub unsafe extern "C" fn sealwright_opener_new(
     })
 }
 
-/// Puts at most `len` bytes of authentic text to `text`, and how many to `got`: 0 at the end, which is proven then. Until then the
-/// stream may still turn out to be cut off.
+/// Puts at most `len` bytes of authentic text, at least 1, to `text`, and how many to `got`: 0 at the end, which is proven then. Until then
+/// the stream may still turn out to be cut off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_read(
     opener: *mut SealwrightOpener,
@@ -161,6 +173,10 @@ pub unsafe extern "C" fn sealwright_opener_read(
     guard(|| unsafe {
         let (opener, got) = (borrow_mut(opener, "the opener")?, borrow_mut(got, "got")?);
         *got = 0;
+        // To read nothing would look like the end.
+        if len == 0 {
+            return Err(Failed::argument("there is no room for a text; offer at least 1 byte"));
+        }
         *got = opener.0.read(bytes_mut(text, len, "the text")?)?;
         Ok(())
     })

@@ -70,6 +70,95 @@ static void messages(const char *suite, size_t key_len)
     sealwright_key_free(key);
 }
 
+/* An output over the nonce, which serves as it was; and over the associated data, which is refused before anything is written. */
+static void overlaps(const char *suite, size_t key_len)
+{
+    enum { LEN = 40 };
+    sealwright_key *key = NULL;
+    EXPECT(sealwright_key_new(suite, SECRET, key_len, &key), SEALWRIGHT_OK);
+    uint8_t nonce[12], ad[5] = {7, 8, 9}, text[LEN], message[LEN + 16], room[120];
+    for (int i = 0; i < 12; i++)
+        nonce[i] = (uint8_t)(i + 1);
+    memset(text, 'x', LEN);
+    EXPECT(sealwright_seal(key, nonce, 12, ad, 5, text, LEN, message), SEALWRIGHT_OK);
+    for (size_t at = 0; at <= 120 - LEN - 16; at++) {
+        for (int opening = 0; opening < 2; opening++) {
+            size_t len = opening ? LEN : LEN + 16, in = opening ? LEN + 16 : LEN;
+            /* The output is at 20; the nonce before it, in it, or behind it. */
+            memset(room, 0xee, sizeof room);
+            memcpy(room + at, nonce, 12);
+            sealwright_message one = {room + at, ad, 5, opening ? message : text, in, room + 20, 99};
+            int error = opening ? sealwright_open(key, room + at, 12, ad, 5, message, in, room + 20)
+                                : sealwright_seal(key, room + at, 12, ad, 5, text, in, room + 20);
+            EXPECT(error, SEALWRIGHT_OK);
+            EXPECT(memcmp(room + 20, opening ? text : message, len), 0);
+            memcpy(room + at, nonce, 12);
+            EXPECT(opening ? sealwright_open_batch(key, &one, 1) : sealwright_seal_batch(key, &one, 1), SEALWRIGHT_OK);
+            EXPECT(memcmp(room + 20, opening ? text : message, len), 0);
+            /* The associated data likewise. */
+            memset(room, 0xee, sizeof room);
+            memcpy(room + at, ad, 5);
+            int wanted = at + 5 > 20 && at < 20 + len ? SEALWRIGHT_ERROR_ARGUMENT : SEALWRIGHT_OK;
+            error = opening ? sealwright_open(key, nonce, 12, room + at, 5, message, in, room + 20)
+                            : sealwright_seal(key, nonce, 12, room + at, 5, text, in, room + 20);
+            EXPECT(error, wanted);
+            EXPECT(memcmp(room + at, ad, 5), 0);
+            one.nonce = nonce, one.ad = room + at;
+            EXPECT(opening ? sealwright_open_batch(key, &one, 1) : sealwright_seal_batch(key, &one, 1), wanted);
+            EXPECT(one.error, wanted);
+            /* None of no length is anywhere. */
+            EXPECT(sealwright_seal(key, nonce, 12, room + 30, 0, text, LEN, room + 20), SEALWRIGHT_OK);
+        }
+    }
+    sealwright_key_free(key);
+}
+
+/* A nonce that comes twice in a batch: nothing is sealed. To open, it may. */
+static void batches(const char *suite, size_t key_len)
+{
+    enum { COUNT = 50 };
+    static uint8_t nonces[COUNT][12], rooms[COUNT][20];
+    sealwright_message messages[COUNT];
+    sealwright_key *key = NULL;
+    EXPECT(sealwright_key_new(suite, SECRET, key_len, &key), SEALWRIGHT_OK);
+    for (int way = 0; way < 3; way++) {
+        for (int i = 0; i < COUNT; i++) {
+            nonces[i][3] = (uint8_t)(i * 7);
+            memset(rooms[i], 'x', 20);
+            messages[i] = (sealwright_message){nonces[i], NULL, 0, rooms[i], 4, rooms[i], 99};
+        }
+        if (way == 1)
+            nonces[41][3] = nonces[5][3];
+        if (way == 2)
+            messages[41].nonce = messages[5].nonce;
+        EXPECT(sealwright_seal_batch(key, messages, COUNT), way == 0 ? SEALWRIGHT_OK : SEALWRIGHT_ERROR_ARGUMENT);
+        for (int i = 0; i < COUNT; i++) {
+            EXPECT(messages[i].error, way == 0 ? SEALWRIGHT_OK : SEALWRIGHT_ERROR_ARGUMENT);
+            EXPECT(memcmp(rooms[i], "xxxx", 4) == 0, way != 0);
+        }
+        if (way > 0)
+            EXPECT(strstr(sealwright_last_error(), "same nonce") != NULL, 1);
+    }
+    /* Nonces that are not there are not the same. */
+    messages[5].nonce = messages[41].nonce = NULL;
+    EXPECT(sealwright_seal_batch(key, messages, COUNT), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(messages[5].error, SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(messages[6].error, SEALWRIGHT_OK);
+    /* An output over the nonce of a later message. */
+    nonces[1][3] = 77;
+    memset(rooms[0], 'x', 20);
+    memset(rooms[2], 'x', 20);
+    memcpy(rooms[0] + 8, nonces[1], 12);
+    messages[0] = (sealwright_message){nonces[0], NULL, 0, rooms[0], 4, rooms[0], 99};
+    messages[1] = (sealwright_message){rooms[0] + 8, NULL, 0, rooms[2], 4, rooms[2], 99};
+    EXPECT(sealwright_seal_batch(key, messages, 2), SEALWRIGHT_OK);
+    for (int i = 0; i < 2; i++)
+        messages[i] = (sealwright_message){nonces[1], NULL, 0, rooms[2], 20, rooms[i + 5], 99};
+    EXPECT(sealwright_open_batch(key, messages, 2), SEALWRIGHT_OK);
+    EXPECT(memcmp(rooms[5], "xxxx", 4) == 0 && memcmp(rooms[6], "xxxx", 4) == 0, 1);
+    sealwright_key_free(key);
+}
+
 static int fails(void *state, const uint8_t *bytes, size_t len)
 {
     (void)state, (void)bytes, (void)len;
@@ -93,6 +182,30 @@ static int ends(void *state, uint8_t *bytes, size_t len, size_t *got)
 {
     (void)state, (void)bytes, (void)len;
     *got = 0;
+    return 0;
+}
+
+struct kept {
+    uint8_t bytes[200];
+    size_t len, at;
+};
+
+static int keeps(void *state, const uint8_t *bytes, size_t len)
+{
+    struct kept *kept = state;
+    if (len > sizeof kept->bytes - kept->len)
+        return 1;
+    memcpy(kept->bytes + kept->len, bytes, len);
+    kept->len += len;
+    return 0;
+}
+
+static int gives(void *state, uint8_t *bytes, size_t len, size_t *got)
+{
+    struct kept *kept = state;
+    *got = len < kept->len - kept->at ? len : kept->len - kept->at;
+    memcpy(bytes, kept->bytes + kept->at, *got);
+    kept->at += *got;
     return 0;
 }
 
@@ -126,6 +239,20 @@ static void streams(void)
     EXPECT(sealwright_opener_new(suite, SECRET, 31, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
     EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, lies, NULL, &opener), SEALWRIGHT_ERROR_IO);
+    /* Room for nothing is not the end. */
+    struct kept kept = {{0}, 0, 0};
+    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, keeps, &kept, &sealer), SEALWRIGHT_OK);
+    EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_OK);
+    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
+    sealwright_sealer_free(sealer);
+    EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, gives, &kept, &opener), SEALWRIGHT_OK);
+    size_t got = 9;
+    EXPECT(sealwright_opener_read(opener, text, 0, &got), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_opener_read(opener, text, 9, &got), SEALWRIGHT_OK);
+    EXPECT((int)got, 5);
+    EXPECT(sealwright_opener_read(opener, text, 9, &got), SEALWRIGHT_OK);
+    EXPECT((int)got, 0);
+    sealwright_opener_free(opener);
     EXPECT(sealwright_sealer_write(NULL, SECRET, 32), SEALWRIGHT_ERROR_ARGUMENT);
 }
 
@@ -158,6 +285,26 @@ static void files(void)
     sealwright_file_key_free(key);
 }
 
+/* A call that fails leaves no object, whatever was in its place. */
+static void no_objects(void)
+{
+    uint8_t other[8];
+    sealwright_key *key = (void *)other;
+    sealwright_sealer *sealer = (void *)other;
+    sealwright_opener *opener = (void *)other;
+    sealwright_reader *reader = (void *)other;
+    sealwright_file_key *keys[3] = {(void *)other, (void *)other, (void *)other};
+    EXPECT(sealwright_key_new("rot-13", SECRET, 32, &key), SEALWRIGHT_ERROR_SUITE);
+    EXPECT(sealwright_sealer_new("rot-13", SECRET, 32, NULL, 0, fails, NULL, &sealer), SEALWRIGHT_ERROR_SUITE);
+    EXPECT(sealwright_opener_new("rot-13", SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_SUITE);
+    EXPECT(sealwright_reader_new("/dev/null", NULL, NULL, 0, &reader), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_file_key_raw(NULL, 32, &keys[0]), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_file_key_passphrase(NULL, 0, &keys[1]), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_file_key_read("/nowhere", &keys[2]), SEALWRIGHT_ERROR_IO);
+    EXPECT(key == NULL && sealer == NULL && opener == NULL && reader == NULL, 1);
+    EXPECT(keys[0] == NULL && keys[1] == NULL && keys[2] == NULL, 1);
+}
+
 int main(void)
 {
     sealwright_key *key = NULL;
@@ -178,8 +325,13 @@ int main(void)
     sealwright_reader_free(NULL);
     messages("aes-256-gcm", 32);
     messages("aes-128-ocb", 16);
+    overlaps("aes-256-gcm", 32);
+    overlaps("aes-128-ocb", 16);
+    batches("aes-256-gcm", 32);
+    batches("serpent-256-ocb", 32);
     streams();
     files();
+    no_objects();
     printf("%d wrong\n", wrong);
     return wrong != 0;
 }

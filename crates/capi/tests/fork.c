@@ -1,4 +1,4 @@
-/* A process that has sealed a file forks; both go on to seal and open files. */
+/* A process that has sealed a file forks; both go on to seal and open files. A stream is the parent's alone. */
 #define _POSIX_C_SOURCE 200809L
 #include <sealwright.h>
 #include <stdio.h>
@@ -36,6 +36,23 @@ static int there_and_back(const sealwright_file_key *key, const char *folder, co
     return 0;
 }
 
+static int drop(void *state, const uint8_t *bytes, size_t len)
+{
+    (void)state, (void)bytes, (void)len;
+    return 0;
+}
+
+/* In the child, nothing more is sealed under the nonces of the parent's stream. */
+static int stream_of(sealwright_sealer *sealer, int child)
+{
+    int wanted = child ? SEALWRIGHT_ERROR_ENDED : SEALWRIGHT_OK;
+    int wrote = sealwright_sealer_write(sealer, SECRET, sizeof SECRET), ended = sealwright_sealer_finish(sealer);
+    sealwright_sealer_free(sealer);
+    if (wrote != wanted || ended != wanted)
+        printf("%s: the stream answers %d and %d\n", child ? "child" : "parent", wrote, ended);
+    return wrote != wanted || ended != wanted;
+}
+
 int main(int count, char **words)
 {
     if (count != 2)
@@ -53,6 +70,10 @@ int main(int count, char **words)
     sealwright_file_key *key = NULL;
     if (sealwright_file_key_raw(SECRET, 32, &key) != 0 || there_and_back(key, words[1], "before"))
         return 1;
+    sealwright_sealer *sealer = NULL;
+    if (sealwright_sealer_new("aes-256-gcm", SECRET, 32, NULL, 0, drop, NULL, &sealer) != 0 ||
+        sealwright_sealer_write(sealer, SECRET, sizeof SECRET) != 0)
+        return 1;
     fflush(stdout);
     pid_t child = fork();
     if (child < 0)
@@ -60,11 +81,11 @@ int main(int count, char **words)
     if (child == 0) {
         /* Waiting for threads that there are none of would take for ever. */
         alarm(60);
-        int wrong = there_and_back(key, words[1], "child");
+        int wrong = there_and_back(key, words[1], "child") + stream_of(sealer, 1);
         fflush(stdout);
         _exit(wrong);
     }
-    int status = 0, wrong = there_and_back(key, words[1], "parent");
+    int status = 0, wrong = there_and_back(key, words[1], "parent") + stream_of(sealer, 0);
     if (waitpid(child, &status, 0) != child || status != 0) {
         printf("the child ended with %d\n", status);
         wrong = 1;

@@ -155,7 +155,7 @@ static void failures(const char *name)
     if (!fetch(name, &ours, &theirs))
         return;
     int n, m;
-    unsigned char key[32] = {1}, iv[12] = {2}, text[48] = {3}, a[64], b[64], tag[16];
+    unsigned char key[32] = {1}, iv[12] = {2}, text[48] = {3}, a[64], b[64], tag[16], zeros[16] = {0};
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     /* Nothing comes behind the end. */
     CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && EVP_EncryptUpdate(ctx, a, &n, text, 47));
@@ -171,8 +171,10 @@ static void failures(const char *name)
         CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0);
         CHECK(EVP_DecryptUpdate(ctx, b, &n, a, 48) > 0 && !memcmp(b, text, 48));
         CHECK(way != 0 || EVP_DecryptFinal_ex(ctx, b, &m) > 0);
-        /* More text, or another tag: the text that was opened is not the message. */
-        CHECK(way != 1 || (EVP_DecryptUpdate(ctx, b, &m, a, 16) <= 0 && EVP_DecryptFinal_ex(ctx, b, &m) <= 0));
+        /* More text, or another tag: the text that was opened is not the message. More of it gives zeros, and the end fails. */
+        memset(b, 0xee, sizeof b);
+        CHECK(way != 1 || (EVP_DecryptUpdate(ctx, b, &m, a, 16) > 0 && m == 16 && !memcmp(b, zeros, 16)));
+        CHECK(way != 1 || EVP_DecryptFinal_ex(ctx, b, &m) <= 0);
         CHECK(way != 2 || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) <= 0);
         if (way > 0)
             CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_DecryptFinal_ex(ctx, b, &m) <= 0);
@@ -315,6 +317,8 @@ static void pieces(const char *name, int tag_len)
                 CHECK(stepped(theirs, 0, way, whole, len, tag, other, wanted) && !memcmp(other, text, (size_t)len));
                 CHECK(stepped(ours, 0, way, whole, len, tag, out, given) == one);
                 CHECK(one ? !memcmp(given, wanted, sizeof given) && !memcmp(out, text, (size_t)len) : 1);
+                /* A failure behind the first piece would be taken for the end of the text: only the last step may fail. */
+                CHECK(one || (given[3] == -1 && !memcmp(given, wanted, 3 * sizeof *given)));
                 for (int i = 0; !one && i < len; i++)
                     if (out[i])
                         CHECK(!"text before its tag");

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 /* What is searched for is kept xored with this, so that it is not found here. */
-enum { MASK = 0x5a, TEXT = 2100, KEYS = 64 };
+enum { MASK = 0x5a, TEXT = 2100, KEYS = 64, IV = 12 };
 
-static unsigned char texts[TEXT], keys[KEYS][16];
-static int key_count;
+static unsigned char texts[TEXT], keys[KEYS][16], ivs[IV];
+static int key_count, found_ivs;
 
 static void look_for(const unsigned char *block)
 {
@@ -63,15 +63,16 @@ __attribute__((noinline)) static void clear_stack(void)
         stack[i] = 0;
 }
 
-static int is(const unsigned char *here, const unsigned char *masked)
+static int is(const unsigned char *here, const unsigned char *masked, int len)
 {
     int i = 0;
-    while (i < 16 && (here[i] ^ MASK) == masked[i])
+    while (i < len && (here[i] ^ MASK) == masked[i])
         i++;
-    return i == 16;
+    return i == len;
 }
 
-/* How often a secret is in memory that can be written: keys, and parts of texts that begin at a multiple of 8. */
+/* How often a secret is in memory that can be written: keys, parts of texts that begin at a multiple of 8, and, in `found_ivs`, nonces but
+ * for their first byte, which differs. TLS 1.3 makes them of one that is secret. */
 static void search(int *found_keys, int *found_texts)
 {
     static unsigned char chunk[4096 + 15];
@@ -79,8 +80,9 @@ static void search(int *found_keys, int *found_texts)
     char line[512], flags[8];
     FILE *maps = fopen("/proc/self/maps", "r");
     int memory = open("/proc/self/mem", O_RDONLY);
-    *found_keys = *found_texts = 0;
+    *found_keys = *found_texts = found_ivs = 0;
     memset(starts, 0, sizeof starts);
+    starts[ivs[1] ^ MASK] |= 4;
     for (int i = 0; i < key_count; i++)
         starts[keys[i][0] ^ MASK] |= 1;
     for (int at = 0; at + 16 <= TEXT; at += 8)
@@ -98,10 +100,12 @@ static void search(int *found_keys, int *found_texts)
             for (ssize_t i = 0; i + 16 <= got; i++) {
                 if (starts[chunk[i]] & 1)
                     for (int k = 0; k < key_count; k++)
-                        *found_keys += is(chunk + i, keys[k]);
+                        *found_keys += is(chunk + i, keys[k], 16);
+                if (starts[chunk[i]] & 4)
+                    found_ivs += is(chunk + i, ivs + 1, IV - 1);
                 if (starts[chunk[i]] & 2)
                     for (int at = 0; at + 16 <= TEXT; at += 8)
-                        *found_texts += is(chunk + i, texts + at);
+                        *found_texts += is(chunk + i, texts + at, 16);
             }
         }
     }
@@ -113,9 +117,11 @@ static void search(int *found_keys, int *found_texts)
 static void use(const EVP_CIPHER *cipher, const unsigned char *key)
 {
     static const int lengths[] = {100, 300, 900, 2000, TEXT};
-    unsigned char iv[12] = {0}, *out = malloc(TEXT + 32);
+    unsigned char iv[IV], *out = malloc(TEXT + 32);
     EVP_CIPHER_CTX *contexts[3];
     int n;
+    for (int i = 0; i < IV; i++)
+        iv[i] = ivs[i] ^ MASK;
     for (int i = 0; i < 3; i++)
         CHECK((contexts[i] = EVP_CIPHER_CTX_new()) && EVP_EncryptInit_ex2(contexts[i], cipher, key, NULL, NULL));
     for (int way = 0; way < 5; way++)
@@ -135,10 +141,11 @@ static void use(const EVP_CIPHER *cipher, const unsigned char *key)
     int in_use, in_texts;
     search(&in_use, &in_texts);
     /* Bit slices have round keys only, and a search that finds nothing where there is something proves nothing. */
-    CHECK(in_use > 0);
+    CHECK(in_use > 0 && found_ivs > 0);
     for (int i = 0; i < 3; i++)
         EVP_CIPHER_CTX_free(contexts[i]);
     OPENSSL_cleanse(out, TEXT + 32);
+    OPENSSL_cleanse(iv, sizeof iv);
     free(out);
 }
 
@@ -149,6 +156,7 @@ int main(int argc, char **argv)
     for (uint64_t i = 0, state = 7; i < TEXT; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         texts[i] = (unsigned char)(state >> 56);
+        ivs[i % IV] = (unsigned char)(state >> 48);
     }
     for (size_t suite = 0; suite < sizeof SUITES / sizeof *SUITES; suite++) {
         EVP_CIPHER *ours, *theirs;
@@ -161,12 +169,12 @@ int main(int argc, char **argv)
         secrets_of(key, EVP_CIPHER_get_key_length(ours));
         clear_stack();
         search(&left_keys, &left_texts);
-        CHECK(left_keys == 0 && left_texts == 0);
+        CHECK(left_keys == 0 && left_texts == 0 && found_ivs == 0);
         use(ours, key);
         search(&left_keys, &left_texts);
-        if (left_keys || left_texts)
-            printf("%s: %d keys and %d parts of texts are left\n", SUITES[suite], left_keys, left_texts);
-        CHECK(left_keys == 0 && left_texts == 0);
+        if (left_keys || left_texts || found_ivs)
+            printf("%s: %d keys, %d parts of texts and %d nonces are left\n", SUITES[suite], left_keys, left_texts, found_ivs);
+        CHECK(left_keys == 0 && left_texts == 0 && found_ivs == 0);
         EVP_CIPHER_free(ours);
         EVP_CIPHER_free(theirs);
     }

@@ -33,8 +33,11 @@ func NewKey(suite string, secret []byte) (*Key, error) {
 	return &Key{key}, nil
 }
 
-// Close wipes the key.
-func (key *Key) Close() { C.sealwright_key_free(key.c) }
+// Close wipes the key. A second call does nothing, and a use after it is an error.
+func (key *Key) Close() {
+	C.sealwright_key_free(key.c)
+	key.c = nil
+}
 
 // Seal returns the ciphertext of text and the tag.
 func (key *Key) Seal(nonce, text, ad []byte) ([]byte, error) {

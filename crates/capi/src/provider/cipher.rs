@@ -66,10 +66,10 @@ pub(super) struct Cipher {
     pub(super) key: Option<(Key<32>, Arc<dyn InPieces>)>,
     pub(super) sealing: bool,
     pub(super) state: State,
-    /// The nonce of the message.
-    nonce: [u8; 16],
+    /// The nonce of the message. Protocols keep a part of it secret, so it is wiped as this is.
+    nonce: Zeroizing<[u8; 16]>,
     /// The nonce that was set, or the one that comes next where nonces are counted.
-    pub(super) iv: [u8; 16],
+    pub(super) iv: Zeroizing<[u8; 16]>,
     pub(super) iv_len: usize,
     /// Whether nonces are counted, from a fixed part on.
     pub(super) counted: bool,
@@ -101,8 +101,8 @@ impl Cipher {
             key: None,
             sealing: true,
             state: State::NoNonce,
-            nonce: [0; 16],
-            iv: [0; 16],
+            nonce: Zeroizing::default(),
+            iv: Zeroizing::default(),
             iv_len: 12,
             counted: false,
             tag: [0; 16],
@@ -195,15 +195,25 @@ impl Cipher {
         false
     }
 
-    /// A text that misses a piece gets no tag, and none holds for it.
-    pub(super) fn miss(&mut self) -> bool {
-        self.state == State::Text && self.fail(false)
+    /// `len` bytes of text that are not taken, for which `due` zeros go out. A text that misses a piece gets no tag, and none holds for it.
+    /// To open, what comes behind a first piece is let pass all the same: `BIO_f_cipher`, and so `openssl cms`, takes a failure here for the
+    /// end of the text, and then nobody asks `end` whether it is authentic.
+    pub(super) fn miss(&mut self, len: usize, due: usize) -> bool {
+        if self.sealing {
+            return self.state == State::Text && self.fail(false);
+        }
+        if self.state == State::Text {
+            self.held = Held { len: self.held.len() + len - due, ..Held::default() };
+            self.genuine = false;
+        }
+        self.state == State::Text
     }
 
     /// A new message, whose nonce is `iv`.
     pub(super) fn renew(&mut self) {
         self.forget();
-        (self.nonce, self.state) = (self.iv, State::Ready);
+        *self.nonce = *self.iv;
+        self.state = State::Ready;
     }
 
     pub(super) fn has_begun(&self) -> bool {

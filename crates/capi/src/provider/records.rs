@@ -2,6 +2,7 @@
 //! which ask for one after the other.
 
 use sealwright::Key;
+use zeroize::Zeroizing;
 
 use super::{
     cipher::{AD, Cipher},
@@ -24,14 +25,14 @@ impl Cipher {
         } else {
             self.iv[FIXED..12].copy_from_slice(explicit);
         }
-        let nonce: [u8; 12] = self.iv[..12].try_into().ok()?;
+        let nonce = Zeroizing::new(<[u8; 12]>::try_from(&self.iv[..12]).ok()?);
         if self.sealing {
             // Counted first: no nonce comes twice, whatever happens below.
             self.count();
-            tag.copy_from_slice(self.aead()?.seal_in_place(&nonce, &ad, text).ok()?.as_ref());
+            tag.copy_from_slice(self.aead()?.seal_in_place(&nonce[..], &ad, text).ok()?.as_ref());
             return Some(record.len());
         }
-        self.aead()?.open_in_place(&nonce, &ad, text, tag).ok()?;
+        self.aead()?.open_in_place(&nonce[..], &ad, text, tag).ok()?;
         Some(text_len)
     }
 
