@@ -10,6 +10,7 @@ use sealwright_smp::{
     access::{Access, Kind, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
+    run::{Simulation, Workload},
 };
 
 const KINDS: [&str; 2] = ["interconnect.kind=ring", "interconnect.kind=mesh"];
@@ -267,4 +268,28 @@ fn schemes_that_need_a_bus_say_so() {
     let pair = ["scheme.name=cbc", "scheme.cbc.scope=pair"];
     let report = run(("fft", 8), &[&pair[..], &["interconnect.kind=mesh"]].concat(), None);
     assert!(matches!(report.result, Some(Ok(_))), "{:?}", report.outcome);
+}
+
+/// A MAC for each flit of four slots, and lines of nine slots: a line waits for the third MAC, and each of the three takes its bytes.
+#[test]
+fn lines_longer_than_an_epoch_have_several_macs() {
+    for kind in ["bus", "ring", "mesh"] {
+        for early in [true, false] {
+            let settings = ["scheme.name=cxl-ide", "scheme.cxl-ide.flits=1"];
+            let more = [format!("interconnect.kind={kind}"), format!("scheme.cxl-ide.early={early}")];
+            let all = settings.into_iter().chain(more.iter().map(String::as_str));
+            let config = all.fold(Config::for_line(128), |config, setting| config.set(setting).unwrap());
+            let workload = Workload::kernel("fft", 8, false).unwrap();
+            let simulation = Simulation { check: true, ..Simulation::new(config, workload) };
+            let report = simulation.run(&mut |_| {}).unwrap();
+            assert_eq!((report.failure(), report.wrong_reads), (None, Some(0)), "{kind}, {early}");
+            if kind == "bus" {
+                // Every line that a node receives, from a cache or from memory
+                let lines = report.stats.number("transfers.count") + report.stats.number("memory.fills");
+                let macs = if early { 3.0 } else { 9.0 / 4.0 };
+                let bytes = report.stats.number("bus.tag_bytes");
+                assert!((bytes - lines * macs * 16.0).abs() < 200.0, "{bytes} bytes of MACs for {lines} lines");
+            }
+        }
+    }
 }

@@ -195,11 +195,18 @@ impl Chain {
     }
 }
 
-/// Takes a ring's oldest mask at `now`; its use gives the ciphertext that the engine makes the next one from.
-fn take(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
+/// A sender takes its ring's oldest mask at `now`; its use gives the ciphertext that the engine makes the next one from.
+fn seal(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
     let ready = ring.pop_front().unwrap_or(now).max(now);
     ring.push_back(engine.line(ready));
     ready
+}
+
+/// A receiver takes its ring's oldest mask at `now`. The ciphertext that the next one is made from has arrived, whether the mask
+/// is ready or not.
+fn open(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
+    ring.push_back(engine.line(now));
+    ring.pop_front().unwrap_or(now).max(now)
 }
 
 impl Ciphers {
@@ -253,7 +260,7 @@ impl Scheme for Chain {
         let Some(from) = message.from else { return now };
         let chain = self.chain(from, message.to);
         let unit = self.unit(from);
-        let ready = take(&mut self.sending[chain], now, &mut self.engines[unit]);
+        let ready = seal(&mut self.sending[chain], now, &mut self.engines[unit]);
         self.counters.send.note(now, ready) + self.xor
     }
 
@@ -320,7 +327,7 @@ impl Scheme for Chain {
         let unit = self.unit(message.to);
         let place = if self.rules.scope == Scope::Pair { self.chain(from, message.to) } else { message.to };
         let ready = match self.receiving.get_mut(place) {
-            Some(ring) => take(ring, now, &mut self.engines[unit]),
+            Some(ring) => open(ring, now, &mut self.engines[unit]),
             None => now,
         };
         let plain = self.counters.receive.note(now, ready) + self.xor;
@@ -364,3 +371,7 @@ impl Scheme for Chain {
         self.counters.clone()
     }
 }
+
+#[cfg(test)]
+#[path = "chain_tests.rs"]
+mod tests;

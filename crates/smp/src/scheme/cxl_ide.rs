@@ -62,7 +62,7 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
     Ide::new(platform, Rules {
         line,
         command: of(1),
-        epoch: Size { parts: (flits * slots).max(line.parts), cycles: (flits * flit).div_ceil(platform.width) },
+        epoch: Size { parts: flits * slots, cycles: (flits * flit).div_ceil(platform.width) },
         check_cycles: SLOT.div_ceil(platform.width) + platform.engines.ghash,
         contained,
         early: early && contained,

@@ -2,7 +2,9 @@
 //! node crosses two links. On a ring or mesh the links between neighbours are protected, and every node that a message passes
 //! decrypts it and encrypts it again.
 //!
-//! Everything on a link is covered, also lines from memory and commands.
+//! On a ring or mesh everything that crosses a link is covered, and takes engines, bytes and checks: lines from caches and from memory,
+//! write-backs, commands. On a bus all lines that nodes receive do, from caches and from memory. Commands carry a tag there that is
+//! checked but takes no bytes, no engine and no time, and write-backs are not covered.
 //! Counter mode on an ordered link never waits for AES. Lines that share a MAC form an epoch; a line waits until its epoch is
 //! complete and the MAC has been checked (containment), or for nothing (skid). An epoch is complete when it is full, or
 //! when the link, idle or not, has run for the epoch's length.
@@ -103,7 +105,8 @@ impl Ide {
     /// sent once it is owed whole.
     fn owe(&mut self, link: usize, parts: u64) -> u64 {
         let Rules { epoch, mac_bytes, early, .. } = self.rules;
-        let (parts, epoch) = if early { (1, 1) } else { (parts, epoch.parts) };
+        // A sender that ends the epoch after each message has a MAC for what is left, and one for each epoch that was full before
+        let (parts, epoch) = if early { (parts.div_ceil(epoch.parts), 1) } else { (parts, epoch.parts) };
         let owed = &mut self.owed[link];
         *owed += mac_bytes * parts;
         let bytes = *owed / epoch;

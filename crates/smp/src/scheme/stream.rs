@@ -62,8 +62,8 @@ impl Stream {
             self.closes = if rules.early { now } else { begins + rules.epoch.cycles };
         }
         self.parts += size.parts;
-        if !rules.early && (self.parts > rules.epoch.parts || now > self.closes) {
-            // Its last parts are in the next epoch, whose MAC it waits for
+        while !rules.early && (self.parts > rules.epoch.parts || now > self.closes) {
+            // Its last parts are in the next epoch, or in one after that, whose MAC it waits for
             self.epoch += 1;
             self.parts = self.parts.saturating_sub(rules.epoch.parts).clamp(1, size.parts);
             self.closes = self.closes.min(now) + rules.epoch.cycles;
@@ -195,5 +195,35 @@ impl Ciphers {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(epoch: Size) -> Rules {
+        let (line, command) = (Size { parts: 9, cycles: 16 }, Size { parts: 1, cycles: 2 });
+        Rules { line, command, epoch, check_cycles: 6, contained: true, early: false, mac_bytes: 16, held_bits: 0 }
+    }
+
+    #[test]
+    fn a_line_longer_than_epochs_waits_for_the_one_that_it_ends_in() {
+        let (rules, mut stream) = (rules(Size { parts: 4, cycles: 7 }), Stream::default());
+        // From 84 on, epochs end at 91, 98 and 105: two are full, and the third has one of the nine parts
+        assert_eq!(stream.cross(100, rules.line, &rules), 105);
+        assert_eq!((stream.epoch, stream.parts), (3, 1));
+        for now in (116..400).step_by(16) {
+            assert!(stream.cross(now, rules.line, &rules) >= now, "at {now}");
+        }
+    }
+
+    #[test]
+    fn a_line_within_an_epoch_waits_for_its_end_or_until_it_is_full() {
+        let (rules, mut stream) = (rules(Size { parts: 20, cycles: 34 }), Stream::default());
+        assert_eq!(stream.cross(16, rules.line, &rules), 34);
+        assert_eq!(stream.cross(32, rules.line, &rules), 34);
+        // Seven parts of the third line are in the next epoch
+        assert_eq!((stream.cross(48, rules.line, &rules), stream.epoch, stream.parts), (68, 2, 7));
     }
 }
