@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::steps::{Checked, Steps};
 
 /// The crates that contain or select kernels.
-const CRATES: [&str; 4] = ["crates/aead", "crates/file", "crates/rustls", "crates/session"];
+const CRATES: [&str; 5] = ["crates/aead", "crates/file", "crates/rustls", "crates/session", "crates/stream"];
 
 /// Runs the tests level by level. A level that this machine does not have is skipped.
 pub(crate) fn run(steps: &mut Steps) {

@@ -93,9 +93,11 @@ impl Steps {
         announce(name);
         let cost = Cost::begin();
         let mut command = Command::new(program);
-        command.args(words).current_dir(&self.root).envs(env.iter().copied());
+        let told = self.target().join(format!("skipped-{}", std::process::id()));
+        command.args(words).current_dir(&self.root).env("SEALWRIGHT_SKIPPED", &told).envs(env.iter().copied());
         let status = command.status();
         let (cpu, seconds) = self.paid(name, cost);
+        self.told(name, &told);
         match status {
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
@@ -106,6 +108,16 @@ impl Steps {
             Err(error) => self.fail(name, &format!("{}: {error}", program.display())),
         }
         false
+    }
+
+    /// Counts what tests say that they skipped (`sealwright_transcripts::skipped`), in a file, which is removed.
+    fn told(&mut self, name: &str, file: &Path) {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let _ = std::fs::remove_file(file);
+        for line in text.lines().collect::<std::collections::BTreeSet<_>>() {
+            println!("   {name}: skipped: {line}");
+            self.results.skipped.push(format!("{name}: {line}"));
+        }
     }
 
     /// Notes what a step cost; returns its CPU seconds and seconds.

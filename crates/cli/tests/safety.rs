@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use sealwright_transcripts::{Sandbox, binaries, have, text};
+use sealwright_transcripts::{Sandbox, binaries, have, skipped, text};
 
 #[test]
 fn a_passphrase_command_does_not_read_the_text() {
@@ -213,7 +213,7 @@ fn every_failing_call_has_its_exit_code() {
         sandbox.sh(&format!("strace -f -qq -o /dev/null -e inject={inject} sealwright {line}"))
     };
     if traced("fsync:error=EIO:when=99", "inspect --help").code != 0 {
-        eprintln!("skipped: strace may not trace here");
+        skipped("strace may not trace here");
         return;
     }
     for call in

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sealwright_transcripts::{Sandbox, have, text};
+use sealwright_transcripts::{Sandbox, have, skipped, text};
 
 /// A sandbox with the directory `d`, of every kind of entry that is sealed.
 fn with_tree() -> Sandbox {
@@ -74,7 +74,7 @@ fn directories_that_cannot_be_written_come_back() {
         sandbox.write(name, text(5));
     }
     if fs::metadata(sandbox.path("d")).unwrap().uid() != 0 || !have("setpriv") {
-        eprintln!("skipped: only root can seal such a directory, and needs setpriv to open it as somebody else");
+        skipped("only root can seal such a directory, and needs setpriv to open it as somebody else");
         return;
     }
     for (name, mode) in [("d/blind", 0o300), ("d/sealed", 0o555), ("d", 0o555), ("", 0o777)] {
@@ -92,7 +92,7 @@ fn directories_that_cannot_be_written_come_back() {
     };
     let said = open("damaged -C out");
     if said.err.contains("ermission denied") {
-        eprintln!("skipped: the program cannot be run by somebody else: {}", said.err);
+        skipped(format_args!("the program cannot be run by somebody else: {}", said.err));
         return;
     }
     assert_eq!(said.code, 3, "{}", said.err);
@@ -111,7 +111,7 @@ fn directories_that_cannot_be_written_come_back() {
 fn files_that_only_say_that_they_are_empty_are_not_sealed_so() {
     let sandbox = Sandbox::new();
     if !fs::metadata("/proc/sys/kernel/random/boot_id").is_ok_and(|meta| meta.len() == 0) {
-        eprintln!("skipped: there is no such file");
+        skipped("there is no such file");
         return;
     }
     sandbox.fails("seal --key-file k /proc/sys/kernel/random -o r.seal", 1, "was written to while it was read");

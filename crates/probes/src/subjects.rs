@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sealwright::{
     Aead, InPieces, Isa, Suite,
     committing::Committing,
-    mode::{cbc_hmac, gcm, gcm_siv, ocb, xaes::Xaes256Gcm},
+    mode::{cbc_hmac, chacha, gcm, gcm_siv, ocb, rkc::RkcHmac, xaes::Xaes256Gcm},
 };
 
 /// A key has the length that its subject says.
@@ -46,6 +46,23 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { whole_blocks: true, ..of("aes-256-cbc-hmac", 64, |isa, key| cbc_hmac::by_key(isa, key).expect(FITS)) },
 ];
 
+/// What differs from those in sizes alone, and what is for studies: for tests that do not measure.
+pub const MORE: &[Subject] = &[
+    of("aes-128-gcm-siv", 16, |isa, key| gcm_siv::by_key(isa, key).expect(FITS)),
+    of("xchacha20-poly1305", 32, |_, key| Box::new(chacha::XChaCha20Poly1305::new(key.try_into().expect(FITS)))),
+    of("aes-128-gcm, tags of 15 bytes", 16, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T15).expect(FITS)),
+    of("aes-256-gcm, tags of 12 bytes", 32, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T12).expect(FITS)),
+    of("aes-256-ocb, tags of 8 bytes", 32, |isa, key| ocb::by_key(isa, key, ocb::TagLen::T8).expect(FITS)),
+    Subject { whole_blocks: true, ..of("aes-128-cbc-hs256", 32, |isa, key| cbc_hmac::by_key(isa, key).expect(FITS)) },
+    Subject {
+        whole_blocks: true,
+        ..of("rkc with hmac", 64, |isa, key| {
+            let (key, mac_key) = key.split_first_chunk().expect(FITS);
+            Box::new(RkcHmac::research_only(isa, key, mac_key.try_into().expect(FITS)))
+        })
+    },
+];
+
 /// A mode whose messages are sealed piece by piece.
 #[derive(Clone, Copy, Debug)]
 pub struct InPiecesSubject {
@@ -84,7 +101,7 @@ mod tests {
         for suite in Suite::ALL {
             assert!(SUBJECTS.iter().any(|subject| subject.name == suite.to_string()), "{suite}");
         }
-        for subject in SUBJECTS {
+        for subject in SUBJECTS.iter().chain(MORE) {
             let made = (subject.make)(Isa::best(), &vec![7; subject.key_len]);
             assert_eq!(
                 made.seal_in_place(&vec![1; made.nonce_len()], b"", &mut [16; 16]).err(),

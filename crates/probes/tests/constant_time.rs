@@ -4,13 +4,15 @@
 
 use std::process::Command;
 
+use sealwright_transcripts::skipped;
+
 #[test]
 fn nothing_depends_on_secrets_but_the_planted_leaks() {
     let program = env!("CARGO_BIN_EXE_constant-time");
     let suppressions = concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/verdict.supp");
     let run = Command::new("valgrind").args(["--quiet", "--error-limit=no", suppressions, program]).output();
     let Ok(run) = run else {
-        eprintln!("skipped: there is no valgrind here");
+        skipped("there is no valgrind here");
         return;
     };
     let (out, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));

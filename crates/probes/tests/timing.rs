@@ -4,6 +4,8 @@
 
 use std::process::Command;
 
+use sealwright_transcripts::skipped;
+
 #[test]
 fn times_do_not_tell_secrets_apart() {
     let level = sealwright::Isa::best().name();
@@ -11,7 +13,7 @@ fn times_do_not_tell_secrets_apart() {
     let out = String::from_utf8_lossy(&run.stdout);
     match run.status.code() {
         Some(0) => assert!(out.contains("planted") && out.contains("0 differ, 0 undecided"), "{out}"),
-        Some(4) => eprintln!("skipped: this machine is too busy to tell times apart\n{out}"),
+        Some(4) => skipped(format_args!("this machine is too busy to tell times apart\n{out}")),
         _ => panic!("{out}{}", String::from_utf8_lossy(&run.stderr)),
     }
 }

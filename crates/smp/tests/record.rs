@@ -13,6 +13,7 @@ use sealwright_smp::{
     scheme::SchemeName,
     trace::Trace,
 };
+use sealwright_transcripts::skipped;
 
 /// Compiles `tests/threads.c`.
 fn program(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
@@ -31,7 +32,7 @@ fn recording(program: PathBuf, folder: &Path) -> Recording {
 /// Whether this machine can record; says so where not.
 fn can_record() -> bool {
     let missing = qemu().err().map(|missing| missing.what).or_else(|| on_path("cc").is_none().then(|| "no cc".into()));
-    missing.inspect(|what| eprintln!("skipped: {what}")).is_none()
+    missing.inspect(skipped).is_none()
 }
 
 #[test]

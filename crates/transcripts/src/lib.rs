@@ -8,7 +8,9 @@ mod relay;
 pub mod terminal;
 
 use std::{
+    fmt::Display,
     fs,
+    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -18,6 +20,9 @@ pub use check::check;
 pub use examples::Examples;
 pub use relay::{TrialRelay, change};
 use tempfile::TempDir;
+
+/// Where cargo lets tests find libraries: none of the program's, and the loader would look for its own there.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// A temporary directory to run `sealwright` in. It contains the key files `k` and `other`.
 #[derive(Debug)]
@@ -60,7 +65,7 @@ impl Sandbox {
     /// A command that runs `sealwright` in the directory, without standard input.
     pub fn command(&self) -> Command {
         let mut command = Command::new(binaries().join("sealwright"));
-        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        command.current_dir(self.directory.path()).stdin(Stdio::null()).env_remove(LIBRARIES);
         command
     }
 
@@ -100,7 +105,7 @@ impl Sandbox {
         let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
         let mut command = Command::new("sh");
         command.args(["-c", script]).env("PATH", path).current_dir(self.directory.path()).stdin(Stdio::null());
-        finished(command.output().unwrap())
+        finished(command.env_remove(LIBRARIES).output().unwrap())
     }
 
     /// Writes a file, and creates the folders above it.
@@ -174,11 +179,26 @@ pub fn text(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-/// Whether a program is installed. If it is not, prints that the test is skipped.
+/// Says that a test, or a part of it, cannot run here: `cargo xtask` counts it, as it names a file for it in `SEALWRIGHT_SKIPPED`. What
+/// a test prints that passes is not shown.
+///
+/// # Panics
+/// If the file cannot be written.
+pub fn skipped(why: impl Display) {
+    eprintln!("skipped: {why}");
+    if let Some(path) = std::env::var_os("SEALWRIGHT_SKIPPED") {
+        let test = std::thread::current().name().unwrap_or("a test").to_owned();
+        let line = format!("{test}: {why}").replace('\n', " ") + "\n";
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    }
+}
+
+/// Whether a program is installed. If it is not, says that the test is skipped.
 pub fn have(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
     if !found {
-        eprintln!("skipped: {program} is not installed");
+        skipped(format_args!("{program} is not installed"));
     }
     found
 }

@@ -293,8 +293,8 @@ impl Run {
         }
     }
 
-    /// Makes what was found, with half of the text of each file that is not whole.
-    pub(crate) fn make(&self, found: &Found, sandbox: &Sandbox) {
+    /// Makes what was found, with what may be there of the text of each file that was not synced.
+    pub(crate) fn make(&self, found: &Found, part: Part, sandbox: &Sandbox) {
         for entry in fs::read_dir(sandbox.path("")).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() { fs::remove_dir_all(entry).unwrap() } else { fs::remove_file(entry).unwrap() }
         }
@@ -305,10 +305,27 @@ impl Run {
                 continue;
             };
             let text = self.nodes[*id].as_ref().unwrap();
-            fs::write(&path, &text[..if *whole { text.len() } else { text.len() / 2 }]).unwrap();
+            let left = match part {
+                _ if *whole => text.clone(),
+                Part::Nothing => Vec::new(),
+                Part::Half => text[..text.len() / 2].to_vec(),
+                Part::Zeros => vec![0; text.len()],
+                Part::All => text.clone(),
+            };
+            fs::write(&path, left).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
     }
+}
+
+/// What is there of a text that was not synced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    Nothing,
+    Half,
+    /// Its length, which some file systems write first.
+    Zeros,
+    All,
 }
 
 /// Which of `count` changes are there, a bit for each: every choice, or, of very many changes, all and none, and the first and the last

@@ -74,6 +74,9 @@ fn killed_at_random_moments() {
             killed += u32::from(killed_after(job, &sandbox, moment));
             nothing_is_partial(job, &sandbox, &format!("{}: kill {turn}, after {moment:?}", job.line));
         }
-        assert!(killed > 0, "{}: it always ended before", job.line);
+        eprintln!("{}: killed {killed} times of {}", job.line, kills());
+        // By chance a few of a dozen may come too late, on a busy machine most of them.
+        let fewest = if kills() < 100 { 1 } else { kills() / 4 };
+        assert!(killed >= fewest, "{}: killed {killed} times of {}, the others had ended", job.line, kills());
     }
 }

@@ -4,7 +4,7 @@
 use sealwright_transcripts::{Sandbox, have};
 
 use crate::{
-    disk::{Call, Found, Run},
+    disk::{Call, Found, Part, Run},
     jobs::{JOBS, Job, REMOVE, REPLACE, SEAL, UNPACK, UNPACK_MANY, leftovers, may_be_left, sandbox},
 };
 
@@ -18,13 +18,21 @@ fn either(job: &Job, sandbox: &Sandbox) -> bool {
 fn broken(job: &Job, run: &Run, calls: &[Call]) -> (Vec<String>, usize) {
     let disk = Sandbox::new();
     let (during, after) = run.cuts(calls);
-    let judge = |found: &Found, right: &dyn Fn() -> bool| {
-        run.make(found, &disk);
-        (!right()).then(|| format!("{}: {found:?}", job.line))
+    let (mut wrong, mut states) = (Vec::new(), 0);
+    let mut judge = |found: &Found, right: &dyn Fn() -> bool| {
+        let unsynced = found.values().flatten().any(|(_, whole)| !whole);
+        let parts: &[Part] = if unsynced { &[Part::Nothing, Part::Half, Part::Zeros, Part::All] } else { &[Part::All] };
+        for part in parts {
+            run.make(found, *part, &disk);
+            states += 1;
+            if !right() {
+                wrong.push(format!("{}: {part:?}: {found:?}", job.line));
+            }
+        }
     };
-    let mut wrong: Vec<String> = during.iter().filter_map(|found| judge(found, &|| either(job, &disk))).collect();
-    wrong.extend(after.iter().filter_map(|found| judge(found, &|| (job.done)(&disk))));
-    (wrong, during.len() + after.len())
+    during.iter().for_each(|found| judge(found, &|| either(job, &disk)));
+    after.iter().for_each(|found| judge(found, &|| (job.done)(&disk)));
+    (wrong, states)
 }
 
 fn recorded(job: &Job) -> Run {

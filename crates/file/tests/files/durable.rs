@@ -11,6 +11,7 @@ use std::{
 };
 
 use sealwright_file::{Error, Input, Key, Opening, Output, Place, Sealing, output::create_directory, remove_input};
+use sealwright_transcripts::skipped;
 
 use crate::support::*;
 
@@ -88,7 +89,7 @@ fn a_block_device_is_not_overwritten_unasked() {
     let Ok(devices) = fs::read_dir("/sys/class/block") else { return };
     let device = devices.filter_map(|entry| Some(Path::new("/dev").join(entry.ok()?.file_name())));
     let Some(device) = device.filter(|path| path.exists()).min() else {
-        println!("skipped: there is no block device");
+        skipped("there is no block device");
         return;
     };
     let error = Output::file(&device, Place::default()).unwrap_err();
@@ -100,7 +101,7 @@ fn a_block_device_is_not_overwritten_unasked() {
 fn killed_at_any_moment_it_leaves_no_partial_text() {
     let dir = Dir::new();
     if !makes_unnamed_files(&dir) {
-        println!("skipped: this file system makes no files without a name");
+        skipped("this file system makes no files without a name");
         return;
     }
     let text = text(20 << 20);

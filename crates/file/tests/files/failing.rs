@@ -11,6 +11,7 @@ use std::{
 };
 
 use sealwright_file::{Error, Input, Key, Opening, Output, Sealing, Shared};
+use sealwright_transcripts::skipped;
 
 use crate::support::*;
 
@@ -66,7 +67,7 @@ fn no_room_for_all_of_it() {
     let disk = rustix::fs::statvfs(dir.0.path()).unwrap();
     let plain = File::create(dir.path("plain")).unwrap();
     if let Err(error) = plain.set_len(disk.f_bfree * disk.f_frsize + (1 << 40)) {
-        println!("skipped: no such long file on this file system: {error}");
+        skipped(format_args!("no such long file on this file system: {error}"));
         return;
     }
     let error = seal_file(&Sealing::new(&key256()), &dir.path("plain"), &dir.path("sealed")).unwrap_err();
@@ -93,7 +94,7 @@ fn a_small_file_system() {
     fs::create_dir(dir.path("small")).unwrap();
     let allowed = std::process::Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|s| s.success());
     if !allowed {
-        println!("skipped: unshare -rm is not allowed here");
+        skipped("unshare -rm is not allowed here");
         return;
     }
     let text = text(3 << 20);

@@ -6,6 +6,7 @@ use std::{
 };
 
 use sealwright_file::enc::{Armor, Digest, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Salt};
+use sealwright_transcripts::skipped;
 
 use crate::{
     enc::{LENGTHS, run, secret},
@@ -17,7 +18,7 @@ fn openssl() -> Option<()> {
     let version = Command::new("openssl").arg("version").output().ok();
     let version = version.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
     if !version.starts_with("OpenSSL 3") {
-        println!("skipped: no openssl 3 here ({version:?})");
+        skipped(format_args!("no openssl 3 here ({version:?})"));
         return None;
     }
     Some(())

@@ -18,6 +18,7 @@ use sealwright_relay::{
     client::{Identity, Pipe},
     serve::{Config, Server, init},
 };
+use sealwright_transcripts::skipped;
 
 use crate::output::Shared;
 
@@ -40,11 +41,11 @@ pub(crate) fn nats_server() -> Option<PathBuf> {
     match install {
         Ok(status) if status.success() && works(&kept) => Some(kept),
         Ok(_) => {
-            eprintln!("skipped: `go install {NATS}` failed, and there is no nats-server");
+            skipped(format_args!("`go install {NATS}` failed, and there is no nats-server"));
             None
         }
         Err(_) => {
-            eprintln!("skipped: there is neither nats-server nor go to build it with");
+            skipped("there is neither nats-server nor go to build it with");
             None
         }
     }
