@@ -6,6 +6,7 @@ use sealwright_smp::{
     kernel::Kernel,
     run::{Report, Simulation, Workload},
     scheme::SchemeName,
+    trace::{Trace, Writer},
 };
 
 fn machine(settings: &[&str]) -> Config {
@@ -70,4 +71,49 @@ fn what_makes_no_set_of_processes_is_refused() {
     }
     let why = Config::default().set("scheme.gcm.keys=none").unwrap_err().to_string();
     assert!(why.contains("one") && why.contains("each"), "{why}");
+}
+
+/// Programs of ChampSim with the same addresses, each several times: none has a line of another one.
+#[test]
+fn programs_and_processes_share_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for program in 0..4 {
+        let instruction = |address: u64| {
+            let words = [0x40_0000, 0, address, 0, 0, 0, 0, 0u64];
+            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        let bytes: Vec<u8> = (0..64).flat_map(|line| instruction(0x10000 + 64 * line)).collect();
+        std::fs::write(folder.path().join(format!("c.{program}.champsim")), bytes).unwrap();
+    }
+    let trace = Trace::find(&folder.path().join("c")).unwrap();
+    for count in [1, 2, 16] {
+        let config = machine(&[&format!("processes.count={count}"), "processes.quantum=3000", "scheme.name=gcm"]);
+        let simulation = Simulation { check: true, ..Simulation::new(config, Workload::Trace(trace.clone())) };
+        let report = simulation.run(&mut |_| {}).unwrap();
+        assert_eq!(report.outcome, Outcome::Completed);
+        assert_eq!((report.stats.number("transfers.count"), report.wrong_reads), (0.0, Some(0)), "{count} processes");
+    }
+}
+
+/// A stack and a heap whose addresses differ in the highest bits of 48 alone.
+#[test]
+fn processes_keep_all_bits_of_a_traces_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    for thread in 0..2u64 {
+        let mut writer = Writer::new(Vec::new());
+        // Own lines of each thread, if nothing is cut
+        for line in 0..64 {
+            writer.refer(0, true, (5 + 5 * thread) << 43 | line * 64, 3).unwrap();
+        }
+        std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
+    }
+    let trace = Trace::find(&folder.path().join("t")).unwrap();
+    for protect in ["none", "tree"] {
+        let mut config =
+            machine(&["processes.count=3", "processes.quantum=3000", &format!("memory.protect={protect}")]);
+        config.machine.processors = 2;
+        let simulation = Simulation { check: true, ..Simulation::new(config, Workload::Trace(trace.clone())) };
+        let report = simulation.run(&mut |_| {}).unwrap();
+        assert_eq!((report.outcome, report.stats.number("transfers.count")), (Outcome::Completed, 0.0), "{protect}");
+    }
 }

@@ -24,8 +24,11 @@ const MOST_BANKS: usize = 1 << 12;
 /// The most processes that may share a machine.
 pub const MOST_PROCESSES: usize = 16;
 
+/// Bits of an address of a program.
+pub(crate) const ADDRESS_BITS: u32 = 48;
+
 /// Where a process's addresses begin: its number, from this bit on.
-pub(crate) const PROCESS_BIT: u32 = 43;
+pub(crate) const PROCESS_BIT: u32 = ADDRESS_BITS;
 
 /// The largest cache, in bytes.
 const LARGEST_CACHE: usize = 64 << 20;

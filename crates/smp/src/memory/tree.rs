@@ -15,7 +15,7 @@ use super::{
     protection::{AES, InMemory, LINES, Page, Protection, ProtectionCounters, Stored},
 };
 use crate::{
-    config::Config,
+    config::{ADDRESS_BITS, Config},
     engine::Cycle,
     message::{Detector, LONGEST_LINE, LONGEST_TAG},
     scheme::derive,
@@ -58,8 +58,9 @@ impl CounterTree {
     /// Encrypts everything that memory holds at the start.
     pub(crate) fn new(config: &Config, image: &Image) -> CounterTree {
         let line = config.machine.line;
-        // Pages of the 48 bits that an address has
-        let bits = 48 - (line * LINES).trailing_zeros();
+        // Pages of all processes' addresses
+        let processes = config.processes.count.next_power_of_two().trailing_zeros();
+        let bits = ADDRESS_BITS + processes - (line * LINES).trailing_zeros();
         let levels = bits.div_ceil(FAN);
         let key = derive::<16>(config.machine.seed, "memory key", 0);
         let mut tree = CounterTree {

@@ -3,11 +3,11 @@
 //! A record (`input_instr` of ChampSim's `inc/trace_instruction.h`) has the instruction's address, whether it is a branch and
 //! was taken, 2 registers written and 4 read, 2 addresses written and 4 read (0 is none), little-endian. It has no sizes, so
 //! each reference is one of a byte. Such traces are of single threads that share nothing: several of them are
-//! several programs, each in an address space of its own.
+//! several programs, each in an address space of its own, in which the low 42 bits of an address count.
 
 use std::io::Read;
 
-use super::Stepper;
+use super::{Stepper, read_whole};
 use crate::access::{Access, Kind, Source, SourceError};
 
 const RECORD: usize = 64;
@@ -59,20 +59,6 @@ impl ChampSim {
         SourceError(format!("{}: record {}: {what}", self.name, self.records))
     }
 
-    /// Fills the buffer as far as the input goes: how many bytes.
-    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, SourceError> {
-        let mut done = 0;
-        while done < bytes.len() {
-            match self.input.read(&mut bytes[done..]) {
-                Ok(0) => break,
-                Ok(n) => done += n,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.wrong(error)),
-            }
-        }
-        Ok(done)
-    }
-
     fn record(&mut self, record: &[u8], steps: &mut Vec<Access>) -> Result<(), SourceError> {
         self.records += 1;
         if record[8] > 1 || record[9] > 1 {
@@ -80,7 +66,7 @@ impl ChampSim {
         }
         let own = |address: u64| address & ((1 << SPACE) - 1) | self.space;
         let instruction = own(word(&record[..8]));
-        self.stepper.instruction();
+        self.stepper.instruction().map_err(|error| self.wrong(error))?;
         if self.fetched.replace(instruction / self.line) != Some(instruction / self.line) {
             self.stepper.reference(steps, Kind::Fetch, instruction, 1);
         }
@@ -101,17 +87,21 @@ impl Source for ChampSim {
         steps.clear();
         let mut bytes = [0; RECORD * STRETCH];
         while steps.is_empty() {
-            let n = self.read(&mut bytes)?;
-            if n == 0 {
-                break;
-            }
+            let (n, failed) = read_whole(&mut self.input, &mut bytes);
             let (records, rest) = bytes[..n].as_chunks::<RECORD>();
             for record in records {
                 self.record(record, steps)?;
             }
+            if let Some(error) = failed {
+                self.records += 1;
+                return Err(self.wrong(error));
+            }
             if !rest.is_empty() {
                 self.records += 1;
                 return Err(self.wrong("the trace ends within a record"));
+            }
+            if n == 0 {
+                break;
             }
         }
         Ok(())
@@ -124,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::all;
+    use crate::trace::{all, tests::Failing};
 
     /// A record as `struct input_instr` is laid out.
     fn record(ip: u64, writes: [u64; 2], reads: [u64; 4]) -> Vec<u8> {
@@ -157,6 +147,11 @@ mod tests {
         let good = record(1, [0; 2], [0; 4]);
         let why = read([good.clone(), good[..10].to_vec()].concat(), 0).unwrap_err().0;
         assert_eq!(why, "c.0.champsim: record 2: the trace ends within a record");
+        // In the second stretch of records, after the first three bytes of one
+        let many = good.repeat(STRETCH + 5);
+        let failing = std::io::Cursor::new([many, good[..3].to_vec()].concat()).chain(Failing);
+        let why = all(ChampSim::new(Box::new(failing), "c.0.champsim", 64, 0)).unwrap_err().0;
+        assert_eq!(why, "c.0.champsim: record 262: the disk is gone");
         let mut other = good;
         other[8] = 7;
         assert!(read(other, 0).unwrap_err().0.contains("record 1: not a record of ChampSim"));

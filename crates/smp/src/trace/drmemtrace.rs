@@ -6,12 +6,9 @@
 //! and barriers are played. Markers of windows divide a trace, and may bound its region of interest. Everything else (encodings,
 //! prefetches, other markers) is passed over.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Read},
-};
+use std::{collections::BTreeMap, io::Read};
 
-use super::{BATCH, Stepper, Windows};
+use super::{BATCH, GapError, Stepper, Windows, read_whole};
 use crate::access::{Access, Kind, Source, SourceError, Window};
 
 const READ: u16 = 0;
@@ -96,22 +93,24 @@ impl Drmemtrace {
                 return Err(self.wrong(format_args!("more than {MOST_WINDOWS} windows")));
             }
             self.windows.entry(id).or_insert(Window { window: id, references: 0, instructions: 0 });
-            self.bound(self.chosen.is_some_and(|chosen| chosen.contains(id)), steps);
+            let inside = self.chosen.is_some_and(|chosen| chosen.contains(id));
+            self.bound(inside, steps).map_err(|error| self.wrong(error))?;
         }
         Ok(())
     }
 
     /// The region of interest begins or ends here, or neither.
-    fn bound(&mut self, inside: bool, steps: &mut Vec<Access>) {
+    fn bound(&mut self, inside: bool, steps: &mut Vec<Access>) -> Result<(), GapError> {
         if std::mem::replace(&mut self.inside, inside) != inside {
             let kind = if inside { Kind::RegionBegin } else { Kind::RegionEnd };
-            self.stepper.synchronise(steps, kind, 0, 0);
+            self.stepper.synchronise(steps, kind, 0, 0)?;
         }
+        Ok(())
     }
 
-    fn end(&mut self, steps: &mut Vec<Access>) {
-        self.bound(false, steps);
+    fn end(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         self.ended = true;
+        self.bound(false, steps).map_err(|error| self.wrong(error))
     }
 
     /// Counts an entry for the window that is read.
@@ -127,7 +126,6 @@ impl Drmemtrace {
     }
 
     fn entry(&mut self, bytes: [u8; 12], steps: &mut Vec<Access>) -> Result<(), SourceError> {
-        self.entries += 1;
         let [a, b, c, d, rest @ ..] = bytes;
         let (kind, size, address) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]), u64::from_le_bytes(rest));
         if self.entries == 1 && kind != HEADER {
@@ -143,14 +141,14 @@ impl Drmemtrace {
                 self.stepper.reference(steps, kind, address, u64::from(size));
             }
             kind if instruction(kind) => {
-                self.stepper.instruction();
+                self.stepper.instruction().map_err(|error| self.wrong(error))?;
                 // A fetch for each new line of instructions
                 let line = address / self.line;
                 if self.fetched.replace(line) != Some(line) {
                     self.stepper.reference(steps, Kind::Fetch, address, 1);
                 }
             }
-            NO_FETCH => self.stepper.instruction(),
+            NO_FETCH => self.stepper.instruction().map_err(|error| self.wrong(error))?,
             MARKER if size == WINDOW => {
                 return self.window(address, steps);
             }
@@ -158,7 +156,7 @@ impl Drmemtrace {
             MARKER if size == ARGUMENT => {
                 let function = self.function.take().and_then(|id| FUNCTIONS.get(usize::try_from(id).ok()?));
                 if let Some(kind) = function {
-                    self.stepper.synchronise(steps, *kind, address, 0);
+                    self.stepper.synchronise(steps, *kind, address, 0).map_err(|error| self.wrong(error))?;
                 }
                 return Ok(());
             }
@@ -175,19 +173,13 @@ impl Source for Drmemtrace {
         steps.clear();
         let mut bytes = [0; 12];
         while !self.ended && steps.len() < BATCH {
-            match self.input.read(&mut bytes[..1]) {
-                Ok(0) => {
-                    self.end(steps);
-                    break;
-                }
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.wrong(error)),
-            }
-            self.input.read_exact(&mut bytes[1..]).map_err(|_| self.wrong("the trace ends within an entry"))?;
-            match u16::from_le_bytes([bytes[0], bytes[1]]) {
-                FOOTER => self.end(steps),
-                _ => self.entry(bytes, steps)?,
+            self.entries += 1;
+            match read_whole(&mut self.input, &mut bytes) {
+                (_, Some(error)) => return Err(self.wrong(error)),
+                (0, None) => self.end(steps)?,
+                (12, None) if u16::from_le_bytes([bytes[0], bytes[1]]) == FOOTER => self.end(steps)?,
+                (12, None) => self.entry(bytes, steps)?,
+                _ => return Err(self.wrong("the trace ends within an entry")),
             }
         }
         Ok(())
@@ -201,9 +193,12 @@ impl Source for Drmemtrace {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::io;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::trace::{all, tests::Failing};
 
     fn entry(kind: u16, size: u16, address: u64) -> Vec<u8> {
         [&kind.to_le_bytes()[..], &size.to_le_bytes(), &address.to_le_bytes()].concat()
@@ -330,7 +325,12 @@ mod tests {
     fn damage_is_told_with_its_place() {
         assert!(read(entry(READ, 8, 0)).unwrap_err().0.contains("does not begin with a header"));
         let cut = [entry(HEADER, 0, 5), vec![0; 5]].concat();
-        assert!(read(cut).unwrap_err().0.contains("within an entry"));
+        assert_eq!(read(cut.clone()).unwrap_err().0, "test: entry 2: the trace ends within an entry");
+        for bytes in [&cut[..12], &cut] {
+            let failing = Box::new(io::Cursor::new(bytes.to_vec()).chain(Failing));
+            let why = all(Drmemtrace::new(failing, "test", 64, 0)).unwrap_err().0;
+            assert_eq!(why, "test: entry 2: the disk is gone");
+        }
         let wide = [entry(HEADER, 0, 5), entry(READ, 5000, 0)].concat();
         assert!(read(wide).unwrap_err().0.contains("entry 2: a reference of 5000 bytes"));
     }

@@ -12,6 +12,8 @@ mod smpt;
 mod synchro;
 mod windows;
 
+use std::io::{self, Read};
+
 pub use champsim::ChampSim;
 pub use check::Summary;
 pub use drmemtrace::Drmemtrace;
@@ -20,22 +22,33 @@ pub use smpt::{Smpt, Writer};
 pub use synchro::SynchroTrace;
 pub use windows::{Windows, WindowsError};
 
-use crate::access::{Access, Kind};
 #[cfg(test)]
 use crate::access::{Source, SourceError};
+use crate::{
+    access::{Access, Kind},
+    config::ADDRESS_BITS,
+};
 
 /// Steps that a reader makes at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// Addresses have 48 bits, as in `.smpt`.
-const ADDRESSES: u64 = (1 << 48) - 1;
+/// The bits of an address that count. Those above repeat the last one wherever programs have addresses, so none is taken for another.
+const ADDRESSES: u64 = (1 << ADDRESS_BITS) - 1;
+
+/// The most instructions of a gap.
+const LONGEST_GAP: u64 = u32::MAX as u64;
+
+/// More instructions than a gap holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("more than {LONGEST_GAP} instructions from one reference or synchronisation to the next")]
+pub(crate) struct GapError;
 
 /// Makes steps of references.
 #[derive(Clone, Debug)]
 pub(crate) struct Stepper {
     line: u64,
     seed: u64,
-    gap: u64,
+    gap: u32,
     /// Whether the last instruction has referred to nothing yet.
     idle: bool,
 }
@@ -47,23 +60,26 @@ impl Stepper {
     }
 
     /// Instructions that refer to nothing.
-    pub(crate) fn work(&mut self, instructions: u64) {
-        self.gap = self.gap.saturating_add(instructions);
+    pub(crate) fn work(&mut self, instructions: u64) -> Result<(), GapError> {
+        self.gap =
+            u64::from(self.gap).checked_add(instructions).and_then(|gap| u32::try_from(gap).ok()).ok_or(GapError)?;
+        Ok(())
     }
 
     /// An instruction, whose references follow. It is counted by them, or in the gap if there are none.
-    pub(crate) fn instruction(&mut self) {
-        self.settle();
+    pub(crate) fn instruction(&mut self) -> Result<(), GapError> {
+        self.settle()?;
         self.idle = true;
+        Ok(())
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Result<(), GapError> {
         let idle = std::mem::take(&mut self.idle);
-        self.work(u64::from(idle));
+        self.work(u64::from(idle))
     }
 
     fn gap(&mut self) -> u32 {
-        u32::try_from(std::mem::take(&mut self.gap)).unwrap_or(u32::MAX)
+        std::mem::take(&mut self.gap)
     }
 
     /// A reference of `size` bytes.
@@ -81,11 +97,32 @@ impl Stepper {
     }
 
     /// A synchronisation; a barrier may wait for `count` processors.
-    pub(crate) fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64, count: u64) {
-        self.settle();
+    pub(crate) fn synchronise(
+        &mut self,
+        steps: &mut Vec<Access>,
+        kind: Kind,
+        object: u64,
+        count: u64,
+    ) -> Result<(), GapError> {
+        self.settle()?;
         let gap = self.gap();
         steps.push(Access { address: object, value: count, gap, kind, size: 0 });
+        Ok(())
     }
+}
+
+/// Fills a buffer as far as the input goes: how many bytes, and why it failed there if it did.
+pub(crate) fn read_whole(input: &mut dyn Read, out: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut done = 0;
+    while done < out.len() {
+        match input.read(&mut out[done..]) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (done, Some(error)),
+        }
+    }
+    (done, None)
 }
 
 /// Everything that a source gives, for tests.
@@ -98,5 +135,19 @@ pub(crate) fn all(mut source: impl Source) -> Result<Vec<Access>, SourceError> {
             return Ok(all);
         }
         all.append(&mut steps);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::io::{self, Read};
+
+    /// An input that fails.
+    pub(crate) struct Failing;
+
+    impl Read for Failing {
+        fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
     }
 }

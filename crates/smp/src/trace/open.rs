@@ -1,6 +1,8 @@
 //! Finding a trace's files: `PREFIX.0.smpt.zst`, `PREFIX.1.smpt.zst`, and so on for the other formats.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
     fs::File,
     io::{BufReader, Read},
     path::{Path, PathBuf},
@@ -8,11 +10,15 @@ use std::{
 
 use flate2::read::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
+use sha2::{Digest, Sha256};
 
-use super::{Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, smpt::Smpt, synchro::SynchroTrace};
+use super::{
+    Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, read_whole, smpt::Smpt, synchro::SynchroTrace,
+};
 use crate::{
     access::{Source, SourceError},
     config::MOST_PROCESSORS,
+    hex::hex,
 };
 
 /// A format of traces.
@@ -56,6 +62,14 @@ pub enum TraceError {
     /// There is one file only.
     #[error("{}: a trace of one thread; the machine has at least two", .0.display())]
     OneThread(PathBuf),
+    /// There are more files than a machine has processors.
+    #[error("{}: a trace of {threads} threads; the machine has at most {MOST_PROCESSORS}", .first.display())]
+    ManyThreads {
+        /// The first file that no processor is left for.
+        first: PathBuf,
+        /// How many there are.
+        threads: usize,
+    },
     /// A file cannot be opened.
     #[error("{}: {error}", .file.display())]
     Open {
@@ -91,6 +105,20 @@ impl Part {
     }
 }
 
+/// Numbers of the threads beyond those of a machine that have a file `PREFIX.T.ending`, smallest first.
+fn beyond(prefix: &Path, ending: &str) -> impl Iterator<Item = usize> + use<> {
+    let folder = prefix.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let start = prefix.file_name().unwrap_or_default().as_encoded_bytes();
+    let number = |name: &OsStr| {
+        let middle = name.as_encoded_bytes().strip_prefix(start)?.strip_prefix(b".")?;
+        let digits = str::from_utf8(middle.strip_suffix(ending.as_bytes())?.strip_suffix(b".")?).ok()?;
+        let number = digits.parse().ok().filter(|number: &usize| number.to_string() == digits)?;
+        (number >= MOST_PROCESSORS).then_some(number)
+    };
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| number(&name)).collect::<BTreeSet<_>>().into_iter()
+}
+
 /// A trace: one file a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -103,8 +131,11 @@ pub struct Trace {
 }
 
 impl Trace {
-    fn of_files(format: Format, files: Vec<PathBuf>) -> Trace {
-        Trace { format, parts: files.into_iter().map(Part::File).collect(), windows: None }
+    fn of_files(format: Format, files: Vec<PathBuf>) -> Result<Trace, TraceError> {
+        if let Some(first) = files.get(MOST_PROCESSORS) {
+            return Err(TraceError::ManyThreads { first: first.clone(), threads: files.len() });
+        }
+        Ok(Trace { format, parts: files.into_iter().map(Part::File).collect(), windows: None })
     }
 
     /// A recorded program that is compiled in: `.smpt.zst` of each thread.
@@ -129,6 +160,37 @@ impl Trace {
         self.parts[thread].path().display().to_string()
     }
 
+    /// SHA-256 of its format and of every thread's bytes as they are stored, in hex: what a run of it depends on.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn digest(&self) -> Result<String, TraceError> {
+        let mut whole = Sha256::new_with_prefix(format!("{:?} {}", self.format, self.threads()));
+        for thread in 0..self.threads() {
+            let path = self.parts[thread].path();
+            let fail = |error: std::io::Error| TraceError::Open { file: path.to_owned(), error };
+            let (mut stored, mut one) = (self.stored(thread).map_err(fail)?, Sha256::new());
+            let mut bytes = vec![0; 1 << 16];
+            loop {
+                match read_whole(&mut stored, &mut bytes) {
+                    (_, Some(error)) => return Err(fail(error)),
+                    (0, None) => break,
+                    (n, None) => one.update(&bytes[..n]),
+                }
+            }
+            whole.update(one.finalize());
+        }
+        Ok(hex(&whole.finalize()))
+    }
+
+    /// A thread's bytes as they are stored.
+    fn stored(&self, thread: usize) -> std::io::Result<Box<dyn Read>> {
+        Ok(match &self.parts[thread] {
+            Part::File(path) => Box::new(File::open(path)?),
+            Part::Bytes(_, bytes) => Box::new(*bytes),
+        })
+    }
+
     /// Finds the files of `prefix`.
     ///
     /// # Errors
@@ -144,8 +206,11 @@ impl Trace {
         };
         for (format, endings) in Format::ENDINGS {
             for ending in endings {
-                let files: Vec<_> =
+                let mut files: Vec<_> =
                     (0..MOST_PROCESSORS).map(|thread| name(thread, ending)).filter(|file| file.is_file()).collect();
+                if !files.is_empty() {
+                    files.extend(beyond(prefix, ending).map(|thread| name(thread, ending)));
+                }
                 let expected = (0..files.len()).map(|thread| name(thread, ending));
                 if let Some((missing, _)) = expected.zip(&files).find(|(expected, file)| expected != *file) {
                     return Err(TraceError::Gap { missing, last: files[files.len() - 1].clone() });
@@ -155,7 +220,7 @@ impl Trace {
                     1 => {
                         return Err(TraceError::OneThread(files[0].clone()));
                     }
-                    _ => return Ok(Trace::of_files(format, files)),
+                    _ => return Trace::of_files(format, files),
                 }
             }
         }
@@ -177,7 +242,7 @@ impl Trace {
         match files.len() {
             0 => Err(TraceError::Missing(folder.join("*.trace.zip"))),
             1 => Err(TraceError::OneThread(files.swap_remove(0))),
-            _ => Ok(Trace::of_files(Format::Drmemtrace, files)),
+            _ => Trace::of_files(Format::Drmemtrace, files),
         }
     }
 
@@ -192,10 +257,7 @@ impl Trace {
     pub(super) fn source(&self, line: usize, thread: usize) -> Result<Box<dyn Source>, TraceError> {
         let (path, name) = (self.parts[thread].path(), self.name(thread));
         let fail = |error: std::io::Error| TraceError::Open { file: path.to_owned(), error };
-        let file: Box<dyn Read> = match &self.parts[thread] {
-            Part::File(path) => Box::new(File::open(path).map_err(fail)?),
-            Part::Bytes(_, bytes) => Box::new(*bytes),
-        };
+        let file = self.stored(thread).map_err(fail)?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let plain: Box<dyn Read> = match ending {
             "zst" => Box::new(zstd::Decoder::new(file).map_err(fail)?),
@@ -222,99 +284,5 @@ impl Trace {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::access::{Access, Kind};
-
-    #[test]
-    fn files_are_found_by_their_prefix_or_it_is_told_why_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let prefix = |name: &str| folder.path().join(name);
-        for name in [
-            "a.0.smpt.zst",
-            "a.1.smpt.zst",
-            "g.0.smpt.zst",
-            "g.1.smpt.zst",
-            "g.3.smpt.zst",
-            "b.0.trace.gz",
-            "b.1.trace.gz",
-            "c.0.sigil",
-        ] {
-            std::fs::write(prefix(name), []).unwrap();
-        }
-        let found = |name: &str| Trace::find(&prefix(name));
-        assert_eq!(found("a").unwrap().threads(), 2);
-        assert_eq!(found("b").unwrap().format, Format::Drmemtrace);
-        for (name, what) in [("c", "one thread"), ("g", "g.2.smpt.zst: missing, though"), ("e", "does not exist")] {
-            let why = found(name).unwrap_err().to_string();
-            assert!(why.contains(what), "{why}");
-        }
-    }
-
-    /// A thread of DynamoRIO's test `threadsig`, cut to 600 entries in two chunks (BSD licence).
-    const REAL: &[u8] = include_bytes!("../../tests/data/threadsig.0.trace.zip");
-
-    #[test]
-    fn drmemtrace_is_read_as_dynamorio_writes_it_in_every_compression() {
-        use std::io::Write;
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        for thread in 0..2 {
-            std::fs::write(path(&format!("zip.{thread}.trace.zip")), REAL).unwrap();
-        }
-        let mut plain = Vec::new();
-        Chunks::open(&path("zip.0.trace.zip")).unwrap().read_to_end(&mut plain).unwrap();
-        assert_eq!(plain.len(), 601 * 12, "both chunks");
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(&plain).unwrap();
-        let gzip = gzip.finish().unwrap();
-        let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
-        lz4.write_all(&plain).unwrap();
-        let lz4 = lz4.finish().unwrap();
-        std::fs::create_dir(path("dir")).unwrap();
-        for thread in 0..2 {
-            std::fs::write(path(&format!("gz.{thread}.trace.gz")), &gzip).unwrap();
-            std::fs::write(path(&format!("lz4.{thread}.trace.lz4")), &lz4).unwrap();
-            std::fs::write(path(&format!("plain.{thread}.trace")), &plain).unwrap();
-            std::fs::write(path(&format!("dir/drmemtrace.threadsig.87290{thread}.1041.trace.zip")), REAL).unwrap();
-        }
-        std::fs::write(path("dir/cpu_schedule.bin.zip"), [0; 4]).unwrap();
-        let steps = |name: &str| {
-            let trace = Trace::find(&path(name)).unwrap();
-            assert_eq!((trace.format, trace.threads()), (Format::Drmemtrace, 2), "{name}");
-            let mut steps = Vec::new();
-            trace.open(64).unwrap()[1].fill(&mut steps).unwrap();
-            steps
-        };
-        let all = steps("zip");
-        let count = |kind| all.iter().filter(|step| step.kind == kind).count();
-        // 67 loads and 40 stores in the file, of which some cross a line
-        assert!((67..=75).contains(&count(Kind::Load)) && (40..=48).contains(&count(Kind::Store)), "{all:?}");
-        // 248 in the file, 5 of which have two references; the last one has none, and nothing follows it
-        assert_eq!(all.iter().map(Access::instructions).sum::<u64>(), 248 + 5 - 1);
-        for name in ["gz", "lz4", "plain", "dir"] {
-            assert_eq!(steps(name), all, "{name}");
-        }
-    }
-
-    #[test]
-    fn archives_that_are_damaged_are_refused_with_their_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |thread: usize| folder.path().join(format!("bad.{thread}.trace.zip"));
-        std::fs::write(path(0), &REAL[..REAL.len() / 2]).unwrap();
-        std::fs::write(path(1), REAL).unwrap();
-        let Err(error) = Trace::find(&folder.path().join("bad")).unwrap().open(64) else { panic!("half an archive") };
-        assert!(error.to_string().contains("bad.0.trace.zip"), "{error}");
-        let mut damaged = REAL.to_vec();
-        damaged[100..140].fill(0xff);
-        std::fs::write(path(0), damaged).unwrap();
-        let mut steps = Vec::new();
-        let read = Trace::find(&folder.path().join("bad")).unwrap().open(64).map(|mut all| all[0].fill(&mut steps));
-        let error = match read {
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-            Ok(Ok(())) => panic!("a damaged chunk was read"),
-        };
-        assert!(error.contains("bad.0.trace.zip"), "{error}");
-    }
-}
+#[path = "open_tests.rs"]
+mod tests;

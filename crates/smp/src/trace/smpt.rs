@@ -26,7 +26,7 @@ pub struct Smpt {
     name: String,
     stepper: Stepper,
     long: Option<u64>,
-    count: u64,
+    count: Option<u64>,
     records: u64,
     left: Vec<u8>,
 }
@@ -41,11 +41,26 @@ impl Smpt {
     /// Reads uncompressed records of thread `thread` for lines of `line` bytes; `name` is for messages.
     pub fn new(input: Box<dyn Read>, name: &str, line: usize, thread: usize) -> Smpt {
         let stepper = Stepper::new(line, thread);
-        Smpt { input, name: name.to_owned(), stepper, long: None, count: 0, records: 0, left: Vec::new() }
+        Smpt { input, name: name.to_owned(), stepper, long: None, count: None, records: 0, left: Vec::new() }
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
         SourceError(format!("{}: record {}: {what}", self.name, self.records))
+    }
+
+    /// What is wrong with the record that could not be read whole.
+    fn wrong_next(&self, what: impl std::fmt::Display) -> SourceError {
+        SourceError(format!("{}: record {}: {what}", self.name, self.records + 1))
+    }
+
+    /// The input has ended: whether it may end here.
+    fn end(&self) -> Result<(), SourceError> {
+        match (self.left.is_empty(), self.long, self.count) {
+            (false, ..) => Err(self.wrong_next("the trace ends within a record")),
+            (_, Some(_), _) => Err(self.wrong("the trace ends after an escape record")),
+            (_, _, Some(_)) => Err(self.wrong("the trace ends after the count of a barrier")),
+            _ => Ok(()),
+        }
     }
 
     fn record(&mut self, record: u64, steps: &mut Vec<Access>) -> Result<(), SourceError> {
@@ -53,7 +68,9 @@ impl Smpt {
         let address = record & ((1 << 48) - 1);
         let (gap, middle, kind) = (record >> 48 & LONG, record >> 59 & 7, record >> 62);
         if kind == 2 && middle == 1 {
-            self.count = address;
+            if self.count.replace(address).is_some() {
+                return Err(self.wrong("two counts for one barrier"));
+            }
             return Ok(());
         }
         if kind == 2 {
@@ -68,6 +85,7 @@ impl Smpt {
             (_, Some(_)) => return Err(self.wrong("an escape record that no record needs")),
             (gap, None) => self.stepper.work(gap),
         }
+        .map_err(|error| self.wrong(error))?;
         match kind {
             0 => self.stepper.reference(steps, Kind::Load, address, 1 << middle),
             1 => self.stepper.reference(steps, Kind::Store, address, 1 << middle),
@@ -86,8 +104,8 @@ impl Smpt {
                     2 | 4 | 6 | 7 | 8 | 10 | 12 | 13 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
-                let count = if kind == Kind::Barrier { std::mem::take(&mut self.count) } else { 0 };
-                self.stepper.synchronise(steps, kind, object, count);
+                let count = if kind == Kind::Barrier { self.count.take().unwrap_or(0) } else { 0 };
+                self.stepper.synchronise(steps, kind, object, count).map_err(|error| self.wrong(error))?;
             }
         }
         Ok(())
@@ -100,11 +118,10 @@ impl Source for Smpt {
         let mut chunk = [0; 8 * BATCH];
         while steps.is_empty() {
             let n = match self.input.read(&mut chunk) {
-                Ok(0) if self.left.is_empty() && self.long.is_none() => return Ok(()),
-                Ok(0) => return Err(self.wrong("the trace ends within a record")),
+                Ok(0) => return self.end(),
                 Ok(n) => n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.wrong(error)),
+                Err(error) => return Err(self.wrong_next(error)),
             };
             self.left.extend_from_slice(&chunk[..n]);
             let left = std::mem::take(&mut self.left);
@@ -175,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::all;
+    use crate::trace::{all, tests::Failing};
 
     fn read(bytes: &[u8]) -> Result<Vec<Access>, SourceError> {
         all(Smpt::new(Box::new(io::Cursor::new(bytes.to_vec())), "test", 64, 0))
@@ -215,12 +232,43 @@ mod tests {
         writer.refer(0, false, 64, 3).unwrap();
         writer.refer(9999, false, 64, 3).unwrap();
         let bytes = writer.into_inner();
-        for (cut, what) in [(7, "within a record"), (16, "within a record")] {
-            assert!(read(&bytes[..cut]).unwrap_err().0.contains(what), "{cut}");
+        for (cut, what) in [
+            (7, "test: record 1: the trace ends within a record"),
+            (15, "test: record 2: the trace ends within a record"),
+            (16, "test: record 2: the trace ends after an escape record"),
+        ] {
+            assert_eq!(read(&bytes[..cut]).unwrap_err().0, what, "{cut}");
         }
         assert!(read(&bytes[16..]).unwrap_err().0.contains("record 1: a long count without"));
         assert!(read(&[&bytes[8..16], &bytes[..8]].concat()).unwrap_err().0.contains("no record needs"));
         assert!(read(&(3u64 << 62).to_le_bytes()).unwrap_err().0.contains("code 0 does not exist"));
+        let failing = Smpt::new(Box::new(io::Cursor::new(bytes[..8].to_vec()).chain(Failing)), "test", 64, 0);
+        assert_eq!(all(failing).unwrap_err().0, "test: record 2: the disk is gone");
+    }
+
+    #[test]
+    fn a_count_needs_its_barrier() {
+        let written = |write: &dyn Fn(&mut Writer<Vec<u8>>) -> io::Result<()>| {
+            let mut writer = Writer::new(Vec::new());
+            write(&mut writer).unwrap();
+            read(&writer.into_inner()).map(|steps| steps.len()).map_err(|error| error.0)
+        };
+        let what = "test: record 2: the trace ends after the count of a barrier";
+        assert_eq!(written(&|w| w.refer(0, false, 64, 3).and_then(|()| w.count(2))), Err(what.to_owned()));
+        let what = "test: record 2: two counts for one barrier";
+        assert_eq!(written(&|w| w.count(2).and_then(|()| w.count(2))), Err(what.to_owned()));
+        assert_eq!(written(&|w| w.count(0).and_then(|()| w.meet(0, 1, 64))), Ok(1));
+    }
+
+    #[test]
+    fn instructions_beyond_a_gap_are_refused() {
+        let mut writer = Writer::new(Vec::new());
+        writer.refer(u64::from(u32::MAX), false, 64, 3).unwrap();
+        writer.refer(u64::from(u32::MAX) + 1, false, 64, 3).unwrap();
+        let bytes = writer.into_inner();
+        assert_eq!(read(&bytes[..16]).unwrap()[0].gap, u32::MAX);
+        let why = read(&bytes).unwrap_err().0;
+        assert!(why.starts_with("test: record 4: more than 4294967295 instructions"), "{why}");
     }
 
     proptest! {

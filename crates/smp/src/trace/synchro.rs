@@ -63,7 +63,7 @@ impl SynchroTrace {
         let mut counts = head.trim_end_matches(',').split(',').map(str::parse::<u64>);
         for _ in 0..2 {
             match counts.next() {
-                Some(Ok(operations)) => self.stepper.work(operations),
+                Some(Ok(operations)) => self.stepper.work(operations).map_err(|error| self.wrong(error))?,
                 _ => return Err(self.wrong("no counts of operations")),
             }
         }
@@ -107,6 +107,10 @@ impl SynchroTrace {
         Ok(())
     }
 
+    fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64) -> Result<(), SourceError> {
+        self.stepper.synchronise(steps, kind, object, 0).map_err(|error| self.wrong(error))
+    }
+
     fn call(&mut self, call: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         let Some((kind, objects)) = call.split_once('^') else {
             return Err(self.wrong("a call has the form N^0xADDR"));
@@ -114,15 +118,15 @@ impl SynchroTrace {
         let mut objects = objects.trim().split('&').map(hex);
         let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
         match kind.trim() {
-            "1" => self.stepper.synchronise(steps, Kind::Lock, object, 0),
-            "2" => self.stepper.synchronise(steps, Kind::Unlock, object, 0),
-            "5" => self.stepper.synchronise(steps, Kind::Barrier, object, 0),
+            "1" => self.synchronise(steps, Kind::Lock, object)?,
+            "2" => self.synchronise(steps, Kind::Unlock, object)?,
+            "5" => self.synchronise(steps, Kind::Barrier, object)?,
             "6" => {
                 let Some(Some(lock)) = objects.next() else {
                     return Err(self.wrong("a wait names condition and lock"));
                 };
-                self.stepper.synchronise(steps, Kind::Unlock, lock, 0);
-                self.stepper.synchronise(steps, Kind::Lock, lock, 0);
+                self.synchronise(steps, Kind::Unlock, lock)?;
+                self.synchronise(steps, Kind::Lock, lock)?;
             }
             "3" | "4" | "7" | "8" => {}
             other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),
