@@ -85,8 +85,9 @@ impl Frames {
         Ok(())
     }
 
-    /// Gives the files their names, once all of them are whole.
-    pub(super) fn keep(self, names: &[PathBuf]) -> Result<(), RecordError> {
+    /// Gives the files their names, once all of them are whole and `old` ones are gone. Old files go from the first on and new ones come
+    /// from the last on: wherever that is interrupted, thread 0 is missing, and what is there is no trace.
+    pub(super) fn keep(self, names: &[PathBuf], old: &[PathBuf]) -> Result<(), RecordError> {
         let mut files = Vec::new();
         for (thread, name) in self.threads.into_iter().zip(names) {
             let failed = || RecordError::io(name.display().to_string());
@@ -94,8 +95,11 @@ impl Frames {
             file.as_file().sync_all().map_err(failed())?;
             files.push((file, name));
         }
-        for (file, name) in files {
-            file.persist(name).map_err(|error| RecordError::Io(name.display().to_string(), error.error))?;
+        for file in old {
+            std::fs::remove_file(file).map_err(RecordError::io(file.display().to_string()))?;
+        }
+        for (file, name) in files.into_iter().rev() {
+            file.persist_noclobber(name).map_err(|error| RecordError::Io(name.display().to_string(), error.error))?;
         }
         Ok(())
     }
@@ -145,13 +149,40 @@ mod tests {
         assert_eq!((last, frames.records(), frames.began()), (6, vec![2, 4], Some(true)));
         let prefix = folder.path().join("t");
         let names: Vec<PathBuf> = (0..2).map(|i| folder.path().join(format!("t.{i}.smpt.zst"))).collect();
-        frames.keep(&names).unwrap();
+        frames.keep(&names, &[]).unwrap();
         let mut sources = Trace::find(&prefix).unwrap().open(64).unwrap();
         let mut steps = Vec::new();
         sources[1].fill(&mut steps).unwrap();
         let addresses: Vec<_> = steps.iter().map(|step| step.address).collect();
         assert_eq!(addresses, [640, 704, 6400, 6464]);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
+    }
+
+    /// Whatever stops it on the way, no file of one recording is taken for a thread of another.
+    #[test]
+    fn a_trace_that_is_replaced_is_never_a_mixture() {
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path().join("t");
+        let name = |thread: usize| folder.path().join(format!("t.{thread}.smpt.zst"));
+        let record = |threads: u32, names: &[PathBuf]| {
+            let stream = (0..threads).flat_map(|thread| frame(thread, &records(64))).chain(frame(LAST, &[1]));
+            let stream: Vec<u8> = stream.collect();
+            let mut frames = Frames::new(folder.path());
+            frames.read(&mut &stream[..], &mut |_| {}).unwrap();
+            let old: Vec<PathBuf> = names.iter().filter(|name| name.exists()).cloned().collect();
+            frames.keep(names, &old)
+        };
+        let names: Vec<PathBuf> = (0..3).map(name).collect();
+        // The last of three files cannot have its name
+        std::fs::create_dir(name(2)).unwrap();
+        record(3, &names).unwrap_err();
+        let found = Trace::find(&prefix).map(|trace| trace.threads());
+        assert!(found.is_err(), "a cut trace is taken for whole: {found:?}");
+        // The same in the place of an older one
+        record(2, &names[..2]).unwrap();
+        record(3, &names).unwrap_err();
+        let found = Trace::find(&prefix).map(|trace| trace.threads());
+        assert!(found.is_err(), "threads of two recordings: {found:?}");
     }
 
     #[test]

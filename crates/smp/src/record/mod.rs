@@ -81,9 +81,13 @@ impl Recording {
         name.into()
     }
 
+    /// Files of a trace that is here already, thread 0 first.
+    fn there(&self) -> Vec<PathBuf> {
+        (0..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()).collect()
+    }
+
     fn look_for_files(&self) -> Result<(), RecordError> {
-        let there = (0..frames::MOST_THREADS).map(|thread| self.file(thread)).find(|file| file.exists());
-        match there {
+        match self.there().into_iter().next() {
             Some(file) if !self.replace => Err(RecordError::Exists(file)),
             _ => Ok(()),
         }
@@ -153,11 +157,8 @@ impl Recording {
             )));
         }
         let files: Vec<_> = (0..records.len()).map(|thread| self.file(thread)).collect();
-        frames.keep(&files)?;
-        // Threads of a trace that was here before
-        for file in (files.len()..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()) {
-            std::fs::remove_file(&file).map_err(RecordError::io(file.display().to_string()))?;
-        }
+        let old = if self.replace { self.there() } else { Vec::new() };
+        frames.keep(&files, &old)?;
         Ok(Recorded { files, records, code: status.code() })
     }
 }
