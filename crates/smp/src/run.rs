@@ -14,7 +14,7 @@ use crate::{
     config::{Config, PROCESS_BIT},
     error::ConfigError,
     kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
-    machine::{Machine, MachineError, Outcome, StrikeReport},
+    machine::{Detection, Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
     output::beside,
     stats::Stats,
@@ -98,6 +98,45 @@ impl Report {
     pub fn struck(&self) -> Option<u64> {
         self.strikes.iter().find_map(|strike| strike.struck)
     }
+
+    /// Why its numbers are not those of a program that ran to its end and computed what it should, if they are not.
+    pub fn failure(&self) -> Option<Failure> {
+        let (wrong, lost) = (self.wrong_reads.unwrap_or(0), self.lost_lines.unwrap_or(0));
+        match (&self.outcome, &self.result) {
+            (Outcome::Detected(detection), _) => Some(Failure::Detected(detection.clone())),
+            (Outcome::Deadlock(nodes), _) => Some(Failure::Deadlock(nodes.clone())),
+            (Outcome::Completed, Some(Err(why))) => Some(Failure::Wrong(why.clone())),
+            // A trace has no result, but it has loads
+            (Outcome::Completed, _) if wrong > 0 => Some(Failure::Wrong(wrong_loads(wrong))),
+            (Outcome::Completed, _) if lost > 0 => Some(Failure::Lost(lost)),
+            (Outcome::Completed, _) => None,
+        }
+    }
+}
+
+/// Why a run gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A node raised an alarm, which ends the run.
+    #[error("node {} raised the alarm at cycle {}, by {}", .0.node, .0.cycle, .0.detector)]
+    Detected(Detection),
+    /// These nodes wait for something that will never come.
+    #[error("nodes {0:?} wait for ever")]
+    Deadlock(Vec<usize>),
+    /// The result, or what it was computed from, is wrong.
+    #[error("the result is wrong: {0}")]
+    Wrong(ResultError),
+    /// So many lines are nowhere as they were written last.
+    #[error("lines that nobody has as they were written last: {0}")]
+    Lost(u64),
+}
+
+fn wrong_loads(wrong: u64) -> ResultError {
+    ResultError(if wrong == 1 {
+        "1 load gave a wrong value".into()
+    } else {
+        format!("{wrong} loads gave wrong values")
+    })
 }
 
 /// How far a run has come.
@@ -226,7 +265,7 @@ impl Simulation {
     /// nothing once a load was wrong.
     fn result(&self, machine: &Machine, check: &Check) -> Result<String, ResultError> {
         if let Some(wrong) = machine.wrong_reads().filter(|wrong| *wrong > 0) {
-            return Err(ResultError(format!("{wrong} loads gave wrong values")));
+            return Err(wrong_loads(wrong));
         }
         let nodes = self.config.machine.processors;
         let results = (0..nodes * self.config.processes.count).map(|reader| {

@@ -5,8 +5,8 @@ use std::{
     collections::BTreeMap,
     fs::{File, OpenOptions},
     io::{self, Write},
-    path::Path,
-    sync::Mutex,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use crate::{
     hex::hex,
     settings::Settings,
     stats::{Stats, quoted},
+    trace::Trace,
 };
 
 /// The most runs of a sweep; more is probably a mistake.
@@ -30,6 +31,8 @@ pub struct Point {
     pub varied: Vec<(String, String)>,
     /// All settings, as a file.
     pub settings: String,
+    /// The trace that they name.
+    trace: Option<PathBuf>,
 }
 
 impl Point {
@@ -38,6 +41,22 @@ impl Point {
         let digest = Sha256::new().chain_update(program).chain_update("\n").chain_update(&self.settings).finalize();
         hex(&digest[..16])
     }
+
+    /// What tells it from the others, in words.
+    pub fn name(&self) -> String {
+        name(&self.varied)
+    }
+}
+
+impl AsRef<[(String, String)]> for Point {
+    fn as_ref(&self) -> &[(String, String)] {
+        &self.varied
+    }
+}
+
+fn name(varied: &[(String, String)]) -> String {
+    let words: Vec<String> = varied.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    words.join(", ")
 }
 
 /// SHA-256 of the program that runs, in hex. Two builds of one version may simulate differently.
@@ -48,21 +67,106 @@ pub fn program() -> io::Result<String> {
     Ok(hex(&Sha256::digest(std::fs::read(std::env::current_exe()?)?)))
 }
 
-/// The runs of a grid file: settings, and a table `vary` of settings with lists of values. They are crossed in the order of
-/// the settings' names, the last one changing fastest.
+/// The runs of a grid file: see [`Grid::parse`].
 ///
 /// # Errors
-/// When the file is no TOML, varies nothing, or a combination describes no simulation.
+/// As there.
 pub fn points(grid: &str) -> Result<Vec<Point>, ConfigError> {
-    let mut base = parse(grid)?;
-    let vary = match base.remove("vary") {
-        Some(toml::Value::Table(vary)) => vary,
-        Some(_) => return Err(ConfigError("vary is a table of settings with lists of values".into())),
-        None => return Err(ConfigError("there is no table vary: nothing to sweep".into())),
-    };
-    let mut axes = Vec::new();
-    flatten("", vary, &mut axes)?;
-    cross(&base, &axes)
+    let grid = Grid::parse(grid)?;
+    (0..grid.count()).map(|number| grid.point(number)).collect()
+}
+
+/// Settings and what is varied in them: every combination is a run, and is made when it is asked for.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    base: toml::Table,
+    axes: Vec<Axis>,
+    count: usize,
+}
+
+impl Grid {
+    /// A grid file: settings, and a table `vary` of settings with lists of values. They are crossed in the order of the settings'
+    /// names, the last one changing fastest.
+    ///
+    /// # Errors
+    /// When the file is no TOML, varies nothing, or a combination describes no simulation.
+    pub fn parse(grid: &str) -> Result<Grid, ConfigError> {
+        let mut base = parse(grid)?;
+        let vary = match base.remove("vary") {
+            Some(toml::Value::Table(vary)) => vary,
+            Some(_) => return Err(ConfigError("vary is a table of settings with lists of values".into())),
+            None => return Err(ConfigError("there is no table vary: nothing to sweep".into())),
+        };
+        let mut axes = Vec::new();
+        flatten("", vary, &mut axes)?;
+        Grid::new(base, axes)
+    }
+
+    /// Words over settings: `scheme.name` and `gcm`, `bus.width` and `10`. A word that is no value of TOML is taken as a text.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn over(base: &Settings, axes: &[(String, Vec<String>)]) -> Result<Grid, ConfigError> {
+        let value = |word: &String| {
+            let parsed = parse(&format!("v = {}", word.trim())).ok().and_then(|mut table| table.remove("v"));
+            parsed.unwrap_or_else(|| toml::Value::String(word.trim().to_owned()))
+        };
+        let axes: Vec<Axis> =
+            axes.iter().map(|(name, words)| (name.clone(), words.iter().map(value).collect())).collect();
+        if let Some((name, _)) = axes.iter().find(|(name, _)| !name.contains('.') || name.split('.').any(str::is_empty))
+        {
+            return Err(ConfigError(format!("{name}: a setting has the form a.b")));
+        }
+        Grid::new(parse(&base.text())?, axes)
+    }
+
+    fn new(base: toml::Table, axes: Vec<Axis>) -> Result<Grid, ConfigError> {
+        let count = axes.iter().try_fold(1usize, |count, (_, values)| count.checked_mul(values.len()));
+        let Some(count) = count.filter(|count| *count <= MOST) else {
+            return Err(ConfigError(format!("more than {MOST} runs")));
+        };
+        let grid = Grid { base, axes, count };
+        // What is wrong is told before anything runs
+        (0..count).try_for_each(|number| grid.point(number).map(drop))?;
+        Ok(grid)
+    }
+
+    /// How many runs it has.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// A run by its number.
+    ///
+    /// # Errors
+    /// When the combination describes no simulation.
+    pub fn point(&self, number: usize) -> Result<Point, ConfigError> {
+        let (mut table, mut left) = (self.base.clone(), number);
+        let mut places: Vec<usize> = self.axes.iter().rev().map(|(_, values)| place(&mut left, values.len())).collect();
+        places.reverse();
+        let mut varied = Vec::new();
+        for ((path, values), place) in self.axes.iter().zip(places) {
+            let value = &values[place];
+            let nested = path.rsplit('.').fold(value.clone(), |value, name| {
+                toml::Value::Table([(name.to_owned(), value)].into_iter().collect())
+            });
+            if let toml::Value::Table(change) = nested {
+                overlay(&mut table, change);
+            }
+            varied.push((path.clone(), word(value)));
+        }
+        let named = |error: ConfigError| ConfigError(format!("{}: {error}", name(&varied)));
+        let settings = Settings::over(None, table).map_err(named)?;
+        settings.config.check().map_err(named)?;
+        Ok(Point { settings: settings.text(), trace: settings.workload.trace, varied })
+    }
+}
+
+/// The last digit of a number to the base `base`, which it loses.
+fn place(number: &mut usize, base: usize) -> usize {
+    let digit = *number % base;
+    *number /= base;
+    digit
 }
 
 fn flatten(path: &str, table: toml::Table, axes: &mut Vec<Axis>) -> Result<(), ConfigError> {
@@ -77,61 +181,8 @@ fn flatten(path: &str, table: toml::Table, axes: &mut Vec<Axis>) -> Result<(), C
     Ok(())
 }
 
-/// Every combination of words over settings: `scheme.name` and `gcm`, `bus.width` and `10`. A word that is no value of TOML is
-/// taken as a text.
-///
-/// # Errors
-/// As [`points`].
-pub fn cross_words(base: &Settings, axes: &[(String, Vec<String>)]) -> Result<Vec<Point>, ConfigError> {
-    let value = |word: &String| {
-        let parsed = parse(&format!("v = {}", word.trim())).ok().and_then(|mut table| table.remove("v"));
-        parsed.unwrap_or_else(|| toml::Value::String(word.trim().to_owned()))
-    };
-    let axes: Vec<Axis> = axes.iter().map(|(name, words)| (name.clone(), words.iter().map(value).collect())).collect();
-    if let Some((name, _)) = axes.iter().find(|(name, _)| !name.contains('.') || name.split('.').any(str::is_empty)) {
-        return Err(ConfigError(format!("{name}: a setting has the form a.b")));
-    }
-    cross(&parse(&base.text())?, &axes)
-}
-
 /// A setting's name and its values.
 type Axis = (String, Vec<toml::Value>);
-
-/// Every combination of the axes' values over `base`.
-fn cross(base: &toml::Table, axes: &[Axis]) -> Result<Vec<Point>, ConfigError> {
-    let count = axes.iter().try_fold(1usize, |count, (_, values)| count.checked_mul(values.len()));
-    if count.is_none_or(|count| count > MOST) {
-        return Err(ConfigError(format!("more than {MOST} runs")));
-    }
-    let mut crossed = vec![(Vec::new(), base.clone())];
-    for (path, values) in axes {
-        let mut next = Vec::new();
-        for (varied, table) in &crossed {
-            for value in values {
-                let (mut varied, mut table): (Vec<(String, String)>, _) = (varied.clone(), table.clone());
-                let nested = path.rsplit('.').fold(value.clone(), |value, name| {
-                    toml::Value::Table([(name.to_owned(), value)].into_iter().collect())
-                });
-                if let toml::Value::Table(change) = nested {
-                    overlay(&mut table, change);
-                }
-                varied.push((path.clone(), word(value)));
-                next.push((varied, table));
-            }
-        }
-        crossed = next;
-    }
-    let point = |(varied, table): (Vec<(String, String)>, toml::Table)| {
-        let named = |error: ConfigError| {
-            let at: Vec<String> = varied.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            ConfigError(format!("{}: {error}", at.join(", ")))
-        };
-        let settings = Settings::over(None, table).map_err(named)?;
-        settings.config.check().map_err(named)?;
-        Ok(Point { settings: settings.text(), varied })
-    };
-    crossed.into_iter().map(point).collect()
-}
 
 fn word(value: &toml::Value) -> String {
     match value {
@@ -145,6 +196,8 @@ fn word(value: &toml::Value) -> String {
 pub struct Journal {
     program: String,
     known: BTreeMap<String, Stats>,
+    /// Digests of the traces that runs name, `None` for those that cannot be read. Each is read once.
+    traces: Mutex<BTreeMap<PathBuf, Option<String>>>,
     file: Mutex<File>,
 }
 
@@ -169,12 +222,20 @@ impl Journal {
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"\n")?;
         }
-        Ok(Journal { program: program.to_owned(), known, file: Mutex::new(file) })
+        Ok(Journal { program: program.to_owned(), known, traces: Mutex::default(), file: Mutex::new(file) })
     }
 
-    /// What a run gave before.
+    /// What a run gave before, with the same bytes of the trace that it names.
     pub fn known(&self, point: &Point) -> Option<&Stats> {
-        self.known.get(&point.key(&self.program))
+        self.known.get(&self.key(point)?)
+    }
+
+    /// What a run's results are kept by; nothing if its trace cannot be read.
+    fn key(&self, point: &Point) -> Option<String> {
+        let Some(prefix) = &point.trace else { return Some(point.key(&self.program)) };
+        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = traces.entry(prefix.clone()).or_insert_with(|| Trace::find(prefix).ok()?.digest().ok());
+        Some(point.key(&format!("{} {}", self.program, digest.as_ref()?)))
     }
 
     /// Keeps what a run gave.
@@ -182,18 +243,19 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub fn keep(&self, point: &Point, stats: &Stats) -> io::Result<()> {
-        let line = json!({ "key": point.key(&self.program), "stats": stats.json() }).to_string() + "\n";
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(key) = self.key(point) else { return Ok(()) };
+        let line = json!({ "key": key, "stats": stats.json() }).to_string() + "\n";
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line.as_bytes())
     }
 }
 
 /// The table: a line a run, what was varied first, without the figures of each node.
-pub fn table(rows: &[(&Point, Stats)]) -> String {
+pub fn table<P: AsRef<[(String, String)]>>(rows: &[(P, Stats)]) -> String {
     let cells = |cells: &mut dyn Iterator<Item = &String>| cells.map(|cell| quoted(cell) + ",").collect::<String>();
-    let heads = rows.iter().take(1).map(|(point, _)| cells(&mut point.varied.iter().map(|(name, _)| name)));
+    let heads = rows.iter().take(1).map(|(point, _)| cells(&mut point.as_ref().iter().map(|(name, _)| name)));
     let heads: Vec<String> =
-        heads.chain(rows.iter().map(|(point, _)| cells(&mut point.varied.iter().map(|(_, value)| value)))).collect();
+        heads.chain(rows.iter().map(|(point, _)| cells(&mut point.as_ref().iter().map(|(_, value)| value)))).collect();
     let trees: Vec<Stats> = rows.iter().map(|(_, stats)| stats.clone().in_all()).collect();
     heads.iter().zip(Stats::csv(&trees).lines()).map(|(head, line)| format!("{head}{line}\n")).collect()
 }
@@ -259,5 +321,32 @@ mod tests {
         let mut lines = table.lines();
         assert!(lines.next().unwrap().starts_with("bus.width,machine.processors,scheme.name,bus.address_busy"));
         assert!(lines.next().unwrap().starts_with("10,2,clear,"));
+    }
+
+    #[test]
+    fn what_another_trace_gave_is_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let written = |thread: usize, address: u64| {
+            let mut writer = crate::trace::Writer::new(Vec::new());
+            writer.refer(0, true, address, 3).unwrap();
+            std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
+        };
+        (written(0, 64), written(1, 64));
+        let prefix = folder.path().join("t");
+        let grid = format!("[workload]\ntrace = {prefix:?}\n[vary]\nbus.width = [8, 16]\n");
+        let points = points(&grid).unwrap();
+        let path = folder.path().join("journal");
+        let open = || Journal::open(&path, "program").unwrap();
+        let stats = crate::settings::run(&points[0].settings).unwrap().stats;
+        open().keep(&points[0], &stats).unwrap();
+        assert_eq!((open().known(&points[0]), open().known(&points[1])), (Some(&stats), None));
+        // Another recording of the same name
+        written(1, 128);
+        assert_eq!(open().known(&points[0]), None);
+        written(1, 64);
+        assert_eq!(open().known(&points[0]), Some(&stats));
+        // Nothing is known of a trace that is not there
+        std::fs::remove_file(folder.path().join("t.0.smpt")).unwrap();
+        assert_eq!(open().known(&points[0]), None);
     }
 }

@@ -8,12 +8,12 @@ use sealwright_smp::{
     config::PRESETS,
     engine::{Model, Units},
     kernel::Kernel,
-    run::RunError,
+    run::{Failure, RunError},
     scheme::SchemeName,
     settings::{Settings, SettingsError, WorkloadSettings},
     trace::{TraceError, Windows},
 };
-use sealwright_terminal::{CommandError, shown};
+use sealwright_terminal::{CommandError, Exit, shown};
 
 /// The machine.
 #[derive(Args, Debug)]
@@ -156,5 +156,13 @@ pub(super) fn failed(error: RunError) -> CommandError {
         RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
         RunError::Dump { file, error } => CommandError::io(&file, &error),
         RunError::Trace(_) | RunError::Machine(_) => CommandError::failed(error),
+    }
+}
+
+/// A run that gave no result: an alarm says that a line is not authentic.
+pub(super) fn failed_run(failure: Failure) -> CommandError {
+    match failure {
+        Failure::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),
+        Failure::Deadlock(_) | Failure::Wrong(_) | Failure::Lost(_) => CommandError::failed(failure),
     }
 }

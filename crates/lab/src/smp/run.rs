@@ -6,12 +6,15 @@ use clap::{Args, ValueEnum};
 use sealwright_smp::{
     Outcome, Stats, StrikeReport,
     attack::{Attack, Attacker},
-    run::{Progress, Report, Simulation},
+    run::{Failure, Progress, Report, Simulation},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::json;
 
-use super::machine::{MachineArgs, WorkArgs, failed, unusable};
+use super::{
+    machine::{MachineArgs, WorkArgs, failed, failed_run, unusable},
+    output::exists,
+};
 
 const EXAMPLES: &str = "\
 Example:
@@ -36,6 +39,9 @@ pub(crate) struct RunArgs {
     /// Write every command and every line on the bus, with its bytes, to FILE: a line of JSON each
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
+    /// Replace the FILE of --dump if it exists
+    #[arg(long, requires = "dump")]
+    force: bool,
     /// Output format
     #[arg(long, value_name = "HOW", default_value = "text")]
     format: Shape,
@@ -57,6 +63,9 @@ pub(crate) enum Shape {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
+    if let Some(path) = args.dump.as_deref().filter(|path| !args.force && path.exists()) {
+        return Err(exists(path));
+    }
     let settings = args.machine.settings(Some(&args.work))?;
     if !args.attack.is_empty() && !settings.config.scheme.functional {
         let why = "--attack needs lines that are really encrypted";
@@ -70,11 +79,11 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     let report = simulation.run(&mut |progress| tell(&status, progress)).map_err(failed)?;
     drop(status);
     print(&printed(&simulation, &report, if args.json { Shape::Json } else { args.format })?)?;
-    match (&report.outcome, &report.result) {
-        (Outcome::Detected(_), _) => Ok(Exit::NotAuthentic),
-        (Outcome::Deadlock(nodes), _) => Err(CommandError::failed(format_args!("nodes {nodes:?} wait for ever"))),
-        (Outcome::Completed, Some(Err(why))) => Err(CommandError::failed(format_args!("the result is wrong: {why}"))),
-        (Outcome::Completed, _) => Ok(Exit::Done),
+    match report.failure() {
+        None => Ok(Exit::Done),
+        // What was printed says it
+        Some(Failure::Detected(_)) => Ok(Exit::NotAuthentic),
+        Some(failure) => Err(failed_run(failure)),
     }
 }
 

@@ -9,14 +9,14 @@ use clap::Args;
 use rayon::prelude::*;
 use sealwright_smp::{
     Stats, settings,
-    sweep::{self, Journal, Point},
+    sweep::{self, Grid, Journal, Point},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print, shown};
 use serde_json::{Value, json};
 
 use super::{
-    machine::{MachineArgs, WorkArgs, unusable},
-    output::whole,
+    machine::{MachineArgs, WorkArgs, failed_run, unusable},
+    output::{exists, whole},
 };
 
 const EXAMPLES: &str = "\
@@ -25,7 +25,8 @@ Example:
 
 With --grid, everything is in one file: settings as smp settings prints them, and a table vary of settings with lists
 of values. With --output, a sweep that was interrupted goes on where it was: its runs so far are in FILE.journal.
-Another build of this program takes none of them for its own.";
+Another build of this program takes none of them for its own, nor does a sweep of a trace that was recorded anew. A run that
+raises an alarm, never ends or computes a wrong result ends the sweep.";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
@@ -45,6 +46,9 @@ pub(crate) struct SweepArgs {
     /// Write the table to FILE once it is whole
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
     /// Run everything, even what an interrupted sweep has run already
     #[arg(long, requires = "output")]
     fresh: bool,
@@ -55,21 +59,28 @@ pub(crate) struct SweepArgs {
     progress: ProgressArgs,
 }
 
+/// What was varied for a run, and what it gave.
+type Row = (Vec<(String, String)>, Stats);
+
 pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
-    let points = points(args)?;
+    if let Some(path) = args.output.as_deref().filter(|path| !args.force && path.exists()) {
+        return Err(exists(path));
+    }
+    let grid = grid(args)?;
     let journal = args.output.as_deref().map(|output| journal(output, args.fresh)).transpose()?;
-    let total = points.len();
+    let total = grid.count();
     let (status, done) = (Status::new(&args.progress), AtomicUsize::new(0));
-    let rows: Result<Vec<(&Point, Stats)>, CommandError> = points
-        .par_iter()
-        .map(|point| {
-            let stats = match journal.as_ref().and_then(|(_, journal)| journal.known(point)) {
+    let rows: Result<Vec<Row>, CommandError> = (0..total)
+        .into_par_iter()
+        .map(|number| {
+            let point = grid.point(number).map_err(CommandError::usage)?;
+            let stats = match journal.as_ref().and_then(|(_, journal)| journal.known(&point)) {
                 Some(stats) => stats.clone(),
-                None => simulated(point, journal.as_ref())?,
+                None => simulated(&point, journal.as_ref())?,
             };
             let n = done.fetch_add(1, Ordering::Relaxed) + 1;
             status.now(format!("{n} of {total} runs"), || json!({ "done": n, "total": total }));
-            Ok((point, stats))
+            Ok((point.varied, stats))
         })
         .collect();
     drop(status);
@@ -77,7 +88,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     let text = if args.json { lines(&rows) } else { sweep::table(&rows) };
     match (&args.output, &journal) {
         (Some(output), Some((path, _))) => {
-            whole(output, &text, true)?;
+            whole(output, &text, args.force)?;
             std::fs::remove_file(path).map_err(|error| CommandError::io(path, &error))?;
         }
         _ => print(&text)?,
@@ -85,12 +96,18 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
+/// What a run gave; an error that names it unless it ran to its end with the right result.
 fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stats, CommandError> {
-    let stats = settings::run(&point.settings).map_err(unusable)?.stats;
-    if let Some((path, journal)) = journal {
-        journal.keep(point, &stats).map_err(|error| CommandError::io(path, &error))?;
+    let name = point.name();
+    let named = |error: CommandError| if name.is_empty() { error } else { error.about(Path::new(&name)) };
+    let report = settings::run(&point.settings).map_err(|error| named(unusable(error)))?;
+    if let Some(failure) = report.failure() {
+        return Err(named(failed_run(failure)));
     }
-    Ok(stats)
+    if let Some((path, journal)) = journal {
+        journal.keep(point, &report.stats).map_err(|error| CommandError::io(path, &error))?;
+    }
+    Ok(report.stats)
 }
 
 /// The file of what has been run, beside the table.
@@ -106,10 +123,10 @@ fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandErro
     Ok((path, journal))
 }
 
-fn points(args: &SweepArgs) -> Result<Vec<Point>, CommandError> {
+fn grid(args: &SweepArgs) -> Result<Grid, CommandError> {
     if let Some(path) = &args.grid {
         let text = std::fs::read_to_string(path).map_err(|error| CommandError::io(path, &error))?;
-        return sweep::points(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))));
+        return Grid::parse(&text).map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))));
     }
     let base = args.machine.settings(Some(&args.work))?;
     let mut axes = Vec::new();
@@ -119,13 +136,13 @@ fn points(args: &SweepArgs) -> Result<Vec<Point>, CommandError> {
         };
         axes.push((name.to_owned(), values.split(',').map(str::to_owned).collect()));
     }
-    sweep::cross_words(&base, &axes).map_err(CommandError::usage)
+    Grid::over(&base, &axes).map_err(CommandError::usage)
 }
 
-fn lines(rows: &[(&Point, Stats)]) -> String {
-    let line = |(point, stats): &(&Point, Stats)| {
+fn lines(rows: &[Row]) -> String {
+    let line = |(varied, stats): &Row| {
         let settings: serde_json::Map<String, Value> =
-            point.varied.iter().map(|(name, value)| (name.clone(), Value::from(value.clone()))).collect();
+            varied.iter().map(|(name, value)| (name.clone(), Value::from(value.clone()))).collect();
         format!("{}\n", json!({ "settings": settings, "stats": stats.json() }))
     };
     rows.iter().map(line).collect()
