@@ -17,7 +17,7 @@ use crate::{
 };
 
 macro_rules! aead {
-    ($(#[$doc:meta])* $name:ident, $nonces:expr, $bits:expr, $new:expr) => {
+    ($(#[$doc:meta])* $name:ident, $nonces:expr, $once:expr, $bits:expr, $new:expr) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "sealwright")]
         #[allow(clippy::upper_case_acronyms, reason = "names of pyca/cryptography")]
@@ -34,7 +34,7 @@ macro_rules! aead {
             #[pyo3(signature = (key))]
             fn new(key: Input<'_>) -> PyResult<Self> {
                 let new: fn(&[u8]) -> Result<Box<dyn Aead>, KeyLengthError> = $new;
-                Ok($name(Keyed { aead: new(key.bytes()).raised()?, nonces: $nonces }))
+                Ok($name(Keyed { aead: new(key.bytes()).raised()?, nonces: $nonces, once: $once }))
             }
 
             /// A new random key.
@@ -96,7 +96,8 @@ macro_rules! aead {
                 self.0.decrypt_into(py, nonce.bytes(), data.bytes(), or_empty(&associated_data), buf)
             }
 
-            /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each.
+            /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each. A nonce
+            /// that comes twice raises `ValueError` before anything is encrypted, except in AES-GCM-SIV, which allows it.
             #[pyo3(signature = (nonces, data, associated_data=None))]
             fn encrypt_batch<'py>(
                 &self,
@@ -119,7 +120,7 @@ macro_rules! aead {
             }
 
             /// Encrypts messages of equal length that lie one after the other, as in an array of shape (n, length), into `buf` of
-            /// shape (n, length + 16). `nonces` has shape (n, nonce length). Returns n.
+            /// shape (n, length + 16). `nonces` has shape (n, nonce length), none twice, as in `encrypt_batch`. Returns n.
             #[pyo3(signature = (nonces, data, associated_data, buf))]
             fn encrypt_rows(
                 &self,
@@ -151,20 +152,20 @@ macro_rules! aead {
 
 aead! {
     /// AES-GCM (NIST SP 800-38D) under a key of 128, 192 or 256 bits. Nonces of 8 to 128 bytes; take 12.
-    AESGCM, 8..=128, &[128, 192, 256], |key| gcm::across_by_key(Isa::best(), key, gcm::TagLen::T16)
+    AESGCM, 8..=128, true, &[128, 192, 256], |key| gcm::across_by_key(Isa::best(), key, gcm::TagLen::T16)
 }
 aead! {
     /// AES-OCB3 (RFC 7253) under a key of 128, 192 or 256 bits. Nonces of 12 to 15 bytes.
-    AESOCB3, 12..=15, &[128, 192, 256], |key| ocb::by_key(Isa::best(), key, ocb::TagLen::T16)
+    AESOCB3, 12..=15, true, &[128, 192, 256], |key| ocb::by_key(Isa::best(), key, ocb::TagLen::T16)
 }
 aead! {
     /// AES-GCM-SIV (RFC 8452) under a key of 128 or 256 bits. A nonce of 12 bytes that comes twice shows only whether the
     /// messages are equal.
-    AESGCMSIV, 12..=12, &[128, 256], |key| gcm_siv::by_key(Isa::best(), key)
+    AESGCMSIV, 12..=12, false, &[128, 256], |key| gcm_siv::by_key(Isa::best(), key)
 }
 aead! {
     /// XAES-256-GCM (C2SP) under a key of 256 bits. Nonces of 24 bytes, which may be random.
-    XAES256GCM, 24..=24, &[256], |key| match key.try_into() {
+    XAES256GCM, 24..=24, true, &[256], |key| match key.try_into() {
         Ok(key) => Ok(Box::new(Xaes256Gcm::new(Isa::best(), key))),
         // The length that AES-256 refuses in the same words.
         Err(_) => Err(sealwright::Suite::Aes256Gcm.aead(key).err().unwrap_or_else(|| unreachable!("no other length fits"))),

@@ -60,11 +60,17 @@ fn equal(what: &str, given: usize, wanted: usize) -> PyResult<()> {
     Err(PyValueError::new_err(format!("there are {given} {what} for {wanted} messages")))
 }
 
-/// Calls `each` with every nonce, message and associated data.
-fn run<'py>(batch: &Batch<'py>, mut each: impl FnMut(&[u8], &[u8], &[u8]) -> PyResult<()>) -> PyResult<()> {
+/// Calls `each` with every nonce, message and associated data, if `right` of the nonces.
+fn run<'py>(
+    batch: &Batch<'py>,
+    right: impl FnOnce(&[Input<'_>]) -> PyResult<()>,
+    mut each: impl FnMut(&[u8], &[u8], &[u8]) -> PyResult<()>,
+) -> PyResult<()> {
     let ads = batch.ads()?;
-    for (i, (nonce, data)) in batch.nonces.iter().zip(&batch.data).enumerate() {
-        let (nonce, data): (Input<'_>, Input<'_>) = (nonce.extract()?, data.extract()?);
+    let nonces: Vec<Input<'_>> = batch.nonces.iter().map(|nonce| nonce.extract()).collect::<PyResult<_>>()?;
+    right(&nonces)?;
+    for (i, (nonce, data)) in nonces.iter().zip(&batch.data).enumerate() {
+        let data: Input<'_> = data.extract()?;
         match &ads {
             Ads::All(ad) => each(nonce.bytes(), data.bytes(), ad.bytes())?,
             Ads::Each(ads) => {
@@ -84,10 +90,14 @@ pub(crate) fn encrypt<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
     let mut sealed = Vec::with_capacity(batch.data.len());
-    run(&batch, |nonce, text, ad| {
-        sealed.push(key.encrypt(py, nonce, text, ad)?);
-        Ok(())
-    })?;
+    run(
+        &batch,
+        |nonces| key.each_once(nonces.iter().map(Input::bytes)),
+        |nonce, text, ad| {
+            sealed.push(key.encrypt(py, nonce, text, ad)?);
+            Ok(())
+        },
+    )?;
     PyList::new(py, sealed)
 }
 
@@ -99,21 +109,25 @@ pub(crate) fn decrypt<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
     let mut opened: Vec<Option<Bound<'py, PyBytes>>> = Vec::with_capacity(batch.data.len());
-    run(&batch, |nonce, message, ad| {
-        key.nonce(nonce.len())?;
-        let Ok((ciphertext, tag)) = split(message) else {
-            opened.push(None);
-            return Ok(());
-        };
-        let mut genuine = true;
-        let text = written_bytes(py, ciphertext.len(), |text| {
-            let size = text.len() + ad.len();
-            genuine = detached(py, size, || key.aead.open_to(nonce, ad, ciphertext, tag, text)).is_ok();
-            Ok::<(), PyErr>(())
-        })?;
-        opened.push(genuine.then_some(text));
-        Ok(())
-    })?;
+    run(
+        &batch,
+        |_| Ok(()),
+        |nonce, message, ad| {
+            key.nonce(nonce.len())?;
+            let Ok((ciphertext, tag)) = split(message) else {
+                opened.push(None);
+                return Ok(());
+            };
+            let mut genuine = true;
+            let text = written_bytes(py, ciphertext.len(), |text| {
+                let size = text.len() + ad.len();
+                genuine = detached(py, size, || key.aead.open_to(nonce, ad, ciphertext, tag, text)).is_ok();
+                Ok::<(), PyErr>(())
+            })?;
+            opened.push(genuine.then_some(text));
+            Ok(())
+        },
+    )?;
     PyList::new(py, opened)
 }
 
@@ -146,6 +160,7 @@ pub(crate) fn encrypt_rows(
     let (rows, len) = rows(key, nonces, data)?;
     buf.expect(rows * (len + TAG))?;
     let out = buf.begin(&[], &[nonces, data, ad])?;
+    key.each_once(nonces.chunks_exact(key.aead.nonce_len()))?;
     let seal = || {
         let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));
         for (row, (message, nonce)) in each.enumerate() {

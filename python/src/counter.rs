@@ -1,7 +1,5 @@
 //! Keys that see to their nonces themselves.
 
-use std::sync::{Mutex, PoisonError};
-
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use sealwright::{Key, Suite};
 
@@ -9,6 +7,7 @@ use crate::{
     buffer::{Input, detached, new_bytes, or_empty},
     error::{OrRaise, Raised},
     keyed::{TAG, split},
+    process::Counted,
 };
 
 /// The suite of this name.
@@ -23,9 +22,10 @@ fn iv(iv: Option<Input<'_>>) -> PyResult<[u8; 12]> {
     iv.bytes().try_into().map_err(|_| PyValueError::new_err(format!("the iv has {given} bytes; it must have 12")))
 }
 
-/// Seals messages in order under a key that serves this sealer only, once: nonces are counted, as TLS 1.3 and QUIC do.
+/// Seals messages in order under a key that serves this sealer only, once: nonces are counted, as TLS 1.3 and QUIC do. A forked child
+/// cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Sealer(Mutex<sealwright::Sealer>);
+pub(crate) struct Sealer(Counted<sealwright::Sealer>);
 
 #[pymethods]
 impl Sealer {
@@ -34,7 +34,7 @@ impl Sealer {
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
         let sealer = sealwright::Sealer::with_iv(self::suite(suite)?, key.bytes(), &self::iv(iv)?).raised()?;
-        Ok(Sealer(Mutex::new(sealer.starting_at(start))))
+        Ok(Sealer(Counted::new(sealer.starting_at(start))))
     }
 
     /// The ciphertext of `data` and the tag behind it, under the next nonce.
@@ -49,7 +49,7 @@ impl Sealer {
         // The mutex is let go before the interpreter lock is taken back: who waits for one never holds the other.
         let seal = |message: &mut [u8]| {
             let (text, room) = message.split_at_mut(message.len() - TAG);
-            let mut sealer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sealer = self.0.lock()?;
             room.copy_from_slice(sealer.seal_in_place(ad, text)?.as_ref());
             Ok::<(), Raised>(())
         };
@@ -58,18 +58,19 @@ impl Sealer {
 
     /// The number of the next message.
     #[getter]
-    fn count(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).count()
+    fn count(&self) -> PyResult<u64> {
+        Ok(self.0.lock()?.count())
     }
 
     fn __repr__(&self) -> String {
-        format!("<Sealer: {} messages>", self.count())
+        self.count()
+            .map_or_else(|_| "<Sealer of another process>".into(), |count| format!("<Sealer: {count} messages>"))
     }
 }
 
-/// Opens the messages of a `Sealer`, in their order.
+/// Opens the messages of a `Sealer`, in their order. A forked child cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Opener(Mutex<sealwright::Opener>);
+pub(crate) struct Opener(Counted<sealwright::Opener>);
 
 #[pymethods]
 impl Opener {
@@ -77,7 +78,7 @@ impl Opener {
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
         let opener = sealwright::Opener::with_iv(self::suite(suite)?, key.bytes(), &self::iv(iv)?).raised()?;
-        Ok(Opener(Mutex::new(opener.starting_at(start))))
+        Ok(Opener(Counted::new(opener.starting_at(start))))
     }
 
     /// The text of the next message. One that is not authentic raises `InvalidTag` and does not count.
@@ -90,7 +91,7 @@ impl Opener {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ((ciphertext, tag), ad) = (split(data.bytes())?, or_empty(&associated_data));
         let open = |text: &mut [u8]| {
-            let mut opener = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut opener = self.0.lock()?;
             opener.open_in_place(ad, text, tag).map_err(Raised::from)
         };
         new_bytes(py, ciphertext, 0, |text| detached(py, ciphertext.len() + ad.len(), || open(text)))
@@ -98,12 +99,13 @@ impl Opener {
 
     /// The number of the next message.
     #[getter]
-    fn count(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).count()
+    fn count(&self) -> PyResult<u64> {
+        Ok(self.0.lock()?.count())
     }
 
     fn __repr__(&self) -> String {
-        format!("<Opener: {} messages>", self.count())
+        self.count()
+            .map_or_else(|_| "<Opener of another process>".into(), |count| format!("<Opener: {count} messages>"))
     }
 }
 

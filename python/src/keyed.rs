@@ -18,6 +18,8 @@ pub(crate) struct Keyed {
     pub(crate) aead: Box<dyn Aead>,
     /// Lengths of nonces in bytes, as pyca/cryptography bounds them: no shorter ones than are safe to choose.
     pub(crate) nonces: RangeInclusive<usize>,
+    /// Whether a nonce that comes twice breaks more than it shows that two messages are equal.
+    pub(crate) once: bool,
 }
 
 impl Keyed {
@@ -31,6 +33,23 @@ impl Keyed {
         let (least, most) = (self.nonces.start(), self.nonces.end());
         let wanted = if least == most { format!("{least}") } else { format!("between {least} and {most}") };
         Err(PyValueError::new_err(format!("the nonce has {len} bytes; it must have {wanted}")))
+    }
+
+    /// # Errors
+    /// If one of `nonces` comes twice, where it must not.
+    pub(crate) fn each_once<'a>(&self, nonces: impl Iterator<Item = &'a [u8]>) -> PyResult<()> {
+        if !self.once {
+            return Ok(());
+        }
+        let mut sorted: Vec<(&[u8], usize)> = nonces.zip(0..).collect();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|two| two[0].0 == two[1].0) {
+            None => Ok(()),
+            Some(two) => Err(PyValueError::new_err(format!(
+                "messages {} and {} have the same nonce; none was encrypted, as each needs a nonce of its own",
+                two[0].1, two[1].1
+            ))),
+        }
     }
 
     /// Encrypts `text` to `message`, with the tag behind it; without a text, the one that is at the start of `message`.

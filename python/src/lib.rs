@@ -12,6 +12,7 @@ mod files;
 mod job;
 mod keyed;
 mod keys;
+mod process;
 mod python_file;
 mod reader;
 mod sessions;

@@ -1,6 +1,6 @@
 //! Sessions of very many clients, and their other ends.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use pyo3::{
     exceptions::{PyMemoryError, PyOSError, PyValueError},
@@ -12,6 +12,7 @@ use sealwright_session::{FrameJob, Grant, Material, Plan, SessionError, Spec, Un
 use crate::{
     buffer::Input,
     error::{Error, InvalidTag, OrRaise, Raised, Replayed},
+    process::Counted,
 };
 
 impl From<SessionError> for Raised {
@@ -39,29 +40,44 @@ type Content<'py> = (u32, Bound<'py, PyBytes>);
 
 /// What is in a frame that is open.
 fn content<'py>(py: Python<'py>, frame: &[u8]) -> PyResult<Content<'py>> {
-    let (address, data) = frame::address(frame::payload(frame)).ok_or(SessionError::Short).raised()?;
-    Ok((address, PyBytes::new(py, data)))
+    address_and_data(py, frame).ok_or(SessionError::Short).raised()
 }
 
-/// A server's end of very many sessions, each in a slot.
+/// None, if a client sealed less than an address.
+fn address_and_data<'py>(py: Python<'py>, frame: &[u8]) -> Option<Content<'py>> {
+    let (address, data) = frame::address(frame::payload(frame))?;
+    Some((address, PyBytes::new(py, data)))
+}
+
+/// That `spec` protects, or that whoever calls knows that it does not.
+fn allow(spec: Spec, research: bool) -> PyResult<()> {
+    if research || !spec.research_only() {
+        return Ok(());
+    }
+    let text = format!("the scheme {spec} is for research only, as it does not protect; research=True allows it");
+    Err(PyValueError::new_err(text))
+}
+
+/// A server's end of very many sessions, each in a slot. A forked child cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Sessions(Mutex<Box<dyn sealwright_session::Sessions>>);
+pub(crate) struct Sessions(Counted<Box<dyn sealwright_session::Sessions>>);
 
 impl Sessions {
     /// Nobody who holds the lock calls Python: no thread waits here for one that waits for the interpreter.
-    fn table(&self) -> MutexGuard<'_, Box<dyn sealwright_session::Sessions>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> PyResult<MutexGuard<'_, Box<dyn sealwright_session::Sessions>>> {
+        self.0.lock()
     }
 }
 
 #[pymethods]
 impl Sessions {
-    /// Room for `slots` clients, whose keys are kept as `scheme` says.
+    /// Room for `slots` clients, whose keys are kept as `scheme` says. One that is for research only needs `research=True`.
     #[new]
-    #[pyo3(signature = (scheme="gcm-on64", *, slots))]
-    fn new(scheme: &str, slots: u32) -> PyResult<Self> {
+    #[pyo3(signature = (scheme="gcm-on64", *, slots, research=false))]
+    fn new(scheme: &str, slots: u32, research: bool) -> PyResult<Self> {
         let spec = scheme.parse::<Spec>().raised()?;
-        Ok(Sessions(Mutex::new(table(Plan::new(spec, slots)).raised()?)))
+        allow(spec, research)?;
+        Ok(Sessions(Counted::new(table(Plan::new(spec, slots)).raised()?)))
     }
 
     /// Puts a client into a slot, or gives the one that is there new keys. Returns the grant, which holds the keys: send it to the
@@ -81,14 +97,14 @@ impl Sessions {
                 Material::from_bytes(given.bytes().try_into().map_err(wrong)?)
             }
         };
-        let grant = self.table().admit(slot, session.unwrap_or(slot), &material).raised()?;
+        let grant = self.table()?.admit(slot, session.unwrap_or(slot), &material).raised()?;
         Ok(PyBytes::new(py, grant.to_bytes().as_ref()))
     }
 
     /// Opens a frame that a client sealed: whom it is for, and the data.
     fn open<'py>(&self, py: Python<'py>, slot: u32, frame: Input<'_>) -> PyResult<Content<'py>> {
         let mut frame = frame.bytes().to_vec();
-        self.table().open(slot, &mut frame).raised()?;
+        self.table()?.open(slot, &mut frame).raised()?;
         content(py, &frame)
     }
 
@@ -106,7 +122,7 @@ impl Sessions {
             return Err(SessionError::Oversize).raised();
         }
         let mut frame = frame::unsealed(address, data.bytes());
-        self.table().seal(slot, session.unwrap_or(slot), &mut frame).raised()?;
+        self.table()?.seal(slot, session.unwrap_or(slot), &mut frame).raised()?;
         Ok(PyBytes::new(py, &frame))
     }
 
@@ -128,102 +144,111 @@ impl Sessions {
             places.push(start..buffer.len());
             jobs.push(FrameJob::new(start..buffer.len(), *slot, *slot));
         }
-        py.detach(|| self.table().open_all(&mut buffer, &mut jobs));
+        py.detach(|| self.table().map(|mut table| table.open_all(&mut buffer, &mut jobs)))?;
         let each = jobs.iter().zip(places);
-        each.map(|(job, place)| job.done().then(|| content(py, &buffer[place])).transpose()).collect()
+        Ok(each.map(|(job, place)| job.done().then(|| address_and_data(py, &buffer[place])).flatten()).collect())
     }
 
     /// Forgets the session in a slot and wipes its keys.
-    fn remove(&self, slot: u32) {
-        self.table().remove(slot);
+    fn remove(&self, slot: u32) -> PyResult<()> {
+        self.table()?.remove(slot);
+        Ok(())
     }
 
     /// Forgets a session whose client must not be trusted any more; returns the slots of those who shared keys with it, which are
     /// forgotten too.
-    fn revoke(&self, slot: u32) -> Vec<u32> {
-        self.table().revoke(slot)
+    fn revoke(&self, slot: u32) -> PyResult<Vec<u32>> {
+        Ok(self.table()?.revoke(slot))
     }
 
     /// How many of 2**32 blocks the keys of a slot have left; `None` if it is empty.
-    fn blocks_left(&self, slot: u32) -> Option<u64> {
-        self.table().blocks_left(slot)
+    fn blocks_left(&self, slot: u32) -> PyResult<Option<u64>> {
+        Ok(self.table()?.blocks_left(slot))
     }
 
     /// How many slots are used.
     #[getter]
-    fn live(&self) -> u32 {
-        self.table().live()
+    fn live(&self) -> PyResult<u32> {
+        Ok(self.table()?.live())
     }
 
     /// How many slots there are.
     #[getter]
-    fn slots(&self) -> u32 {
-        self.table().slots()
+    fn slots(&self) -> PyResult<u32> {
+        Ok(self.table()?.slots())
     }
 
     /// The scheme's name.
     #[getter]
-    fn scheme(&self) -> String {
-        self.table().spec().to_string()
+    fn scheme(&self) -> PyResult<String> {
+        Ok(self.table()?.spec().to_string())
     }
 
     /// Bytes of memory for each client.
     #[getter]
-    fn bytes_per_client(&self) -> f64 {
-        self.table().memory().bytes_per_client()
+    fn bytes_per_client(&self) -> PyResult<f64> {
+        Ok(self.table()?.memory().bytes_per_client())
     }
 
     fn __repr__(&self) -> String {
-        format!("<Sessions: {}, {} of {} slots used>", self.scheme(), self.live(), self.slots())
+        self.table().map_or_else(
+            |_| "<Sessions of another process>".into(),
+            |table| format!("<Sessions: {}, {} of {} slots used>", table.spec(), table.live(), table.slots()),
+        )
     }
 }
 
-/// A client's end of one session.
+/// A client's end of one session. A forked child cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct SessionClient(Mutex<sealwright_session::Client>);
+pub(crate) struct SessionClient(Counted<sealwright_session::Client>);
 
 impl SessionClient {
-    fn client(&self) -> MutexGuard<'_, sealwright_session::Client> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn client(&self) -> PyResult<MutexGuard<'_, sealwright_session::Client>> {
+        self.0.lock()
     }
 }
 
 #[pymethods]
 impl SessionClient {
-    /// From a grant, which must serve one client, once.
+    /// From a grant, which must serve one client, once. One of a scheme that is for research only needs `research=True`.
     #[new]
-    fn new(grant: Input<'_>) -> PyResult<Self> {
+    #[pyo3(signature = (grant, *, research=false))]
+    fn new(grant: Input<'_>, research: bool) -> PyResult<Self> {
         let wrong = || PyValueError::new_err(format!("not a grant of {} bytes, of a scheme known here", Grant::LEN));
         let grant = grant.bytes().try_into().ok().and_then(Grant::from_bytes).ok_or_else(wrong)?;
-        Ok(SessionClient(Mutex::new(sealwright_session::Client::new(grant))))
+        allow(grant.spec(), research)?;
+        Ok(SessionClient(Counted::new(sealwright_session::Client::new(grant))))
     }
 
     /// A frame with data for the client `to`.
     fn seal<'py>(&self, py: Python<'py>, to: u32, data: Input<'_>) -> PyResult<Bound<'py, PyBytes>> {
-        let frame = self.client().seal(to, data.bytes()).raised()?;
+        let frame = self.client()?.seal(to, data.bytes()).raised()?;
         Ok(PyBytes::new(py, &frame))
     }
 
     /// Opens a frame: whom it is from, and the data.
     fn open<'py>(&self, py: Python<'py>, frame: Input<'_>) -> PyResult<Content<'py>> {
         let mut frame = frame.bytes().to_vec();
-        self.client().open(&mut frame).map(drop).raised()?;
+        self.client()?.open(&mut frame).map(drop).raised()?;
         content(py, &frame)
     }
 
     /// The session's number.
     #[getter]
-    fn session(&self) -> u32 {
-        self.client().session()
+    fn session(&self) -> PyResult<u32> {
+        Ok(self.client()?.session())
     }
 
     /// How many of 2**32 blocks the keys have left.
     #[getter]
-    fn blocks_left(&self) -> u64 {
-        self.client().blocks_left()
+    fn blocks_left(&self) -> PyResult<u64> {
+        Ok(self.client()?.blocks_left())
     }
 
     fn __repr__(&self) -> String {
-        format!("<SessionClient: session {}>", self.session())
+        self.session().map_or_else(
+            |_| "<SessionClient of another process>".into(),
+            |session| format!("<SessionClient: session {session}>"),
+        )
     }
 }

@@ -1,10 +1,11 @@
 //! A sealed file that is written bit by bit.
 
 use std::{
+    hint,
     io::{self, Read},
     mem,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
@@ -19,8 +20,9 @@ use sealwright_file::{self as file, Input, Interrupt, pooled};
 
 use crate::{
     buffer,
-    error::OrRaise,
+    error::{Error, OrRaise, Raised},
     job::{self, Seal},
+    process::Maker,
 };
 
 /// Bytes that are handed over at once: small writes are gathered.
@@ -28,18 +30,37 @@ const PIECE: usize = 64 * 1024;
 /// Pieces that may wait.
 const WAITING: usize = 4;
 
+/// Text, which is wiped.
+#[derive(Default)]
+struct Piece(Vec<u8>);
+
+impl Piece {
+    /// With room for all of it: memory that grew would leave a copy behind.
+    fn empty() -> Piece {
+        Piece(Vec::with_capacity(PIECE))
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        // That nobody reads it is no reason to leave that out.
+        hint::black_box(&self.0);
+    }
+}
+
 /// The text that was written, on its way to the thread that seals it: within the process, as the end of a pipe would only come when
 /// every child that was forked meanwhile has ended. The text ends with its sender; one that is abandoned fails, so that no file appears.
 struct Text {
-    pieces: Receiver<Vec<u8>>,
-    piece: Vec<u8>,
+    pieces: Receiver<Piece>,
+    piece: Piece,
     at: usize,
     abandoned: Arc<AtomicBool>,
 }
 
 impl Read for Text {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.piece.len() {
+        if self.at == self.piece.0.len() {
             let next = self.pieces.recv();
             if self.abandoned.load(Ordering::Acquire) {
                 return Err(io::Error::other("the file was abandoned"));
@@ -47,7 +68,7 @@ impl Read for Text {
             let Ok(next) = next else { return Ok(0) };
             (self.piece, self.at) = (next, 0);
         }
-        let got = (&self.piece[self.at..]).read(buffer)?;
+        let got = (&self.piece.0[self.at..]).read(buffer)?;
         self.at += got;
         Ok(got)
     }
@@ -58,29 +79,48 @@ impl Read for Text {
 pub(crate) struct SealedWriter {
     state: Mutex<State>,
     abandoned: Arc<AtomicBool>,
-    /// The process that has the thread. In a child there is none, and a lock may be held for ever.
-    process: u32,
+    /// In a child there is no thread, and a lock may be held for ever.
+    maker: Maker,
 }
 
 struct State {
-    text: Option<SyncSender<Vec<u8>>>,
+    text: Option<SyncSender<Piece>>,
     /// Written, and not handed over yet.
-    piece: Vec<u8>,
+    piece: Piece,
     sealing: Option<JoinHandle<Result<file::Summary, file::Error>>>,
+    /// Why there is no file, once that was told.
+    failed: Option<String>,
 }
 
 /// The thread that seals has ended.
 struct Gone;
 
+/// Why there is no file: for a reason that is told now, or that was told before. No call after that may look as if there were one.
+enum NoFile {
+    Now(file::Error),
+    Still(String),
+}
+
+impl From<NoFile> for Raised {
+    fn from(error: NoFile) -> Raised {
+        match error {
+            NoFile::Now(why) => why.into(),
+            NoFile::Still(why) => {
+                PyErr::into(Error::new_err(format!("no file was made, because an earlier write failed: {why}")))
+            }
+        }
+    }
+}
+
 impl State {
     fn write(&mut self, mut bytes: &[u8]) -> Option<Result<(), Gone>> {
         let text = self.text.as_ref()?;
         while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
-            self.piece.extend_from_slice(now);
+            let (now, later) = bytes.split_at(bytes.len().min(PIECE - self.piece.0.len()));
+            self.piece.0.extend_from_slice(now);
             bytes = later;
-            if self.piece.len() == PIECE {
-                let piece = mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
+            if self.piece.0.len() == PIECE {
+                let piece = mem::replace(&mut self.piece, Piece::empty());
                 if text.send(piece).is_err() {
                     return Some(Err(Gone));
                 }
@@ -91,29 +131,36 @@ impl State {
 }
 
 impl SealedWriter {
-    /// Ends the text and waits for the file.
-    fn end(&self) -> Option<Result<file::Summary, file::Error>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Ends the text and waits for the file; none, if there was an end before.
+    fn end(&self) -> Result<Option<file::Summary>, NoFile> {
+        let mut state = self.state();
         let piece = mem::take(&mut state.piece);
         if let Some(text) = state.text.take()
-            && !piece.is_empty()
+            && !piece.0.is_empty()
         {
             // A thread that ended early has an error, which says more.
             let _ = text.send(piece);
         }
-        let sealing = state.sealing.take()?;
-        Some(sealing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    }
-
-    fn is_forked(&self) -> bool {
-        self.process != std::process::id()
+        let Some(sealing) = state.sealing.take() else {
+            return state.failed.clone().map_or(Ok(None), |why| Err(NoFile::Still(why)));
+        };
+        let done = sealing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        done.map(Some).map_err(|why| {
+            // One that was abandoned is not missed.
+            if !self.abandoned.load(Ordering::Acquire) {
+                state.failed = Some(why.to_string());
+            }
+            NoFile::Now(why)
+        })
     }
 
     fn refuse_forked(&self) -> PyResult<()> {
-        if self.is_forked() {
-            return Err(PyRuntimeError::new_err("the file is written by the process that this one was forked from"));
-        }
-        Ok(())
+        self.maker.refuse_forked("the file is written by the process that this one was forked from")
+    }
+
+    /// Only without the interpreter lock: who holds the mutex may wait for the thread that seals, which may need the interpreter.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -137,13 +184,13 @@ impl SealedWriter {
         let output = job::output(target, force)?;
         let (sender, pieces) = sync_channel(WAITING);
         let abandoned = Arc::new(AtomicBool::new(false));
-        let text = Text { pieces, piece: Vec::new(), at: 0, abandoned: Arc::clone(&abandoned) };
+        let text = Text { pieces, piece: Piece::default(), at: 0, abandoned: Arc::clone(&abandoned) };
         let input = Input::reader(text, "the text");
         // One thread: many files may be open at once, and each waits for its text.
         let run = move || pooled(1, || seal.run(input, output, &Interrupt::default()));
         let sealing = std::thread::Builder::new().name("sealwright".into()).spawn(run)?;
-        let state = State { text: Some(sender), piece: Vec::with_capacity(PIECE), sealing: Some(sealing) };
-        Ok(SealedWriter { state: Mutex::new(state), abandoned, process: std::process::id() })
+        let state = State { text: Some(sender), piece: Piece::empty(), sealing: Some(sealing), failed: None };
+        Ok(SealedWriter { state: Mutex::new(state), abandoned, maker: Maker::this() })
     }
 
     /// Seals more text.
@@ -152,16 +199,16 @@ impl SealedWriter {
         let bytes = data.bytes();
         // The thread that seals may need the interpreter, to write to a file object.
         let written = py.detach(|| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.write(bytes)
+            let mut state = self.state();
+            if state.failed.is_some() { Some(Err(Gone)) } else { state.write(bytes) }
         });
         match written {
             None => Err(PyValueError::new_err("write to a file that is finished")),
             Some(Ok(())) => Ok(bytes.len()),
             // The thread ended early: its error says why.
             Some(Err(Gone)) => match py.detach(|| self.end()) {
-                Some(Err(why)) => Err(why).raised(),
-                _ => Err(PyRuntimeError::new_err("the file was ended while it was written")),
+                Err(why) => Err(why).raised(),
+                Ok(_) => Err(PyRuntimeError::new_err("the file was ended while it was written")),
             },
         }
     }
@@ -169,18 +216,18 @@ impl SealedWriter {
     /// Ends the text; the sealed file is whole and in its place when this returns. Returns the lengths of text and sealed file.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
         self.refuse_forked()?;
-        let Some(done) = py.detach(|| self.end()) else { return Ok(None) };
-        let summary = done.raised()?;
-        Ok(Some((summary.text, summary.sealed)))
+        let done = py.detach(|| self.end()).raised()?;
+        Ok(done.map(|summary| (summary.text, summary.sealed)))
     }
 
     /// Leaves no file behind. In a forked child it does nothing: the file is its parent's.
     fn abandon(&self, py: Python<'_>) {
-        if self.is_forked() {
+        if self.maker.is_forked() {
             return;
         }
         self.abandoned.store(true, Ordering::Release);
-        py.detach(|| self.end());
+        // That there is none is what was asked for.
+        let _ = py.detach(|| self.end());
     }
 }
 
@@ -189,7 +236,7 @@ impl SealedWriter {
 impl Drop for SealedWriter {
     fn drop(&mut self) {
         self.abandoned.store(true, Ordering::Release);
-        if self.is_forked() {
+        if self.maker.is_forked() {
             // Ending either would wait for locks that the parent's thread held when the process was forked.
             let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget((state.text.take(), state.sealing.take()));

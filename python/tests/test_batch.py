@@ -51,6 +51,28 @@ def test_wrong_batches():
 
 
 @each
+def test_a_nonce_that_comes_twice_is_refused_before_anything_is_encrypted(name):
+    aead, length = make(name), NONCE[name]
+    nonces = [number.to_bytes(length, "big") for number in range(30)]
+    nonces[21] = bytearray(nonces[4])
+    data, rows, out = [b"text"] * 30, b"".join(map(bytes, nonces)), bytearray(30 * 20)
+    if name == "AESGCMSIV":
+        # It allows that: equal messages look equal, and nothing else shows.
+        sealed = aead.encrypt_batch(nonces, data)
+        assert sealed[21] == sealed[4] and aead.encrypt_rows(rows, b"text" * 30, None, out) == 30
+        return
+    with pytest.raises(ValueError, match="messages 4 and 21 have the same nonce"):
+        aead.encrypt_batch(nonces, data)
+    with pytest.raises(ValueError, match="messages 4 and 21 have the same nonce"):
+        aead.encrypt_rows(rows, b"text" * 30, None, out)
+    assert out == bytes(30 * 20)
+    # To open one twice is harmless.
+    sealed = aead.encrypt(nonces[4], b"text", None)
+    assert aead.decrypt_batch([nonces[4]] * 2, [sealed] * 2) == [b"text"] * 2
+    assert aead.decrypt_rows(nonces[4] * 2, sealed * 2, None, bytearray(8)) == []
+
+
+@each
 @pytest.mark.parametrize("rows, length", [(1, 0), (1, 40), (7, 1), (100, 1500), (3, 20000)])
 def test_rows_are_every_message(name, rows, length):
     aead = make(name)

@@ -1,7 +1,9 @@
 """Keys that see to their nonces themselves."""
 
 import os
+import signal
 import threading
+import time
 
 import pytest
 import sealwright
@@ -49,6 +51,83 @@ def test_threads_never_share_a_nonce():
         thread.join()
     # The same text under two nonces never gives the same tag.
     assert len(set(sealed)) == len(sealed) == sealer.count == 1600
+
+
+def in_a_child(work):
+    """What `work` returns in a forked child, a small number; a child that waits for ever is ended by a signal, and gives a negative one."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        result = 99
+        try:
+            result = work()
+        finally:
+            os._exit(result)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def refused(*calls):
+    """How many of `calls` raise RuntimeError, as they must in a child."""
+    count = 0
+    for call in calls:
+        try:
+            call()
+        except RuntimeError as error:
+            count += "forked" in str(error)
+    return count
+
+
+forks = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # CPython 3.12, of every fork
+
+
+@forks
+def test_a_forked_child_never_shares_a_nonce():
+    sealer, opener = sealwright.Sealer("aes-256-gcm", KEY), sealwright.Opener("aes-256-gcm", KEY)
+    message = sealer.seal(b"text")
+    calls = [lambda: sealer.seal(b"of the child"), lambda: sealer.count, lambda: opener.open(message), lambda: opener.count]
+    assert in_a_child(lambda: refused(*calls)) == 4
+    assert in_a_child(lambda: "another process" in repr(sealer) + repr(opener)) == 1
+    assert opener.open(message) == b"text" and opener.open(sealer.seal(b"more")) == b"more" and sealer.count == 2
+    server = sealwright.Sessions(slots=2)
+    client = sealwright.SessionClient(server.admit(0))
+    frame = client.seal(1, b"text")
+    calls = [
+        lambda: client.seal(1, b"of the child"),
+        lambda: client.open(frame),
+        lambda: server.seal(0, 1, b"of the child"),
+        lambda: server.open(0, frame),
+        lambda: server.open_batch([0], [frame]),
+        lambda: server.admit(1),
+        lambda: server.remove(1),
+        lambda: server.revoke(1),
+        lambda: server.live,
+        lambda: client.session,
+    ]
+    assert in_a_child(lambda: refused(*calls)) == len(calls)
+    assert in_a_child(lambda: "another process" in repr(server) and "another process" in repr(client)) == 1
+    assert server.open(0, frame) == (1, b"text")
+    # Random nonces are anybody's.
+    key = sealwright.RandomNonceKey(KEY)
+    assert in_a_child(lambda: key.open(key.seal(b"text")) == b"text") == 1
+
+
+@forks
+def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have():
+    sealer, text, ended = sealwright.Sealer("aes-256-gcm", KEY), bytes(1 << 26), threading.Event()
+
+    def work():
+        while not ended.is_set():
+            sealer.seal(text)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(5):
+            time.sleep(0.02)
+            assert in_a_child(lambda: refused(lambda: sealer.seal(b"of the child"), lambda: sealer.count)) == 2
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_random_nonces():

@@ -1,14 +1,18 @@
 """Sessions of very many clients, and their other ends."""
 
+import struct
+
 import pytest
 import sealwright
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from sealwright import SessionClient, Sessions
 
 
 @pytest.mark.parametrize("scheme", ["gcm-on64", "gcm-derived", "gscm-h", "clear"])
 def test_through_a_server_and_back(scheme):
-    server = Sessions(scheme, slots=1000)
-    alice, bob = (SessionClient(server.admit(slot)) for slot in (7, 8))
+    research = scheme == "clear"
+    server = Sessions(scheme, slots=1000, research=research)
+    alice, bob = (SessionClient(server.admit(slot), research=research) for slot in (7, 8))
     for text in (b"hello, bob", b"", bytes(60_000)):
         to, data = server.open(7, alice.seal(8, text))
         assert (to, data) == (8, text)
@@ -56,6 +60,33 @@ def test_many_frames_in_one_call():
     ]
     with pytest.raises(ValueError, match="1 slots for 2 frames"):
         server.open_batch([1], frames[:2])
+
+
+def test_a_short_frame_stops_no_other():
+    """A client may seal less than an address; that is its own affair."""
+    server = Sessions(slots=10)
+    honest, grant = SessionClient(server.admit(1)), server.admit(2)
+    _, epoch, session = struct.unpack(">HHI", grant[:8])
+    key, prefix, base = grant[8:24], grant[72:76], int.from_bytes(grant[76:84], "big")
+
+    def frame(number, payload):
+        header = struct.pack(">BBHIQ", 0x11, epoch & 15, len(payload), session, base + number)
+        return header + AESGCM(key).encrypt(prefix + struct.pack(">Q", base + number), payload, header)
+
+    assert server.open(2, frame(1, b"\0\0\0\7text")) == (7, b"text")
+    frames = [honest.seal(3, b"packet"), *(frame(10 + length, bytes(length)) for length in range(5)), honest.seal(3, b"")]
+    assert server.open_batch([1, 2, 2, 2, 2, 2, 1], frames) == [(3, b"packet"), None, None, None, None, (0, b""), (3, b"")]
+    with pytest.raises(ValueError, match="cut short"):
+        server.open(2, frame(30, b"\0\0\0"))
+
+
+def test_what_does_not_protect_is_asked_for():
+    grant = Sessions("clear", slots=1, research=True).admit(0)
+    with pytest.raises(ValueError, match="clear is for research only.*research=True"):
+        Sessions("clear", slots=1)
+    with pytest.raises(ValueError, match="clear is for research only.*research=True"):
+        SessionClient(grant)
+    assert SessionClient(grant, research=True).session == 0
 
 
 def test_arguments():
