@@ -331,7 +331,7 @@ mod tests {
             writer.refer(0, true, address, 3).unwrap();
             std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
         };
-        (written(0, 64), written(1, 64));
+        [0, 1].into_iter().for_each(|thread| written(thread, 64));
         let prefix = folder.path().join("t");
         let grid = format!("[workload]\ntrace = {prefix:?}\n[vary]\nbus.width = [8, 16]\n");
         let points = points(&grid).unwrap();

@@ -103,7 +103,7 @@ fn processes_keep_all_bits_of_a_traces_addresses() {
         let mut writer = Writer::new(Vec::new());
         // Own lines of each thread, if nothing is cut
         for line in 0..64 {
-            writer.refer(0, true, (5 + 5 * thread) << 43 | line * 64, 3).unwrap();
+            writer.refer(0, true, ((5 + 5 * thread) << 43) + line * 64, 3).unwrap();
         }
         std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
     }

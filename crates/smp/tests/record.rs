@@ -32,7 +32,8 @@ fn recording(program: PathBuf, folder: &Path) -> Recording {
 /// Whether this machine can record; says so where not.
 fn can_record() -> bool {
     let missing = qemu().err().map(|missing| missing.what).or_else(|| on_path("cc").is_none().then(|| "no cc".into()));
-    missing.inspect(skipped).is_none()
+    missing.iter().for_each(skipped);
+    missing.is_none()
 }
 
 #[test]
