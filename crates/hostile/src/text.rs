@@ -5,17 +5,27 @@ use std::path::Path;
 use sealwright::Isa;
 use sealwright_load::Mix;
 use sealwright_relay::{
+    client::Identity,
     control::protocol::{Request, Response},
-    serve::Config,
+    serve::{AdminRequest, Config},
 };
 use sealwright_vectors::{Options, check_reader};
 
-/// Any text as a configuration, as messages of the control plane and as a mix of packet sizes: each is refused or accepted,
-/// and an accepted value is the same after it was written and read again.
+use crate::keys::file_with;
+
+/// Any text as a configuration of a relay and of a client, as messages of the control plane, as what operators ask and as a mix of packet
+/// sizes: each is refused or accepted, and an accepted value is the same after it was written and read again.
 pub(crate) fn relay_words(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     if let Ok(config) = Config::parse(text, Path::new("/")) {
         assert!(config.sessions > 0 && config.threads > 0);
+    }
+    if let Err(error) = Identity::read(&file_with(bytes)) {
+        assert!(error.to_string().len() < 4000, "{error}");
+    }
+    if let Ok(request) = serde_json::from_str::<AdminRequest>(text) {
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<AdminRequest>(&again).unwrap(), request);
     }
     if let Ok(request) = serde_json::from_str::<Request>(text) {
         let again = serde_json::to_string(&request).unwrap();

@@ -108,7 +108,6 @@ fn adds_up(counts: &Counts) -> bool {
     let later = [Count::WrongDestination, Count::Denied, Count::Share, Count::Slow, Count::Exhausted];
     counts.of(Count::Arrived) == counts.of(Count::Opened) + sum(&bad)
         && counts.of(Count::Opened) == counts.of(Count::Forwarded) + counts.of(Count::Remote) + sum(&later)
-        && counts.dropped() == sum(&bad) + sum(&later) + counts.of(Count::Malformed)
 }
 
 #[test]
@@ -197,5 +196,6 @@ fn clients_that_behave_lose_nothing_under_fire() {
     until("counters that add up", || adds_up(&relay.counts()));
     let counts = relay.stop();
     assert!(adds_up(&counts), "{counts:?}");
+    assert!(counts.of(Count::Forwarded) >= honest.iter().sum::<u64>(), "{honest:?}: {counts:?}");
     println!("honest frames: {honest:?}; {counts:?}");
 }
