@@ -122,8 +122,8 @@ impl Journal {
 impl Run {
     /// These programs on this machine.
     fn here(options: &Options) -> Result<Run, StudyError> {
-        let Programs { program, sealwright } =
-            Programs::here(options).map_err(StudyError::io("this program and the sealwright beside it"))?;
+        let Programs { program, sealwright } = Programs::here(options.binary.as_deref())
+            .map_err(StudyError::io("this program and the sealwright beside it"))?;
         let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
         Ok(Run {
             program,

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Read},
+    path::Path,
     sync::OnceLock,
 };
 
@@ -10,8 +11,6 @@ use schemars::JsonSchema;
 use sealwright_measure::Comparison;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::study::Options;
 
 /// The program and its samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,9 +68,9 @@ impl Recorded {
 
 impl Provenance {
     /// Of the program that runs, and of the one that it runs.
-    pub(crate) fn here(options: &Options, comparisons: Vec<Recorded>) -> Provenance {
-        let Programs { program, sealwright } = Programs::here(options).unwrap_or_default();
-        Provenance { commit: options.commit.clone(), program, sealwright, comparisons }
+    pub(crate) fn here(commit: &str, sealwright: Option<&Path>, comparisons: Vec<Recorded>) -> Provenance {
+        let Programs { program, sealwright } = Programs::here(sealwright).unwrap_or_default();
+        Provenance { commit: commit.to_owned(), program, sealwright, comparisons }
     }
 }
 
@@ -83,9 +82,9 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// This program, and the one that `options` have it run. The second may change while this one runs, the first may not: its file
+    /// This program, and the one that it runs. The second may change while this one runs, the first may not: its file
     /// may be another one by now.
-    pub(crate) fn here(options: &Options) -> io::Result<Programs> {
+    pub(crate) fn here(sealwright: Option<&Path>) -> io::Result<Programs> {
         static THIS: OnceLock<String> = OnceLock::new();
         let program = match THIS.get() {
             Some(program) => program.clone(),
@@ -94,7 +93,7 @@ impl Programs {
                 THIS.get_or_init(|| program).clone()
             }
         };
-        let sealwright = options.binary.as_deref().map(|path| sha256(File::open(path)?)).transpose()?;
+        let sealwright = sealwright.map(|path| sha256(File::open(path)?)).transpose()?;
         Ok(Programs { program, sealwright })
     }
 }
@@ -131,8 +130,7 @@ mod tests {
         let meter = Meter::quick().rounds(5, 5).budget(std::time::Duration::from_millis(5));
         progress.step("some step");
         progress.compare(&meter, &mut [&mut Work::new("work", || {})]).unwrap();
-        let options = Options { commit: "abc".into(), ..Options::default() };
-        let found = Provenance::here(&options, progress.recorded());
+        let found = Provenance::here("abc", None, progress.recorded());
         let [Recorded { step, trials, .. }] = &found.comparisons[..] else { panic!("{found:?}") };
         assert_eq!((&step[..], &trials[0].name[..], trials[0].rounds), ("some step", "work", 5));
         let [quantiles] = trials[0].quantiles[..] else { panic!("one start") };

@@ -50,7 +50,8 @@ impl Results {
     /// The same results with the programs that made them, what was compared, and the time that was stolen since `since`.
     #[must_use]
     pub fn from_run(self, options: &Options, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
-        Results { machine: self.machine.since(since), provenance: Provenance::here(options, comparisons), ..self }
+        let provenance = Provenance::here(&options.commit, options.binary.as_deref(), comparisons);
+        Results { machine: self.machine.since(since), provenance, ..self }
     }
 
     /// Writes them as `<study>.json` into `folder`, replacing an older run at once or not at all.
