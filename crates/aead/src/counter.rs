@@ -39,7 +39,8 @@ impl Nonces {
 /// **The key must serve one `Sealer` only, once**: two sealers that count from 0 under one key use every nonce twice, which
 /// reveals the xor of their texts and lets others forge. For a key that is stored take
 /// [`RandomNonceKey`](crate::RandomNonceKey), or keep the counter with the key and go on from it
-/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice.
+/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice; a process that is forked is such a copy, and must not go on
+/// with it.
 ///
 /// ```
 /// use sealwright::{Opener, Sealer, Suite};

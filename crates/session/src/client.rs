@@ -91,7 +91,7 @@ impl Client {
     /// Bytes of the ring of numbers seen: a window of 8,184 packets.
     const RING: usize = 1024;
 
-    /// A new session. It takes the grant: two clients of one would seal under the same nonces.
+    /// A new session. It takes the grant: two clients of one would seal under the same nonces. So would a forked process.
     pub fn new(grant: Grant) -> Self {
         Self::at(Isa::best(), grant)
     }
