@@ -101,6 +101,7 @@ fn exchange(entries: &mut [Entry], i: usize, j: usize) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     /// Words that look drawn at random.
