@@ -81,7 +81,8 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
 
 #[test]
 fn who_reads_late_loses_nothing_because_senders_wait() {
-    let relay = relay(1, 2, Settings { queue: 128 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });
+    // Behind half of the queue, where senders begin to wait, is room for what one read of a sender brings: 64 KiB and a frame that was cut.
+    let relay = relay(1, 2, Settings { queue: 160 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let (total, to) = (3000u32, b.session);
     let mut send = move || (0..total).for_each(|number| a.send(to, &number.to_be_bytes().repeat(1000)));
@@ -89,7 +90,7 @@ fn who_reads_late_loses_nothing_because_senders_wait() {
         scope.spawn(&mut send);
         counted(&relay, Count::Paused, 1);
         for number in 0..total {
-            assert_eq!(b.receive().1[..4], number.to_be_bytes());
+            assert_eq!(b.receive().1[..4], number.to_be_bytes(), "{:?}", relay.counts());
         }
     });
     assert_eq!(relay.counts().dropped(), 0);
