@@ -14,19 +14,15 @@ use super::BatchMessage;
 pub(super) fn twice(messages: &[BatchMessage<'_>]) -> Option<(usize, usize)> {
     let mut order: Vec<_> = messages.iter().enumerate().map(|(i, m)| (m.nonce, m.key.len(), i)).collect();
     order.sort_unstable();
-    let mut entries = Vec::new();
     let mut found = None;
     for same in order.chunk_by(|a, b| a.0 == b.0 && a.1 == b.1).filter(|same| same.len() > 1) {
-        entries.clear();
-        entries.extend(same.iter().map(|&(_, _, i)| Entry::new(messages[i].key, i)));
+        let mut entries: Vec<_> = same.iter().map(|&(_, _, i)| Entry::new(messages[i].key, i)).collect();
         sort(&mut entries);
         for pair in entries.windows(2).filter(|pair| pair[0].same_key(&pair[1])) {
             let pair = (pair[0].message(), pair[1].message());
             found = Some(found.map_or(pair, |before| pair.min(before)));
         }
-    }
-    for entry in &mut entries {
-        entry.0.zeroize();
+        entries.iter_mut().for_each(|entry| entry.0.zeroize());
     }
     found
 }
