@@ -29,7 +29,6 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("cbc_hmac::CbcHmac", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
     ("cipher::hkdf_expand", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
     ("ssh::SshSecretKey::parse", "(%rsp)", "", "how full a buffer of the key's derivation is"),
-    ("sealwright_session::packet::Keyed::tag", "movq", "pxor", "GHASH by table of a scheme for research, inlined"),
     (
         "gscm::Gscm as sealwright_session::scheme::Scheme>::keyed",
         "(%r",
@@ -53,6 +52,14 @@ const PUBLIC: &[(&str, &str)] = &[
 /// Functions that read tables at secret places, as their names say; for research only.
 const VARTIME: &str = "_vartime";
 
+/// Levels whose kernels have vector registers.
+pub(crate) const LEVELS: [&str; 3] = ["sse", "avx2", "avx512"];
+
+/// What the names of a level's functions begin with.
+fn of_level(level: &str) -> String {
+    format!("sealwright::simd::{level}::")
+}
+
 /// What was found.
 #[derive(Default)]
 pub(crate) struct Found {
@@ -62,7 +69,25 @@ pub(crate) struct Found {
     pub(crate) leaving: BTreeMap<String, BTreeMap<&'static str, usize>>,
     /// Indexed reads in functions that promise nothing.
     pub(crate) vartime: usize,
-    pub(crate) wrong: Vec<String>,
+    pub(crate) wrong: Vec<Place>,
+}
+
+/// An instruction by which a secret may decide, in a few words, and where it is.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) at: u64,
+    pub(crate) what: String,
+}
+
+impl Place {
+    /// Whether it is in a kernel of this level.
+    pub(crate) fn is_of(&self, level: &str) -> bool {
+        self.what.starts_with(&of_level(level))
+    }
+
+    fn of(function: &str, line: &Line<'_>, before: &str, behind: &str) -> Place {
+        Place { at: line.0, what: format!("{function}: {before}{}{behind}", written(line)) }
+    }
 }
 
 /// Searches disassembled code: `objdump --disassemble --no-show-raw-insn --demangle`.
@@ -125,8 +150,7 @@ fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[L
     }
     found.functions += 1;
     found.instructions += body.len();
-    let level =
-        ["sse", "avx2", "avx512"].iter().find(|level| function.starts_with(&format!("sealwright::simd::{level}::")));
+    let level = LEVELS.iter().find(|level| function.starts_with(&of_level(level)));
     if let Some(level) = level {
         let kinds = found.leaving.entry((*level).to_owned()).or_default();
         let (mut words, mut last_bytes) = (HashSet::new(), HashSet::new());
@@ -141,30 +165,29 @@ fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[L
                     *kinds.entry("words that are only combined and stored").or_default() += 1;
                     words.insert(at);
                 }
-                Leaves::Unknown => found.wrong.push(format!("{function}: {}", written(&body[at]))),
+                Leaves::Unknown => found.wrong.push(Place::of(function, &body[at], "", "")),
             }
         }
         for (moves, moved) in [(words, Moved::Word), (last_bytes, Moved::LastByte)] {
             let decide = taint::wrong(body, &moves, &joins(body), moved);
-            found.wrong.extend(
-                decide.iter().map(|&at| format!("{function}: decides by a word of a text: {}", written(&body[at]))),
-            );
+            let decide =
+                decide.into_iter().map(|at| Place::of(function, &body[at], "decides by a word of a text: ", ""));
+            found.wrong.extend(decide);
         }
     }
     let calls = text.iter().filter(|(_, line)| (line.starts_with("call") || line.starts_with("jmp")) && compares(line));
-    let calls = calls.map(|&(at, line)| format!("{function}: {at:x}: {line}"));
+    let calls = calls.map(|&(at, line)| Place { at, what: format!("{function}: {at:x}: {line}") });
     let early = compared::early(body, &joins(body)).into_iter();
-    let early = early.map(|at| format!("{function}: a comparison that ends early: {}", written(&body[at])));
+    let early = early.map(|at| Place::of(function, &body[at], "a comparison that ends early: ", ""));
     let public = |function: &str| PUBLIC.iter().any(|(name, _)| function.contains(name));
     if !public(function) {
         found.wrong.extend(calls.chain(early));
     }
-    for (from, to) in indexed(body) {
-        let what = format!("{function}: {to}, after {from}");
+    for (from, at) in indexed(body) {
         if function.contains(VARTIME) {
             found.vartime += 1;
-        } else if !is_known(function, &from, &to) {
-            found.wrong.push(what);
+        } else if !is_known(function, &from, &written(&body[at])) {
+            found.wrong.push(Place::of(function, &body[at], "", &format!(", after {from}")));
         }
     }
 }
@@ -212,18 +235,18 @@ fn leaves(body: &[Line<'_>], at: usize) -> Leaves {
     if (masks && to_general) || compares || gathers { Leaves::Unknown } else { Leaves::Not }
 }
 
-/// Addresses made of what was read as bytes or came from a vector register: whence, and where it is used.
-fn indexed(body: &[Line<'_>]) -> Vec<(String, String)> {
+/// Addresses made of what was read as bytes or came from a vector register: whence, and which line uses it.
+fn indexed(body: &[Line<'_>]) -> Vec<(String, usize)> {
     let targets = joins(body);
     let (mut found, mut from) = (Vec::new(), HashMap::<String, String>::new());
-    for line in body {
+    for (number, line) in body.iter().enumerate() {
         let (at, name, operands) = line;
         if targets.contains(at) {
             from.clear();
         }
         if !["lea", "nop", "data16", "cs"].iter().any(|other| name.starts_with(other)) {
             let used = operands.iter().flat_map(|word| address(word)).find_map(|register| from.get(&register));
-            found.extend(used.map(|from| (from.clone(), written(line))));
+            found.extend(used.map(|from| (from.clone(), number)));
         }
         if ["call", "ret", "jmp"].iter().any(|end| name.starts_with(end)) {
             from.clear();
@@ -266,7 +289,8 @@ mod tests {
     fn a_planted_table_is_found() {
         let found = search(TABLE);
         assert_eq!((found.functions, found.instructions, found.wrong.len()), (1, 4, 1), "{:?}", found.wrong);
-        assert!(found.wrong[0].contains("(%rax,%rcx,1)") && found.wrong[0].contains("movzbl"));
+        assert!(found.wrong[0].what.contains("(%rax,%rcx,1)") && found.wrong[0].what.contains("movzbl"));
+        assert_eq!(found.wrong[0].at, 0x18);
         let vartime = search(&TABLE.replace("times", "times_vartime"));
         assert_eq!((vartime.vartime, vartime.wrong.len()), (1, 0));
         // The register was overwritten; another path comes here; the function is another library's.

@@ -38,6 +38,7 @@ mod sizes;
 mod steps;
 mod supply;
 mod symbols;
+mod tables;
 mod taint;
 mod unsafe_table;
 mod upstream;
