@@ -1,11 +1,20 @@
 //! Keys and signatures as files and as text.
 
-use std::{fs, io::Write, os::unix::fs::OpenOptionsExt, path::PathBuf, sync::OnceLock};
+use std::{
+    fs,
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    sync::{LazyLock, OnceLock},
+};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use sealwright_file::{
-    Error, Input, Key, PublicKey, SecretKey, Signature, SigningKey, VerifyingKey, Work, read_identities,
+    Error, Input, Key, PublicKey, Sealing, SecretKey, Signature, SigningKey, VerifyingKey, Work, read_identities,
     read_recipients, read_signing_key, read_verifying_keys, sign_file, verify_file,
 };
+
+use crate::files::{edited, sealed};
 
 /// A file of this process, readable for its owner alone.
 pub(crate) fn file_with(bytes: &[u8]) -> PathBuf {
@@ -42,6 +51,65 @@ pub(crate) fn keys(bytes: &[u8]) {
     if let Ok(key) = text.parse::<SigningKey>() {
         let again: SigningKey = key.to_text().parse().unwrap();
         assert_eq!(again.verifying_key().to_bytes(), key.verifying_key().to_bytes());
+    }
+}
+
+/// The keys of a file, or why there are none.
+fn identities(bytes: &[u8], key: fn() -> Key) -> Result<Vec<Option<PublicKey>>, Error> {
+    let mut asked = 0;
+    let passphrase = || {
+        asked += 1;
+        Ok::<_, Error>(key())
+    };
+    let keys = read_identities(&file_with(bytes), passphrase);
+    Ok(keys?.iter().map(Key::public_key).collect())
+}
+
+/// Files of keys that are sealed themselves, with any text in them: what is read is what the text says by itself. And OpenSSH's private
+/// keys behind a passphrase: any, or a genuine one with changes; what is read is that key, or nothing.
+pub(crate) fn locked_keys(bytes: &[u8]) {
+    // Each reading takes a round of bcrypt
+    const SSH: &str = include_str!("../../cli/tests/keys/ed25519_one_round");
+    const BEGIN: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\n";
+    const END: &str = "-----END OPENSSH PRIVATE KEY-----\n";
+    static LOCKED: LazyLock<(Vec<u8>, PublicKey)> = LazyLock::new(|| {
+        let text = SSH.strip_prefix(BEGIN).and_then(|text| text.strip_suffix(END)).unwrap();
+        let key = identities(SSH.as_bytes(), correct).unwrap().remove(0).unwrap();
+        (STANDARD.decode(text.replace('\n', "")).unwrap(), key)
+    });
+    fn correct() -> Key {
+        Key::passphrase("correct horse").unwrap()
+    }
+    fn raw() -> Key {
+        Key::raw(vec![5; 32])
+    }
+    let Some((&how, bytes)) = bytes.split_first() else { return };
+    if how & 1 == 0 {
+        let file = sealed(&Sealing::new(&raw()), bytes);
+        let (within, plain) = (identities(&file, raw), identities(bytes, raw));
+        assert_eq!(within.ok(), plain.ok());
+        let signing = |bytes: &[u8]| {
+            let key = read_signing_key(&file_with(bytes), || Ok::<_, Error>(raw()));
+            key.ok().map(|key| key.verifying_key().to_bytes())
+        };
+        assert_eq!(signing(&file), signing(bytes));
+        return;
+    }
+    let (genuine, key) = &*LOCKED;
+    let body = if how & 2 == 0 { edited(genuine, bytes) } else { bytes.to_vec() };
+    // Rounds are worked off before anything else is known
+    let rounds = body.windows(6).position(|name| name == b"bcrypt").and_then(|at| {
+        // Behind the lengths of its options and of the salt, and the salt
+        let salt = u32::from_be_bytes(*body.get(at + 10..)?.first_chunk()?) as usize;
+        body.get(at + 14 + salt..)?.first_chunk().map(|rounds| u32::from_be_bytes(*rounds))
+    });
+    if rounds.is_some_and(|rounds| (4..=10_000).contains(&rounds)) {
+        return;
+    }
+    let file = format!("{BEGIN}{}\n{END}", STANDARD.encode(&body));
+    match identities(file.as_bytes(), correct) {
+        Ok(keys) => assert!(keys.len() == 1 && keys[0].as_ref() == Some(key), "{keys:?}"),
+        Err(error) => assert!(body != *genuine && error.to_string().len() < 300, "{error}"),
     }
 }
 

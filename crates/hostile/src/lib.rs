@@ -11,11 +11,13 @@ mod datagrams;
 mod edits;
 mod files;
 mod folder;
+mod journal;
 mod keys;
 mod machine;
 mod modes;
 mod more_modes;
 mod recipients;
+mod recorder;
 mod relay;
 mod results;
 mod runs;
@@ -36,6 +38,7 @@ pub struct Target {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
+    Target { name: "certificates", run: control::certificates },
     Target { name: "client_datagrams", run: datagrams::client_datagrams },
     Target { name: "control", run: control::control },
     Target { name: "damage", run: files::damage },
@@ -46,12 +49,15 @@ pub const TARGETS: &[Target] = &[
     Target { name: "grant", run: relay::grant },
     Target { name: "keys", run: keys::keys },
     Target { name: "list", run: files::list },
+    Target { name: "locked_keys", run: keys::locked_keys },
     Target { name: "mesh", run: relay::mesh },
     Target { name: "mesh_node", run: relay::mesh_node },
+    Target { name: "metrics", run: control::metrics },
     Target { name: "modes", run: modes::modes },
     Target { name: "more_modes", run: more_modes::more_modes },
     Target { name: "open", run: files::open },
     Target { name: "preamble", run: files::preamble },
+    Target { name: "recorder", run: recorder::recorder },
     Target { name: "relay_stream", run: relay::relay_stream },
     Target { name: "relay_words", run: text::relay_words },
     Target { name: "results", run: results::results },
@@ -64,6 +70,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "smp_runs", run: runs::smp_runs },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },
+    Target { name: "study_journal", run: journal::study_journal },
+    Target { name: "sweep_grid", run: machine::sweep_grid },
     Target { name: "sweep_journal", run: machine::sweep_journal },
     Target { name: "transfer", run: relay::transfer },
     Target { name: "tree", run: files::tree },

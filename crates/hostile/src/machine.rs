@@ -9,8 +9,8 @@ use std::{
 use sealwright_smp::{
     Config, Image, Machine, Stats,
     access::{Access, Kind, Source, Steps},
-    settings,
-    sweep::{Journal, Point, points, table},
+    settings::{self, Settings},
+    sweep::{Grid, Journal, Point, points, table},
     trace::{ChampSim, Drmemtrace, Format, Part, Smpt, SynchroTrace, Trace},
 };
 
@@ -172,4 +172,47 @@ pub(crate) fn sweep_journal(bytes: &[u8]) {
     journal.keep(&points[1], stats).unwrap();
     let after = Journal::open(&path, PROGRAM).unwrap();
     assert!(after.known(&points[1]) == Some(stats) && after.known(&points[0]) == before.as_ref());
+}
+
+/// Any text as a grid of a sweep, or settings of every kind varied by words of the text: as many runs as there are combinations, each of
+/// which says itself again, or an error.
+pub(crate) fn sweep_grid(bytes: &[u8]) {
+    const VARIED: [&str; 12] = [
+        "machine.processors",
+        "machine.line",
+        "bus.width",
+        "bus.topology",
+        "scheme.name",
+        "scheme.pads",
+        "l1.bytes",
+        "l2.ways",
+        "processes.count",
+        "workload.size",
+        "workload.kernel",
+        "workload.trace",
+    ];
+    let Some((&how, rest)) = bytes.split_first() else { return };
+    let Ok(text) = str::from_utf8(rest) else { return };
+    let text = if how & 1 == 0 {
+        text.to_owned()
+    } else {
+        let lines = text.lines().map(|line| {
+            let (name, values) = line.split_at_checked(1).unwrap_or_default();
+            format!("{} = [{values}]\n", VARIED[usize::from(name.bytes().next().unwrap_or_default()) % VARIED.len()])
+        });
+        format!("[workload]\nkernel = \"fft\"\n[vary]\n{}", lines.collect::<String>())
+    };
+    // Each combination is looked at: more of them teach nothing
+    if text.matches(',').count() > 12 {
+        return;
+    }
+    let Ok(grid) = Grid::parse(&text) else { return };
+    let points = points(&text).unwrap();
+    assert_eq!(points.len(), grid.count());
+    for point in &points {
+        let settings = Settings::parse(&point.settings).unwrap();
+        assert_eq!(settings.text(), point.settings);
+        settings.config.check().unwrap();
+        assert_eq!(point.varied.len(), points[0].varied.len());
+    }
 }

@@ -42,6 +42,6 @@ pub use interval::{Basis, FEWEST, Interval};
 pub use machine::Machine;
 pub use meter::{Meter, Progress, Stage};
 pub use placement::Placed;
-pub use store::{Record, Store};
+pub use store::{Record, SCHEMA, Store};
 pub use table::{Align, Cell, Column, Table};
 pub use verdict::Verdict;

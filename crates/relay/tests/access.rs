@@ -15,14 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
-    KeyUsagePurpose, RevokedCertParams, SerialNumber, date_time_ymd,
-};
-use rustls::pki_types::{CertificateDer, pem::PemObject};
 use sealwright_relay::{
     Address, Count,
     client::{ClientError, Session},
+    control::fuzz::revoke,
     serve::{Server, add},
 };
 use sealwright_session::frame::{HEADER, Header};
@@ -148,48 +144,19 @@ fn one_name_is_revoked_and_the_others_of_its_wildcard_stay() {
     open(1).unwrap();
 }
 
-/// A list of revoked certificates of a trial's authority.
-fn revocations(directory: &Path, number: u64, certificates: &[&str]) {
-    let trial = directory.join("trial");
-    let key = KeyPair::from_pem(&fs::read_to_string(trial.join("authority.key")).unwrap()).unwrap();
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.distinguished_name.push(DnType::CommonName, "Sealwright trial authority");
-    authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    let serial = |name: &&str| {
-        let der = CertificateDer::from_pem_file(trial.join(format!("{name}.pem"))).unwrap();
-        let certificate = webpki::EndEntityCert::try_from(&der).unwrap();
-        RevokedCertParams {
-            serial_number: SerialNumber::from_slice(certificate.serial()),
-            revocation_time: date_time_ymd(2025, 1, 1),
-            reason_code: None,
-            invalidity_date: None,
-        }
-    };
-    let list = CertificateRevocationListParams {
-        this_update: date_time_ymd(2025, 1, 1),
-        next_update: date_time_ymd(2049, 1, 1),
-        crl_number: SerialNumber::from(number),
-        issuing_distribution_point: None,
-        revoked_certs: certificates.iter().map(serial).collect(),
-        key_identifier_method: KeyIdMethod::Sha256,
-    };
-    let list = list.signed_by(&Issuer::new(authority, key)).unwrap();
-    fs::write(trial.join("authority.crl"), list.pem().unwrap()).unwrap();
-}
-
 #[test]
 fn a_certificate_that_its_authority_revoked_loses_its_session() {
     let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
     edit(directory.path(), |text| text.replace("[tls]\n", "[tls]\ncrl = \"authority.crl\"\n"));
     fs::write(directory.path().join("trial/authority.crl"), "no list").unwrap();
     assert!(config(directory.path()).check().unwrap_err().to_string().contains("authority.crl"));
-    revocations(directory.path(), 1, &[]);
+    let revocations = |number, names: &[&str]| revoke(&directory.path().join("trial"), number, names).unwrap();
+    revocations(1, &[]);
     assert!(config(directory.path()).check().unwrap().connections > 100);
     let (server, log) = serve(directory.path());
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
     let (mut alices, mut bobs) = (Peer::new(alice.open(&[]).unwrap()), Peer::new(bob.open(&[]).unwrap()));
-    revocations(directory.path(), 2, &["alice"]);
+    revocations(2, &["alice"]);
     reload(&server, directory.path());
     until("the end of her session", || log.text().contains("its certificate is not valid any more"));
     assert_eq!(alices.stream.read(&mut [0]).unwrap_or(0), 0);
@@ -199,7 +166,7 @@ fn a_certificate_that_its_authority_revoked_loses_its_session() {
     assert_eq!(bobs.receive().1, b"still here");
     bob.open(&[]).unwrap();
     // A list is read within 30 seconds although nobody asks for it
-    revocations(directory.path(), 3, &["alice", "bob"]);
+    revocations(3, &["alice", "bob"]);
     let start = std::time::Instant::now();
     while server.relay().live() > 0 {
         assert!(start.elapsed() < Duration::from_secs(120), "bob goes on");

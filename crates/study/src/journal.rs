@@ -65,10 +65,14 @@ struct Kept {
 impl Journal {
     /// Takes up the run that was interrupted, or begins a new one.
     pub(crate) fn open(options: &Options) -> Result<Journal, StudyError> {
+        Journal::of(options, Run::here(options)?)
+    }
+
+    /// As [`open`](Self::open), for a run of these programs on this machine.
+    fn of(options: &Options, run: Run) -> Result<Journal, StudyError> {
         let failed = || StudyError::io(format!("{}/{NAME}.jsonl", options.results.display()));
         let store = Store::open(&options.results).map_err(failed())?;
         let lines = store.lines::<Entry>(NAME).map_err(failed())?;
-        let run = Run::here(options)?;
         let kept = Some(&lines).filter(|_| !options.fresh).and_then(|lines| interrupted(lines, &run));
         if kept.is_none() {
             store.append(NAME, &Entry::Begun(run.clone())).map_err(failed())?;
@@ -150,6 +154,9 @@ fn interrupted(lines: &[Record<Entry>], run: &Run) -> Option<Kept> {
     });
     Some(Kept { begun: begun.date.clone(), studies: studies.collect() })
 }
+
+#[path = "journal_fuzz.rs"]
+pub(crate) mod fuzz;
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,8 @@ mod svg;
 pub use advise::{Advice, Measured, Question, advise};
 pub use error::StudyError;
 pub use figure::Figure;
+#[doc(hidden)]
+pub use journal::fuzz::fuzz as journal_fuzz;
 pub use paper::Paper;
 pub use progress::{Progress, Step};
 pub use results::Results;

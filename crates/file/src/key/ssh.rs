@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use rsa::{BoxedUint, Oaep, RsaPrivateKey, RsaPublicKey, rand_core::UnwrapErr, traits::PublicKeyParts};
 use sha2::{Digest, Sha256, Sha512};
 use ssh_key::{
-    PrivateKey, PublicKey,
+    Kdf, PrivateKey, PublicKey,
     private::KeypairData,
     public::{Ed25519PublicKey, KeyData},
 };
@@ -38,6 +38,9 @@ const RSA_BITS: usize = 2048;
 const UNSUITABLE: &str = "only ssh-ed25519 and ssh-rsa keys can be used";
 const SHORT: &str = "an RSA key must have at least 2048 bits";
 const BROKEN: &str = "the SSH key is not complete, or damaged";
+/// The most rounds of bcrypt behind a passphrase: about a minute. ssh-keygen takes 16 or 24, but a file may say any number.
+const ROUNDS: u32 = 10_000;
+const SLOW: &str = "its passphrase takes more than 10000 rounds of bcrypt";
 
 /// An SSH public key.
 #[derive(Clone, PartialEq, Eq)]
@@ -142,6 +145,9 @@ impl SshSecretKey {
         if key.is_encrypted() {
             // What it is for is not secret: a key of no use needs no passphrase.
             SshPublicKey::of(key.public_key().clone())?;
+            if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > ROUNDS) {
+                return Err(wrong(SLOW).into());
+            }
             key = key.decrypt(passphrase()?.as_slice()).map_err(|_| Error::WrongKey("passphrase"))?;
         }
         let public = SshPublicKey::of(key.public_key().clone())?;
@@ -310,6 +316,34 @@ mod tests {
         assert_eq!(key.public_key().unwrap().to_string(), without_comment(ENCRYPTED_PUB));
         assert_eq!((key.kind(), key.is_passphrase(), key.pair_seed()), ("a secret key", false, None));
         assert!(matches!(of_key(|| Key::raw([7; 32])), Err(Error::KeyKind { wanted: "a passphrase", .. })));
+    }
+
+    #[test]
+    fn a_file_that_would_stretch_its_passphrase_for_days_is_refused() {
+        use base64::{Engine, engine::general_purpose::STANDARD};
+        const END: &str = "-----END OPENSSH PRIVATE KEY-----";
+        let text = str::from_utf8(ENCRYPTED).unwrap().trim();
+        let body = text.strip_prefix(str::from_utf8(BEGIN).unwrap()).unwrap().strip_suffix(END).unwrap();
+        let mut bytes = STANDARD.decode(body.replace('\n', "")).unwrap();
+        // Behind the name of the function: lengths of its options and of the salt, the salt, the rounds
+        let at = bytes.windows(6).position(|name| name == b"bcrypt").unwrap() + 6 + 4 + 4 + 16;
+        assert_eq!(bytes[at - 20..at - 16], [0, 0, 0, 16]);
+        for (rounds, slow) in [(ROUNDS + 1, true), (u32::MAX, true), (1, false)] {
+            bytes[at..at + 4].copy_from_slice(&rounds.to_be_bytes());
+            let text = STANDARD.encode(&bytes);
+            let lines: Vec<&str> = text.as_bytes().chunks(70).map(|line| str::from_utf8(line).unwrap()).collect();
+            let file = format!("{}\n{}\n{END}\n", str::from_utf8(BEGIN).unwrap(), lines.join("\n"));
+            let mut asked = 0;
+            let passphrase = || {
+                asked += 1;
+                Ok::<_, Error>(Secret::new("correct horse".into()))
+            };
+            let done = SshSecretKey::parse(file.as_bytes(), passphrase).map(drop);
+            match done {
+                Err(Error::BadKey { why: SLOW, .. }) => assert!(slow && asked == 0),
+                other => assert!(!slow && asked == 1 && matches!(other, Err(Error::WrongKey("passphrase")))),
+            }
+        }
     }
 
     /// A share of the secret 01, 02, ... 32, and the slot key: Python's `cryptography` made both from the public key, as

@@ -13,7 +13,7 @@ use rustls::{
     pki_types::{
         CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject,
     },
-    server::{WebPkiClientVerifier, danger::ClientCertVerifier},
+    server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use thiserror::Error;
 
@@ -47,15 +47,15 @@ pub enum FileError {
     /// It has nothing of the wanted kind.
     #[error("the file has no {0} in PEM")]
     Missing(&'static str),
-    /// It is not PEM.
-    #[error("{0}")]
-    Pem(pem::Error),
+    /// It is not PEM. What stands in it is not repeated: it may be a key.
+    #[error("this is not PEM: {0}")]
+    Pem(&'static str),
     /// Its certificate cannot be an authority.
     #[error("{0}")]
     Authority(rustls::Error),
     /// No certificate can be verified with it.
     #[error("{0}")]
-    Verifier(rustls::server::VerifierBuilderError),
+    Verifier(VerifierBuilderError),
 }
 
 /// Files in PEM: whom to trust, and who we are.
@@ -141,7 +141,10 @@ impl TlsFiles {
             // Authorities between a client and ours need no list; who issued the certificate of a client does
             builder = builder.with_crls(lists).only_check_end_entity_revocation();
         }
-        let verifier = builder.build().map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
+        let verifier = builder.build().map_err(|error| {
+            let list = self.crl.as_ref().filter(|_| matches!(error, VerifierBuilderError::InvalidCrl(_)));
+            wrong(list.unwrap_or(&self.authority), FileError::Verifier(error))
+        })?;
         let mut config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_client_cert_verifier(verifier.clone())
@@ -173,7 +176,10 @@ impl FileError {
         match error {
             pem::Error::Io(error) => FileError::Io(error),
             pem::Error::NoItemsFound => FileError::Missing(kind),
-            other => FileError::Pem(other),
+            pem::Error::IllegalSectionStart { .. } => FileError::Pem("a first line does not end in five hyphens"),
+            pem::Error::MissingSectionEnd { .. } => FileError::Pem("the last line is missing"),
+            pem::Error::Base64Decode(_) => FileError::Pem("what is encoded in it is not base64"),
+            _ => FileError::Pem("a part is too long, or unknown"),
         }
     }
 }
@@ -219,6 +225,43 @@ pub fn names(certificate: &CertificateDer<'_>, client: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// With its line ends lost, as in a variable of a shell, or a part of it gone.
+    #[test]
+    fn no_error_repeats_what_stands_in_a_file_of_a_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let [authority, path] = ["authority.pem", "relay.key"].map(|name| folder.path().join(name));
+        std::fs::write(&authority, rcgen::generate_simple_self_signed(["a".to_owned()]).unwrap().cert.pem()).unwrap();
+        let files =
+            TlsFiles { authority: path.clone(), certificate: path.clone(), key: path.clone(), crl: Some(path.clone()) };
+        let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
+        let secret = key.lines().nth(1).unwrap().to_owned();
+        let of_list: Vec<u8> = secret.bytes().take(8).collect();
+        let (head, rest) = key.split_once('\n').unwrap();
+        for text in [
+            key.replace('\n', ""),
+            format!("{head}\n{}", rest.replace('\n', "")),
+            key.replace("-----END", "END"),
+            key.replacen(&secret[..9], "?", 1),
+            secret.clone(),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            let errors = [
+                files.key().map(drop),
+                files.roots().map(drop),
+                files.client().map(drop),
+                TlsFiles { authority: authority.clone(), ..files.clone() }.server().map(drop),
+            ];
+            for error in errors {
+                let error = error.unwrap_err();
+                let said = format!("{error} {error:?}");
+                let numbers = format!("{of_list:?}");
+                let numbers = numbers.trim_matches(['[', ']']);
+                assert!(!said.contains(&secret[..8]) && !said.contains(numbers), "{said}");
+            }
+        }
+    }
 
     #[test]
     fn a_certificate_names_what_is_written_in_it_and_by_a_wildcard_one_label_more() {

@@ -130,7 +130,7 @@ key = "{stem}.key"
 "#;
 
 /// What the authority of a trial setup is.
-fn authority_params() -> Result<CertificateParams, rcgen::Error> {
+pub(crate) fn authority_params() -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(Vec::new())?;
     params.distinguished_name.push(DnType::CommonName, "Sealwright trial authority");
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));

@@ -121,6 +121,23 @@ fn head(input: &mut dyn Read) -> io::Result<Option<(u32, u32)>> {
     Ok(Some((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))))
 }
 
+/// Takes a recorder's stream into files of these names, which must be as many as a trace may have. Returns the records of each thread,
+/// and whether recording began. Only fuzzing calls this.
+///
+/// # Errors
+/// When the stream is none that a recorder sends; no file is left then.
+pub fn kept_stream(
+    mut stream: &[u8],
+    folder: &Path,
+    names: &[PathBuf],
+) -> Result<(Vec<u64>, Option<bool>), RecordError> {
+    let mut frames = Frames::new(folder);
+    frames.read(&mut stream, &mut |_| {})?;
+    let found = (frames.records(), frames.began());
+    frames.keep(names, &[])?;
+    Ok(found)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

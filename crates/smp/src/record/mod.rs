@@ -19,6 +19,8 @@ use std::{
 
 pub use error::{MissingToolError, RecordError};
 use frames::Frames;
+#[doc(hidden)]
+pub use frames::kept_stream;
 pub use tools::{cache, on_path, qemu};
 
 /// What to record and where to.

@@ -2,6 +2,7 @@
 //! as a model says, in its order, whatever was asked before; a record that was changed, repeated, left out or came too early ends the
 //! connection; afterwards exactly those sessions are open whose opening was asked for, and another client is still answered.
 
+mod files;
 mod model;
 mod peer;
 mod running;
@@ -17,6 +18,7 @@ use rustls::{
 };
 use sealwright_session::Grant;
 
+pub use self::files::{FilesFuzz, revoke};
 use self::{
     model::{Expected, Model, Rules, Who, lines},
     peer::Peer,

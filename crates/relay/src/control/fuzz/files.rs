@@ -1,0 +1,175 @@
+//! What fuzzing asks of the files behind TLS: authorities, certificates, keys and lists of revoked ones. Whatever stands in them, they
+//! are refused with the name of the file or used, nobody who was revoked is valid, and no certificate but one that the authority signed.
+
+use std::{
+    fs::{self, OpenOptions, Permissions},
+    io::{self, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    slice,
+};
+
+use rcgen::{
+    CertificateRevocationListParams, Issuer, KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber, date_time_ymd,
+};
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, PrivateKeyDer,
+    pem::{self, PemObject},
+};
+
+use super::super::tls::{ServerTls, TlsError, TlsFiles, dns_names, is_name, names};
+use crate::serve::init::authority_params;
+
+/// Writes `authority.crl` into a folder that [`init`](crate::serve::init) made: the certificates of `revoked` are not valid any more.
+/// An older list is replaced.
+///
+/// # Errors
+/// When a file is missing, or cannot be written.
+pub fn revoke(folder: &Path, number: u64, revoked: &[&str]) -> io::Result<()> {
+    let key = KeyPair::from_pem(&fs::read_to_string(folder.join("authority.key"))?).map_err(io::Error::other)?;
+    let authority = authority_params().map_err(io::Error::other)?;
+    let serial = |name: &&str| {
+        let certificate = certificate(&folder.join(format!("{name}.pem"))).map_err(io::Error::other)?;
+        let certificate = webpki::EndEntityCert::try_from(&certificate).map_err(io::Error::other)?;
+        Ok(RevokedCertParams {
+            serial_number: SerialNumber::from_slice(certificate.serial()),
+            revocation_time: date_time_ymd(2025, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        })
+    };
+    let list = CertificateRevocationListParams {
+        this_update: date_time_ymd(2025, 1, 1),
+        next_update: date_time_ymd(2049, 1, 1),
+        crl_number: SerialNumber::from(number),
+        issuing_distribution_point: None,
+        revoked_certs: revoked.iter().map(serial).collect::<io::Result<_>>()?,
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    let list = list.signed_by(&Issuer::new(authority, key)).map_err(io::Error::other)?;
+    fs::write(folder.join("authority.crl"), list.pem().map_err(io::Error::other)?)
+}
+
+fn certificate(path: &Path) -> Result<CertificateDer<'static>, pem::Error> {
+    CertificateDer::from_pem_file(path)
+}
+
+/// A file that may be changed: as PEM, and what is in it.
+struct Changeable {
+    label: &'static str,
+    pem: Vec<u8>,
+    der: Vec<u8>,
+}
+
+/// The files of a relay, with certificates of its clients and of another authority.
+pub struct FilesFuzz {
+    files: TlsFiles,
+    /// The authority, the relay's certificate, its key, the list of revoked certificates.
+    genuine: [Changeable; 4],
+    unchanged: ServerTls,
+    /// A client's, which is valid; one that was revoked; one of another authority.
+    clients: [CertificateDer<'static>; 3],
+    /// Where a changed file is written.
+    changed: PathBuf,
+}
+
+impl std::fmt::Debug for FilesFuzz {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FilesFuzz").finish_non_exhaustive()
+    }
+}
+
+impl FilesFuzz {
+    /// With two folders as `serve --init` makes them: the relay's, with alice, bob and `authority.crl`, which has bob, and another
+    /// one with alice.
+    pub fn new(ours: &Path, theirs: &Path) -> FilesFuzz {
+        let files = TlsFiles {
+            authority: ours.join("authority.pem"),
+            certificate: ours.join("relay.pem"),
+            key: ours.join("relay.key"),
+            crl: Some(ours.join("authority.crl")),
+        };
+        let crl = CertificateRevocationListDer::from_pem_file(ours.join("authority.crl")).expect("a list");
+        let key = PrivateKeyDer::from_pem_file(&files.key).expect("a key");
+        let der = [
+            ("CERTIFICATE", &files.authority, certificate(&files.authority).expect("a certificate").to_vec()),
+            ("CERTIFICATE", &files.certificate, certificate(&files.certificate).expect("a certificate").to_vec()),
+            ("PRIVATE KEY", &files.key, key.secret_der().to_vec()),
+            ("X509 CRL", &ours.join("authority.crl"), crl.to_vec()),
+        ];
+        let genuine =
+            der.map(|(label, path, der)| Changeable { label, pem: fs::read(path).expect("the file is there"), der });
+        let client = |folder: &Path, name: &str| certificate(&folder.join(name)).expect("a client's certificate");
+        let clients = [client(ours, "alice.pem"), client(ours, "bob.pem"), client(theirs, "alice.pem")];
+        let unchanged = files.server().expect("the relay's files");
+        assert_eq!(clients.each_ref().map(|client| unchanged.is_valid(slice::from_ref(client))), [true, false, false]);
+        FilesFuzz { files, genuine, unchanged, clients, changed: ours.join("changed") }
+    }
+
+    /// A file by its number, if there are so many: what PEM calls its content, the file, and the content.
+    pub fn genuine(&self, which: usize) -> Option<(&'static str, &[u8], &[u8])> {
+        self.genuine.get(which).map(|file| (file.label, &file.pem[..], &file.der[..]))
+    }
+
+    /// The certificate of a client that is valid.
+    pub fn alice(&self) -> &[u8] {
+        &self.clients[0]
+    }
+
+    /// Takes a text for a file of the relay's, and of a client's, who has the same.
+    pub fn file(&self, which: usize, text: &[u8]) {
+        let genuine = text == self.genuine[which].pem;
+        let _ = fs::remove_file(&self.changed);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.changed);
+        file.and_then(|mut file| file.write_all(text)).expect("the file is written");
+        let mut files = self.files.clone();
+        let place = match which {
+            0 => &mut files.authority,
+            1 => &mut files.certificate,
+            2 => &mut files.key,
+            _ => files.crl.as_mut().expect("there is a list"),
+        };
+        place.clone_from(&self.changed);
+        let named = |error: &TlsError| {
+            let text = error.to_string();
+            // Certificate and key that do not belong together are no one file's
+            assert!(text.contains("changed") || matches!(error, TlsError::Tls(_)), "{text}");
+            // What stands in the file is not repeated
+            let all = format!("{text} {error:?}");
+            assert!(all.len() < 600, "{all}");
+        };
+        match files.server() {
+            Err(error) => {
+                assert!(!genuine, "{error}");
+                named(&error);
+            }
+            Ok(tls) => {
+                let [alice, bob, stranger] =
+                    self.clients.each_ref().map(|client| tls.is_valid(slice::from_ref(client)));
+                assert!(!bob && !stranger, "bob: {bob}, a client of another authority: {stranger}");
+                assert!(alice || !genuine && matches!(which, 0 | 3));
+                // Read again, nothing has changed
+                assert!(tls.refreshed().expect("the file was read before").is_none());
+            }
+        }
+        if let Err(error) = files.client() {
+            assert!(!genuine, "{error}");
+            named(&error);
+        }
+        if which == 2 {
+            fs::set_permissions(&self.changed, Permissions::from_mode(0o640)).expect("the file is ours");
+            assert!(files.server().is_err(), "others may read the key");
+        }
+    }
+
+    /// Takes a certificate that a client shows: it is valid if it is alice's, and what it names are names.
+    pub fn client(&self, client: &[u8]) {
+        let client = &CertificateDer::from(client.to_vec());
+        let valid = self.unchanged.is_valid(slice::from_ref(client));
+        assert_eq!(valid, *client == self.clients[0], "a certificate that its authority did not sign");
+        for name in dns_names(client) {
+            assert_eq!(name, name.to_ascii_lowercase());
+            assert!(!is_name(&name) || names(client, &name), "{name}");
+        }
+    }
+}
