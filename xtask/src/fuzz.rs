@@ -90,7 +90,14 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
         // Until its inputs are kept: the engine also removes inputs, which another run would look for in vain.
         let _alone = alone(steps, target)?;
         let place = Place::of(steps, target)?;
-        let done = one(steps, target, &place, wanted.seconds)?;
+        let done = match one(steps, target, &place, wanted.seconds) {
+            // The others run nevertheless.
+            Err(why) if target != PLANTED => {
+                findings.push(why);
+                continue;
+            }
+            done => done?,
+        };
         if target == PLANTED {
             if done.finding.is_none_or(|finding| !finding.contains("the planted fault")) {
                 return Err(format!("{PLANTED}: the engine did not find the fault in {} executions", done.executions));
@@ -245,10 +252,7 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
     }
     let status = child.wait().map_err(|error| error.to_string())?;
     let (cpu, seconds) = cost.end();
-    let finding = (!status.success()).then(|| {
-        let tail = last.iter().filter(|line| !line.starts_with("stat::")).cloned().collect::<Vec<_>>();
-        format!("{target}: {status}\n{}", tail[tail.len().saturating_sub(60)..].join("\n"))
-    });
+    let finding = said.judge(status.success(), &format!("{target}: {status}\n{}", tail(&last)))?;
     println!(
         "   {target}: {} executions in {seconds:.0} s, {cpu:.0} CPU s, {} places reached",
         said.executions, said.covered
@@ -257,15 +261,34 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
     Ok(Done { seconds, cpu, executions: said.executions, inputs, finding })
 }
 
+/// The end of what a target printed.
+fn tail(lines: &[String]) -> String {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.starts_with("stat::")).collect();
+    lines[lines.len().saturating_sub(60)..].join("\n")
+}
+
 /// What the engine said of its run.
 #[derive(Default)]
 struct Said {
     executions: u64,
     covered: u64,
+    /// The input that ended the program is in a file.
+    written: bool,
 }
 
 impl Said {
+    /// What was found. A program that does not start, or gives its target no input, finds nothing and is no run for the log.
+    fn judge(&self, success: bool, words: &str) -> Result<Option<String>, String> {
+        match (success, self.executions > 0) {
+            (true, true) => Ok(None),
+            // An input of the repository may end the program before there is any progress.
+            (false, ran) if ran || self.written => Ok(Some(words.to_owned())),
+            _ => Err(format!("no input was tried: {words}")),
+        }
+    }
+
     fn take(&mut self, line: &str) {
+        self.written |= line.contains("Test unit written to ");
         if let Some(number) = line.strip_prefix("stat::number_of_executed_units:") {
             self.executions = number.trim().parse().unwrap_or(self.executions);
         }
@@ -305,5 +328,27 @@ mod tests {
         assert_eq!((said.executions, said.covered), (1024, 312));
         said.take("stat::number_of_executed_units: 5000");
         assert_eq!(said.executions, 5000);
+    }
+
+    #[test]
+    fn a_run_without_an_input_is_none() {
+        let judge = |lines: &[&str], success| {
+            let mut said = Said::default();
+            lines.iter().for_each(|line| said.take(line));
+            said.judge(success, "words")
+        };
+        let found = Ok(Some("words".to_owned()));
+        assert_eq!(judge(&["#7\tINITED cov: 3", "stat::number_of_executed_units: 9"], true), Ok(None));
+        assert_eq!(judge(&["#7\tINITED cov: 3"], false), found);
+        // An input of the repository ends it before there is any progress.
+        assert_eq!(judge(&["artifact_prefix='a/'; Test unit written to a/crash-da39"], false), found);
+        // It does not start, or starts and does nothing.
+        for success in [true, false] {
+            assert!(
+                judge(&["error while loading shared libraries", "==1==ERROR: AddressSanitizer failed"], success)
+                    .is_err()
+            );
+            assert!(judge(&["#0\tREAD units: 0", "stat::number_of_executed_units: 0"], success).is_err());
+        }
     }
 }
