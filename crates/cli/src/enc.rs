@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::{
     descriptor,
     error::file_error,
-    identity::identity,
+    in_use::refuse_inputs,
     line::{OpensslOption, openssl_line},
     plan::is_stdout,
     progress::Board,
@@ -209,15 +209,6 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
     }
     Ok(Exit::Done)
-}
-
-/// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.
-pub(crate) fn refuse_inputs(output: &Path, inputs: impl IntoIterator<Item = PathBuf>) -> Result<(), CommandError> {
-    let Some(id) = identity(output) else { return Ok(()) };
-    match inputs.into_iter().any(|input| identity(&input) == Some(id)) {
-        true => Err(CommandError::usage("is both input and output").about(output).hint("name another output")),
-        false => Ok(()),
-    }
 }
 
 /// What is read: the text, and the passphrase or the key.

@@ -1,7 +1,10 @@
 //! Files that the work needs, the key first of all: with `--remove *` or a slip in `-o` the only copy of a key would be
 //! gone, and all that was sealed with it.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use sealwright_terminal::CommandError;
 
@@ -45,4 +48,13 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.
+pub(crate) fn refuse_inputs(output: &Path, inputs: impl IntoIterator<Item = PathBuf>) -> Result<(), CommandError> {
+    let Some(id) = identity(output) else { return Ok(()) };
+    match inputs.into_iter().any(|input| identity(&input) == Some(id)) {
+        true => Err(CommandError::usage("is both input and output").about(output).hint("name another output")),
+        false => Ok(()),
+    }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use sealwright_file::{Input, Output, Place, Work, sign_file};
 use sealwright_terminal::{CommandError, Exit, say};
 
-use crate::{enc::refuse_inputs, error::file_error, plan::is_stdout, signing};
+use crate::{error::file_error, in_use::refuse_inputs, plan::is_stdout, signing};
 
 const EXAMPLES: &str = "\
 The signature of FILE is written to FILE.sig. It is two signatures, ed25519 and ML-DSA-65, and both must hold.
