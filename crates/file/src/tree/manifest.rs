@@ -17,6 +17,8 @@ use crate::{
 pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
 /// The longest manifest, in bytes.
 pub(super) const LONGEST: u64 = 1 << 30;
+/// The most entries. In memory each takes several times its bytes.
+pub(super) const MOST: usize = 1 << 22;
 /// Bytes of an entry before its path.
 const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
 
@@ -122,6 +124,11 @@ impl Manifest {
 
     /// Reads magic, length and manifest from the start of a text.
     pub(crate) fn read(from: &mut (impl Read + ?Sized)) -> Result<Manifest, Error> {
+        Manifest::read_within(from, MOST)
+    }
+
+    /// The same with another limit to the number of entries.
+    fn read_within(from: &mut (impl Read + ?Sized), most: usize) -> Result<Manifest, Error> {
         let malformed = || Error::NotAuthentic(Flaw::Tree);
         let mut head = [0; 16];
         if fill(from, &mut head)? < head.len() || head[..8] != MAGIC {
@@ -141,6 +148,9 @@ impl Manifest {
         let mut manifest = Manifest::default();
         let mut rest = &bytes[..];
         while !rest.is_empty() {
+            if manifest.entries.len() == most {
+                return Err(malformed());
+            }
             let (entry, after) = Entry::read(rest).ok_or_else(malformed)?;
             manifest.entries.push(entry);
             rest = after;
@@ -343,6 +353,18 @@ mod tests {
             assert!(is_malformed(&refused(start(len).chain(Untouched))), "{len}");
         }
         assert!(matches!(refused(start(1 << 30).chain(Untouched)), Error::Io { .. }));
+    }
+
+    #[test]
+    fn a_manifest_of_too_many_entries_is_not_kept() {
+        let files = ["d/a", "d/b", "d/c"].map(|path| entry(EntryKind::File, path));
+        let manifest = Manifest { entries: [entry(EntryKind::Directory, "d")].into_iter().chain(files).collect() };
+        let bytes = manifest.to_bytes();
+        let text = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
+        let read = |most| Manifest::read_within(&mut &text[..], most);
+        assert_eq!(read(4).unwrap(), manifest);
+        assert!(is_malformed(&read(3).unwrap_err()) && is_malformed(&read(0).unwrap_err()));
+        assert_eq!(MOST, 1 << 22, "as docs/FORMAT.md has it");
     }
 
     /// A place behind the longest manifest and all contents is a number of 64 bits.

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, Manifest, is_name};
+use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name};
 use crate::{error::Error, file_id::FileId, input::Input, read::fill};
 
 /// A directory, ready to be sealed.
@@ -51,18 +51,18 @@ pub struct Packed {
 /// # Errors
 /// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`].
 pub fn pack(path: &Path) -> Result<Packed, Error> {
-    pack_within(path, LONGEST)
+    pack_within(path, LONGEST, MOST)
 }
 
-/// The same with another limit to the manifest, in bytes.
-fn pack_within(path: &Path, longest: u64) -> Result<Packed, Error> {
+/// The same with other limits to the manifest, in bytes and entries.
+fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> {
     let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
     let Some(name) = whole.file_name().filter(|name| is_name(name)) else {
         return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
     };
     let mut manifest = Manifest::default();
     let (mut files, mut skipped) = (VecDeque::new(), Vec::new());
-    list(path, Path::new(name), &mut manifest, &mut files, &mut skipped)?;
+    list(path, Path::new(name), &mut manifest, &mut files, &mut skipped, most)?;
     let bytes = manifest.to_bytes();
     // It would be sealed, and never opened.
     if bytes.len() as u64 > longest {
@@ -81,10 +81,11 @@ fn list(
     manifest: &mut Manifest,
     files: &mut VecDeque<(PathBuf, FileId)>,
     skipped: &mut Vec<PathBuf>,
+    most: usize,
 ) -> Result<(), Error> {
     let failed = |path: &Path| Error::io("read", path.display().to_string());
     let meta = fs::metadata(path).map_err(failed(path))?;
-    manifest.entries.push(entry(EntryKind::Directory, inside, &meta));
+    add(entry(EntryKind::Directory, inside, &meta), manifest, most)?;
     let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed(path))?;
     let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
     names.sort();
@@ -92,14 +93,23 @@ fn list(
         let (path, inside) = (path.join(&name), inside.join(&name));
         let meta = fs::symlink_metadata(&path).map_err(failed(&path))?;
         if meta.is_dir() {
-            list(&path, &inside, manifest, files, skipped)?;
+            list(&path, &inside, manifest, files, skipped, most)?;
         } else if meta.is_file() {
-            manifest.entries.push(entry(EntryKind::File, &inside, &meta));
+            add(entry(EntryKind::File, &inside, &meta), manifest, most)?;
             files.push_back((path, FileId::of(&meta)));
         } else {
             skipped.push(path);
         }
     }
+    Ok(())
+}
+
+/// Adds an entry, of those that can be opened again.
+fn add(entry: Entry, manifest: &mut Manifest, most: usize) -> Result<(), Error> {
+    if manifest.entries.len() == most {
+        return Err(Error::TooManyEntries);
+    }
+    manifest.entries.push(entry);
     Ok(())
 }
 
@@ -183,8 +193,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a"), "text").unwrap();
         let len = pack(directory.path()).unwrap().len - 4 - (MAGIC.len() as u64 + 8);
-        pack_within(directory.path(), len).unwrap();
-        let error = pack_within(directory.path(), len - 1).unwrap_err();
-        assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
+        pack_within(directory.path(), len, 2).unwrap();
+        // The directory itself is an entry
+        for (len, most) in [(len - 1, 2), (len, 1), (len, 0)] {
+            let error = pack_within(directory.path(), len, most).unwrap_err();
+            assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
+        }
+        fs::create_dir(directory.path().join("b")).unwrap();
+        assert!(matches!(pack_within(directory.path(), LONGEST, 2), Err(Error::TooManyEntries)));
     }
 }
