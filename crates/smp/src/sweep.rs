@@ -24,6 +24,9 @@ use crate::{
 /// The most runs of a sweep; more is probably a mistake.
 pub const MOST: usize = 100_000;
 
+/// The most parts of a setting's name: tables within tables take stack.
+const DEEPEST: usize = 8;
+
 /// A run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
@@ -117,6 +120,7 @@ impl Grid {
         {
             return Err(ConfigError(format!("{name}: a setting has the form a.b")));
         }
+        axes.iter().try_for_each(|(name, _)| shallow("", name))?;
         Grid::new(parse(&base.text())?, axes)
     }
 
@@ -169,9 +173,20 @@ fn place(number: &mut usize, base: usize) -> usize {
     digit
 }
 
+/// Refuses a name of too many parts.
+fn shallow(table: &str, name: &str) -> Result<(), ConfigError> {
+    let parts = name.split('.').count();
+    if parts <= DEEPEST {
+        return Ok(());
+    }
+    let start: String = name.chars().take(60).collect();
+    Err(ConfigError(format!("{table}{start}: a setting has at most {DEEPEST} parts, not {parts}")))
+}
+
 fn flatten(path: &str, table: toml::Table, axes: &mut Vec<Axis>) -> Result<(), ConfigError> {
     for (name, value) in table {
         let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+        shallow("vary.", &path)?;
         match value {
             toml::Value::Table(inner) => flatten(&path, inner, axes)?,
             toml::Value::Array(values) if !values.is_empty() => axes.push((path, values)),
@@ -295,6 +310,17 @@ mod tests {
             let found = points(grid).unwrap_err().to_string();
             assert!(found.contains(why), "{found}");
         }
+        // Deep enough that tables within tables would take all of the stack
+        let deep = vec!["a"; 100_000].join(".");
+        let over = Grid::over(&Settings::default(), &[(deep.clone(), vec!["1".into()])]).map(drop);
+        for found in [points(&format!("[vary]\n\"{deep}\" = [1]\n")).map(drop), over] {
+            let found = found.unwrap_err().to_string();
+            assert!(found.contains("at most 8 parts, not 100000") && found.len() < 200, "{found}");
+        }
+        let nine = points("[vary]\na.b.c.d.e.f.g.h.i = [1]\n").unwrap_err().to_string();
+        assert!(nine.contains("vary.a.b.c.d.e.f.g.h.i: a setting has at most 8 parts, not 9"), "{nine}");
+        let eight = points("[vary]\na.b.c.d.e.f.g.h = [1]\n").unwrap_err().to_string();
+        assert!(eight.contains("unknown field `a`"), "{eight}");
         let many = format!("[vary]\nbus.width = {0:?}\nbus.issue = {0:?}\n", (1..400).collect::<Vec<_>>());
         assert!(points(&many).unwrap_err().to_string().contains("more than 100000 runs"));
     }

@@ -33,6 +33,9 @@ pub(crate) const PROCESS_BIT: u32 = ADDRESS_BITS;
 /// The largest cache, in bytes.
 const LARGEST_CACHE: usize = 64 << 20;
 
+/// The most blocks of counters at hand: each access of protected memory looks through them.
+const MOST_COUNTERS: usize = 1 << 14;
+
 /// The most cycles that anything may take: no sum of them overflows.
 const LONGEST_TIME: u64 = 1_000_000_000;
 
@@ -176,12 +179,15 @@ impl Config {
                 "memory.row_hit is {row_hit} and memory.row_miss {row_miss}: a hit takes no longer than a miss"
             ));
         }
-        if self.memory.counter_cache > LARGEST_CACHE / line {
-            return wrong(format!("memory.counter_cache is more than {} blocks", LARGEST_CACHE / line));
+        let blocks = self.memory.counter_cache;
+        if blocks > MOST_COUNTERS {
+            return wrong(format!("memory.counter_cache is {blocks} blocks, not 0 to {MOST_COUNTERS}"));
         }
         if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
             return wrong(format!("the caches of {processors} processors have more than 1 GiB together"));
         }
+        // Before a scheme is built for it
+        self.scheme.check(self.units(), count)?;
         if self.interconnect.kind != Kind::Bus {
             self.check_links()?;
         }
@@ -308,67 +314,4 @@ pub(crate) fn overlay(base: &mut toml::Table, change: toml::Table) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn presets_are_the_tables() {
-        for name in PRESETS {
-            Config::preset(name).unwrap().check().unwrap();
-        }
-        assert_eq!(Config::preset("thesis"), Some(Config::default()), "what is not said otherwise is the thesis's");
-        let wide = Config::for_line(128);
-        assert_eq!((wide.l1.bytes, wide.l2.bytes, wide.machine.line), (131_072, 2_097_152, 128));
-        assert_eq!(Config::preset("table-9"), None);
-    }
-
-    #[test]
-    fn settings_change_one_thing_or_say_why_not() {
-        let base = Config::default();
-        assert_eq!(base.set("bus.width=16").unwrap().bus.width, 16);
-        assert_eq!(base.set("bus.mode=atomic").unwrap().bus.mode, BusMode::Atomic);
-        for wrong in ["bus.width", "bus.nothing=1", "bus.width=many", "bus.width=\"1\"\nx=2", "no such=1"] {
-            assert!(base.set(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn what_makes_no_machine_is_refused() {
-        let wrong = [
-            "machine.processors=1",
-            "machine.processors=65",
-            "machine.line=48",
-            "l1.ways=3",
-            "l2.bytes=1000",
-            "bus.width=0",
-            "machine.sync=1",
-            "machine.chips=3",
-            "machine.mshrs=0",
-            "machine.mshrs=65",
-            "processes.count=0",
-            "processes.count=17",
-            "memory.row=100",
-            "memory.row_hit=500",
-        ];
-        let links = [
-            "interconnect.width=0",
-            "interconnect.columns=3",
-            "machine.chips=1",
-            "bus.mode=atomic",
-            "bus.skew=4",
-            "scheme.name=senss",
-            "interconnect.latency=1000000001",
-            "interconnect.occupancy=1000000001",
-        ];
-        for setting in links {
-            let bus = Config::default().set(setting).unwrap();
-            assert!(bus.check().is_ok(), "{setting}");
-            assert!(bus.set("interconnect.kind=mesh").unwrap().check().is_err(), "{setting}");
-        }
-        for setting in wrong {
-            let config = Config::default().set(setting).unwrap();
-            assert!(config.check().is_err(), "{setting}");
-        }
-    }
-}
+mod tests;

@@ -10,7 +10,7 @@ use crate::{
     attack::Attackers,
     config::{self, Config, Protect},
     engine::Cycle,
-    memory::{CounterTree, Image, InMemory, LineCipher, Owners, Protection, ProtectionCounters, Stored},
+    memory::{CounterTree, Image, InMemory, LineCipher, MOST_PAGES, Owners, Protection, ProtectionCounters, Stored},
     message::{Command, LONGEST_LINE},
 };
 
@@ -22,6 +22,8 @@ pub(super) struct Memory {
     owners: Owners,
     banks: Option<Banks>,
     protection: Option<Box<dyn Protection>>,
+    /// The most pages, in plain and encrypted.
+    pub(super) most: usize,
 }
 
 /// Memory that nothing protects, as an attacker sees it.
@@ -65,7 +67,13 @@ impl Memory {
             image,
             owners: Owners::default(),
             banks: Banks::new(&config.memory),
+            most: MOST_PAGES,
         }
+    }
+
+    /// Pages that were written, in plain and encrypted.
+    pub(super) fn pages(&self) -> usize {
+        self.image.pages() + self.protection.as_ref().map_or(0, |protection| protection.pages())
     }
 
     /// What memory holds at the start.
@@ -176,5 +184,50 @@ impl Memory {
             Some(protection) => protection.peek(address, out),
             None => self.image.read(address, out),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{
+        access::Source,
+        machine::{Machine, MachineError},
+        trace::{Smpt, Writer},
+    };
+
+    /// A program that stores once in each of `pages` pages, beside one that does nothing.
+    fn machine(settings: &[&str], pages: u64) -> Machine {
+        let (mut writer, idle) = (Writer::new(Vec::new()), Writer::new(Vec::new()));
+        (0..pages).for_each(|page| writer.refer(0, true, page << 12, 3).unwrap());
+        let threads = [writer, idle].into_iter().enumerate();
+        let source = |(thread, writer): (usize, Writer<Vec<u8>>)| -> Box<dyn Source> {
+            Box::new(Smpt::new(Box::new(std::io::Cursor::new(writer.into_inner())), "test", 64, thread))
+        };
+        let small = ["machine.processors=2", "l1.bytes=1024", "l2.bytes=1024"];
+        let config = small.iter().chain(settings).fold(Config::default(), |config, one| config.set(one).unwrap());
+        Machine::new(&config, Image::default(), threads.map(source).collect()).unwrap()
+    }
+
+    /// Stores a page apart take 4096 bytes for each byte of a trace, and more.
+    #[test]
+    fn a_program_that_writes_to_too_many_pages_is_ended() {
+        for (protect, checked, times) in [("none", false, 1), ("none", true, 2), ("xts", false, 1), ("tree", true, 2)] {
+            let set = format!("memory.protect={protect}");
+            let run = |most: usize| {
+                let mut machine = machine(&[&set], 3000);
+                machine.memory.most = most;
+                if checked {
+                    machine.check_values();
+                }
+                machine.run(u64::MAX).map(drop)
+            };
+            run(times * 3000).unwrap();
+            let why = run(times * 1000).unwrap_err();
+            assert!(matches!(why, MachineError::Pages(most) if most == times * 1000), "{protect}: {why}");
+            assert!(why.to_string().contains(&format!("{} pages of 4096 bytes", times * 1000)), "{why}");
+        }
+        assert_eq!(machine(&[], 0).memory.most, 4_194_304);
     }
 }

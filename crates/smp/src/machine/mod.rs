@@ -167,6 +167,7 @@ impl Machine {
             }
         }
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
+            self.check_pages()?;
             // Accesses are counted in each node: not to be added up all the time
             for _ in 0..1024 {
                 self.step()?;
@@ -177,6 +178,13 @@ impl Machine {
         }
         self.catch_up_all(self.context.schedule.now());
         Ok(self.context.outcome.clone())
+    }
+
+    /// Looks for a program that writes all over its addresses. Between two looks few pages can be added.
+    fn check_pages(&self) -> Result<(), MachineError> {
+        let checked = self.context.checker.as_ref().map_or(0, |checker| checker.image.pages());
+        let most = self.memory.most;
+        if self.memory.pages() + checked > most { Err(MachineError::Pages(most)) } else { Ok(()) }
     }
 
     /// Processors run, or the next event happens.

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::checker::InvariantError;
-use crate::{access::SourceError, attack::Attack, engine::Cycle, message::Detector, mosi::TransitionError};
+use crate::{
+    access::SourceError, attack::Attack, engine::Cycle, memory::PAGE, message::Detector, mosi::TransitionError,
+};
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,4 +68,7 @@ pub enum MachineError {
     /// A source of accesses failed.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// What was written takes more memory than a run may; how many pages.
+    #[error("the program wrote to more places than are kept, {0} pages of {PAGE} bytes")]
+    Pages(usize),
 }

@@ -17,7 +17,10 @@ pub(crate) use xts::LineCipher;
 use crate::message::LONGEST_LINE;
 
 /// Bytes of a page.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
+
+/// The most pages of a run: 16 GiB, in whatever distances a program stores.
+pub(crate) const MOST_PAGES: usize = 1 << 22;
 
 /// A fast hash of a number: keys here are addresses, which nobody chooses to collide.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +49,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// Pages that were written.
+    pub(crate) fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
     /// Copies the bytes at `address` into `out`.
     pub fn read(&self, address: u64, out: &mut [u8]) {
         let mut done = 0;

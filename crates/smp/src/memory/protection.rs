@@ -30,6 +30,9 @@ pub(crate) trait Protection: InMemory + fmt::Debug + Send {
 
     /// What was counted.
     fn counters(&self) -> ProtectionCounters;
+
+    /// Pages of ciphertext.
+    fn pages(&self) -> usize;
 }
 
 /// What lies in memory, where an attacker may read and change it.

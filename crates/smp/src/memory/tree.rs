@@ -249,6 +249,10 @@ impl Protection for CounterTree {
     fn counters(&self) -> ProtectionCounters {
         self.counters
     }
+
+    fn pages(&self) -> usize {
+        self.text.pages()
+    }
 }
 
 impl InMemory for CounterTree {

@@ -120,6 +120,10 @@ impl Protection for LineCipher {
     fn counters(&self) -> ProtectionCounters {
         self.counters
     }
+
+    fn pages(&self) -> usize {
+        self.text.pages()
+    }
 }
 
 impl InMemory for LineCipher {

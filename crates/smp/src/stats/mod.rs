@@ -2,6 +2,8 @@
 
 mod meaning;
 
+use std::collections::{HashMap, HashSet};
+
 pub use meaning::{MEANINGS, Meaning, meaning};
 use serde_json::{Map, Value};
 
@@ -273,19 +275,17 @@ impl Stats {
     /// larger. What only one of them has stands beside nothing.
     pub fn differences(&self, other: &Stats) -> Vec<Difference> {
         let (ours, theirs) = (self.leaves(), other.leaves());
-        let find = |leaves: &[(String, Value)], name: &str| {
-            leaves.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
-        };
+        let (left, right) = (by_name(&ours), by_name(&theirs));
         let mut names: Vec<&String> = ours.iter().map(|(name, _)| name).collect();
-        names.extend(theirs.iter().map(|(name, _)| name).filter(|name| find(&ours, name).is_none()));
+        names.extend(theirs.iter().map(|(name, _)| name).filter(|name| !left.contains_key(name.as_str())));
         let difference = |name: &String| {
-            let (a, b) = (find(&ours, name), find(&theirs, name));
-            let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
-            let more = match (number(&a), number(&b)) {
+            let (a, b) = (left.get(name.as_str()).copied(), right.get(name.as_str()).copied());
+            let number = |value: Option<&Value>| value.and_then(Value::as_f64);
+            let more = match (number(a), number(b)) {
                 (Some(a), Some(b)) if a != 0.0 => Some((b / a - 1.0) * 100.0),
                 _ => None,
             };
-            let text = |value: Option<Value>| value.map_or_else(String::new, |value| plain(&value));
+            let text = |value: Option<&Value>| value.map_or_else(String::new, plain);
             let (a, b) = (text(a), text(b));
             (a != b).then(|| Difference { name: name.clone(), a, b, more })
         };
@@ -301,18 +301,15 @@ impl Stats {
 
     /// A head line and a line a tree; leaves that a tree lacks stay empty.
     pub fn csv(trees: &[Stats]) -> String {
-        let mut names: Vec<String> = Vec::new();
         let rows: Vec<_> = trees.iter().map(Stats::leaves).collect();
-        for (name, _) in rows.iter().flatten() {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
+        let mut seen = HashSet::new();
+        let names: Vec<&str> =
+            rows.iter().flatten().map(|(name, _)| name.as_str()).filter(|name| seen.insert(*name)).collect();
         let line = |cells: Vec<String>| cells.join(",") + "\n";
         let mut out = line(names.iter().map(|name| quoted(name)).collect());
         for row in &rows {
-            let cell =
-                |name: &String| row.iter().find(|(n, _)| n == name).map_or(String::new(), |(_, v)| quoted(&plain(v)));
+            let row = by_name(row);
+            let cell = |name: &&str| row.get(name).map_or_else(String::new, |value| quoted(&plain(value)));
             out += &line(names.iter().map(cell).collect());
         }
         out
@@ -330,6 +327,11 @@ pub struct Difference {
     pub b: String,
     /// By how much per cent the second is larger, where both are numbers and the first is not 0.
     pub more: Option<f64>,
+}
+
+/// Leaves to be looked up; of two with one name, the first.
+fn by_name(leaves: &[(String, Value)]) -> HashMap<&str, &Value> {
+    leaves.iter().rev().map(|(name, value)| (name.as_str(), value)).collect()
 }
 
 fn plain(value: &Value) -> String {
@@ -363,6 +365,25 @@ mod tests {
         assert_eq!(stats.text(), "bus.busy   0.500000\nbus.lines  12\nname       a,b\n");
         let mut other = Stats::default();
         other.put("extra", 1);
+        let differ =
+            |name: &str, a: &str, b: &str| Difference { name: name.into(), a: a.into(), b: b.into(), more: None };
+        assert_eq!(
+            other.differences(&stats),
+            [
+                differ("extra", "1", ""),
+                differ("bus.busy", "", "0.500000"),
+                differ("bus.lines", "", "12"),
+                differ("name", "", "a,b"),
+            ]
+        );
         assert_eq!(Stats::csv(&[stats, other]), "bus.busy,bus.lines,name,extra\n0.500000,12,\"a,b\",\n,,,1\n");
+    }
+
+    /// A tree from a file may have a name twice, as `a.b` and as `b` within `a`: the first is meant, as everywhere.
+    #[test]
+    fn of_two_leaves_of_one_name_the_first_counts() {
+        let tree = |first: u64| Stats::from_json(&serde_json::json!({ "a": { "b": first }, "a.b": 2 })).unwrap();
+        assert_eq!(Stats::csv(&[tree(1), tree(3)]), "a.b\n1\n3\n");
+        assert!(tree(1).differences(&tree(3)).iter().all(|found| (&found.a[..], &found.b[..]) == ("1", "3")));
     }
 }

@@ -19,7 +19,8 @@ pub(super) struct Chunks {
 
 impl Chunks {
     pub(super) fn open(path: &Path) -> io::Result<Chunks> {
-        let archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+        lie_apart(&mut archive)?;
         Ok(Chunks { path: path.to_owned(), archive, next: 0, current: None })
     }
 
@@ -36,6 +37,26 @@ impl Chunks {
             CompressionMethod::Deflated => Ok(Box::new(DeflateDecoder::new(data))),
             other => Err(io::Error::other(format!("the archive's compression {other} is not read"))),
         }
+    }
+}
+
+/// Refuses files that overlap: many over one would be inflated as many times.
+fn lie_apart(archive: &mut ZipArchive<BufReader<File>>) -> io::Result<()> {
+    let mut places = Vec::new();
+    for number in 0..archive.len() {
+        let entry = archive.by_index_raw(number).map_err(io::Error::other)?;
+        let data = entry.data_start().unwrap_or(u64::MAX);
+        places.push((entry.header_start(), data.saturating_add(entry.compressed_size())));
+    }
+    places.sort_unstable();
+    match places.windows(2).find(|pair| pair[1].0 < pair[0].1) {
+        Some(pair) => {
+            let (start, end) = (pair[1].0, pair[0].1);
+            Err(io::Error::other(format!(
+                "a file of the archive starts at byte {start}, before the file in front of it ends at {end}"
+            )))
+        }
+        None => Ok(()),
     }
 }
 

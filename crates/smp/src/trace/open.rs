@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     ffi::OsStr,
     fs::File,
-    io::{BufReader, Read},
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
 
@@ -117,6 +117,35 @@ fn beyond(prefix: &Path, ending: &str) -> impl Iterator<Item = usize> + use<> {
     };
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| number(&name)).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// Bytes that zstd looks back, as a power of two: what its levels up to 19 need. Each thread's file takes as much memory.
+const WINDOW: u32 = 23;
+
+/// What zstd compressed, with an error that says what to do about a larger window.
+struct Unpacked<R: BufRead>(zstd::Decoder<'static, R>);
+
+impl Unpacked<BufReader<Box<dyn Read>>> {
+    fn new(file: Box<dyn Read>) -> std::io::Result<Self> {
+        let mut decoder = zstd::Decoder::new(file)?;
+        decoder.window_log_max(WINDOW)?;
+        Ok(Unpacked(decoder))
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(out).map_err(|error| {
+            // zstd has a number for this, which its library does not pass on
+            if !error.to_string().contains("requires too much memory") {
+                return error;
+            }
+            let most = 1 << (WINDOW - 20);
+            std::io::Error::other(format!(
+                "its window is more than {most} MiB: compress it with zstd -19 or less, without --long"
+            ))
+        })
+    }
 }
 
 /// A trace: one file a thread.
@@ -260,7 +289,7 @@ impl Trace {
         let file = self.stored(thread).map_err(fail)?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let plain: Box<dyn Read> = match ending {
-            "zst" => Box::new(zstd::Decoder::new(file).map_err(fail)?),
+            "zst" => Box::new(Unpacked::new(file).map_err(fail)?),
             "gz" => Box::new(MultiGzDecoder::new(BufReader::new(file))),
             "lz4" => Box::new(FrameDecoder::new(BufReader::new(file))),
             "zip" => Box::new(Chunks::open(path).map_err(fail)?),

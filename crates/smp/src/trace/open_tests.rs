@@ -113,3 +113,50 @@ fn archives_that_are_damaged_are_refused_with_their_name() {
     };
     assert!(error.contains("bad.0.trace.zip"), "{error}");
 }
+
+/// Many entries over one deflated file would be more than any disk holds.
+#[test]
+fn an_archive_whose_files_overlap_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("zip");
+    // Where the list of files has the start of a file, and the size of it as it is stored
+    let entries: Vec<usize> = (0..REAL.len() - 4).filter(|at| REAL[*at..].starts_with(b"PK\x01\x02")).collect();
+    let [first, second] = entries[..] else { panic!("two chunks") };
+    let (start, size) = (42..46, 20..24);
+    let field = |entry: usize, place: &std::ops::Range<usize>| entry + place.start..entry + place.end;
+    let changed = |place: std::ops::Range<usize>, to: &[u8]| {
+        let mut bytes = REAL.to_vec();
+        bytes[place].copy_from_slice(to);
+        std::fs::write(&path, bytes).unwrap();
+        Chunks::open(&path)
+    };
+    let genuine = &REAL[field(second, &start)];
+    assert!(changed(field(second, &start), genuine).is_ok());
+    let longer = u32::from_le_bytes(REAL[field(first, &size)].try_into().unwrap()) + 200;
+    for bad in [
+        changed(field(second, &start), &REAL[field(first, &start)]),
+        changed(field(first, &size), &longer.to_le_bytes()),
+    ] {
+        let Err(why) = bad else { panic!("files that overlap") };
+        assert!(why.to_string().contains("before the file in front of it ends"), "{why}");
+    }
+}
+
+#[test]
+fn a_window_that_takes_much_memory_is_refused() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let fill = |window: u32| {
+        let mut writer = crate::trace::Writer::new(Vec::new());
+        writer.refer(0, true, 64, 3).unwrap();
+        let mut zstd = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        zstd.window_log(window).unwrap();
+        zstd.write_all(&writer.into_inner()).unwrap();
+        let bytes = zstd.finish().unwrap();
+        (0..2).for_each(|thread| std::fs::write(folder.path().join(format!("t.{thread}.smpt.zst")), &bytes).unwrap());
+        Trace::find(&folder.path().join("t")).unwrap().open(64).unwrap()[1].fill(&mut Vec::new())
+    };
+    fill(23).unwrap();
+    let why = fill(24).unwrap_err().to_string();
+    assert!(why.contains("t.1.smpt.zst") && why.contains("8 MiB") && why.contains("zstd -19"), "{why}");
+}

@@ -19,10 +19,10 @@ pub struct SynchroTrace {
 }
 
 /// The longest range of one reference: what is longer is no reference.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: u64 = 1 << 16;
 
-/// The most steps, and bytes of text, of one event.
-const MOST: usize = 1 << 21;
+/// The most steps, and bytes of text, of one event: all processors have one in memory.
+const MOST: usize = 1 << 17;
 
 impl std::fmt::Debug for SynchroTrace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -90,11 +90,15 @@ impl SynchroTrace {
             return Err(self.wrong("a range is two addresses in hexadecimal"));
         };
         let length = to.wrapping_sub(from).wrapping_add(1);
-        if to < from || length > LONGEST {
+        if to < from {
             return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} is none")));
         }
+        // All addresses are 2^64 bytes, which is 0 here
+        if length > LONGEST || length == 0 {
+            return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} has more than {LONGEST} bytes")));
+        }
         if steps.len() > MOST {
-            return Err(self.wrong("an event of millions of references"));
+            return Err(self.wrong(format_args!("an event of more than {MOST} references")));
         }
         let mut at = from;
         while at <= to {
@@ -147,7 +151,7 @@ impl Source for SynchroTrace {
             text.clear();
             self.number += 1;
             match (&mut self.input).take(MOST as u64).read_line(&mut text) {
-                Ok(MOST) => return Err(self.wrong("a line of millions of characters")),
+                Ok(MOST) => return Err(self.wrong(format_args!("a line of more than {MOST} bytes"))),
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => return Err(self.wrong(error)),
@@ -201,6 +205,9 @@ mod tests {
             ("1,2,3,4,1,0 $ 0x10 0x0", "is none"),
             ("1,2,3,4,1,0 $ 0x10", "two addresses"),
             ("1,2,pth_ty:77^0x1", "not known"),
+            ("1,2,3,4,1,0 $ 0x10 0x10010", "has more than 65536 bytes"),
+            (&" ".repeat(1 << 17), "a line of more than 131072 bytes"),
+            (&format!("1,2,3,4,1,0{}", " $ 0x0 0xffff".repeat(20)), "an event of more than 131072 references"),
         ] {
             let error = read(text).unwrap_err().0;
             assert!(error.contains(what), "{error}");
