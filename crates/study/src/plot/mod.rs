@@ -6,6 +6,8 @@ mod points;
 mod question;
 mod rows;
 
+use std::collections::HashMap;
+
 pub use error::PlotError;
 pub use question::Question;
 pub use rows::Rows;
@@ -83,16 +85,20 @@ const COLOURS: [usize; 7] =
     [colour::CIRCUMSTANCES[0], colour::CIRCUMSTANCES[1], colour::CIRCUMSTANCES[2], 6, 4, 5, colour::NONE];
 
 fn series(groups: &[Group], kind: PlotKind, y: &str) -> Vec<Series> {
+    // In the order in which they come first
     let mut names: Vec<&str> = Vec::new();
+    let mut members: HashMap<&str, Vec<&Group>> = HashMap::new();
     for group in groups {
-        if !names.contains(&group.by.as_str()) {
+        let of = members.entry(&group.by).or_default();
+        if of.is_empty() {
             names.push(&group.by);
         }
+        of.push(group);
     }
     let mut free = COLOURS.into_iter().cycle();
     let of = |name: &str| {
         let mut points: Vec<Point> = Vec::new();
-        for group in groups.iter().filter(|group| group.by == name) {
+        for group in &members[name] {
             let x = match (kind, number(&group.x)) {
                 (PlotKind::Lines, Some(x)) => X::Number(x),
                 _ => X::Word(group.x.clone()),

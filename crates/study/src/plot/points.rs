@@ -1,5 +1,7 @@
 //! From rows to points: those that are asked for, compared with their base, gathered by place.
 
+use std::collections::{HashMap, HashSet, hash_map::Entry};
+
 use sealwright_measure::Interval;
 
 use super::{
@@ -53,11 +55,15 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
     let over = match &question.over {
         Some((name, value)) => {
             let column = rows.column(name)?;
-            Some((column, having(rows, &left, column, value)?, value.clone()))
+            let bases = having(rows, &left, column, value)?;
+            // Of several runs with the same settings, the first
+            let bases = bases.into_iter().rev().map(|base| (settings(rows, base, column), base));
+            Some((column, bases.collect::<HashMap<_, _>>(), value.clone()))
         }
         None => None,
     };
     let mut groups: Vec<(Group, &[String])> = Vec::new();
+    let mut places: HashMap<(&str, &str), usize> = HashMap::new();
     for row in left {
         if rows.cell(row, y).is_empty() {
             continue;
@@ -67,7 +73,7 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
             if rows.cell(row, *column) == value {
                 continue;
             }
-            let base = bases.iter().find(|base| same(rows, row, base, *column));
+            let base = bases.get(&settings(rows, row, *column));
             let base = base.map(|base| read(rows, base, y)).transpose()?.filter(|base| *base != 0.0);
             let lacks = || PlotError::NoBase {
                 over: format!("{}={value}", name(*column)),
@@ -76,12 +82,16 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
             figure = (figure / base.ok_or_else(lacks)? - 1.0) * 100.0;
         }
         let (at, of) = (rows.cell(row, x), by.map_or("", |by| rows.cell(row, by)));
-        match groups.iter_mut().find(|(group, _)| group.x == at && group.by == of) {
-            Some((group, first)) => {
+        match places.entry((at, of)) {
+            Entry::Occupied(place) => {
+                let (group, first) = &mut groups[*place.get()];
                 alike(rows, first, row)?;
                 group.samples.push(figure);
             }
-            None => groups.push((Group { x: at.to_owned(), by: of.to_owned(), samples: vec![figure] }, row)),
+            Entry::Vacant(place) => {
+                place.insert(groups.len());
+                groups.push((Group { x: at.to_owned(), by: of.to_owned(), samples: vec![figure] }, row));
+            }
         }
     }
     if groups.is_empty() {
@@ -98,13 +108,9 @@ fn having<'a>(rows: &Rows, of: &[&'a [String]], column: usize, value: &str) -> R
     if !found.is_empty() {
         return Ok(found);
     }
-    let mut known: Vec<String> = Vec::new();
-    for row in of {
-        let one = rows.cell(row, column).to_owned();
-        if !known.contains(&one) {
-            known.push(one);
-        }
-    }
+    let mut seen = HashSet::new();
+    let known = of.iter().map(|row| rows.cell(row, column)).filter(|one| seen.insert(*one));
+    let known = known.map(str::to_owned).collect();
     Err(PlotError::NoRow { column: rows.columns[column].name.clone(), value: value.to_owned(), known })
 }
 
@@ -120,9 +126,10 @@ fn differing(rows: &Rows, a: &[String], b: &[String]) -> Vec<usize> {
     (0..rows.columns.len()).filter(differs).collect()
 }
 
-/// Whether two runs have the same settings but for one column.
-fn same(rows: &Rows, row: &[String], base: &[String], but: usize) -> bool {
-    differing(rows, row, base).into_iter().all(|column| column == but)
+/// A run's settings but for one column.
+fn settings<'a>(rows: &Rows, row: &'a [String], but: usize) -> Vec<&'a str> {
+    let told = rows.columns.iter().enumerate().filter(|(at, column)| column.setting && *at != but);
+    told.map(|(at, _)| rows.cell(row, at)).collect()
 }
 
 /// Runs of one point differ in their seed alone.

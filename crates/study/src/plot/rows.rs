@@ -1,5 +1,7 @@
 //! Rows to draw: tables of CSV, as sweeps write them, and what runs and sweeps print as JSON.
 
+use std::collections::{HashMap, HashSet};
+
 use sealwright_smp::{Stats, meaning};
 use serde_json::Value;
 
@@ -8,8 +10,11 @@ use super::error::PlotError;
 /// The column with the name of the file that a row is from, without its ending.
 const FILE: &str = "file";
 
+/// The most columns; a run has some hundreds.
+const MOST: usize = 10_000;
+
 /// A column's name, and whether it is a setting: what a run was told, and not what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) setting: bool,
@@ -19,6 +24,8 @@ pub(super) struct Column {
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub(super) columns: Vec<Column>,
+    /// Where each column is.
+    places: HashMap<Column, usize>,
     /// A text for each column, or nothing where a row lacks it.
     rows: Vec<Vec<String>>,
 }
@@ -44,11 +51,14 @@ impl Rows {
         let heads: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
         // A sweep puts settings first. One of them, the scheme's name, is a statistic as well.
         let statistics = heads.iter().any(|name| meaning(name).is_some());
-        let setting = |at: usize| statistics && (meaning(&heads[at]).is_none() || heads[at + 1..].contains(&heads[at]));
+        let last: HashMap<&str, usize> = heads.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let setting =
+            |(at, name): (usize, &String)| statistics && (meaning(name).is_none() || last[name.as_str()] > at);
+        let settings: Vec<bool> = heads.iter().enumerate().map(setting).collect();
         for row in reader.records() {
             let row = row.map_err(wrong)?;
-            let cells = row.iter().enumerate().map(|(at, cell)| (heads[at].clone(), cell.to_owned(), setting(at)));
-            self.row(file, cells.collect());
+            let cells = row.iter().enumerate().map(|(at, cell)| (heads[at].clone(), cell.to_owned(), settings[at]));
+            self.row(file, cells.collect())?;
         }
         Ok(())
     }
@@ -69,12 +79,12 @@ impl Rows {
                 cells.push(("workload".to_owned(), name.clone(), true));
             }
             cells.extend(stats.in_all().leaves().into_iter().map(|(name, value)| (name, plain(&value), false)));
-            self.row(file, cells);
+            self.row(file, cells)?;
         }
         Ok(())
     }
 
-    fn row(&mut self, file: &str, mut cells: Vec<(String, String, bool)>) {
+    fn row(&mut self, file: &str, mut cells: Vec<(String, String, bool)>) -> Result<(), PlotError> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
         if !cells.iter().any(|(column, ..)| column == FILE) {
@@ -83,14 +93,23 @@ impl Rows {
         let mut row = vec![String::new(); self.columns.len()];
         for (name, value, setting) in cells {
             let column = Column { name, setting };
-            let at = self.columns.iter().position(|known| *known == column).unwrap_or_else(|| {
-                self.columns.push(column);
-                self.columns.len() - 1
-            });
-            row.resize(self.columns.len(), String::new());
+            let at = match self.places.get(&column) {
+                Some(at) => *at,
+                None if self.columns.len() == MOST => {
+                    let why = format!("more than {MOST} columns, with those of files before it");
+                    return Err(PlotError::Unreadable { file: file.to_owned(), why });
+                }
+                None => {
+                    self.columns.push(column.clone());
+                    self.places.insert(column, row.len());
+                    row.push(String::new());
+                    row.len() - 1
+                }
+            };
             row[at] = value;
         }
         self.rows.push(row);
+        Ok(())
     }
 
     /// The column of a name, or of a part of a name between dots; settings come first.
@@ -128,12 +147,9 @@ impl Rows {
     fn near(&self, wanted: &str) -> Vec<String> {
         let parts: Vec<&str> = wanted.split(['.', '_']).filter(|part| part.len() > 2).collect();
         let like = |name: &str| parts.iter().any(|part| name.contains(part));
-        let mut names: Vec<String> = Vec::new();
-        for column in &self.columns {
-            if !names.contains(&column.name) {
-                names.push(column.name.clone());
-            }
-        }
+        let mut seen = HashSet::new();
+        let names = self.columns.iter().map(|column| &column.name).filter(|name| seen.insert(*name));
+        let names: Vec<String> = names.cloned().collect();
         let near: Vec<String> = names.iter().filter(|name| like(name)).cloned().collect();
         if near.is_empty() { names } else { near }
     }

@@ -149,3 +149,36 @@ fn what_cannot_be_drawn_says_why() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+#[test]
+fn a_table_has_a_bound_to_its_columns() {
+    let table = |columns: usize| {
+        let heads: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
+        format!("{}\n{}\n", heads.join(","), vec!["1"; columns].join(","))
+    };
+    // One more is the name of the file
+    let mut rows = Rows::default();
+    rows.add("a.csv", &table(9_999)).unwrap();
+    rows.add("b.csv", &table(9_999)).unwrap();
+    let why = Rows::default().add("wide.csv", &table(10_000)).unwrap_err().to_string();
+    assert!(why.contains("wide.csv: more than 10000 columns"), "{why}");
+    let why = rows.add("c.csv", "other\n1\n").unwrap_err().to_string();
+    assert!(why.contains("c.csv: more than 10000 columns"), "{why}");
+}
+
+/// Figures are as when everything was compared with everything: places and series in the order in which they come first.
+#[test]
+fn places_series_and_bases_are_those_that_come_first() {
+    let table = "bus.width,scheme.name,bus.skew,cycles,scheme.name\n\
+        9,gcm,1,30,gcm\n8,cbc,1,44,cbc\n9,clear,1,10,clear\n8,clear,1,11,clear\n9,clear,1,99,clear\n8,gcm,1,22,gcm\n";
+    let words = Question { kind: Some(PlotKind::Bars), ..ask("bus.width", "slowdown", Some("scheme.name")) };
+    let found = drawn(&figure(&rows(table), &words).unwrap());
+    let point = |x: &str, y: f64| (x.to_owned(), [y; 3]);
+    let close: Vec<(String, Vec<(String, [f64; 3])>)> = found
+        .into_iter()
+        .map(|(name, points)| (name, points.into_iter().map(|(x, y)| (x, y.map(f64::round))).collect()))
+        .collect();
+    let expected =
+        [("gcm".to_owned(), vec![point("9", 200.0), point("8", 100.0)]), ("cbc".to_owned(), vec![point("8", 300.0)])];
+    assert_eq!(close, expected);
+}
