@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{Case, VectorFileError, fields};
 
 /// The longest line, so that a hostile file cannot take all memory. A file may have any number of lines.
-pub(crate) const MAX_LINE: u64 = 64 << 20;
+pub(crate) const MAX_LINE: u64 = 8 << 20;
 
 /// Calls `each` with every line's test. Empty lines are passed over.
 pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
@@ -21,7 +21,7 @@ pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Cas
             break;
         }
         if line.len() as u64 > MAX_LINE {
-            return Err(bad("the line is longer than 64 MiB".into()));
+            return Err(bad("the line is longer than 8 MiB".into()));
         }
         let text = str::from_utf8(&line).map_err(|_| bad("not UTF-8".into()))?.trim();
         if text.is_empty() {
