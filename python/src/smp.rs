@@ -130,10 +130,14 @@ type Row = (&'static str, u64, u32, u64);
 /// A record: its kind, its address or object, its bytes, and the instructions since the one before.
 type Record = (String, u64, u32, u64);
 
-/// The records of each thread of a trace, of any format; those that cross a line of `line` bytes are two.
+/// The records of each thread of a trace, of any format, if all are not more than `most`; those that cross a line of `line` bytes are two.
 #[pyfunction]
-pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize) -> PyResult<Vec<Vec<Row>>> {
+pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize, most: usize) -> PyResult<Vec<Vec<Row>>> {
+    if !(16..=128).contains(&line) {
+        return Err(bad(format!("line is {line}, not 16 to 128")));
+    }
     let read = || -> Result<_, String> {
+        let mut left = most;
         let trace = Trace::find(&prefix).map_err(|error| error.to_string())?;
         let mut threads = Vec::new();
         for mut source in trace.open(line).map_err(|error| error.to_string())? {
@@ -143,6 +147,9 @@ pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize) -> PyResult
                 if steps.is_empty() {
                     break;
                 }
+                left = left.checked_sub(steps.len()).ok_or_else(|| {
+                    format!("{}: more than {most} records, and all are kept: most=N allows more", prefix.display())
+                })?;
                 rows.extend(steps.iter().map(|step| {
                     let name = KINDS.iter().find(|(_, kind, _)| *kind == step.kind).map_or("?", |(name, ..)| name);
                     (name, step.address, u32::from(step.size), u64::from(step.gap))

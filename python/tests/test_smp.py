@@ -2,6 +2,7 @@
 
 import pandas
 import pytest
+import sealwright
 from sealwright import smp
 
 SMALL = {"workload": {"kernel": "fft", "size": 8}, "machine": {"processors": 2}, "scheme": {"name": "gcm"}}
@@ -98,6 +99,14 @@ def test_traces_are_written_read_and_run(tmp_path):
     assert [name.rsplit("/", 1)[1] for name in files] == ["made.0.smpt", "made.1.smpt"]
     threads = smp.read_trace(tmp_path / "made")
     assert threads[0][:400] == list(thread(0))[:400]
+    # 401 records each
+    assert smp.read_trace(tmp_path / "made", most=802) == threads
+    for read in (smp.read_trace, smp.trace_frame):
+        with pytest.raises(sealwright.Error, match="more than 801 records"):
+            read(tmp_path / "made", most=801)
+    for line in (0, 15, 129):
+        with pytest.raises(ValueError, match=f"line is {line}, not 16 to 128"):
+            smp.read_trace(tmp_path / "made", line=line)
     frame = smp.trace_frame(tmp_path / "made")
     assert list(frame.columns) == ["thread", "kind", "address", "bytes", "gap"] and set(frame["thread"]) == {0, 1}
     result = smp.run({"workload": {"trace": tmp_path / "made"}, "scheme.name": "gcm"})

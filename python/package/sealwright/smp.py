@@ -142,16 +142,17 @@ def nodes(result: Mapping[str, Any]) -> Any:
     return pandas.DataFrame([dict(leaves(node)) for node in result["stats"]["nodes"]]).rename_axis("node")
 
 
-def read_trace(prefix: str | os.PathLike[str], *, line: int = 64) -> list[list[Record]]:
-    """The records of each thread of a trace, in any format that `smp run` takes. An access that crosses a line of `line` bytes is two."""
-    return _native.smp_read(os.fspath(prefix), line)
+def read_trace(prefix: str | os.PathLike[str], *, line: int = 64, most: int = 100_000_000) -> list[list[Record]]:
+    """The records of each thread of a trace, in any format that `smp run` takes. An access that crosses a line of `line` bytes (16 to
+    128) is two. All are kept in memory: a trace of more than `most` is an error."""
+    return _native.smp_read(os.fspath(prefix), line, most)
 
 
-def trace_frame(prefix: str | os.PathLike[str], *, line: int = 64) -> Any:
+def trace_frame(prefix: str | os.PathLike[str], *, line: int = 64, most: int = 100_000_000) -> Any:
     """The same as a pandas DataFrame with the columns thread, kind, address, bytes and gap."""
     import pandas
 
-    rows = [(number, *record) for number, thread in enumerate(read_trace(prefix, line=line)) for record in thread]
+    rows = [(number, *record) for number, thread in enumerate(read_trace(prefix, line=line, most=most)) for record in thread]
     return pandas.DataFrame(rows, columns=["thread", "kind", "address", "bytes", "gap"])
 
 
