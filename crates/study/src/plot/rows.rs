@@ -13,6 +13,9 @@ const FILE: &str = "file";
 /// The most columns; a run has some hundreds.
 const MOST: usize = 10_000;
 
+/// The most cells of all rows: some gigabytes. A row of one value has a cell for every column.
+pub(super) const MOST_CELLS: usize = 1 << 27;
+
 /// A column's name, and whether it is a setting: what a run was told, and not what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Column {
@@ -28,6 +31,8 @@ pub struct Rows {
     places: HashMap<Column, usize>,
     /// A text for each column, or nothing where a row lacks it.
     rows: Vec<Vec<String>>,
+    /// Cells of all rows.
+    pub(super) cells: usize,
 }
 
 impl Rows {
@@ -107,6 +112,11 @@ impl Rows {
                 }
             };
             row[at] = value;
+        }
+        self.cells += row.len();
+        if self.cells > MOST_CELLS {
+            let why = format!("more than {MOST_CELLS} cells, with those of files before it");
+            return Err(PlotError::Unreadable { file: file.to_owned(), why });
         }
         self.rows.push(row);
         Ok(())

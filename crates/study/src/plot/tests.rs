@@ -166,6 +166,17 @@ fn a_table_has_a_bound_to_its_columns() {
     assert!(why.contains("c.csv: more than 10000 columns"), "{why}");
 }
 
+#[test]
+fn a_table_has_a_bound_to_its_cells() {
+    let mut rows = Rows::default();
+    rows.add("wide.csv", "a,b,c\n1,2,3\n").unwrap();
+    assert_eq!(rows.cells, 4, "one is the name of the file");
+    rows.cells = rows::MOST_CELLS - 4;
+    rows.add("short.csv", "a\n1\n").unwrap();
+    let why = rows.add("more.csv", "a\n1\n").unwrap_err().to_string();
+    assert!(why.contains("more.csv: more than 134217728 cells"), "{why}");
+}
+
 /// Figures are as when everything was compared with everything: places and series in the order in which they come first.
 #[test]
 fn places_series_and_bases_are_those_that_come_first() {
@@ -174,7 +185,7 @@ fn places_series_and_bases_are_those_that_come_first() {
     let words = Question { kind: Some(PlotKind::Bars), ..ask("bus.width", "slowdown", Some("scheme.name")) };
     let found = drawn(&figure(&rows(table), &words).unwrap());
     let point = |x: &str, y: f64| (x.to_owned(), [y; 3]);
-    let close: Vec<(String, Vec<(String, [f64; 3])>)> = found
+    let close: Vec<Series> = found
         .into_iter()
         .map(|(name, points)| (name, points.into_iter().map(|(x, y)| (x, y.map(f64::round))).collect()))
         .collect();
