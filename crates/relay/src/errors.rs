@@ -30,7 +30,7 @@ pub enum TomlError {
 /// Reads TOML.
 pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
-        let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+        let message = without_value(&error.message().split_whitespace().collect::<Vec<_>>().join(" "));
         match error.span() {
             Some(span) => {
                 let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
@@ -39,6 +39,16 @@ pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
             None => TomlError::Whole(message),
         }
     })
+}
+
+/// What serde says of a text in the wrong place without the text, which may be a key or have a password in it.
+fn without_value(message: &str) -> String {
+    for (start, end) in [("invalid type: string \"", "\", expected "), ("invalid value: string \"", "\", expected ")] {
+        if let Some((_, expected)) = message.strip_prefix(start).and_then(|rest| rest.rsplit_once(end)) {
+            return format!("invalid type: string, expected {expected}");
+        }
+    }
+    message.to_owned()
 }
 
 #[cfg(test)]
@@ -56,6 +66,9 @@ mod tests {
             a: u32,
         }
         let why = toml::<One>("a = 1\nb = 2\n").expect_err("b is unknown").to_string();
+        let why_not =
+            toml::<One>("a = \"nats://user:secret\\\", expected b@host\"\n").expect_err("a is a number").to_string();
+        assert_eq!(why_not, "line 1: invalid type: string, expected u32");
         assert!(why.starts_with("line 2: unknown field `b`") && !why.contains('\n'), "{why}");
     }
 }

@@ -24,7 +24,7 @@ pub use frame_stream::FrameStream;
 pub use layout::NodeLayout;
 pub use log::Log;
 #[cfg(feature = "nats")]
-pub use mesh::MeshError;
+pub use mesh::{MeshError, ServersError};
 
 /// Whether a message between nodes says the same after it was written and read again; none if it makes no sense. Only fuzzing
 /// calls this.

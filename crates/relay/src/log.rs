@@ -5,7 +5,7 @@ use std::{
     io::Write,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     time::{Duration, Instant},
@@ -14,14 +14,17 @@ use std::{
 use serde_json::{Map, Value};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// Lines that may wait for a slow reader of the log.
+/// Lines that may wait for a slow reader of the log, and their bytes.
 const QUEUE: usize = 8192;
+const BYTES: usize = 4 << 20;
 
 /// A log. Its lines are written by a thread of its own: whoever does not read them holds up nothing, and lines that find
 /// no room are counted instead.
 pub struct Log {
     queue: SyncSender<Entry>,
     lost: Arc<AtomicU64>,
+    /// Of the lines that wait.
+    bytes: Arc<AtomicUsize>,
 }
 
 enum Entry {
@@ -41,14 +44,19 @@ impl Log {
     pub fn to(out: impl Write + Send + 'static) -> Log {
         let (queue, entries) = sync_channel(QUEUE);
         let lost = Arc::new(AtomicU64::new(0));
-        let counter = lost.clone();
-        let _ = std::thread::Builder::new().name("log".into()).spawn(move || write(out, &entries, &counter));
-        Log { queue, lost }
+        let bytes = Arc::new(AtomicUsize::new(0));
+        let (counter, waiting) = (lost.clone(), bytes.clone());
+        let _ = std::thread::Builder::new().name("log".into()).spawn(move || write(out, &entries, &counter, &waiting));
+        Log { queue, lost, bytes }
     }
 
     /// Logs one event.
     pub fn say(&self, event: &str, about: &[(&str, Value)]) {
-        if self.queue.try_send(Entry::Line(line(event, about))).is_err() {
+        let line = line(event, about);
+        let length = line.len();
+        let full = self.bytes.fetch_add(length, Ordering::Relaxed) + length > BYTES;
+        if full || self.queue.try_send(Entry::Line(line)).is_err() {
+            self.bytes.fetch_sub(length, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -81,13 +89,14 @@ fn line(event: &str, about: &[(&str, Value)]) -> String {
     Value::Object(line).to_string()
 }
 
-fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64) {
+fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64, waiting: &AtomicUsize) {
     for entry in entries {
         let count = lost.swap(0, Ordering::Relaxed);
         let about = [("lines", count.into())];
         let mut text = if count > 0 { line("log-lines-lost", &about) + "\n" } else { String::new() };
         let written = match entry {
             Entry::Line(line) => {
+                waiting.fetch_sub(line.len(), Ordering::Relaxed);
                 text += &(line + "\n");
                 None
             }
@@ -127,6 +136,21 @@ mod tests {
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn long_lines_that_wait_take_so_many_bytes_and_no_more() {
+        let pipe = Pipe::default();
+        let log = Log::to(pipe.clone());
+        for _ in 0..100 {
+            log.say("event", &[("text", "x".repeat(BYTES / 10).into())]);
+        }
+        assert!(log.bytes.load(Ordering::Relaxed) <= BYTES);
+        assert!((90..=92).contains(&log.lost.load(Ordering::Relaxed)));
+        *pipe.0.is_open.lock().unwrap() = true;
+        pipe.0.opened.notify_all();
+        log.flush(Duration::from_secs(60));
+        assert_eq!(log.bytes.load(Ordering::Relaxed), 0);
     }
 
     #[test]

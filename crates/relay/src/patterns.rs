@@ -2,7 +2,7 @@
 //!
 //! A relay has as many as it has clients, and each is looked for while others wait: what matches is found without a search.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// Patterns, each with a number.
 #[derive(Clone, Debug, Default)]
@@ -10,8 +10,8 @@ pub(crate) struct Patterns {
     spelled: HashMap<Box<str>, u32>,
     /// What follows `*.`.
     wild: HashMap<Box<str>, u32>,
-    /// What follows the first label of a name that is spelled out.
-    parents: HashSet<Box<str>>,
+    /// What follows the first label of names that are spelled out, and the numbers of these.
+    parents: HashMap<Box<str>, BTreeSet<u32>>,
 }
 
 /// Whether a name matches a pattern: it is the pattern, or `*.` stands for its first label.
@@ -45,7 +45,9 @@ impl Patterns {
         let (map, key) = match pattern.strip_prefix("*.") {
             Some(rest) => (&mut self.wild, rest),
             None => {
-                self.parents.extend(parent(pattern).map(Into::into));
+                if let Some(parent) = parent(pattern) {
+                    self.parents.entry(parent.into()).or_default().insert(number);
+                }
                 (&mut self.spelled, pattern)
             }
         };
@@ -66,7 +68,14 @@ impl Patterns {
 
     /// Whether some name matches one of these and this pattern.
     pub(crate) fn overlap(&self, pattern: &str) -> bool {
-        self.find(pattern).is_some() || pattern.strip_prefix("*.").is_some_and(|rest| self.parents.contains(rest))
+        self.overlapping(pattern).next().is_some()
+    }
+
+    /// Numbers of patterns, for each number one of them, of which some name matches this one too. Of patterns that are equal, the
+    /// least number is among them; a number may come twice.
+    pub(crate) fn overlapping(&self, pattern: &str) -> impl Iterator<Item = u32> {
+        let under = pattern.strip_prefix("*.").and_then(|rest| self.parents.get(rest));
+        self.find(pattern).into_iter().chain(under.into_iter().flatten().copied())
     }
 }
 

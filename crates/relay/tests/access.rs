@@ -191,6 +191,24 @@ fn a_client_is_added_while_the_relay_runs() {
     fs::copy(other.path().join("trial/authority.key"), trial.join("authority.key")).unwrap();
     let refused = add(&trial, &trial.join("clients.txt"), "dave", "localhost:1").unwrap_err();
     assert!(refused.to_string().contains("authority.key is not the key of authority.pem"), "{refused}");
+    // Line ends that were lost or doubled: what stands in the files is not repeated
+    let key = fs::read_to_string(trial.join("authority.key")).unwrap();
+    let secret = key.lines().nth(1).unwrap();
+    let certificate = fs::read_to_string(trial.join("authority.pem")).unwrap();
+    for (name, text) in [
+        ("authority.key", key.replace('\n', "")),
+        ("authority.key", key.replace('\n', "\n\n")),
+        ("authority.key", key.replacen("BEGIN PRIVATE KEY-----", "BEGIN PRIVATE KEY----", 1) + &certificate),
+        ("authority.pem", (key.clone() + &certificate).replace('\n', "")),
+    ] {
+        let whole = fs::read(trial.join(name)).unwrap();
+        fs::write(trial.join(name), text).unwrap();
+        let refused = add(&trial, &trial.join("clients.txt"), "dave", "localhost:1").unwrap_err();
+        let said = format!("{refused} {refused:?}");
+        let numbers: Vec<String> = secret.bytes().take(8).map(|byte| byte.to_string()).collect();
+        assert!(said.contains(name) && !said.contains(&secret[..8]) && !said.contains(&numbers.join(", ")), "{said}");
+        fs::write(trial.join(name), whole).unwrap();
+    }
 }
 
 #[test]

@@ -15,16 +15,17 @@ use std::{
     fs,
     io::{Cursor, Read, Write},
     net::TcpStream,
+    sync::Arc,
     time::Duration,
 };
 
 use eavesdropper::Eavesdropper;
-use nodes::{Mesh, Slow, bytes, pipe, until};
+use nodes::{Mesh, Nats, Slow, bytes, free_port, nats_server, pipe, until};
 use output::Shared;
 use sealwright_relay::{
-    Address, Count,
+    Address, Count, Log,
     client::{ClientError, Session},
-    serve::Config,
+    serve::{Config, Server},
 };
 
 #[test]
@@ -139,6 +140,21 @@ fn a_node_with_another_secret_is_not_heard() {
     until("news", || mesh.identity("alice", &[2]).find(&["bob"]).unwrap() == [Some(bob)]);
     assert_ne!(bob, stranger);
     assert_eq!(mesh.identity("alice", &[1]).find(&["bob"]).unwrap(), [Some(bob)]);
+}
+
+/// NATS's client takes no password from an address.
+#[test]
+fn nodes_are_let_in_by_the_password_of_their_addresses() {
+    let Some(program) = nats_server() else { return };
+    let options = ["--user", "node", "--pass", "p,word@"].map(str::to_owned);
+    let nats = Nats::with(&program, free_port(), options.to_vec());
+    let mesh = Mesh::made(vec![nats], |text| text.replace("nats://", "nats://node:p%2Cword%40@"));
+    let file = mesh.folder.path().join("trial/node1.toml");
+    let wrong = std::fs::read_to_string(&file).unwrap().replace("p%2Cword%40", "p%2Cword");
+    std::fs::write(&file, wrong).unwrap();
+    let refused = Server::start(&Config::read(&file).unwrap(), Arc::new(Log::to(std::io::sink()))).err().unwrap();
+    assert!(refused.to_string().starts_with("mesh: nats://127.0.0.1"), "{refused}");
+    assert!(!format!("{refused} {refused:?}").contains("word"), "{refused:?}");
 }
 
 #[test]

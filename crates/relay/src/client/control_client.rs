@@ -1,14 +1,14 @@
 //! The client's end of the control plane.
 
 use std::{
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
     time::Duration,
 };
 
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 use sealwright_session::{Client, Grant};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
     address::Address,
@@ -28,7 +28,7 @@ const EACH: Duration = Duration::from_millis(10);
 /// A connection to the control plane of a relay.
 pub(crate) struct ControlClient {
     relay: String,
-    stream: BufReader<StreamOwned<ClientConnection, Deadline>>,
+    stream: StreamOwned<ClientConnection, Deadline>,
     peer: IpAddr,
 }
 
@@ -59,11 +59,7 @@ impl ControlClient {
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(relay)?;
         }
-        Ok(ControlClient {
-            relay: address.to_owned(),
-            stream: BufReader::new(StreamOwned::new(connection, stream)),
-            peer,
-        })
+        Ok(ControlClient { relay: address.to_owned(), stream: StreamOwned::new(connection, stream), peer })
     }
 
     /// Opens a session.
@@ -117,9 +113,9 @@ impl ControlClient {
 
     /// Closes the connection.
     pub(crate) fn close(mut self) {
-        self.stream.get_mut().conn.send_close_notify();
+        self.stream.conn.send_close_notify();
         // The relay has sent everything that was requested
-        let _ = self.stream.get_mut().flush();
+        let _ = self.stream.flush();
     }
 
     fn request(&mut self, request: &Request) -> Result<Response, ClientError> {
@@ -129,16 +125,21 @@ impl ControlClient {
     fn exchange(&mut self, request: &Request) -> io::Result<Response> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        self.stream.get_mut().write_all(&line)?;
-        self.stream.get_mut().flush()?;
-        let mut response = Vec::with_capacity(MAX_LINE);
-        self.stream.by_ref().take(MAX_LINE as u64).read_until(b'\n', &mut response)?;
-        if response.is_empty() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        self.stream.write_all(&line)?;
+        self.stream.flush()?;
+        // It may have a grant, of which no copy may stay; and it is the only one that is under way
+        let mut response = Zeroizing::new([0; MAX_LINE]);
+        let mut length = 0;
+        while !response[..length].ends_with(b"\n") {
+            match self.stream.read(&mut response[length..]) {
+                Ok(0) if length == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(0) => break,
+                Ok(more) => length += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
-        let parsed = serde_json::from_slice(&response).map_err(io::Error::from);
-        response.zeroize();
-        parsed
+        serde_json::from_slice(&response[..length]).map_err(io::Error::from)
     }
 
     fn failed(&self, error: io::Error) -> ClientError {

@@ -14,6 +14,7 @@ use crate::{
     address::Address,
     control::tls::{TlsError, TlsFiles},
     errors::{self, TomlError, os_error_text},
+    serve::config_error::file_name,
 };
 
 /// Why a client has no session, or cannot exchange its stream.
@@ -126,10 +127,14 @@ impl Identity {
         let text = std::fs::read_to_string(path).map_err(|error| ClientError::Read { path: path.to_owned(), error })?;
         let file: File = errors::toml(&text).map_err(|why| ClientError::Config { path: path.to_owned(), why })?;
         let folder = path.parent().unwrap_or(Path::new("."));
+        let within = |setting, name| match file_name(setting, name) {
+            Ok(name) => Ok(folder.join(name)),
+            Err(why) => Err(ClientError::Config { path: path.to_owned(), why: TomlError::Whole(why.to_string()) }),
+        };
         let tls = TlsFiles {
-            authority: folder.join(file.authority),
-            certificate: folder.join(file.certificate),
-            key: folder.join(file.key),
+            authority: within("authority", file.authority)?,
+            certificate: within("certificate", file.certificate)?,
+            key: within("key", file.key)?,
             crl: None,
         };
         Ok(Identity { name: file.name, relay: file.relay, tls })

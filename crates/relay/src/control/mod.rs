@@ -12,6 +12,7 @@ mod names;
 mod rate_limiter;
 mod requests;
 mod server;
+mod short_chains;
 mod stats;
 mod upkeep;
 

@@ -17,6 +17,9 @@ use crate::{
     data::AdmitError,
 };
 
+/// Names of a certificate that a line of the log has.
+const LOGGED: usize = 8;
+
 impl Inner {
     /// Opens the session of a name, if the client may have it.
     pub(super) fn open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Response {
@@ -118,16 +121,17 @@ impl Inner {
             drop(current);
             return self.denied(name, client, "your certificate names no client of this relay");
         }
-        if !known.iter().any(|dns_name| current.policy.may_find(dns_name, name)) {
-            drop(current);
+        let policy = current.policy.clone();
+        // What rules say takes a while, and others wait for what is current
+        drop(current);
+        if !known.iter().any(|dns_name| policy.may_find(dns_name, name)) {
             return self.denied(name, client, "no rule of this relay lets you speak to this client");
         }
         if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
             return Response::Found(address);
         }
         // What matches a wildcard is not a client yet: no certificate can have such a name, nor a line hold every one of them
-        let found = if tls::is_name(name) { current.names.find(name) } else { Err(NoNumber::Unknown) };
-        drop(current);
+        let found = if tls::is_name(name) { self.current().names.find(name) } else { Err(NoNumber::Unknown) };
         match found {
             Ok(number) => Response::Found(self.address(number)),
             Err(why) => self.no_number(name, client, why),
@@ -149,7 +153,11 @@ impl Inner {
     /// Counts and logs a refusal.
     fn denied(&self, name: &str, client: &Client, why: &str) -> Response {
         one(&self.shared.stats.denied);
-        let names = client.certificate().map(tls::dns_names).unwrap_or_default();
+        let mut names = client.certificate().map(tls::dns_names).unwrap_or_default();
+        // A short request must not make a long line
+        let more = names.len().saturating_sub(LOGGED);
+        names.truncate(LOGGED);
+        names.extend((more > 0).then(|| format!("and {more} more")));
         let about = [
             ("name", name.into()),
             ("from", client.from.to_string().into()),

@@ -9,6 +9,7 @@ use std::{
 
 use rustls::{
     ClientConfig, RootCertStore, ServerConfig,
+    client::WebPkiServerVerifier,
     crypto::CryptoProvider,
     pki_types::{
         CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject,
@@ -16,7 +17,9 @@ use rustls::{
     server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use thiserror::Error;
+use zeroize::Zeroizing;
 
+use super::short_chains::ShortChains;
 use crate::errors::os_error_text;
 
 /// Why TLS cannot be set up.
@@ -79,6 +82,19 @@ pub(crate) struct ServerTls {
     files: TlsFiles,
     /// The content of the lists of revoked certificates.
     revocations: Arc<Vec<u8>>,
+    #[cfg(test)]
+    before: Option<Before>,
+}
+
+#[cfg(test)]
+#[derive(Clone)]
+struct Before(Arc<dyn Fn() + Send + Sync>);
+
+#[cfg(test)]
+impl std::fmt::Debug for Before {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Before")
+    }
 }
 
 impl ServerTls {
@@ -93,8 +109,17 @@ impl ServerTls {
         self.files.server().map(Some)
     }
 
+    /// The same, but that `before` happens before a client's certificate is verified.
+    #[cfg(test)]
+    pub(crate) fn with_before(mut self, before: impl Fn() + Send + Sync + 'static) -> ServerTls {
+        self.before = Some(Before(Arc::new(before)));
+        self
+    }
+
     /// Whether a client's certificate is valid now.
     pub(crate) fn is_valid(&self, chain: &[CertificateDer<'_>]) -> bool {
+        #[cfg(test)]
+        self.before.iter().for_each(|before| before.0());
         chain.split_first().is_some_and(|(certificate, intermediates)| {
             self.verifier.verify_client_cert(certificate, intermediates, UnixTime::now()).is_ok()
         })
@@ -122,7 +147,8 @@ impl TlsFiles {
 
     fn key(&self) -> Result<PrivateKeyDer<'static>, TlsError> {
         private(&self.key).map_err(|why| wrong(&self.key, why))?;
-        PrivateKeyDer::from_pem_file(&self.key).map_err(|error| wrong(&self.key, FileError::of(error, "private key")))
+        let text = std::fs::read(&self.key).map(Zeroizing::new).map_err(|error| wrong(&self.key, error.into()))?;
+        PrivateKeyDer::from_pem_slice(&text).map_err(|error| wrong(&self.key, FileError::of(error, "private key")))
     }
 
     /// For the relay: clients must show a certificate of the authority.
@@ -141,17 +167,25 @@ impl TlsFiles {
             // Authorities between a client and ours need no list; who issued the certificate of a client does
             builder = builder.with_crls(lists).only_check_end_entity_revocation();
         }
-        let verifier = builder.build().map_err(|error| {
+        let inner = builder.build().map_err(|error| {
             let list = self.crl.as_ref().filter(|_| matches!(error, VerifierBuilderError::InvalidCrl(_)));
             wrong(list.unwrap_or(&self.authority), FileError::Verifier(error))
         })?;
+        let verifier: Arc<dyn ClientCertVerifier> = Arc::new(ShortChains(inner));
         let mut config = ServerConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_client_cert_verifier(verifier.clone())
             .with_single_cert(certificates(&self.certificate)?, self.key()?)?;
         // No resumption: every session's keys come from a fresh exchange
         config.send_tls13_tickets = 0;
-        Ok(ServerTls { config: Arc::new(config), verifier, files: self.clone(), revocations: Arc::new(revocations) })
+        Ok(ServerTls {
+            config: Arc::new(config),
+            verifier,
+            files: self.clone(),
+            revocations: Arc::new(revocations),
+            #[cfg(test)]
+            before: None,
+        })
     }
 
     /// For a client.
@@ -159,9 +193,14 @@ impl TlsFiles {
     /// # Errors
     /// When a file cannot be read or used.
     pub(crate) fn client(&self) -> Result<Arc<ClientConfig>, TlsError> {
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(self.roots()?), provider())
+            .build()
+            .map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
+        // Verified as rustls does it by itself, once the chain is short
         let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_root_certificates(self.roots()?)
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(ShortChains(verifier)))
             .with_client_auth_cert(certificates(&self.certificate)?, self.key()?)?;
         Ok(Arc::new(config))
     }
@@ -202,11 +241,16 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-/// The DNS names of a certificate, in lower case; they may begin with a wildcard.
+/// Names of a certificate that count: every request looks at them.
+const NAMES: usize = 256;
+
+/// The DNS names of a certificate, the first [`NAMES`], in lower case; they may begin with a wildcard.
 pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate);
-    certificate
-        .map_or_else(|_| Vec::new(), |certificate| certificate.valid_dns_names().map(str::to_ascii_lowercase).collect())
+    certificate.map_or_else(
+        |_| Vec::new(),
+        |certificate| certificate.valid_dns_names().take(NAMES).map(str::to_ascii_lowercase).collect(),
+    )
 }
 
 /// Whether a certificate can name a client so, wildcards aside.
@@ -224,6 +268,8 @@ pub fn names(certificate: &CertificateDer<'_>, client: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::slice;
+
     use super::*;
 
     /// With its line ends lost, as in a variable of a shell, or a part of it gone.
@@ -261,6 +307,44 @@ mod tests {
                 assert!(!said.contains(&secret[..8]) && !said.contains(numbers), "{said}");
             }
         }
+    }
+
+    /// Certificates that nobody signed, in layers: a stranger makes them up.
+    #[test]
+    fn a_chain_that_is_too_long_to_verify_is_refused_at_once() {
+        use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, Issuer, KeyPair};
+        let folder = tempfile::tempdir().unwrap();
+        crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
+        let file = |name: &str| folder.path().join("trial").join(name);
+        let [authority, certificate, key] = ["authority.pem", "relay.pem", "relay.key"].map(file);
+        let tls = TlsFiles { authority, certificate, key, crl: None }.server().unwrap();
+        let alice = CertificateDer::from_pem_file(file("alice.pem")).unwrap();
+        let named = |name: &str| {
+            let mut params = CertificateParams::new(Vec::new()).unwrap();
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params
+        };
+        let key = || KeyPair::generate().unwrap();
+        let issuer = |name: &str| CertifiedIssuer::self_signed(named(name), key()).unwrap();
+        let issuers = ["A", "B", "C", "D"].map(issuer);
+        let signed =
+            |name: &str, by: &Issuer<'_, KeyPair>| CertificateDer::from(named(name).signed_by(&key(), by).unwrap());
+        let (leaf, mut layers) = (signed("leaf", &issuers[0]), Vec::new());
+        for (name, by) in [("A", 1), ("B", 2), ("C", 3)] {
+            (0..40).for_each(|_| layers.push(signed(name, &issuers[by])));
+        }
+        let chain = |leaf: &CertificateDer<'static>, between: usize| [slice::from_ref(leaf), &layers[..between]].concat();
+        assert!(tls.is_valid(&chain(&alice, 0)) && tls.is_valid(&chain(&alice, 6)));
+        assert!(!tls.is_valid(&chain(&alice, 7)), "it would be valid, but for its length");
+        let mut long = alice.to_vec();
+        long.resize(40 << 10, 0);
+        assert!(!tls.is_valid(&[long.into()]));
+        // The work of a processor, of this thread alone: ten thousand of these took an hour
+        let before = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+        (0..10_000).for_each(|_| assert!(!tls.is_valid(&chain(&leaf, layers.len()))));
+        let after = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+        assert!(after.tv_sec() - before.tv_sec() < 60);
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! What is done from time to time: sessions end whose time is over, revoked certificates are read, denials are logged.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
-
-use rustls::pki_types::CertificateDer;
 
 use crate::{
     address::Address,
@@ -111,17 +109,21 @@ impl Inner {
 
     /// Ends sessions whose lifetime is over, or whose certificate has expired or comes from another authority.
     pub(super) fn check_sessions(&self) {
+        // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
+        let (tls, chains) = {
+            let current = self.current();
+            let chains =
+                current.names.open_sessions().map(|(_, _, open)| (Arc::as_ptr(&open.chain), open.chain.clone()));
+            (current.tls.clone(), chains.collect::<HashMap<_, _>>())
+        };
+        let wrong: HashSet<_> = chains.iter().filter(|(_, chain)| !tls.is_valid(chain)).map(|(at, _)| *at).collect();
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
-            // Many sessions may have one certificate
-            let mut checked: HashMap<*const Vec<CertificateDer<'_>>, bool> = HashMap::new();
-            let mut why = |open: &OpenSession| {
+            let why = |open: &OpenSession| {
                 if open.since.elapsed() > current.limits.lifetime {
                     return Some("its lifetime is over");
                 }
-                let valid =
-                    checked.entry(Arc::as_ptr(&open.chain)).or_insert_with(|| current.tls.is_valid(&open.chain));
-                (!*valid).then_some("its certificate is not valid any more")
+                wrong.contains(&Arc::as_ptr(&open.chain)).then_some("its certificate is not valid any more")
             };
             let sessions = current.names.open_sessions();
             let one =
@@ -141,5 +143,76 @@ impl Inner {
             let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
             self.shared.log.say("ended", &about);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::{
+        Mutex,
+        mpsc::{channel, sync_channel},
+    };
+
+    use super::*;
+    use crate::{
+        control::{
+            ControlServer, ControlStats, Limits, Names, OpenLimits, Rate, Shared, certificates::Chain, tls::TlsFiles,
+        },
+        data::{Relay, Settings},
+        log::Log,
+        policy::Policy,
+    };
+
+    /// While certificates are verified, which may take seconds, clients open sessions and operators get answers.
+    #[test]
+    fn nobody_waits_while_certificates_are_verified() {
+        let folder = tempfile::tempdir().unwrap();
+        crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
+        let file = |name: &str| folder.path().join("trial").join(name);
+        let [authority, certificate, key] = ["authority.pem", "relay.pem", "relay.key"].map(file);
+        let ((verifying, verified), (go_on, may)) = (channel(), sync_channel::<()>(0));
+        let (verifying, may) = (Mutex::new(verifying), Mutex::new(may));
+        let before = move || {
+            let _ = verifying.lock().unwrap().send(());
+            let _ = may.lock().unwrap().recv();
+        };
+        let tls = TlsFiles { authority, certificate, key, crl: None }.server().unwrap().with_before(before);
+        let any = "127.0.0.1:0".parse().unwrap();
+        let sessions =
+            sealwright_session::table(sealwright_session::Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+        let relay = Arc::new(Relay::start(any, 0, Settings::default(), vec![sessions]).unwrap());
+        let shared = Shared {
+            relay,
+            directory: None,
+            frames: (None, 1),
+            stats: Arc::new(ControlStats::default()),
+            log: Arc::new(Log::to(std::io::sink())),
+        };
+        let allowed = vec![(None, vec!["alice".to_owned()])];
+        let names = Names::new(&allowed, 4, 4, 1);
+        let hour = Duration::from_secs(3600);
+        let limits = Limits {
+            rate: Rate { per_second: 1.0, per_second_from_one: 1.0, at_once: 1, at_once_from_one: 1 },
+            time: hour,
+            lifetime: hour,
+            open: OpenLimits { sessions: 1, by_certificate: 1e6, of_session: 1e6 },
+        };
+        let control = ControlServer::start(any, shared, tls, names, Policy::open(), limits).unwrap();
+        let inner = control.inner.clone();
+        {
+            let mut current = inner.current();
+            // A certificate that no authority signed
+            let chain = Chain::new(vec![vec![0].into()]);
+            let number = current.names.number_to_open("alice", &chain, &limits.open, Instant::now()).unwrap();
+            let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
+            assert!(current.names.opened("alice", number, open));
+        }
+        let checking = std::thread::spawn(move || inner.check_sessions());
+        verified.recv().unwrap();
+        assert_eq!(control.list().len(), 1, "an answer, before the certificate is verified");
+        go_on.send(()).unwrap();
+        checking.join().unwrap();
+        assert_eq!(control.list().len(), 0, "then its session has ended");
     }
 }

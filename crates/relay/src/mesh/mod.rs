@@ -11,6 +11,7 @@ mod ears;
 mod fuzz;
 mod link;
 mod message;
+mod servers;
 mod stats;
 mod task;
 
@@ -29,6 +30,8 @@ use async_nats::ConnectOptions;
 pub(crate) use fuzz::node as node_fuzz;
 pub(crate) use message::survives as message_survives;
 use sealwright_session::SessionError;
+pub(crate) use servers::Servers;
+pub use servers::ServersError;
 pub(crate) use stats::MeshStats;
 use thiserror::Error;
 use tokio::sync::{
@@ -55,8 +58,8 @@ use crate::{
 /// How a node takes part.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct MeshConfig {
-    /// Servers of NATS, with commas between. The addresses may hold passwords.
-    pub(crate) nats: String,
+    /// Servers of NATS.
+    pub(crate) nats: Servers,
     /// What all its subjects begin with.
     pub(crate) name: String,
     /// What all nodes know and nobody else.
@@ -65,21 +68,8 @@ pub(crate) struct MeshConfig {
 
 impl std::fmt::Debug for MeshConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MeshConfig")
-            .field("nats", &without_credentials(&self.nats))
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("MeshConfig").field("nats", &self.nats).field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// Addresses of NATS servers without users, passwords and tokens.
-fn without_credentials(servers: &str) -> String {
-    let one = |server: &str| {
-        let (scheme, rest) = server.split_once("://").map_or(("", server), |(scheme, rest)| (scheme, rest));
-        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-        if scheme.is_empty() { host.to_owned() } else { format!("{scheme}://{host}") }
-    };
-    servers.split(',').map(|server| one(server.trim())).collect::<Vec<_>>().join(",")
 }
 
 /// Why a node cannot take part.
@@ -180,16 +170,16 @@ impl Mesh {
         let (state, stop) = (Arc::<MeshState>::default(), Arc::new(Notify::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let failed = |error: &dyn std::fmt::Display| MeshError::Nats {
-            servers: without_credentials(&config.nats),
+            servers: config.nats.to_string(),
             why: error.to_string(),
         };
-        let servers: Vec<String> = config.nats.split(',').map(|server| server.trim().to_owned()).collect();
         let options = ConnectOptions::new()
             .name(format!("sealwright node {node}"))
             .no_echo()
             .client_capacity(WAITING_FOR_NATS)
             .connection_timeout(Duration::from_secs(5));
-        let nats = runtime.block_on(options.connect(servers)).map_err(|error| failed(&error))?;
+        let options = config.nats.let_in(options);
+        let nats = runtime.block_on(options.connect(config.nats.addresses())).map_err(|error| failed(&error))?;
         let task = Task::open(nats, config.name.clone(), links, relay.clone(), state.clone(), log);
         let task = runtime.block_on(task).map_err(|error| failed(&error))?;
         relay.connect_nodes(Arc::new(Outbox { orders: orders.clone(), bytes: bytes.clone() }));
@@ -243,18 +233,4 @@ impl Drop for Mesh {
 /// The node that keeps a session.
 fn node_of(address: Address) -> u32 {
     NodeLayout::of(address.session, 1).node()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_left_out_of_what_is_printed() {
-        let nats = "nats://user:secret@a.example:4222, tls://token@b.example,c.example:1".to_owned();
-        let config = MeshConfig { nats, name: "x".into(), secret: Zeroizing::new([7; 32]) };
-        let text = format!("{config:?}");
-        assert!(!text.contains("secret") && !text.contains("user") && !text.contains("token"), "{text}");
-        assert!(text.contains("nats://a.example:4222,tls://b.example,c.example:1"), "{text}");
-    }
 }

@@ -17,7 +17,7 @@ use crate::{
     layout::NodeLayout,
     policy::Policy,
     serve::{
-        config_error::{ConfigError, ValueError},
+        config_error::{ConfigError, ValueError, file_name},
         limits::{Limits, at_least, at_most},
         mesh_table::MeshTable,
         names_table::{self, RuleTable, Tenants, check_names},
@@ -246,10 +246,14 @@ impl File {
             cluster_sessions: self.cluster_sessions,
             drain: Duration::from_secs_f64(self.drain_seconds.min(1e6)),
             tls: TlsFiles {
-                authority: folder.join(self.tls.authority),
-                certificate: folder.join(self.tls.certificate),
-                key: folder.join(self.tls.key),
-                crl: self.tls.crl.map(|crl| folder.join(crl)),
+                authority: folder.join(file_name("tls.authority", self.tls.authority)?),
+                certificate: folder.join(file_name("tls.certificate", self.tls.certificate)?),
+                key: folder.join(file_name("tls.key", self.tls.key)?),
+                crl: self
+                    .tls
+                    .crl
+                    .map(|crl| Ok::<_, ValueError>(folder.join(file_name("tls.crl", crl)?)))
+                    .transpose()?,
             },
             admin: self.admin.map(|admin| folder.join(admin)),
             revoked,

@@ -64,6 +64,17 @@ pub enum ValueError {
     /// A client is named twice.
     #[error("clients: {0:?} is there twice; upper and lower case are the same")]
     Duplicate(String),
+    /// A line of a file of names is none. It is not repeated: it may be another file, with a key in it.
+    #[error("{}: line {line} is not a DNS name, nor *. before one", path.display())]
+    NameInFile {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// What should name a file is a key itself. It is not repeated.
+    #[error("{0} must name a file; hint: put what it is now into a file that nobody else may read, and name that")]
+    NoFileName(&'static str),
     /// A file of names cannot be read.
     #[error("{}: {error}", path.display())]
     NamesFile {
@@ -89,6 +100,10 @@ pub enum ValueError {
         /// Why.
         why: SecretError,
     },
+    /// The servers of NATS cannot be used.
+    #[cfg(feature = "nats")]
+    #[error("mesh.nats: {0}")]
+    Nats(#[from] crate::mesh::ServersError),
     /// The subjects of a mesh cannot begin with this.
     #[error("mesh.name must be the beginning of a subject, such as sealwright")]
     MeshName,
@@ -106,4 +121,14 @@ pub enum SecretError {
     /// It holds something else.
     #[error("not 64 hexadecimal digits, as `sealwright key new` writes them")]
     NotHex,
+}
+
+/// The name of a file in a configuration, unless what stands there is a key, which an error would show.
+pub(crate) fn file_name(setting: &'static str, path: PathBuf) -> Result<PathBuf, ValueError> {
+    let text = path.to_string_lossy();
+    let digits = [32, 48, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if digits || text.contains("-----BEGIN") || text.contains('\n') {
+        return Err(ValueError::NoFileName(setting));
+    }
+    Ok(path)
 }

@@ -284,6 +284,26 @@ fn tenants_and_rules_become_a_policy() {
     assert!(read(&format!("{LEAST}[tenants]\na = ['*.x', '1.y']\nb = ['*.y.x', '*.z']\n")).is_ok());
 }
 
+/// Where a file is named, a key may stand by mistake, or the file of a key may be named where names are wanted.
+#[test]
+fn no_error_shows_a_key_that_stands_in_the_wrong_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let digits = "0a".repeat(32);
+    let pem = "-----BEGIN PRIVATE KEY-----\n0a0a\n-----END PRIVATE KEY-----";
+    let parse = |text: &str| Config::parse(text, folder.path()).expect_err("it is wrong");
+    for key in [&digits, pem] {
+        let error = parse(&LEAST.replace("'/k/c.key'", &format!("'''\n{key}'''")));
+        assert!(error.to_string().contains("tls.key must name a file"), "{error}");
+        assert!(!format!("{error} {error:?}").contains("0a0a"), "{error:?}");
+    }
+    std::fs::write(folder.path().join("names"), format!("alice\n\n{digits}\n")).expect("written");
+    for setting in ["clients_file", "revoked_file"] {
+        let error = parse(&format!("{setting} = 'names'\n{LEAST}"));
+        assert!(error.to_string().ends_with("names: line 3 is not a DNS name, nor *. before one"), "{error}");
+        assert!(!format!("{error:?}").contains("0a0a"), "{error:?}");
+    }
+}
+
 #[cfg(feature = "nats")]
 #[test]
 fn a_mesh_has_a_secret_and_a_name() {
@@ -295,7 +315,7 @@ fn a_mesh_has_a_secret_and_a_name() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("set");
         let text = format!("{LEAST}[mesh]\nnats = 'nats://n'\nsecret = 'mesh.key'\n{more}\n");
         let parsed = Config::parse(&text, folder.path()).map_err(|why| why.to_string());
-        parsed.map(|config| config.mesh.map(|mesh| (mesh.nats, mesh.name, *mesh.secret)))
+        parsed.map(|config| config.mesh.map(|mesh| (mesh.nats.to_string(), mesh.name, *mesh.secret)))
     };
     let digits = "0a".repeat(32) + "\n";
     let wanted = |name: &str| Ok(Some(("nats://n".to_owned(), name.to_owned(), [10; 32])));
@@ -304,6 +324,17 @@ fn a_mesh_has_a_secret_and_a_name() {
     for name in ["", ".", "a.", ".a", "a b", "a.*", "a>"] {
         let refused = mesh(&digits, 0o600, &format!("name = '{name}'"));
         assert!(refused.is_err_and(|why| why.contains("mesh.name")), "{name}");
+    }
+    // The secret itself, and a password in a list that is none, are not repeated
+    for (wrong, why) in [
+        (format!("[mesh]\nnats = 'nats://n'\nsecret = '{}'", digits.trim()), "mesh.secret must name a file"),
+        ("[mesh]\nnats = 'nats://user:0a0a,0a0a@n'\nsecret = 'mesh.key'".to_owned(), "mesh.nats: address 1"),
+        ("mesh = 'nats://user:0a0a@n'".to_owned(), "invalid type: string, expected"),
+    ] {
+        let text = if wrong.starts_with('[') { format!("{LEAST}{wrong}\n") } else { format!("{wrong}\n{LEAST}") };
+        let error = Config::parse(&text, folder.path()).expect_err("it is wrong");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(!format!("{error} {error:?}").contains("0a0a"), "{error:?}");
     }
     for secret in [&digits[2..], "", &"0g".repeat(32), &"0a".repeat(33)] {
         assert!(mesh(secret, 0o600, "").is_err_and(|why| why.contains("64 hexadecimal digits")), "{secret}");

@@ -26,7 +26,7 @@ pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<(
     let authority = authority().map_err(io::Error::other)?;
     let write = |name: &str, text: &str| write(&folder.join(name), text);
     write("authority.pem", &authority.as_ref().pem())?;
-    write("authority.key", &authority.key().serialize_pem())?;
+    write("authority.key", &pem(authority.key()))?;
     let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
     let names: Vec<String> = local.into_iter().chain(hosts.iter().cloned()).collect();
     let host = hosts.first().map_or("localhost", String::as_str);
@@ -53,9 +53,13 @@ pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()
     check_name(name)?;
     let read = || fs::read_to_string(folder.join("authority.key")).map(Zeroizing::new);
     let missing = |error: io::Error| io::Error::new(error.kind(), format!("authority.key: {}", os_error_text(&error)));
-    let key = KeyPair::from_pem(&read().map_err(missing)?).map_err(io::Error::other)?;
+    // What stands in the files is not repeated
+    let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let key = KeyPair::from_pem(&read().map_err(missing)?)
+        .map_err(|_| invalid("authority.key holds no private key in PEM"))?;
     let params = authority_params().map_err(io::Error::other)?;
-    let theirs = CertificateDer::from_pem_file(folder.join("authority.pem")).map_err(io::Error::other)?;
+    let theirs = CertificateDer::from_pem_file(folder.join("authority.pem"))
+        .map_err(|_| invalid("authority.pem holds no certificate in PEM"))?;
     let ours = key.der_bytes();
     // A certificate holds its public key in the same form
     if !theirs.windows(ours.len()).any(|part| part == ours) {
@@ -148,7 +152,7 @@ fn leaf(
     authority: &Issuer<'_, KeyPair>,
     names: &[String],
     purpose: ExtendedKeyUsagePurpose,
-) -> Result<(String, String), rcgen::Error> {
+) -> Result<(String, Zeroizing<String>), rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     if let Some(name) = names.first() {
         params.distinguished_name.push(DnType::CommonName, name.as_str());
@@ -159,7 +163,12 @@ fn leaf(
     (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2049, 1, 1));
     let key = KeyPair::generate()?;
     let certificate = params.signed_by(&key, authority)?;
-    Ok((certificate.pem(), key.serialize_pem()))
+    Ok((certificate.pem(), pem(&key)))
+}
+
+/// A key as its file holds it.
+fn pem(key: &KeyPair) -> Zeroizing<String> {
+    Zeroizing::new(key.serialize_pem())
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 #[cfg(feature = "nats")]
 use crate::{
     control::tls::{FileError, private},
-    serve::config_error::{SecretError, ValueError},
+    mesh::Servers,
+    serve::config_error::{SecretError, ValueError, file_name},
 };
 
 #[derive(Deserialize)]
@@ -27,13 +28,13 @@ pub(super) struct MeshTable {
 #[cfg(feature = "nats")]
 impl MeshTable {
     pub(super) fn check(self, folder: &Path) -> Result<crate::mesh::MeshConfig, ValueError> {
-        let path = folder.join(self.secret);
+        let path = folder.join(file_name("mesh.secret", self.secret)?);
         let secret = secret(&path).map_err(|why| ValueError::Secret { path, why })?;
         let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {
             return Err(ValueError::MeshName);
         }
-        Ok(crate::mesh::MeshConfig { nats: self.nats, name: self.name, secret })
+        Ok(crate::mesh::MeshConfig { nats: Servers::parse(&self.nats)?, name: self.name, secret })
     }
 }
 

@@ -9,7 +9,7 @@ use rustls::pki_types::ServerName;
 use serde::Deserialize;
 
 use crate::{
-    patterns::overlap,
+    patterns::{Patterns, overlap},
     policy::{Policy, Rule, Tenant},
     serve::config_error::ValueError,
 };
@@ -47,9 +47,13 @@ pub(super) fn policy(mut tenants: Tenants, rules: Vec<RuleTable>) -> Result<Poli
 
 /// Refuses patterns of two tenants that one name can match.
 fn check_overlaps(tenants: &Tenants) -> Result<(), ValueError> {
-    let all = || tenants.iter().flat_map(|(tenant, names)| names.iter().map(move |name| (tenant, name)));
-    for (tenant, pattern) in all().filter(|(_, name)| name.starts_with("*.")) {
-        if let Some((_, name)) = all().find(|(other, name)| *other != tenant && overlap(pattern, name)) {
+    let all = || (0..).zip(tenants.values()).flat_map(|(at, names)| names.iter().map(move |name| (at, name)));
+    let mut patterns = Patterns::default();
+    all().for_each(|(at, name)| patterns.add(name, at));
+    for (at, pattern) in all().filter(|(_, name)| name.starts_with("*.")) {
+        if patterns.overlapping(pattern).any(|other| other != at)
+            && let Some((_, name)) = all().find(|(other, name)| *other != at && overlap(pattern, name))
+        {
             return Err(ValueError::TenantsOverlap(pattern.clone(), name.clone()));
         }
     }
@@ -61,7 +65,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<String>, ValueError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ValueError::NamesFile { path: path.to_owned(), error: crate::os_error_text(&error) })?;
     let line = |line: &str| line.split('#').next().unwrap_or_default().trim().to_owned();
-    Ok(text.lines().map(line).filter(|name| !name.is_empty()).collect())
+    let names = (1..).zip(text.lines().map(line)).filter(|(_, name)| !name.is_empty());
+    names
+        .map(|(line, name)| {
+            is_name(&name).then_some(name).ok_or(ValueError::NameInFile { path: path.to_owned(), line })
+        })
+        .collect()
 }
 
 /// The names of a list, with those of a file.
@@ -70,13 +79,17 @@ pub(super) fn with_file(mut names: Vec<String>, file: Option<&PathBuf>) -> Resul
     Ok(names)
 }
 
+/// Whether a certificate can bear this name or pattern.
+fn is_name(name: &str) -> bool {
+    matches!(ServerName::try_from(name.strip_prefix("*.").unwrap_or(name)), Ok(ServerName::DnsName(_)))
+}
+
 /// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice.
 pub(super) fn check_names<'a>(lists: impl Iterator<Item = &'a mut Vec<String>>) -> Result<(), ValueError> {
     let mut seen = HashSet::new();
     for name in lists.flatten() {
         name.make_ascii_lowercase();
-        let plain = name.strip_prefix("*.").unwrap_or(name);
-        if !matches!(ServerName::try_from(plain), Ok(ServerName::DnsName(_))) {
+        if !is_name(name) {
             return Err(ValueError::Name(name.clone()));
         }
         if !seen.insert(name.clone()) {

@@ -141,7 +141,7 @@ impl Mesh {
         Mesh::made(nats, str::to_owned)
     }
 
-    fn made(nats: Vec<Nats>, change: impl Fn(&str) -> String) -> Mesh {
+    pub(crate) fn made(nats: Vec<Nats>, change: impl Fn(&str) -> String) -> Mesh {
         let folder = tempfile::tempdir().unwrap();
         let names = ["alice", "bob", "carol", "dave", "*.load.test"].map(str::to_owned);
         init(&folder.path().join("trial"), &[], &names).unwrap();
