@@ -16,6 +16,9 @@ use crate::{
     steps::{Checked, Steps},
 };
 
+/// The variable that asks the library for a lower level.
+const LEVEL: &str = "SEALWRIGHT_ISA";
+
 /// Returns whether OpenSSL 3 is there to try the provider with.
 pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     let version = Command::new("openssl").arg("version").output().ok();
@@ -37,25 +40,30 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
 
 /// Every algorithm against OpenSSL's own: messages in every way, and steps in any order; and what is left of them in memory.
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
-    let checked = ["provider", "provider_steps"].iter().try_for_each(|name| {
-        let source = format!("crates/capi/tests/{name}.c");
-        let program = compiled(steps, folder, &source, &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])?;
-        // OpenSSL frees some of its own memory only when it likes.
-        right(Command::new(program).arg(modules).env("ASAN_OPTIONS", "detect_leaks=0"))
+    let sanitizers: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    // What resolves a function at its first call saves all registers on the stack.
+    let programs =
+        [("provider", sanitizers), ("provider_steps", sanitizers), ("provider_memory", &["-O2", "-Wl,-z,now"])];
+    let checked = programs.into_iter().try_for_each(|(name, options)| {
+        let program = compiled(steps, folder, &format!("crates/capi/tests/{name}.c"), options)?;
+        at_each_level(&program, modules, &levels::here())
     });
-    match checked.and_then(|()| memory(steps, folder, modules)).and_then(|()| speed(steps, folder, modules)) {
+    match checked.and_then(|()| speed(steps, folder, modules)) {
         Ok(()) => Checked::Right("as expected".into()),
         Err(why) => Checked::Wrong(vec![why]),
     }
 }
 
-/// Texts and keys that are left in memory, at each level that this machine has.
-fn memory(steps: &Steps, folder: &Path, modules: &Path) -> Result<(), String> {
-    // What resolves a function at its first call saves all registers on the stack.
-    let program = compiled(steps, folder, "crates/capi/tests/provider_memory.c", &["-O2", "-Wl,-z,now"])?;
-    right(Command::new(&program).arg(modules))?;
-    let mut lower = levels::here().into_iter();
-    lower.try_for_each(|level| right(Command::new(&program).arg(modules).env("SEALWRIGHT_ISA", level)))
+/// Runs a test program at the best level of this machine, and at each lower one.
+fn at_each_level(program: &Path, modules: &Path, lower: &[&str]) -> Result<(), String> {
+    let command = || {
+        let mut command = Command::new(program);
+        // OpenSSL frees some of its own memory only when it likes.
+        command.arg(modules).env("ASAN_OPTIONS", "detect_leaks=0").env_remove(LEVEL);
+        command
+    };
+    right(&mut command())?;
+    lower.iter().try_for_each(|level| right(command().env(LEVEL, level)))
 }
 
 /// That the program that measures both runs: its figures are for whoever reads them.
@@ -281,5 +289,28 @@ impl Drop for Stopped {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, os::unix::fs::PermissionsExt};
+
+    use super::at_each_level;
+
+    #[test]
+    fn a_level_at_which_a_program_is_wrong_is_told() {
+        let program = env::temp_dir().join(format!("sealwright-levels-{}", std::process::id()));
+        let run = |wrong_at: &str, lower: &[&str]| {
+            let script = format!("#!/bin/sh\n[ \"$SEALWRIGHT_ISA\" != '{wrong_at}' ] && echo 0 wrong of enough\n");
+            fs::write(&program, script).expect("a script");
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("it can be run");
+            at_each_level(&program, "/none".as_ref(), lower)
+        };
+        let all = ["portable", "sse"];
+        let of = [run("none", &all), run("", &all), run("portable", &all), run("sse", &all), run("sse", &[])];
+        fs::remove_file(&program).expect("it is there");
+        assert_eq!(of.each_ref().map(Result::is_ok), [true, false, false, false, true], "{of:?}");
+        assert!(of[3].as_ref().is_err_and(|why| why.contains("sse")), "{of:?}");
     }
 }
