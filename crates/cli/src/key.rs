@@ -146,7 +146,7 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
         Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {
             let place = sealwright_file::Place::default();
             let output = sealwright_file::Output::file(path, place)?;
-            let input = sealwright_file::Input::bytes(secret.as_bytes().to_vec(), "the key");
+            let input = sealwright_file::Input::bytes(zeroize::Zeroizing::new(secret.as_bytes().to_vec()), "the key");
             sealwright_file::Sealing::new(&key).seal(input, output).map(drop)
         }),
     };

@@ -1,12 +1,15 @@
 //! A writer whose bytes can be taken back: for tests and for texts in memory.
 
 use std::{
+    fmt,
     io::{self, Write},
     mem,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Bytes in memory, behind as many handles as wanted.
+use crate::secret::Secret;
+
+/// Bytes in memory, behind as many handles as wanted. Debug shows how many there are; memory is wiped on drop.
 ///
 /// ```
 /// use std::io::Write;
@@ -18,23 +21,59 @@ use std::{
 /// assert_eq!(memory.take(), b"a text");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct Shared(Arc<Mutex<Vec<u8>>>);
+#[derive(Clone, Default)]
+pub struct Shared(Arc<Mutex<Secret>>);
 
 impl Shared {
-    /// All that was written, leaving nothing.
+    /// All that was written, leaving nothing. Wiping it is up to the caller.
     pub fn take(&mut self) -> Vec<u8> {
-        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        mem::take(&mut **self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Secret> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shared({} bytes)", self.lock().len())
     }
 }
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        let mut held = self.lock();
+        let len = held.len() + bytes.len();
+        if len > held.capacity() {
+            // A Vec that grows leaves a copy behind.
+            let mut larger = Secret::new(Vec::with_capacity(len.max(2 * held.capacity())));
+            larger.extend_from_slice(&held);
+            *held = larger;
+        }
+        held.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn debug_tells_the_length_alone() {
+        let (mut text, mut whole) = (Shared::default(), Vec::new());
+        for part in [&b"secret"[..], b"", b" of", &[7; 1000], b"."] {
+            text.clone().write_all(part).unwrap();
+            whole.extend_from_slice(part);
+        }
+        assert_eq!(format!("{text:?} {text:#?}"), "Shared(1010 bytes) Shared(1010 bytes)");
+        assert!(text.take() == whole);
+        assert_eq!(format!("{text:?}"), "Shared(0 bytes)");
     }
 }

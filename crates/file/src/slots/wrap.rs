@@ -25,8 +25,10 @@ pub(super) fn wrap(
 ) -> Result<Vec<u8>, Error> {
     let context: [&[u8]; 4] = [LABEL, fixed, &[id], parameters];
     let (cipher, header) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), slot_key, &context)?;
-    let mut wrapped = header.to_vec();
-    wrapped.extend(file_key.iter());
+    // Room for all of it: growing would leave a copy of the file key behind.
+    let mut wrapped = Vec::with_capacity(WRAPPED);
+    wrapped.extend_from_slice(&header);
+    wrapped.extend_from_slice(file_key);
     wrapped.resize(WRAPPED, 0);
     cipher.seal_chunk(0, &mut wrapped[HEADER..], FILE_KEY);
     Ok(wrapped)
