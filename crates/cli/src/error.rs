@@ -34,6 +34,8 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         Error::KeyFile { place, why } => {
             CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))
         }
+        Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
+            .about(Path::new("(a key, not repeated)")),
         other => CommandError::new(exit, other),
     };
     hint.into_iter().fold(shown, CommandError::hint)

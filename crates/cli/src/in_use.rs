@@ -6,23 +6,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sealwright_file::{Error, key::is_key};
 use sealwright_terminal::CommandError;
 
 use crate::{
     args::{AdArgs, FileArgs, KeySourceArgs},
+    error::file_error,
     identity::identity,
     plan::{Place, Plan},
 };
 
-/// The files that hold keys and associated data; `more` are those that only the verb knows.
+/// The files that hold keys and associated data; `more` are those with keys that only the verb knows. A key in place of the
+/// name of its file is refused before there is any work.
 pub(crate) fn named<'a>(
     key: &'a KeySourceArgs,
     ad: &'a AdArgs,
     more: impl IntoIterator<Item = &'a PathBuf>,
-) -> Vec<PathBuf> {
+) -> Result<Vec<PathBuf>, CommandError> {
+    let keys: Vec<_> = key.key_file.iter().chain(more).cloned().collect();
+    if keys.iter().any(|path| is_key(path)) {
+        return Err(file_error(Error::KeyAsName));
+    }
     let descriptors = [key.key_fd, key.passphrase_fd].into_iter().flatten();
-    let files = key.key_file.iter().chain(&ad.ad_file).chain(more).cloned();
-    files.chain(descriptors.map(|number| format!("/dev/fd/{number}").into())).collect()
+    let descriptors = descriptors.map(|number| format!("/dev/fd/{number}").into());
+    Ok(keys.into_iter().chain(ad.ad_file.clone()).chain(descriptors).collect())
 }
 
 /// Refuses to replace one of these files, and to remove one. Names are not compared: one file may have several.

@@ -82,7 +82,7 @@ fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Open)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
-    in_use::refuse(&plan, &args.files, &in_use::named(&args.key, &args.ad, args.identity.files()))?;
+    in_use::refuse(&plan, &args.files, &in_use::named(&args.key, &args.ad, args.identity.files())?)?;
     let ad = ad::read(&args.ad)?;
     listing::without(&mut plan, &args.files, args.manifest);
     preflight::check(&mut plan, &args.files, Given::new(&args.key, args.identity.any()), Direction::Open);

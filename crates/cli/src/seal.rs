@@ -81,7 +81,7 @@ pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
 }
 
 /// The files that must outlive the work.
-fn in_use(args: &SealArgs) -> Vec<PathBuf> {
+fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
     #[cfg(feature = "signatures")]
     let sign = &args.sign;
     #[cfg(not(feature = "signatures"))]
@@ -93,7 +93,7 @@ fn in_use(args: &SealArgs) -> Vec<PathBuf> {
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
-    in_use::refuse(&plan, &args.files, &in_use(args))?;
+    in_use::refuse(&plan, &args.files, &in_use(args)?)?;
     let ad = ad::read(&args.ad)?;
     let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
     if !costs.are_possible() {

@@ -11,7 +11,7 @@ use crate::sign::{SigningKey, VerifyingKey};
 use crate::{
     error::{Error, LOOSE},
     input::Input,
-    key::{Key, PublicKey, SecretKey},
+    key::{Key, PublicKey, SecretKey, place_of},
     open::Opening,
     output::{Output, Shared},
     preamble::MAGIC,
@@ -39,12 +39,12 @@ const LONGEST: usize = 1 << 20;
 ///
 /// # Errors
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no key;
-/// [`Error::BadKey`] naming the line; those of opening; what `passphrase` says.
+/// [`Error::BadKey`] naming the line; [`Error::KeyAsName`]; those of opening; what `passphrase` says.
 pub fn read_identities<E: From<Error>>(
     path: &Path,
     passphrase: impl FnOnce() -> Result<Key, E>,
 ) -> Result<Vec<Key>, E> {
-    let place = path.display().to_string();
+    let place = place_of(path)?;
     let mut once = Some(passphrase);
     let mut passphrase = || match once.take() {
         Some(ask) => ask(),
@@ -86,13 +86,13 @@ pub fn read_identities<E: From<Error>>(
 ///
 /// # Errors
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it does not hold one key;
-/// [`Error::BadKey`]; those of opening; what `passphrase` says.
+/// [`Error::BadKey`]; [`Error::KeyAsName`]; those of opening; what `passphrase` says.
 #[cfg(feature = "signatures")]
 pub fn read_signing_key<E: From<Error>>(
     path: &Path,
     passphrase: impl FnMut() -> Result<Key, E>,
 ) -> Result<SigningKey, E> {
-    let place = path.display().to_string();
+    let place = place_of(path)?;
     let text = read_secret(path, &place, passphrase)?;
     let mut keys = lines(&text, &place, |line| line.parse::<SigningKey>())?;
     let key = keys.pop().filter(|_| keys.is_empty());
@@ -113,10 +113,10 @@ pub fn read_signing_key<E: From<Error>>(
 /// ```
 ///
 /// # Errors
-/// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; reading errors.
+/// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; [`Error::KeyAsName`]; reading errors.
 #[cfg(feature = "signatures")]
 pub fn read_verifying_keys(path: &Path) -> Result<Vec<VerifyingKey>, Error> {
-    let place = path.display().to_string();
+    let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
     let why = "there is no verification key in it";
@@ -154,9 +154,9 @@ fn read_secret<E: From<Error>>(
 /// ```
 ///
 /// # Errors
-/// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; reading errors.
+/// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; [`Error::KeyAsName`]; reading errors.
 pub fn read_recipients(path: &Path) -> Result<Vec<PublicKey>, Error> {
-    let place = path.display().to_string();
+    let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
     if keys.is_empty() { Err(Error::KeyFile { place, why: "there is no public key in it" }) } else { Ok(keys) }

@@ -91,6 +91,9 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A key stands where the name of its file belongs; the error does not have it.
+    #[error("a key was given, which is not repeated, in place of the name of a file that holds it")]
+    KeyAsName,
     /// The key has a length other than the suite takes.
     #[error("the key has {given} bytes, but {suite} takes {wanted}")]
     KeyLength {
@@ -242,6 +245,7 @@ impl Error {
             Error::Interrupted => 130,
             Error::SameFile(_)
             | Error::EmptyPassphrase
+            | Error::KeyAsName
             | Error::KeyLength { .. }
             | Error::Costs(_)
             | Error::Comment
@@ -296,6 +300,9 @@ impl Error {
             }
             Error::KeyKind { .. } => "use --key-file",
             Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
+            Error::KeyAsName => {
+                "others may have seen it in the list of processes; for a file of that name, put ./ in front"
+            }
             Error::Enc(error) => return error.hint(),
             _ => return None,
         })

@@ -9,7 +9,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Key, KeyMaterial};
+use super::{Key, KeyMaterial, place_of};
 use crate::{
     error::{Error, LOOSE},
     output::sync_directory_of,
@@ -46,9 +46,10 @@ impl Key {
     /// Reads a raw key from `path`: 16 or 32 bytes, or as many in hex, with or without a newline.
     ///
     /// # Errors
-    /// [`Error::KeyFile`] if others than the owner may read it (a regular file only) or if it holds no key.
+    /// [`Error::KeyFile`] if others than the owner may read it (a regular file only) or if it holds no key;
+    /// [`Error::KeyAsName`].
     pub fn read_file(path: &Path) -> Result<Key, Error> {
-        let place = path.display().to_string();
+        let place = place_of(path)?;
         let file = File::open(path).map_err(Error::io("open", place.clone()))?;
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
         if meta.is_file() && meta.mode() & 0o077 != 0 {

@@ -1,5 +1,6 @@
 //! Keys: raw, from a passphrase, or one of a pair.
 
+mod as_name;
 mod file;
 #[cfg(feature = "public-keys")]
 mod pair;
@@ -13,6 +14,8 @@ pub(crate) mod text;
 
 use std::{fmt, sync::Mutex};
 
+pub use as_name::is_key;
+pub(crate) use as_name::place_of;
 pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
