@@ -9,7 +9,7 @@ use std::{
 };
 
 use rustix::{
-    io::Errno,
+    io::{Errno, fcntl_dupfd_cloexec},
     process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open},
 };
 use sealwright_terminal::CommandError;
@@ -53,8 +53,12 @@ fn is_inherited(number: u32) -> bool {
 }
 
 /// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when this
-/// process asks for a duplicate as it would of another process (Linux 5.6). Some containers forbid that.
+/// process asks for a duplicate as it would of another process (Linux 5.6). Some containers forbid that. Standard input
+/// has a handle.
 fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
+    if raw == 0 {
+        return fcntl_dupfd_cloexec(io::stdin(), 3);
+    }
     let ourselves = pidfd_open(getpid(), PidfdFlags::empty());
     match ourselves.and_then(|ourselves| pidfd_getfd(&ourselves, raw, PidfdGetfdFlags::empty())) {
         Err(forbidden @ (Errno::NOSYS | Errno::PERM | Errno::ACCESS)) => opened_anew(raw).map_err(|_| forbidden),

@@ -9,9 +9,9 @@ use std::{
 
 use clap::Args;
 use sealwright_file::{
-    Input, Output, Place, Work,
+    Error, Input, Output, Place, Work,
     enc::{Armor, Derived, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Moved, Salt, Told},
-    key::KeyForm,
+    key::{KeyForm, is_key},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, print, say, shown};
 use zeroize::Zeroizing;
@@ -133,6 +133,9 @@ pub(crate) struct EncArgs {
 
 /// Options that take the next word, whatever it starts with.
 const VALUED: [&str; 12] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S", "bufsize"];
+/// Options whose value is a secret, and the others that begin so: who forgets the space after them has a secret in one word.
+const SECRET: [&str; 3] = ["K", "k", "pass"];
+const NO_SECRET: [&str; 4] = ["kfile", "keyfile", "key-file", "pass"];
 /// How the names of ciphers begin.
 const CIPHERS: [&str; 3] = ["aes", "des", "chacha"];
 
@@ -144,11 +147,18 @@ pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
     let mut value_next = false;
     let rewrite = |word: OsString| {
         let is_value = std::mem::take(&mut value_next);
-        let dashed = word.to_str().and_then(|text| text.strip_prefix('-')).filter(|name| !name.starts_with('-'));
-        let Some(name) = dashed.filter(|_| !is_value) else { return word };
+        let Some(dashed) = word.to_str().filter(|_| !is_value).and_then(|text| text.strip_prefix('-')) else {
+            return word;
+        };
+        let (name, long) = dashed.strip_prefix('-').map_or((dashed, false), |name| (name, true));
         value_next = VALUED.contains(&name);
-        match name.chars().count() {
-            0 | 1 => word,
+        let option = name.split('=').next().unwrap_or_default();
+        let secret = SECRET.iter().find(|secret| name.starts_with(*secret) && !NO_SECRET.contains(&option));
+        match (name.chars().count(), secret) {
+            (0 | 1, _) => word,
+            // clap repeats what it does not know.
+            (_, Some(secret)) => format!("--{secret}...").into(),
+            _ if long => word,
             _ if CIPHERS.iter().any(|cipher| name.to_ascii_lowercase().starts_with(cipher)) => {
                 format!("--cipher={name}").into()
             }
@@ -162,6 +172,9 @@ pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
 pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
     let cipher: EncCipher = args.cipher.parse().map_err(wrong)?;
+    if secrets(args).iter().any(|path| is_key(path)) {
+        return Err(file_error(Error::KeyAsName));
+    }
     let stdin = args.input.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if stdin && matches!(args.pass.as_deref(), Some("stdin" | "fd:0")) {
         return Err(
@@ -215,12 +228,17 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
 fn inputs(args: &EncArgs) -> Vec<PathBuf> {
     let standard = |path: &Path| if path.as_os_str() == "-" { "/dev/stdin".into() } else { path.to_owned() };
     let text = args.input.as_deref().unwrap_or(Path::new("-"));
+    [standard(text)].into_iter().chain(secrets(args)).collect()
+}
+
+/// What the passphrase or the key is read from.
+fn secrets(args: &EncArgs) -> Vec<PathBuf> {
     let pass = args.pass.as_deref().and_then(|source| match source.split_once(':') {
         Some(("file", path)) => Some(PathBuf::from(path)),
         Some(("fd", number)) => Some(Path::new("/dev/fd").join(number)),
         _ => (source == "stdin").then(|| "/dev/stdin".into()),
     });
-    [standard(text)].into_iter().chain(pass).chain(args.kfile.clone()).chain(args.key_file.clone()).collect()
+    pass.into_iter().chain(args.kfile.clone()).chain(args.key_file.clone()).collect()
 }
 
 /// `-P`: what would be used. Of the input, only a salt is read.
@@ -322,10 +340,10 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
     };
     match source.split_once(':').unwrap_or((source, "")) {
         ("file", path) => from_file(Path::new(path), OpensslOption::Pass),
-        ("stdin", "") => openssl_line(&mut std::io::stdin().lock(), Path::new("standard input"), OpensslOption::Pass),
+        // Not `Stdin`, which reads on behind the line and keeps what it read.
+        ("stdin", "") => openssl_line(&mut descriptor::duplicate(0)?, Path::new("standard input"), OpensslOption::Pass),
         ("fd", number) => {
-            let number =
-                number.parse().map_err(|_| CommandError::usage(format_args!("fd:{number} is not a number")))?;
+            let number = number.parse().map_err(|_| refused("-pass fd: takes the number of a descriptor"))?;
             openssl_line(&mut descriptor::duplicate(number)?, &descriptor::name(number), OpensslOption::Pass)
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
@@ -362,8 +380,18 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_in_one_word_with_its_option_is_cut_off() {
+        let line = "sealwright enc -Kabc -K=abc --Kabc -kabc -k=abc -keyfil -passabc -pass:abc -k kabc -K Kabc";
+        let read = "sealwright enc --K... --K... --K... --k... --k... --k... --pass... --pass... -k kabc -K Kabc";
+        assert_eq!(rewritten(line), read);
+        let line = "sealwright enc -kfile a --kfile=a -keyfile a --key-file a -pass a --pass=a -pbkdf2 -p -P";
+        assert_eq!(rewritten(line), line.replace(" -k", " --k").replace(" -pass", " --pass").replace(" -pb", " --pb"));
+    }
+
+    #[test]
     fn values_and_other_verbs_are_left_alone() {
         assert_eq!(rewritten("sealwright enc -in -pbkdf2 -S -iv"), "sealwright enc --in -pbkdf2 -S -iv");
+        assert_eq!(rewritten("sealwright enc --in -kfoo -out --kfoo"), "sealwright enc --in -kfoo --out --kfoo");
         assert_eq!(rewritten("sealwright seal -rfC out"), "sealwright seal -rfC out");
     }
 }

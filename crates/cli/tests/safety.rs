@@ -152,7 +152,7 @@ fn descriptors_are_read_where_they_are() {
         let word = format!("file descriptor {number} is not open");
         assert!(said.code == 1 && said.err.contains(&word), "{number}: {} {}", said.code, said.err);
     }
-    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass fd:x -in lines -out out", 2, "fd:x is not a number");
+    sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass fd:x -in lines -out out", 2, "-pass fd: takes the number of");
 }
 
 /// A socket cannot be opened anew by its name; a descriptor of it can be read.

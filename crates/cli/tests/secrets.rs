@@ -1,0 +1,102 @@
+//! What stands in the wrong place may be a secret: no error repeats it.
+#![allow(clippy::unwrap_used)]
+
+use sealwright_transcripts::Sandbox;
+
+/// 32 bytes of a key.
+const HEX: &str = "8f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f1";
+
+/// Runs a line that is not valid, and that has `secret` in it.
+fn keeps(sandbox: &Sandbox, line: &str, secret: &str, word: &str) {
+    let said = sandbox.run(line);
+    assert_eq!(said.code, 2, "{line}: {}", said.err);
+    assert!(said.err.contains(word) && said.err.contains("\nhint: "), "{line}: {}", said.err);
+    let (secret, said) = (secret.to_ascii_lowercase(), said.err.to_ascii_lowercase());
+    let parts = secret.as_bytes().windows(secret.len().min(20));
+    for part in parts.map(|part| std::str::from_utf8(part).unwrap()) {
+        assert!(!said.contains(part), "{line}: {said}");
+    }
+}
+
+#[test]
+fn values_that_no_option_takes_are_not_repeated() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let long = "SEAL-SECRET-KEY-1".to_owned() + &"q".repeat(52);
+    let enc = "enc -aes-256-cbc -pbkdf2 -in a -out b";
+    for (line, secret, word) in [
+        ("seal --passphrase=hunter2 a".to_owned(), "hunter2", "--passphrase takes no value"),
+        ("seal --passphrase-fd=hunter2 a".into(), "hunter2", "--passphrase-fd <N> takes the number of a descriptor"),
+        ("open --passphrase-fd 271828182845 a".into(), "271828182845", "--passphrase-fd <N> takes the number"),
+        (format!("open --key-fd={HEX} a"), HEX, "--key-fd <N> takes the number of a descriptor"),
+        (format!("{enc} -iv 00 -K{HEX}"), HEX, "unexpected argument '--K...' found"),
+        (format!("{enc} -iv 00 --K{HEX}"), HEX, "unexpected argument '--K...' found"),
+        (format!("{enc} -khunter2"), "hunter2", "unexpected argument '--k...' found"),
+        (format!("{enc} -passhunter2"), "hunter2", "unexpected argument '--pass...' found"),
+        (format!("{enc} -pass fd:hunter2"), "hunter2", "-pass fd: takes the number of a descriptor"),
+        (format!("{enc} {long}"), &long, "unexpected argument found"),
+        (long.clone(), &long, "unrecognized subcommand"),
+    ] {
+        keeps(&sandbox, &line, secret, word);
+    }
+    // An SSH key begins as an option does.
+    let said = sandbox.sh("sealwright open -i \"$(printf -- '-----BEGIN X KEY-----\nb3BlbnNzaC1rZXktdjE\n')\" a");
+    assert!(said.code == 2 && !said.err.contains("b3Blbn"), "{}", said.err);
+    // What is an option but for a letter is still named, and so are files.
+    sandbox.fails("seal --passfrase a", 2, "unexpected argument '--passfrase' found\nhint: a similar argument exists");
+    sandbox.fails("enc -rot13 -in a", 2, "'--rot13'");
+    sandbox.fails("enc -aes-256-cbc -kfile a -keyfile a -iv 00", 2, "--kfile <FILE>");
+    assert!(!sandbox.path("b").exists());
+}
+
+/// The secret key itself, in place of the name of its file.
+#[cfg(all(feature = "public-keys", feature = "signatures"))]
+#[test]
+fn a_key_in_place_of_its_file_is_not_repeated() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.ok("seal --key-file k a");
+    assert_eq!(sandbox.run("key new --pair -o my.id").code + sandbox.run("key new --signing -o my.sign").code, 0);
+    let secret_of = |file: &str| {
+        let text = String::from_utf8(sandbox.read(file)).unwrap();
+        text.lines().last().unwrap().to_owned()
+    };
+    let (secret, signing) = (secret_of("my.id"), secret_of("my.sign"));
+    let small = secret.to_ascii_lowercase();
+    for (line, secret) in [
+        (format!("open a.seal -i {secret}"), &*secret),
+        (format!("open a.seal -i {small}"), &small),
+        (format!("open a.seal -i my.id -i {HEX}"), HEX),
+        (format!("open a.seal --key-file {}", &HEX[..32]), &HEX[..32]),
+        (format!("key public -i {secret}"), &secret),
+        (format!("seal --key-file k --sign {signing} a -o b"), &signing),
+        (format!("sign -s {signing} a"), &signing),
+        (format!("verify --signer {signing} --key-file k a.seal"), &signing),
+        (format!("seal --key-file {HEX} a -o b"), HEX),
+        (format!("seal -R {secret} a -o b"), &secret),
+        (format!("rekey a.seal --key-file k --add-key-file {HEX}"), HEX),
+        (format!("enc -aes-192-cbc -keyfile {} -iv 00 -in a -out b", &HEX[..48]), &HEX[..48]),
+        (format!("enc -aes-256-cbc -kfile {HEX} -in a -out b"), HEX),
+        (format!("enc -aes-256-cbc -pass file:{HEX} -in a -out b"), HEX),
+    ] {
+        keeps(&sandbox, &line, secret, "sealwright: (a key, not repeated): is a key, not the name of a file");
+    }
+    // All of an identity file, as the shell puts it in.
+    let said = sandbox.sh("sealwright open a.seal -i \"$(cat my.id)\" -o b");
+    assert!(said.code == 2 && !said.err.contains(&secret[20..40]), "{}", said.err);
+    assert!(!sandbox.path("b").exists() && !sandbox.path("a.sig").exists());
+    // Files may have such names.
+    std::fs::rename(sandbox.path("k"), sandbox.path(HEX)).unwrap();
+    sandbox.ok(&format!("open --key-file ./{HEX} a.seal -o b"));
+}
+
+/// `-pass stdin` takes its line and no more: what follows belongs to whoever reads next.
+#[test]
+fn a_passphrase_from_standard_input_leaves_the_next_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let said = sandbox
+        .sh("printf 'pw\nrest\n' | (sealwright enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out b; cat); \
+             printf pw | sealwright enc -d -aes-256-cbc -pbkdf2 -pass stdin -in b");
+    assert_eq!((said.code, said.out.as_slice(), said.err.as_str()), (0, &b"rest\ntext"[..], ""));
+}
