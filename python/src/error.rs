@@ -135,6 +135,9 @@ fn hint(error: &file::Error) -> Option<&'static str> {
         file::Error::NoneOpens => "pass key=Key.read(path) or key=Key.pair(secret_key)",
         file::Error::IsATree => "`sealwright open` unpacks directories",
         file::Error::KeyFile { .. } => "see Key.read and Key.write",
+        file::Error::KeyAsName => {
+            "SecretKey and Key.raw take keys themselves; for a file of that name, put ./ in front"
+        }
         file::Error::WrongKey(_) | file::Error::WrongContext => "associated data must be the same as when sealing",
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! Keys of sealed files.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
@@ -9,7 +9,11 @@ use pyo3::{
 };
 use sealwright_file::{self as file, Recipient, key::KeyForm};
 
-use crate::{buffer::Input, counter::suite, error::OrRaise};
+use crate::{
+    buffer::{Input, or_empty},
+    counter::suite,
+    error::OrRaise,
+};
 
 /// What seals and opens files: a raw key, a passphrase, or the secret keys of an identity file. A passphrase is stretched once for
 /// all files that one `Key` seals.
@@ -38,7 +42,9 @@ impl Key {
     #[staticmethod]
     fn passphrase(passphrase: &Bound<'_, PyAny>) -> PyResult<Key> {
         let bytes = match passphrase.cast::<PyString>() {
-            Ok(text) => text.to_cow()?.into_owned().into_bytes(),
+            Ok(text) => {
+                utf8(text, "the passphrase is not text; pass the bytes that were typed")?.into_owned().into_bytes()
+            }
             Err(_) => passphrase.extract::<Input<'_>>()?.bytes().to_vec(),
         };
         Ok(Key::of(file::Key::passphrase(bytes).raised()?))
@@ -62,8 +68,9 @@ impl Key {
     #[staticmethod]
     #[pyo3(signature = (path, *, passphrase=None))]
     fn read(py: Python<'_>, path: PathBuf, passphrase: Option<Input<'_>>) -> PyResult<Key> {
-        let passphrase = passphrase.map(|passphrase| passphrase.bytes().to_vec());
-        let ask = || file::Key::passphrase(passphrase.unwrap_or_default());
+        // As a key it is wiped, also where it is not asked for.
+        let passphrase = file::Key::passphrase(or_empty(&passphrase));
+        let ask = || passphrase;
         let keys = py.detach(|| file::read_identities::<file::Error>(&path, ask)).raised()?;
         Ok(Key(Arc::new(keys)))
     }
@@ -96,6 +103,15 @@ pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
     Ok(Key::raw(given.extract()?)?.0)
 }
 
+/// The bytes of a text. Python's own exception about a text that is none would hold all of it.
+fn utf8<'a>(text: &'a Bound<'_, PyString>, otherwise: &'static str) -> PyResult<Cow<'a, str>> {
+    text.to_cow().map_err(|_| PyValueError::new_err(otherwise))
+}
+
+fn key_text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    utf8(text, "the key is not text")
+}
+
 /// The secret key of a pair: X25519 and ML-KEM-768 together.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct SecretKey(file::SecretKey);
@@ -104,8 +120,8 @@ pub(crate) struct SecretKey(file::SecretKey);
 impl SecretKey {
     /// Reads the text of a secret key: `SEAL-SECRET-KEY-1...`.
     #[new]
-    fn new(text: &str) -> PyResult<SecretKey> {
-        Ok(SecretKey(text.parse().raised()?))
+    fn new(text: &Bound<'_, PyString>) -> PyResult<SecretKey> {
+        Ok(SecretKey(key_text(text)?.parse().raised()?))
     }
 
     /// A new pair.
@@ -140,8 +156,8 @@ pub(crate) struct PublicKey(file::PublicKey);
 impl PublicKey {
     /// Reads the text of a public key: `seal1...`.
     #[new]
-    fn new(text: &str) -> PyResult<PublicKey> {
-        Ok(PublicKey(text.parse().raised()?))
+    fn new(text: &Bound<'_, PyString>) -> PyResult<PublicKey> {
+        Ok(PublicKey(key_text(text)?.parse().raised()?))
     }
 
     /// The public keys in a recipients file, one a line.
@@ -182,5 +198,5 @@ fn recipient(given: &Bound<'_, PyAny>) -> PyResult<Recipient> {
         return Ok(Recipient::PublicKey(key.get().0.clone()));
     }
     let text = given.cast::<PyString>().map_err(|_| PyTypeError::new_err("a recipient is a PublicKey, or its text"))?;
-    Ok(Recipient::PublicKey(PublicKey::new(&text.to_cow()?)?.0))
+    Ok(Recipient::PublicKey(PublicKey::new(text)?.0))
 }

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import fsspec
@@ -38,14 +38,14 @@ _ENDING = ".seal"
 
 @dataclass(frozen=True)
 class _Task:
-    """One file, for a worker: everything in it can be pickled."""
+    """One file, for a worker: everything in it can be pickled. Keys and passwords of stores are not shown: executors log tasks."""
 
     source: str
     target: str
-    source_options: dict[str, Any]
-    target_options: dict[str, Any]
-    opening: Optional[dict[str, Any]]
-    sealing: Optional[dict[str, Any]]
+    source_options: dict[str, Any] = field(repr=False)
+    target_options: dict[str, Any] = field(repr=False)
+    opening: Optional[dict[str, Any]] = field(repr=False)
+    sealing: Optional[dict[str, Any]] = field(repr=False)
 
 
 def seal_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:

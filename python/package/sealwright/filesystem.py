@@ -12,6 +12,7 @@ contents are sealed when written and opened when read. Sizes are those of the te
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any
 
@@ -104,12 +105,31 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        # JSON has no bytes: `to_json` writes them as numbers.
+        key, associated_data = (bytes(each) if isinstance(each, list) else each for each in (key, associated_data))
         if key is None and recipients is None:
             raise ValueError("pass key, recipients or both, such as storage_options={'seal': {'key': key}}")
         self.fs = fs if fs is not None else filesystem(target_protocol or "file", **(target_options or {}))
         self._reading = {"key": key, "associated_data": associated_data, "max_memory_kib": max_memory_kib}
         self._writing: dict[str, Any] = {"associated_data": associated_data, "suite": suite, "costs": costs}
         self._writing.update({"recipients": recipients} if recipients is not None else {"key": key})
+
+    def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
+        """As fsspec's; a key is a password."""
+        if include_password:
+            return dict(super().to_dict(include_password=True))
+        told = inspect.signature(SealedFileSystem.__init__).bind(self, *self.storage_args, **self.storage_options).arguments
+        options = {**told.pop("kwargs", {}), **told}
+        del options["self"]
+        options.pop("key", None)
+        # fsspec would ask the filesystem below for its password.
+        if options.get("fs") is not None:
+            options["fs"] = options["fs"].to_dict(include_password=False)
+        if options.get("target_options"):
+            options["target_options"] = {name: each for name, each in options["target_options"].items() if name != "password"}
+        bare = object.__new__(SealedFileSystem)
+        bare.storage_args, bare.storage_options = (), options
+        return dict(super(SealedFileSystem, bare).to_dict(include_password=False))
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
