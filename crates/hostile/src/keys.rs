@@ -25,9 +25,26 @@ pub(crate) fn file_with(bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Any bytes as a file of keys of each kind, and as one key in text. A key that is accepted is the same after it was written and
-/// read again, and no error repeats the text, which may hold a secret.
+/// Any bytes as a file of keys of each kind, and as one key in text, or such a file with changes. A key that is accepted is the same
+/// after it was written and read again, and no error repeats the text, which may hold a secret.
 pub(crate) fn keys(bytes: &[u8]) {
+    static GENUINE: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
+        let (secret, signing) = (SecretKey::generate().unwrap(), SigningKey::generate().unwrap());
+        let texts = [
+            secret.to_text().to_string(),
+            secret.public_key().to_string(),
+            signing.to_text().to_string(),
+            signing.verifying_key().to_string(),
+            include_str!("../../cli/tests/keys/ed25519.pub").to_owned(),
+            include_str!("../../cli/tests/keys/ed25519").to_owned(),
+        ];
+        texts.map(String::into_bytes)
+    });
+    let changed = match bytes {
+        [0xff, which, edits @ ..] => Some(edited(&GENUINE[usize::from(*which) % GENUINE.len()], edits)),
+        _ => None,
+    };
+    let bytes = changed.as_deref().unwrap_or(bytes);
     let path = file_with(bytes);
     let none = || Err::<Key, Error>(Error::EmptyPassphrase);
     if let Err(error) = read_identities(&path, none) {

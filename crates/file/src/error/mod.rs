@@ -166,8 +166,8 @@ pub enum Error {
     /// The file is text, which is only read in order.
     #[error("it is armored, and armor is only read as a whole")]
     Armored,
-    /// A directory whose list of entries is longer than a sealed file can have.
-    #[error("too many entries: their list takes more than 1 GiB")]
+    /// A directory with more entries, or a longer list of them, than a sealed file can have.
+    #[error("too many entries: a sealed directory has at most 4194304, and their list at most 1 GiB")]
     TooManyEntries,
     /// The file is no manifest of files.
     #[error("it holds no manifest of files")]
