@@ -25,7 +25,9 @@ pub(super) fn rows(document: &str) -> Vec<Vec<String>> {
 /// The changes that the document explains, and how many of a name: lines that begin with `` * `NAME` `` or `` * 2 `NAME` ``.
 pub(super) fn explained(document: &str) -> BTreeMap<String, usize> {
     let mut explained = BTreeMap::new();
-    for line in document.lines().filter_map(|line| line.strip_prefix("* ")) {
+    // A reason may begin on the line behind a long name.
+    let joined = document.replace("\n  ", " ");
+    for line in joined.lines().filter_map(|line| line.strip_prefix("* ")) {
         let Some((times, rest)) = line.split_once('`') else { continue };
         let Some((name, why)) = rest.split_once("`: ") else { continue };
         let times = if times.is_empty() { Some(1) } else { times.trim().parse::<usize>().ok() };
@@ -68,13 +70,18 @@ mod tests {
 
     const DOCUMENT: &str = "| file | changes |\n|---|---|\n| `cargo xtask mutants session src/replay.rs -- --lib` | 7 |\n\n\
          * `crates/a/src/x.rs: replace && with || in f`: the second is never true alone\n\
-         * 2 `crates/a/src/x.rs: replace < with <= in g`: the\n  numbers are even\n* a line of text\n";
+         * 2 `crates/a/src/x.rs: replace < with <= in g`: the\n  numbers are even\n* a line of text\n\
+         * `crates/c/src/y.rs: replace a long name with another`:\n  which leaves no room\n* `crates/c/src/y.rs: nothing`:\n\n";
 
     #[test]
     fn a_survivor_must_be_explained_and_an_explanation_must_be_needed() {
         let [f, g] = ["crates/a/src/x.rs: replace && with || in f", "crates/a/src/x.rs: replace < with <= in g"];
         let explained = explained(DOCUMENT);
-        assert_eq!(explained.iter().map(|(name, times)| (name.as_str(), *times)).collect::<Vec<_>>(), [(f, 1), (g, 2)]);
+        let y = "crates/c/src/y.rs: replace a long name with another";
+        assert_eq!(
+            explained.iter().map(|(name, times)| (name.as_str(), *times)).collect::<Vec<_>>(),
+            [(f, 1), (g, 2), (y, 1)]
+        );
         let missed = |list: &[(&str, usize)]| -> BTreeMap<String, usize> {
             list.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect()
         };
