@@ -5,8 +5,10 @@
 
 mod changes;
 mod document;
+mod one_by_one;
 mod places;
 mod programs;
+mod run;
 mod switch;
 mod together;
 
@@ -18,6 +20,7 @@ use std::{
 };
 
 use document::{DOCUMENT, compare, explained, name_of, rows};
+use one_by_one::one_by_one;
 use together::Bench;
 
 use crate::steps::{Checked, Steps};
@@ -187,7 +190,7 @@ fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
     if wanted.together {
         together(&home, wanted, &lists)?
     } else {
-        one_by_one(&home, wanted, &output)?
+        one_by_one(&home, wanted, &output)?;
     }
     read(wanted, &lists)
 }
@@ -208,26 +211,19 @@ fn together(home: &Path, wanted: &Wanted, lists: &Path) -> Result<(), String> {
         let path = lists.join(name).with_extension("txt");
         fs::write(&path, list.join("\n")).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(())
+    all_run(&outcome.not_run)
 }
 
-/// Lets cargo-mutants build and test each change.
-fn one_by_one(home: &Path, wanted: &Wanted, output: &Path) -> Result<(), String> {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["mutants", "--in-place", "--no-shuffle", "--colors", "never"]).args(wanted.which());
-    command.arg("--output").arg(output);
-    // What goes to every call of cargo also says what is built: no test program that does not run.
-    let (cargo, programs) = wanted.words();
-    command.args(cargo.iter().map(|word| format!("--cargo-arg={word}")));
-    command.arg("--").args(programs).current_dir(home.join("tree")).env("CARGO_TARGET_DIR", home.join("build"));
-    // One crate is built again and again.
-    command.env("CARGO_INCREMENTAL", "1");
-    // 0: every change was noticed; 2: some were not; 3: with some the tests hung
-    let status = command.status().map_err(|error| format!("cargo mutants: {error}"))?;
-    if !status.code().is_some_and(|code| [0, 2, 3].contains(&code)) {
-        return Err(format!("cargo mutants: {status}\n   hint: see {}", output.display()));
+/// A score is not of some of the changes.
+fn all_run(not_run: &[String]) -> Result<(), String> {
+    if not_run.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    Err(format!(
+        "{} changes were not tried, since no test failed or passed:\n   {}",
+        not_run.len(),
+        not_run.join("\n   ")
+    ))
 }
 
 /// Reads the lists.

@@ -1,26 +1,19 @@
-//! The test programs: building them, and running them until one fails.
+//! The test programs, and how they are built.
 
 use std::{
     env,
-    io::{BufRead, BufReader},
     ops::Range,
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::mpsc,
-    thread,
-    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use super::switch::VARIABLE;
-
 /// A test program, and the folder in which cargo would start it.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    program: PathBuf,
-    folder: PathBuf,
+    pub(super) program: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 /// What the compiler does not accept: an error with the bytes of the files that it is about, those it is mainly about first.
@@ -107,65 +100,9 @@ fn collect(message: &Value, primary: bool, places: &mut Vec<(String, Range<usize
     }
 }
 
-/// How the tests ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    Passed,
-    Failed,
-    /// Not in the time they have.
-    Hung,
-}
-
-/// Runs the programs one after the other until one of them fails, with the change of this number.
-pub(super) fn run(programs: &[Program], names: &[String], change: Option<usize>, time: Duration) -> Ended {
-    let end = Instant::now() + time;
-    for program in programs {
-        let ended = run_one(program, names, change, end.saturating_duration_since(Instant::now()));
-        if ended != Ended::Passed {
-            return ended;
-        }
-    }
-    Ended::Passed
-}
-
-fn run_one(program: &Program, names: &[String], change: Option<usize>, time: Duration) -> Ended {
-    let mut command = Command::new(&program.program);
-    // Two changes are tried at a time, each in one thread.
-    command.args(names).current_dir(&program.folder).env("RUST_TEST_THREADS", "1").process_group(0);
-    // Kernels without optimization that choose between changes have variables by the hundred, each with a place of its own.
-    command.env("RUST_MIN_STACK", (64 << 20).to_string());
-    command.env("CARGO_MANIFEST_DIR", &program.folder).stdin(Stdio::null()).stderr(Stdio::null());
-    match change {
-        Some(number) => command.env(VARIABLE, number.to_string()),
-        None => command.env_remove(VARIABLE),
-    };
-    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else { return Ended::Failed };
-    let (said, hear) = mpsc::channel();
-    let output = child.stdout.take();
-    thread::spawn(move || {
-        // The first test that fails is enough; the end of the output means that the program ended, or will.
-        let mut lines = output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')).map_while(Result::ok);
-        let failed = lines.any(|line| line.starts_with(b"test ") && line.ends_with(b" FAILED"));
-        let _ = said.send(failed);
-    });
-    let heard = hear.recv_timeout(time);
-    if heard != Ok(false) {
-        // With the programs that it started
-        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).stderr(Stdio::null()).status();
-    }
-    let status = child.wait();
-    match heard {
-        Err(_) => Ended::Hung,
-        Ok(false) if status.is_ok_and(|status| status.success()) => Ended::Passed,
-        Ok(_) => Ended::Failed,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{path::PathBuf, time::Duration};
-
-    use super::{Ended, Program, VARIABLE, run, split};
+    use super::split;
 
     #[test]
     fn names_of_tests_are_not_words_of_cargo() {
@@ -174,20 +111,5 @@ mod tests {
             split(&words),
             (["--lib", "--test", "raw"].map(str::to_owned).to_vec(), vec!["replay".into(), "ring".into()])
         );
-    }
-
-    /// What a shell makes of the change's number.
-    fn ended(script: &str, seconds: u64) -> Ended {
-        let shell = Program { program: PathBuf::from("/bin/sh"), folder: PathBuf::from("/") };
-        let script = script.replace("NUMBER", &format!("${VARIABLE}"));
-        run(&[shell.clone(), shell], &["-c".to_owned(), script], Some(7), Duration::from_secs(seconds))
-    }
-
-    #[test]
-    fn the_end_of_tests_is_known() {
-        assert_eq!(ended("test NUMBER = 7", 60), Ended::Passed);
-        assert_eq!(ended("test NUMBER = 8", 60), Ended::Failed);
-        assert_eq!(ended("echo 'test a ... ok'; echo 'test b ... FAILED'; sleep 600", 60), Ended::Failed, "at once");
-        assert_eq!(ended("sleep 600 & sleep 600", 1), Ended::Hung, "with all that it started");
     }
 }

@@ -19,7 +19,8 @@ use std::{
 use super::{
     changes::{Change, list},
     places::{Place, places},
-    programs::{Built, Ended, Fault, Program, build, run, split},
+    programs::{Built, Fault, Program, build, split},
+    run::{Ended, run},
     switch::{MODULE, switch},
 };
 
@@ -29,6 +30,12 @@ const AT_A_TIME: usize = 2;
 /// Which bytes of a text serve which changes.
 type Parts = Vec<(Range<usize>, Vec<usize>)>;
 
+/// The time in which tests without a change end.
+const LONG: Duration = Duration::from_secs(3600);
+
+const NONE_BUILT: &str = "no test program was built";
+const NONE_RUNS: &str = "no test runs: the names of tests select none";
+
 /// What became of each change, by the names of cargo-mutants' own lists.
 #[derive(Default)]
 pub(super) struct Outcome {
@@ -36,19 +43,29 @@ pub(super) struct Outcome {
     pub(super) timeout: Vec<String>,
     pub(super) unviable: Vec<String>,
     pub(super) missed: Vec<String>,
+    /// With the reasons.
+    pub(super) not_run: Vec<String>,
 }
 
 impl Outcome {
     fn note(&mut self, name: &str, ended: Ended) {
-        let list = match ended {
-            Ended::Passed => &mut self.missed,
-            Ended::Failed => &mut self.caught,
-            Ended::Hung => &mut self.timeout,
-        };
-        list.push(name.to_owned());
-        if ended == Ended::Passed {
-            println!("   not noticed: {name}");
+        match ended {
+            Ended::Passed(_) => {
+                println!("   not noticed: {name}");
+                self.missed.push(name.to_owned());
+            }
+            Ended::Failed => self.caught.push(name.to_owned()),
+            Ended::Hung => self.timeout.push(name.to_owned()),
+            Ended::NotRun(why) => self.not_run.push(format!("{name}: {why}")),
         }
+    }
+}
+
+/// What hung did so because of its change only if the tests, in the same place at the same time, end without it in half the time.
+fn if_it_hangs(ended: Ended, unchanged: impl FnOnce() -> Result<usize, String>) -> Ended {
+    match ended {
+        Ended::Hung => unchanged().map_or_else(|why| Ended::NotRun(format!("it hangs, and {why}")), |_| Ended::Hung),
+        other => other,
     }
 }
 
@@ -93,13 +110,16 @@ impl Bench {
         let (places, mut alone) = self.places()?;
         let outcome = Mutex::new(Outcome::default());
         let (programs, order) = self.all(places, &mut alone)?;
-        let (start, mut timed) = (Instant::now(), Vec::new());
+        // No change has this number.
+        let none = Some(order.len());
+        let (start, mut timed, mut tests) = (Instant::now(), Vec::new(), 0);
         for program in programs {
             let start = Instant::now();
-            if run(slice::from_ref(&program), &self.tests, None, Duration::from_secs(3600)) != Ended::Passed {
-                return Err(format!("the tests fail without a change: {program:?}"));
-            }
+            tests += self.unchanged(slice::from_ref(&program), none, AT_A_TIME, LONG)?;
             timed.push((start.elapsed(), program));
+        }
+        if tests == 0 {
+            return Err(NONE_RUNS.into());
         }
         // What takes little time first: often it notices already.
         timed.sort_by_key(|(time, _)| *time);
@@ -115,26 +135,74 @@ impl Bench {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(index) = order.get(number) else { break };
                         let ended = run(&programs, &self.tests, Some(number), time);
+                        let ended = if_it_hangs(ended, || self.unchanged(&programs, none, 1, time / 2));
                         let mut outcome = outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                         outcome.note(&self.changes[*index].name, ended);
                     }
                 });
             }
         });
+        // What fails since, as on a full disk, has nothing to do with changes.
+        self.unchanged(&programs, none, 1, LONG)?;
         let mut outcome = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         // What is built alone can take hours: who stops it has this figure.
         let (noticed, hung, not) = (outcome.caught.len(), outcome.timeout.len(), outcome.missed.len());
         println!("   in one program: {noticed} noticed, {hung} noticed because the tests hang, {not} not");
+        if !alone.is_empty() {
+            // These programs have no choices in them.
+            self.plain(time / 2)?;
+        }
         for index in alone {
             let change = &self.changes[index];
             self.write(&BTreeMap::from([(&change.file, change.alone(&self.originals[&change.file]))]))?;
             match build(&self.tree, &self.target, &self.cargo)? {
                 Built::Faults(_) => outcome.unviable.push(change.name.clone()),
-                Built::Programs(programs) => outcome.note(&change.name, run(&programs, &self.tests, None, time)),
+                Built::Programs(programs) if programs.is_empty() => return Err(NONE_BUILT.into()),
+                Built::Programs(programs) => {
+                    let ended = run(&programs, &self.tests, None, time);
+                    outcome.note(&change.name, if_it_hangs(ended, || self.plain(time / 2)));
+                }
             }
         }
         self.write(&BTreeMap::new())?;
         Ok(outcome)
+    }
+
+    /// Runs programs that make no change, several times at once; how many tests passed in one of them.
+    fn unchanged(
+        &self,
+        programs: &[Program],
+        number: Option<usize>,
+        at_once: usize,
+        time: Duration,
+    ) -> Result<usize, String> {
+        let ended = thread::scope(|scope| {
+            let run = || run(programs, &self.tests, number, time);
+            let runs: Vec<_> = (0..at_once).map(|_| scope.spawn(run)).collect();
+            runs.into_iter().map(|run| run.join().unwrap_or(Ended::Failed)).collect::<Vec<_>>()
+        });
+        let mut passed = Err("nothing was run".to_owned());
+        for ended in ended {
+            match ended {
+                Ended::Passed(tests) => passed = Ok(tests),
+                other => {
+                    return Err(format!("without a change not all tests pass in {time:?}: {other:?}: {programs:?}"));
+                }
+            }
+        }
+        passed
+    }
+
+    /// Builds the sources as they are, and runs them.
+    fn plain(&self, time: Duration) -> Result<usize, String> {
+        self.write(&BTreeMap::new())?;
+        match build(&self.tree, &self.target, &self.cargo)? {
+            Built::Faults(_) => Err("the sources without a change do not compile".into()),
+            Built::Programs(programs) => match self.unchanged(&programs, None, 1, time)? {
+                0 => Err(NONE_RUNS.into()),
+                tests => Ok(tests),
+            },
+        }
     }
 
     /// Where changes can be chosen, and which cannot.
@@ -185,7 +253,7 @@ impl Bench {
             }
             self.write(&texts)?;
             let faults = match build(&self.tree, &self.target, &self.cargo)? {
-                Built::Programs(programs) if programs.is_empty() => return Err("no test program was built".into()),
+                Built::Programs(programs) if programs.is_empty() => return Err(NONE_BUILT.into()),
                 Built::Programs(programs) => return Ok((programs, order)),
                 Built::Faults(faults) => faults,
             };
@@ -227,3 +295,7 @@ impl Bench {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "together_tests.rs"]
+mod tests;
