@@ -6,7 +6,7 @@
 //! because the victim's line has thrown one of them out. Neither plaintexts nor the tables' place are needed.
 
 use sealwright::{Block, Isa, raw};
-use sealwright_measure::random::Random;
+use sealwright_measure::{interval::median, random::Random};
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
@@ -156,7 +156,8 @@ fn sampled(cache: &Cache, encrypt: &mut dyn FnMut(&mut Block)) -> impl FnMut() -
 /// Takes samples until the key is found, or there are `most`.
 fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost: &mut Cost) -> (bool, String) {
     let first: Vec<[f32; SETS]> = (0..401).map(|_| sample().1).collect();
-    let mut sums = Sums::new(core::array::from_fn(|set| median(first.iter().map(|times| times[set]).collect())));
+    let of_set = |set| first.iter().map(|times| f64::from(times[set])).collect::<Vec<_>>();
+    let mut sums = Sums::new(core::array::from_fn(|set| median(&of_set(set)).unwrap_or_default() as f32));
     (cost.step, cost.memory) = ("reads of a set", size_of::<[[f32; SETS]; 4096]>() as u64);
     let (mut next, mut known) = (FIRST, 0);
     cost.point(0.0, 0.0);
@@ -177,11 +178,6 @@ fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost
         }
     }
     (false, format!("{known} of 128 bits of the likeliest key's last round are right, as by chance"))
-}
-
-fn median(mut numbers: Vec<f32>) -> f32 {
-    numbers.sort_unstable_by(f32::total_cmp);
-    numbers[numbers.len() / 2]
 }
 
 /// Bits of the last round key in bytes that are right.
