@@ -334,7 +334,8 @@ mod tests {
         for (name, by) in [("A", 1), ("B", 2), ("C", 3)] {
             (0..40).for_each(|_| layers.push(signed(name, &issuers[by])));
         }
-        let chain = |leaf: &CertificateDer<'static>, between: usize| [slice::from_ref(leaf), &layers[..between]].concat();
+        let chain =
+            |leaf: &CertificateDer<'static>, between: usize| [slice::from_ref(leaf), &layers[..between]].concat();
         assert!(tls.is_valid(&chain(&alice, 0)) && tls.is_valid(&chain(&alice, 6)));
         assert!(!tls.is_valid(&chain(&alice, 7)), "it would be valid, but for its length");
         let mut long = alice.to_vec();
