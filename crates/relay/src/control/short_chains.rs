@@ -26,6 +26,33 @@ fn check(leaf: &CertificateDer<'_>, between: &[CertificateDer<'_>]) -> Result<()
     if short { Ok(()) } else { Err(CertificateError::UnknownIssuer.into()) }
 }
 
+/// What both kinds of verifier have in the same words: signatures are the inner one's to verify.
+macro_rules! inner_verifies_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            leaf: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            self.0.verify_tls12_signature(message, leaf, signed)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            leaf: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            self.0.verify_tls13_signature(message, leaf, signed)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.0.supported_verify_schemes()
+        }
+    };
+}
+
 impl ClientCertVerifier for ShortChains<dyn ClientCertVerifier> {
     fn offer_client_auth(&self) -> bool {
         self.0.offer_client_auth()
@@ -49,27 +76,7 @@ impl ClientCertVerifier for ShortChains<dyn ClientCertVerifier> {
         self.0.verify_client_cert(leaf, between, now)
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        leaf: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, leaf, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        leaf: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, leaf, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
+    inner_verifies_signatures!();
 }
 
 impl<V: ServerCertVerifier> ServerCertVerifier for ShortChains<V> {
@@ -85,27 +92,7 @@ impl<V: ServerCertVerifier> ServerCertVerifier for ShortChains<V> {
         self.0.verify_server_cert(leaf, between, name, ocsp, now)
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        leaf: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, leaf, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        leaf: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, leaf, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
+    inner_verifies_signatures!();
 
     fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
         self.0.root_hint_subjects()

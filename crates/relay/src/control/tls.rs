@@ -271,6 +271,7 @@ mod tests {
     use std::slice;
 
     use super::*;
+    use crate::control::fuzz::trial_files;
 
     /// With its line ends lost, as in a variable of a shell, or a part of it gone.
     #[test]
@@ -315,10 +316,9 @@ mod tests {
         use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, Issuer, KeyPair};
         let folder = tempfile::tempdir().unwrap();
         crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
-        let file = |name: &str| folder.path().join("trial").join(name);
-        let [authority, certificate, key] = ["authority.pem", "relay.pem", "relay.key"].map(file);
-        let tls = TlsFiles { authority, certificate, key, crl: None }.server().unwrap();
-        let alice = CertificateDer::from_pem_file(file("alice.pem")).unwrap();
+        let files = |name: &str| trial_files(&folder.path().join("trial"), name);
+        let tls = files("relay").server().unwrap();
+        let alice = CertificateDer::from_pem_file(files("alice").certificate).unwrap();
         let named = |name: &str| {
             let mut params = CertificateParams::new(Vec::new()).unwrap();
             params.distinguished_name.push(DnType::CommonName, name);

@@ -157,7 +157,8 @@ mod tests {
     use super::*;
     use crate::{
         control::{
-            ControlServer, ControlStats, Limits, Names, OpenLimits, Rate, Shared, certificates::Chain, tls::TlsFiles,
+            ControlServer, ControlStats, Limits, Names, OpenLimits, Rate, Shared, certificates::Chain,
+            fuzz::trial_files,
         },
         data::{Relay, Settings},
         log::Log,
@@ -169,15 +170,13 @@ mod tests {
     fn nobody_waits_while_certificates_are_verified() {
         let folder = tempfile::tempdir().unwrap();
         crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
-        let file = |name: &str| folder.path().join("trial").join(name);
-        let [authority, certificate, key] = ["authority.pem", "relay.pem", "relay.key"].map(file);
         let ((verifying, verified), (go_on, may)) = (channel(), sync_channel::<()>(0));
         let (verifying, may) = (Mutex::new(verifying), Mutex::new(may));
         let before = move || {
             let _ = verifying.lock().unwrap().send(());
             let _ = may.lock().unwrap().recv();
         };
-        let tls = TlsFiles { authority, certificate, key, crl: None }.server().unwrap().with_before(before);
+        let tls = trial_files(&folder.path().join("trial"), "relay").server().unwrap().with_before(before);
         let any = "127.0.0.1:0".parse().unwrap();
         let sessions =
             sealwright_session::table(sealwright_session::Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();

@@ -17,7 +17,10 @@ use rustls::pki_types::{
     pem::{self, PemObject},
 };
 
-use super::super::tls::{ServerTls, TlsError, TlsFiles, dns_names, is_name, names};
+use super::{
+    super::tls::{ServerTls, TlsError, TlsFiles, dns_names, is_name, names},
+    trial_files,
+};
 use crate::serve::init::authority_params;
 
 /// Writes `authority.crl` into a folder that [`init`](crate::serve::init) made: the certificates of `revoked` are not valid any more.
@@ -83,12 +86,7 @@ impl FilesFuzz {
     /// With two folders as `serve --init` makes them: the relay's, with alice, bob and `authority.crl`, which has bob, and another
     /// one with alice.
     pub fn new(ours: &Path, theirs: &Path) -> FilesFuzz {
-        let files = TlsFiles {
-            authority: ours.join("authority.pem"),
-            certificate: ours.join("relay.pem"),
-            key: ours.join("relay.key"),
-            crl: Some(ours.join("authority.crl")),
-        };
+        let files = TlsFiles { crl: Some(ours.join("authority.crl")), ..trial_files(ours, "relay") };
         let crl = CertificateRevocationListDer::from_pem_file(ours.join("authority.crl")).expect("a list");
         let key = PrivateKeyDer::from_pem_file(&files.key).expect("a key");
         let der = [

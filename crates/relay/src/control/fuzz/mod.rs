@@ -64,14 +64,17 @@ const NAMES: [&str; 16] = [
     "\u{e9}\n\".load.test",
 ];
 
+/// The files of one name in a folder that `serve --init` made.
+pub(super) fn trial_files(folder: &Path, name: &str) -> TlsFiles {
+    let file = |ending: &str| folder.join(format!("{name}.{ending}"));
+    TlsFiles { authority: folder.join("authority.pem"), certificate: file("pem"), key: file("key"), crl: None }
+}
+
 impl ControlFuzz {
     /// With two folders as `serve --init` makes them: the relay's, with alice, bob, eve and `*.load.test`, and another one with alice.
     pub fn new(ours: &Path, theirs: &Path) -> ControlFuzz {
-        let files = |folder: &Path, name: &str| {
-            let file = |ending: &str| folder.join(format!("{name}.{ending}"));
-            let authority = ours.join("authority.pem");
-            TlsFiles { authority, certificate: file("pem"), key: file("key"), crl: None }
-        };
+        let files =
+            |folder: &Path, name: &str| TlsFiles { authority: ours.join("authority.pem"), ..trial_files(folder, name) };
         let clients = [(ours, "alice"), (ours, "load.test"), (ours, "eve"), (theirs, "alice"), (ours, "bob")];
         let client = |(folder, name)| {
             let files = files(folder, name);
