@@ -31,6 +31,7 @@ results! {
     "ecp5-gcm-aes128-1-rom4-d6-k4.json",
     "ecp5-gcm-serpent-1-cut1-d6-k4.json",
     "ecp5-ocb-aes128-1-rom4-k4.json",
+    "ecp5-ocb-serpent-1-cut1-k4.json",
     "ecp5-shu-aes128-1-rom4.json",
     "ecp5u-cipher-serpent-1-cut1-k4.json",
     "regression.json",

@@ -17,7 +17,7 @@ const LINES: usize = 400;
 pub(crate) fn check(steps: &Steps) -> Checked {
     let mut files = Vec::new();
     for folder in ["crates", "xtask", "tests", "fuzz", "python"] {
-        collect(&steps.root().join(folder), &mut files);
+        collect(&steps.root().join(folder), &["rs", "py"], &mut files);
     }
     let (mut wrong, mut texts) = (Vec::new(), Vec::new());
     for path in &files {
@@ -37,15 +37,16 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     Checked::of(wrong, format!("{} files", files.len()))
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+/// The files below a folder with one of these endings, without what is built or hidden.
+pub(crate) fn collect(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if path.is_dir() {
-            if name != "target" && !name.starts_with('.') && name != "__pycache__" {
-                collect(&path, files);
+            if !["target", "build", "__pycache__"].contains(&name) && !name.starts_with('.') {
+                collect(&path, endings, files);
             }
-        } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "py") {
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|wanted| ending == *wanted)) {
             files.push(path);
         }
     }

@@ -23,6 +23,7 @@ mod lab;
 mod layers;
 mod levels;
 mod licence;
+mod links;
 mod loops;
 mod mutants;
 mod nginx;
@@ -64,6 +65,7 @@ cargo xtask COMMAND
   layers     no crate depends on a crate above it, and no product crate on the laboratory
   files      no file is too long; unsafe code and instruction sets are only where they are allowed, and docs/ASSURANCE.md
              says of each file why its unsafe code is sound
+  links      what a link of a document names within the repository is there
   examples   whatever a user of the libraries can name has an example that runs
   fuzz       the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a
              planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most
@@ -115,8 +117,8 @@ fn root() -> PathBuf {
 }
 
 /// The steps of `test`, in their order.
-const TEST: [&str; 23] = [
-    "fmt", "layers", "files", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
+const TEST: [&str; 24] = [
+    "fmt", "layers", "files", "links", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
     "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages", "mutants",
 ];
 
@@ -178,6 +180,7 @@ fn main() -> ExitCode {
             }
             "layers" => steps.check("layers", layers::check),
             "files" => steps.check("files", files::check),
+            "links" => steps.check("links", links::check),
             "examples" => steps.check("examples", examples::check),
             "circles" => steps.check("circles between modules", circles::check),
             "clippy" => {

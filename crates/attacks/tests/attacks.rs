@@ -4,6 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use sealwright_attacks::{ATTACKS, Size, by_name};
+use sealwright_transcripts::skipped;
 
 /// One test an attack, so that each is seen by itself.
 macro_rules! attacks {
@@ -12,6 +13,9 @@ macro_rules! attacks {
         fn $test() {
             let report = by_name($name).unwrap().run(Size::Small).unwrap();
             assert!(report.as_expected(), "{report:#?}");
+            if let Some(why) = report.not_here {
+                skipped(why);
+            }
         })*
 
         #[test]

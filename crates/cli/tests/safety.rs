@@ -240,7 +240,7 @@ fn a_passphrase_is_not_shown_after_a_stop() {
     // The inner shell has job control: it takes the terminal back when the job stops, and gives its echo back.
     let inner = "set -m; sealwright seal -p --cost 1MiB a; stty echo; fg";
     let script = format!(
-        "(sleep 1; printf '\\032'; sleep 1; printf 'tRuE-1\\n'; sleep 1; printf 'tRuE-1\\n'; sleep 2) | script -qec \"bash -c '{inner}'\" /dev/null"
+        "(for _ in $(seq 300); do grep -q Passphrase screen 2>/dev/null && break; sleep 0.1; done; printf '\\032'; sleep 1; printf 'tRuE-1\\n'; sleep 1; printf 'tRuE-1\\n'; sleep 2) | script -qefc \"bash -c '{inner}'\" screen"
     );
     let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
     let mut child = Command::new("sh")

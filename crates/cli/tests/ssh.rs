@@ -52,10 +52,10 @@ fn each_kind_of_key_opens_what_was_sealed_for_it_alone() {
 fn an_encrypted_key_asks_for_its_passphrase() {
     let sandbox = with_keys();
     sandbox.ok("seal a -R ed25519_encrypted.pub");
-    // `script` gives the program a terminal; the passphrase is typed on it.
+    // `script` gives the program a terminal; the passphrase is typed on it once it is asked for.
     let typed = |passphrase: &str| {
         let open = "sealwright open a.seal -i ed25519_encrypted -o b --force";
-        sandbox.sh(&format!("(sleep 1; echo '{passphrase}'; sleep 5) | script -qec '{open}' /dev/null"))
+        sandbox.sh(&format!("rm -f screen; (for _ in $(seq 300); do grep -qi passphrase screen 2>/dev/null && break; sleep 0.1; done; echo '{passphrase}'; sleep 5) | script -qefc '{open}' screen"))
     };
     let wrong = typed("wrong horse");
     assert_eq!(wrong.code, 4, "{}", String::from_utf8_lossy(&wrong.out));

@@ -127,9 +127,10 @@ fn progress_for_programs() {
     assert_eq!((last["bytes"].as_u64(), last["total_bytes"].as_u64()), (Some(101_000), Some(101_000)), "{last}");
 }
 
-/// Runs a line on a pseudo terminal, with `typed` typed into it.
+/// Runs a line on a pseudo terminal, with `typed` typed into it once it asks for a passphrase, or nothing.
 fn on_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> sealwright_transcripts::Finished {
-    let script = format!("(sleep 1; printf '{typed}'; sleep 2) | script -qec '{line}' /dev/null");
+    let asked = if typed.is_empty() { "sleep 1" } else { "for _ in $(seq 300); do grep -q Passphrase screen 2>/dev/null && break; sleep 0.1; done" };
+    let script = format!("rm -f screen; ({asked}; printf '{typed}'; sleep 2) | script -qefc '{line}' screen");
     let mut command = Command::new("sh");
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_sealwright")).parent().unwrap();
     command.env("PATH", format!("{}:{}", binary.display(), std::env::var("PATH").unwrap()));

@@ -58,7 +58,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Start the relay in this program
-    #[arg(long, required_unless_present = "at", conflicts_with = "at")]
+    #[arg(long, conflicts_with = "at")]
     local: bool,
     /// Load a relay that runs elsewhere, as the clients that this identity names, such as *.load.test
     #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
@@ -86,6 +86,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Measures and prints.
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
+    if !args.local && args.at.is_none() {
+        let hint = "--local starts one here, --at CLIENT.TOML names one elsewhere";
+        return Err(CommandError::usage("there is no relay to load").hint(hint));
+    }
     let mut workload = Workload {
         clients: args.clients,
         payload: args.payload.clone(),

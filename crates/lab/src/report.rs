@@ -62,16 +62,20 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
         }
         None => write(&options),
     };
-    print(&format!("{}\n", shown(&page.map_err(CommandError::failed)?)))?;
+    print(&format!("{}\n", shown(&page.map_err(failed)?)))?;
     Ok(Exit::Done)
+}
+
+fn failed(error: StudyError) -> CommandError {
+    match error {
+        StudyError::NoResults(_) => CommandError::failed(error).hint("sealwright-lab study all --quick makes results"),
+        _ => CommandError::failed(error),
+    }
 }
 
 /// Prints what was computed again and what differs.
 fn check(folder: &Path) -> Result<Exit, CommandError> {
-    let checked = check::folder(folder).map_err(|error| match error {
-        StudyError::NoResults(_) => CommandError::failed(error).hint("sealwright-lab study all --quick makes results"),
-        _ => CommandError::failed(error),
-    })?;
+    let checked = check::folder(folder).map_err(failed)?;
     let mut differences = Vec::new();
     for Checked { study, claims, verdicts, differences: found } in checked {
         print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;

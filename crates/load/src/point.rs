@@ -108,7 +108,7 @@ mod tests {
                 let free = point(spec, 40, 1000, 4, 4, 0.3).unwrap().wall_ns_per_frame.median;
                 assert!(free < outcome.wall_ns_per_frame.median, "the thread of the test is outside: {free}");
             }
-            Err(why @ (LinkError::Namespace(_) | LinkError::Program(..))) => eprintln!("skipped: {why}"),
+            Err(why @ (LinkError::Namespace(_) | LinkError::Program(..))) => sealwright_transcripts::skipped(why),
         }
     }
 }

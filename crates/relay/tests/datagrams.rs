@@ -40,11 +40,11 @@ struct Done {
     longest: AtomicUsize,
 }
 
-/// Passes datagrams on from one socket, a hundredth not at all and a twentieth late, until nothing comes for two seconds.
+/// Passes datagrams on from one socket, a hundredth not at all and a twentieth late, until nothing comes for two minutes.
 fn pass(from: &UdpSocket, done: &Done, mut to: impl FnMut(&[u8], SocketAddr)) {
     from.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
     let (mut buffer, mut late, mut number, mut quiet) = ([0; 65_536], Vec::<(usize, Vec<u8>, SocketAddr)>::new(), 0, 0);
-    while quiet < 400 {
+    while quiet < 24_000 {
         match from.recv_from(&mut buffer) {
             Ok((length, sender)) => {
                 (number, quiet) = (number + 1, 0);

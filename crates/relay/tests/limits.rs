@@ -179,7 +179,7 @@ fn queues_share_their_memory_and_none_takes_it_all() {
 
 #[test]
 fn who_never_proves_itself_is_sent_away() {
-    let relay = relay(2, 2, Settings { first_frame: Duration::from_millis(150), ..Settings::default() });
+    let relay = relay(2, 2, Settings { first_frame: Duration::from_secs(2), ..Settings::default() });
     let mut honest = Client::new(&relay, 0);
     let mut silent = Client::stranger(&relay, 1);
     let mut babbling = Client::stranger(&relay, 1);

@@ -16,7 +16,7 @@ use std::{
     io::{Cursor, Read, Write},
     net::TcpStream,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use eavesdropper::Eavesdropper;
@@ -27,6 +27,10 @@ use sealwright_relay::{
     client::{ClientError, Session},
     serve::{Config, Server},
 };
+use sealwright_transcripts::skipped;
+
+/// Nodes that hear nothing for so long have lost each other.
+const SILENCE: Duration = Duration::from_secs(3);
 
 #[test]
 fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
@@ -133,12 +137,14 @@ fn a_node_with_another_secret_is_not_heard() {
     until("refusals at node 3", || {
         !mesh.metrics(3).contains("sealwright_mesh_messages_total{outcome=\"refused\"} 0\n")
     });
+    // Longer than two nodes of one secret take
+    std::thread::sleep(Duration::from_secs(2));
     assert!(mesh.metrics(3).contains("sealwright_mesh_nodes 0\n"), "it meets nobody");
     let bob = mesh.identity("bob", &[1]).open(&[]).unwrap().address;
     let stranger = mesh.identity("bob", &[3]).open(&[]).unwrap().address;
     until("refusals", || !mesh.metrics(1).contains("sealwright_mesh_messages_total{outcome=\"refused\"} 0\n"));
     until("news", || mesh.identity("alice", &[2]).find(&["bob"]).unwrap() == [Some(bob)]);
-    assert_ne!(bob, stranger);
+    assert_eq!(mesh.identity("alice", &[3]).find(&["bob"]).unwrap(), [Some(stranger)]);
     assert_eq!(mesh.identity("alice", &[1]).find(&["bob"]).unwrap(), [Some(bob)]);
 }
 
@@ -167,7 +173,7 @@ fn forged_and_repeated_messages_change_nothing() {
     let heard = eavesdropper.listen(Duration::from_secs(2));
     assert!(heard.len() > 12, "hellos and heartbeats of three nodes");
     assert!(!heard.iter().any(|(_, message)| message.windows(3).any(|three| three == b"bob")), "names are sealed");
-    let lines = mesh.log.bytes().len();
+    let (lines, start) = (mesh.log.bytes().len(), Instant::now());
     for round in 0..50u8 {
         // The review's message that cut a node off, forged hellos, and everything that was heard
         eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 16]].concat());
@@ -189,6 +195,10 @@ fn forged_and_repeated_messages_change_nothing() {
     until("refusals", || refused(1) >= 150);
     for node in 1..=3 {
         assert!(mesh.metrics(node).contains("sealwright_mesh_nodes 2\n"));
+    }
+    if start.elapsed() > SILENCE {
+        skipped("the machine was so busy that nodes may have lost each other");
+        return;
     }
     let log = String::from_utf8(mesh.log.bytes()[lines..].to_vec()).unwrap();
     assert!(!log.contains("node-met") && !log.contains("node-lost") && !log.contains("moved"), "{log}");

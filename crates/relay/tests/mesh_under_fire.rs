@@ -158,10 +158,11 @@ fn lasting(
     (ends.iter().map(|end| end.sink.length()).sum(), again)
 }
 
-/// Kills the victim and starts it again, at any time. Returns how often.
+/// Kills the victim and starts it again, at any time, once clients of streams are there. Returns how often.
 fn kills(nodes: &Processes, over: &AtomicBool) -> u64 {
     let (mut random, mut kills) = (Random::new(11), 0);
-    while !over.load(Ordering::Relaxed) {
+    until("clients at the victim", || nodes.metrics(VICTIM).is_some_and(|victim| victim.of("sessions") >= 5));
+    while kills < 2 || !over.load(Ordering::Relaxed) {
         pause(&mut random, 300, 2500);
         nodes.kill(VICTIM);
         kills += 1;
@@ -175,7 +176,7 @@ fn kills(nodes: &Processes, over: &AtomicBool) -> u64 {
 fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64> {
     let (mut random, mut done) = (Random::new(12), BTreeMap::new());
     for turn in 0.. {
-        if over.load(Ordering::Relaxed) {
+        if done.len() == 3 && over.load(Ordering::Relaxed) {
             break;
         }
         pause(&mut random, 100, 1000);

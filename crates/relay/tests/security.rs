@@ -92,7 +92,7 @@ fn a_stream_never_reaches_the_client_that_takes_over_a_number() {
     std::thread::scope(|scope| {
         let secret = vec![0x5a; 10_000_000];
         let sender = scope.spawn(|| run(&alice, "bob", secret, Shared::default(), 6));
-        let receiver = scope.spawn(|| run(&bob, "alice", Vec::new(), at_bob.clone(), 3));
+        let receiver = scope.spawn(|| run(&bob, "alice", Vec::new(), at_bob.clone(), 30));
         until("some bytes", || at_bob.0.lock().unwrap().len() > 100_000);
         edit(directory.path(), |text| text.replace("\"bob\"", "\"dave\""));
         server.reload(&config(directory.path())).unwrap();

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_measure::state::Ticks;
+use sealwright_measure::{Store, state::Ticks};
 
 use crate::{
     attacks, bench,
@@ -47,6 +47,8 @@ pub struct Ran {
 /// When no study has this name, when it fails, or when results or page cannot be written.
 pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
     let (mut results, mut bench, mut attacks) = (Vec::new(), None, None);
+    // What cannot be kept is not measured.
+    Store::open(&options.results).map_err(StudyError::io(options.results.display().to_string()))?;
     if name == BENCH {
         let lasts = bench_lasts(options.quick);
         bench = Some(measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?);

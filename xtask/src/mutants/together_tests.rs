@@ -23,7 +23,7 @@ mod tests {
     fn not_beside_itself() {
         let path = std::env::current_dir().unwrap().join("taken");
         std::fs::File::create_new(&path).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(std::time::Duration::from_secs(3));
         std::fs::remove_file(path).unwrap();
     }
 }

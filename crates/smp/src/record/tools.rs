@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_recorder_compiles_once_for_each_interface() {
         if on_path("cc").is_none() {
-            eprintln!("skipped: there is no C compiler");
+            sealwright_transcripts::skipped("there is no C compiler");
             return;
         }
         let cache = tempfile::tempdir().unwrap();

@@ -44,6 +44,9 @@ pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
     let results: Vec<Results> = loaded.collect::<Result<_, _>>()?;
     let data = beside(&options.results, &options.report);
     let (bench, attacks) = (load_bench(&options.results)?, load_attacks(&options.results)?);
+    if results.is_empty() && bench.is_none() && attacks.is_none() {
+        return Err(StudyError::NoResults(options.results.clone()));
+    }
     let page = html(&results, bench.as_ref(), attacks.as_ref(), data.as_deref())?;
     put(&options.report, "index.html", &page)
 }

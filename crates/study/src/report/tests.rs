@@ -251,11 +251,14 @@ fn results_come_back_from_disk_and_make_the_same_page() {
 }
 
 #[test]
-fn a_page_without_any_results_says_so() {
+fn without_any_results_there_is_no_page() {
     let folder = tempfile::tempdir().unwrap();
     let options =
         Options { results: folder.path().join("none"), report: folder.path().join("p"), ..Options::default() };
-    assert!(fs::read_to_string(write(&options).unwrap()).unwrap().contains("No study has run yet"));
+    assert!(matches!(write(&options), Err(StudyError::NoResults(folder)) if folder == options.results));
+    assert!(!options.report.exists());
+    // With measurements that belong to no study, the page says so.
+    assert!(html(&[], None, None, None).unwrap().contains("No study has run yet"));
 }
 
 #[test]

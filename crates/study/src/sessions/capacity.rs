@@ -349,6 +349,8 @@ fn search(step: u64, mut trial: impl FnMut(u64) -> io::Result<Option<Ended>>) ->
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use sealwright_transcripts::skipped;
+
     use super::*;
     use crate::sessions::memory;
 
@@ -378,7 +380,7 @@ mod tests {
         match server.stable(&trial, 100) {
             // On a busy machine even clients that fit may come out slow, but never by paging.
             Ok(why) => assert!(matches!(why, None | Some(Ended::Encryption)), "{why:?}"),
-            Err(error) => eprintln!("skipped: no direct access in {}: {error}", folder.path().display()),
+            Err(error) => skipped(format_args!("no direct access in {}: {error}", folder.path().display())),
         }
     }
 }

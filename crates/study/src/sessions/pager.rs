@@ -191,6 +191,7 @@ impl State {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use sealwright_measure::random::Random;
+    use sealwright_transcripts::skipped;
 
     use super::*;
 
@@ -201,7 +202,7 @@ mod tests {
             let pager = match Pager::new(folder.path(), records, record, frames) {
                 Ok(pager) => pager,
                 Err(error) => {
-                    eprintln!("skipped: no direct access in {}: {error}", folder.path().display());
+                    skipped(format_args!("no direct access in {}: {error}", folder.path().display()));
                     return;
                 }
             };
@@ -223,7 +224,7 @@ mod tests {
         let pager = match Pager::new(folder.path(), 60, 700, 4) {
             Ok(pager) => pager,
             Err(error) => {
-                eprintln!("skipped: no direct access in {}: {error}", folder.path().display());
+                skipped(format_args!("no direct access in {}: {error}", folder.path().display()));
                 return;
             }
         };

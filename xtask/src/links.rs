@@ -1,0 +1,127 @@
+//! Links between documents: what a link names within the repository is there, and so is the heading behind a `#`.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{
+    files::collect,
+    steps::{Checked, Steps},
+};
+
+pub(crate) fn check(steps: &Steps) -> Checked {
+    let mut pages = Vec::new();
+    collect(steps.root(), &["md"], &mut pages);
+    let (mut wrong, mut count, mut headings) = (Vec::new(), 0, HashMap::new());
+    // What a symbolic link copies is looked at where it is.
+    for path in pages.iter().filter(|path| !path.is_symlink()) {
+        let name = path.strip_prefix(steps.root()).unwrap_or(path).display();
+        match fs::read_to_string(path) {
+            Ok(text) => {
+                for (line, target) in links(&text) {
+                    count += 1;
+                    let said = broken(path, &target, &mut headings);
+                    wrong.extend(said.map(|what| format!("{name}:{line}: {target}: {what}")));
+                }
+            }
+            Err(error) => wrong.push(format!("{name}: {error}")),
+        }
+    }
+    Checked::of(wrong, format!("{count} links in {} documents", pages.len()))
+}
+
+/// What is wrong with a link to `target` in the file `from`.
+fn broken(from: &Path, target: &str, headings: &mut HashMap<PathBuf, Vec<String>>) -> Option<&'static str> {
+    let (file, anchor) = target.split_once('#').map_or((target, None), |(file, anchor)| (file, Some(anchor)));
+    let path = if file.is_empty() { from.to_owned() } else { plain(&from.parent()?.join(file)) };
+    if !path.exists() {
+        return Some("there is no such file");
+    }
+    let anchor = anchor.filter(|_| path.extension().is_some_and(|ending| ending == "md"))?;
+    let known = headings.entry(path.clone()).or_insert_with(|| {
+        fs::read_to_string(&path).map_or_else(|_| Vec::new(), |text| anchors(&text))
+    });
+    (!known.iter().any(|known| known == anchor)).then_some("there is no such heading")
+}
+
+/// A path without `..`, as a reader of the page follows it: symbolic links play no part.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The lines outside of blocks of code, with their numbers.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fence = false;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let edge = line.trim_start().starts_with("```");
+        fence ^= edge;
+        !fence && !edge
+    })
+}
+
+/// The targets of links that lead into the repository, with their lines.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in prose(text) {
+        // Between backquotes stands code.
+        let words: String = line.split('`').step_by(2).collect::<Vec<_>>().join("x");
+        for rest in words.split("](").skip(1) {
+            let target = rest.split([')', ' ']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !target.starts_with("mailto:") {
+                found.push((number, target.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// The anchors of a page's headings: small letters, digits and `-`, as GitHub makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let heads = prose(text).filter(|(_, line)| line.starts_with('#'));
+    let mut made: Vec<String> = Vec::new();
+    for (_, line) in heads {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+        let before = made.iter().filter(|other| **other == anchor).count();
+        made.push(if before == 0 { anchor } else { format!("{anchor}-{before}") });
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_headings_that_are_not_there_are_told() {
+        let folder = std::env::temp_dir().join(format!("sealwright-links-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (page, other) = (folder.join("page.md"), folder.join("other.md"));
+        let text = "# A page\n## `seal`, and open\n[x](other.md), [`a](b`)](other.md#twice-1) [web](https://a/b) `[c](d)`\n\
+                    ```\n[in](code)\n# no heading\n```\n[gone](gone.md) [here](#seal-and-open)\n";
+        fs::write(&page, text).expect("a page");
+        fs::write(&other, "# Twice\n# Twice\n").expect("another");
+        let found = links(text);
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 3, 8, 8]);
+        let mut headings = HashMap::new();
+        let said: Vec<_> = found.iter().map(|(_, target)| broken(&page, target, &mut headings)).collect();
+        assert_eq!(said, [None, None, Some("there is no such file"), None]);
+        for missing in ["#no-heading", "other.md#twice-2"] {
+            assert_eq!(broken(&page, missing, &mut headings), Some("there is no such heading"));
+        }
+        fs::remove_dir_all(folder).expect("it was made here");
+    }
+}
