@@ -60,6 +60,18 @@ module sealwright_axil
   localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
   localparam logic [7:0] KeyWords = Cipher == 32'(Aes128) ? 8'h0f : 8'hff;  // that a key has
 
+  // As sealwright_axis has it: what PARAMETERS and LIMITS say would be cut off to fit.
+  `SEALWRIGHT_REQUIRE(gen_bad_mode, Mode <= 32'(ModeOcb), "Mode must be 0 (GCM) or 1 (OCB)")
+  `SEALWRIGHT_REQUIRE(gen_bad_cipher, Cipher <= 32'(Serpent256),
+      "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)")
+  `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 1 || Lanes == 2 || Lanes == 4,
+      "Lanes must be 1, 2 or 4")
+  `SEALWRIGHT_REQUIRE(gen_bad_tag, Mode == 32'(ModeOcb) || Tag == 4 || Tag == 8
+      || (Tag >= 12 && Tag <= 16), "Tag must be 4, 8 or 12 to 16 bytes in GCM")
+  `SEALWRIGHT_REQUIRE(gen_bad_ocb_tag, Mode != 32'(ModeOcb) || Tag == 8 || Tag == 12 || Tag == 16,
+      "Tag must be 8, 12 or 16 bytes in OCB")
+  `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
+  `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
   `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
       "Slots must be a power of two up to 256")
 

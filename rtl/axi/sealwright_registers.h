@@ -6,14 +6,16 @@
 
 /* To load a key: (1) Read KEY_EVENT until READY is 1. (2) Write the key to KEY: four words for AES-128, eight
    for the other ciphers (PARAMETERS.CIPHER). (3) Write KEY_COMMAND with the slot, and ERASE 0. Once the core
-   takes the command the slot holds no key, unless it is busy. (4) Wait for irq, or read KEY_EVENT until DONE
-   is 1. READY is then 1 too, and SLOT the slot of the command. (5) Look at STATUS. LOADED: commands for the
-   slot can be sent. BUSY: the slot has the key that it had, and the words of the new one are cleared; wait
-   until STATE.BUSY of the slot is 0 and begin again. (6) Write a 1 to KEY_EVENT.DONE. */
+   takes the command the slot holds no key, unless it is busy. Send no packet of the slot until the end. (4)
+   Wait for irq, or read KEY_EVENT until DONE is 1. READY is then 1 too, and SLOT the slot of the command. (5)
+   Look at STATUS. LOADED: commands for the slot can be sent. BUSY: the slot has the key that it had, and the
+   words of the new one are cleared; wait until STATE.BUSY of the slot is 0 and begin again. (6) Write a 1 to
+   KEY_EVENT.DONE. */
 
 /* To erase a key: (1) Read KEY_EVENT until READY is 1. (2) Write KEY_COMMAND with the slot, and ERASE 1. No
-   word of KEY is needed, and those that were written are cleared. (3) Wait as above. STATUS is ERASED, or
-   BUSY if packets of the slot are under way. (4) Write a 1 to KEY_EVENT.DONE. */
+   word of KEY is needed, and those that were written are cleared. Send no packet of the slot until the end.
+   (3) Wait as above. STATUS is ERASED, or BUSY if packets of the slot are under way. (4) Write a 1 to
+   KEY_EVENT.DONE. */
 
 /* ro: what this is, and the version of this map */
 #define SEALWRIGHT_ID 0x00u

@@ -90,6 +90,8 @@ def interfaces(there):
         yield interface(LITE, ("amba.com", "AMBA4", "AXI4-Lite", "r0p0_0"),
                         {**timing, **{role.upper(): f"{LITE}_{role}" for role in LITE_ROLES}}, "slave",
                         element("memoryMapRef", memoryMapRef=MAP))
+    if "irq" in there:
+        yield interface("irq", ("spiritconsortium.org", "busdef.interrupt", "interrupt", "1.0"), {"IRQ": "irq"}, "master")
 
 
 def port(name, way, left):
@@ -113,7 +115,8 @@ def field(one, register):
     return element(
         "field", *texts(name=one["name"], **{"description": about} if about else {}, bitOffset=one["low"]),
         *([element("resets", element("reset", *texts(value=reset)))] if reset is not None else []),
-        *texts(bitWidth=one["bits"]), *([element("enumeratedValues", *values)] if values else []),
+        *texts(bitWidth=one["bits"], **{"volatile": "true"} if one.get("volatile") else {}),
+        *([element("enumeratedValues", *values)] if values else []),
         *texts(access=ACCESS[access]), *(texts(modifiedWriteValue="oneToClear") if access == "w1c" else []))
 
 
@@ -214,7 +217,7 @@ def check(name, top):
            known)
     mapped = {one.text for one in root.iterfind(".//ipxact:physicalPort/ipxact:name", space)}
     within("port maps", mapped, named)
-    beside = {"irq", "slot_valid", "slot_busy"}
+    beside = {"slot_valid", "slot_busy"}
     if named - mapped - beside:
         raise SystemExit(f"{name}: ports of no interface: {', '.join(sorted(named - mapped - beside))}")
     every("ipxact:busInterfaces/ipxact:busInterface")
@@ -235,7 +238,7 @@ def check(name, top):
 
 def imported(name, described):
     """Fails unless PeakRDL, an independent reader of IP-XACT, finds the registers of the description in a document: places, fields,
-    access and values after a reset."""
+    access, values after a reset, and what changes by itself."""
     from peakrdl_ipxact import IPXACTImporter
     from systemrdl import RDLCompiler
     from systemrdl.node import FieldNode
@@ -247,7 +250,7 @@ def imported(name, described):
         if isinstance(node, FieldNode):
             found.add((node.parent.get_path_segment(), node.parent.absolute_address, node.inst_name, node.low, node.width,
                        ACCESS_READ[node.get_property("sw").name], node.get_property("onwrite") is not None,
-                       node.get_property("reset")))
+                       node.get_property("reset"), node.is_hw_writable))
     wanted = set()
     for one in described["registers"]:
         for number in range(one.get("count", 1)):
@@ -255,6 +258,7 @@ def imported(name, described):
             for part in one["fields"]:
                 access = part.get("access", one["access"])
                 wanted.add((label, one["offset"] + 4 * number, part["name"], part["low"], part["bits"], ACCESS[access],
-                            access == "w1c", part.get("value", part.get("reset"))))
+                            access == "w1c", part.get("value", part.get("reset")),
+                            access == "ro" or part.get("volatile", False)))
     if found != wanted:
         raise SystemExit(f"{name}: PeakRDL reads other registers: {sorted(found ^ wanted, key=str)}")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
-A mutant is the sources with one operator or constant changed. It is killed if a proof of its module, the comparison with the
-library or a protocol test fails, or nothing comes out any more. The unit of a bus node has the comparison and the search for erased
-keys, the registers of AXI-Lite their protocol tests. Mutants that do not compile do not count.
+A mutant is the sources with one operator or constant changed. It is killed if the solver disproves a proof of its module, the
+comparison with the library or a protocol test fails, an assertion ends one of these, or nothing comes out any more, which they notice
+by themselves. The unit of a bus node has the comparison and the search for erased keys, the registers of AXI-Lite their protocol
+tests. Mutants that do not compile do not count, nor do those for which a tool fails or takes too long: that may be the machine's fault,
+and they are tried again the next time.
 """
 
 import json
@@ -20,10 +22,11 @@ from .tools import BUILD, HEADERS, RTL, sources
 
 SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
          "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
-         "kept": Core("ocb", "aes128", 1, slots=1, keep=1)}
+         "kept": Core("ocb", "aes128", 1, slots=1, keep=1), "swept": Core("gcm", "aes128", 1, slots=2, keep=1)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
-    "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_guard.sv": ("gcm", "kept"), "lib/key_setup.sv": ("ocb",),
+    "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_setup.sv": ("ocb",),
+    "lib/key_guard.sv": ("gcm", "kept", "swept"), "mode/key_sweep.sv": ("swept", "kept"),
     "ghash/ghash_stride.sv": ("gcm",), "ghash/ghash_powers.sv": ("gcm",),
     "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm",), "mode/frame_status.sv": ("ocb",),
     "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
@@ -39,6 +42,8 @@ CHANGES = [
     (r" < ", " <= "), (r" \+ ", " - "), (r" - ", " + "), (r"!(?=[a-z])", ""), (r"1'b1", "1'b0"), (r"1'b0", "1'b1"),
     (r"'\(1\)", "'(2)"), (r"'\(2\)", "'(1)"), (r" \^ ", " | "), (r" \| ", " & "), (r" & ", " | "),
 ]
+
+UNTOLD = ("timeout", "failed")  # verdicts that say nothing of a mutant
 
 
 def mutants():
@@ -60,20 +65,20 @@ def mutants():
 
 def compiles(mode, files):
     """Whether Verilator takes the files."""
-    parameters = SMALL[mode].parameters if mode in SMALL else {}
+    parameters = {**SMALL[mode].parameters, "Keep": SMALL[mode].keep} if mode in SMALL else {}
     top = {"shu": "shu", "axil": "sealwright_axil"}.get(mode, "sealwright_axis")
     words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", top,
              *(f"-G{name}={value}" for name, value in parameters.items()), RTL / "sim" / "lint.vlt", *files]
     return not sim.quietly(words, 120)
 
 
-def disproved(proofs, name, changed):
-    """Whether one of `proofs` that is about the file `name` fails for `changed`."""
+def disproved(proofs, name, changed, folder):
+    """Whether the solver disproves one of `proofs` that is about the file `name` for `changed`; its log is in `folder`."""
     for title, (files, top, question) in proofs.items():
         if name in files:
             try:
-                prove.solve(title, [changed if file == name else file for file in files], top, question)
-            except SystemExit:
+                prove.solve(title, [changed if file == name else file for file in files], top, question, folder)
+            except prove.Disproved:
                 return True
     return False
 
@@ -86,8 +91,9 @@ def noticed(mode, number, files, generator, blocks):
         path = sim.cases(generator, ["shu", number, 2_000], f"mutants/{number}/shu")
         if sim.quietly([sim.bus_model(folder / mode, files), path, number], 120):
             return True
+        program = sim.bus_model(folder / "erase", files, "erase_shu")
         try:  # keys that stay change no line
-            erase.bus(sim.bus_model(folder / "erase", files, "erase_shu"))
+            erase.bus(program)
         except SystemExit:
             return True
         return False
@@ -105,7 +111,7 @@ def noticed(mode, number, files, generator, blocks):
 
 
 def verdict(number, mutant, generator, blocks):
-    """`killed`, `survived` or `stillborn`."""
+    """`killed`, `survived`, `stillborn`, or if that cannot be told `failed` (a tool) or `timeout`."""
     name, line, text = mutant
     folder = BUILD / "mutants" / str(number)
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,16 +123,17 @@ def verdict(number, mutant, generator, blocks):
         if not compiles(WHERE[name][0], files):
             return "stillborn"
         changed = folder / name.split("/")[-1]
-        if disproved(prove.SOLVED, name, changed) or any(
+        if disproved(prove.SOLVED, name, changed, folder) or any(
                 noticed(mode, number, files, generator, blocks) for mode in WHERE[name]):
             return "killed"
         # These take minutes.
-        if disproved(prove.LONG, name, changed):
+        if disproved(prove.LONG, name, changed, folder):
             return "killed"
-    except SystemExit:
-        return "stillborn"
+    except SystemExit as error:
+        print(f"{number}: {error}", flush=True)
+        return "failed"
     except subprocess.TimeoutExpired:
-        return "killed"
+        return "timeout"
     finally:
         subprocess.run(["rm", "-rf", *(str(folder / mode) for mode in (*WHERE[name], "erase"))], check=False)
     return "survived"
@@ -144,7 +151,7 @@ def check(generator, count, jobs, seed=1, only=(), blocks=6000):
         # A test or a proof that fails for the sources as they are would notice every mutant.
         broken = [mode for mode in (*SMALL, "shu", "axil") if noticed(mode, 0, sources(), generator, blocks)]
         files = {name for name, _, _ in every}
-        broken += [name for name in files for proofs in (prove.SOLVED, prove.LONG) if disproved(proofs, name, name)]
+        broken += [name for name in files for proofs in (prove.SOLVED, prove.LONG) if disproved(proofs, name, name, BUILD)]
         if broken:
             raise SystemExit(f"the sources fail without a change: {', '.join(broken)}")
         known = {"sources_sha256": made}
@@ -155,16 +162,20 @@ def check(generator, count, jobs, seed=1, only=(), blocks=6000):
         what = f"{name}:{line + 1}: {text.strip()}"
         if what not in known:
             found = verdict(number, one[1], generator, blocks)
+            print(f"{number}: {found}: {what}", flush=True)
+            if found in UNTOLD:
+                return what, found
             with lock:
                 known[what] = found
                 kept.write_text(json.dumps(known, indent=1) + "\n")
-            print(f"{number}: {found}: {what}", flush=True)
         return what, known[what]
 
     with ThreadPoolExecutor(jobs) as pool:
         verdicts = list(pool.map(judged, enumerate(chosen, 1)))
-    counts = {kind: sum(found == kind for _, found in verdicts) for kind in ("killed", "survived", "stillborn")}
-    found = {"of": len(every), **counts, "survivors": [what for what, kind in verdicts if kind == "survived"]}
+    counts = {kind: sum(found == kind for _, found in verdicts) for kind in ("killed", "survived", "stillborn", *UNTOLD)}
+    found = {"of": len(every), **counts, "survivors": [what for what, kind in verdicts if kind == "survived"],
+             "untold": [what for what, kind in verdicts if kind in UNTOLD]}
     (BUILD / "mutation.json").write_text(json.dumps(found, indent=1) + "\n")
-    print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {counts['stillborn']} did not compile")
+    print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {counts['stillborn']} did not compile, "
+          f"{counts['timeout']} took too long, tools failed for {counts['failed']}")
     return found

@@ -72,12 +72,11 @@ SOLVED = {
         "text_hold_proof",
         f"{INDUCTION} text_hold_proof",
     ),
-    "the life of a key": (
-        ["pkg/sealwright_pkg.sv", "lib/delay_valid.sv", "lib/fifo.sv", "lib/fifo_late.sv", "lib/fifo_port.sv",
-         "lib/key_guard.sv", "formal/key_guard_proof.sv"],
-        "key_guard_proof",
+    **{f"the life of a key{' that resets leave' * keep}": (
+        ["pkg/sealwright_pkg.sv", "formal/order_stub.sv", "lib/key_guard.sv", "formal/key_guard_proof.sv"],
+        f"key_guard_proof -G Keep={keep}",
         f"{INDUCTION} key_guard_proof",
-    ),
+    ) for keep in (0, 1)},
     "the late queue": (
         ["pkg/sealwright_pkg.sv", "lib/fifo_late.sv", "formal/fifo_late_proof.sv"],
         "fifo_late_proof",
@@ -94,14 +93,24 @@ LONG = {
 }
 
 
-def solve(name, files, top, question):
-    """Runs Yosys's solver, which exits with an error unless the proof succeeds."""
-    log = BUILD / f"{top.replace(' ', '')}.log"
+class Disproved(SystemExit):
+    """The solver has found that a proof fails."""
+
+
+def solve(name, files, top, question, folder=BUILD):
+    """Runs Yosys's solver, with its log in `folder`. `Disproved` if it finds that the proof fails, SystemExit at any other error."""
+    log = folder / f"{top.replace(' ', '')}.log"
+    log.unlink(missing_ok=True)
     lines = [f"read_slang -I {HEADERS} -D SYNTHESIS --top {top} " + " ".join(str(RTL / file) for file in files),
              "flatten", "proc", "async2sync", "opt", "memory_map", "opt", question]
     code = "from pyosys import libyosys as ys; d = ys.Design()\n"
     code += "\n".join(f"ys.run_pass({'tee -q -o ' + str(log) + ' ' + line!r}, d)" for line in lines)
-    run([BIN / "python", "-c", code])
+    try:
+        run([BIN / "python", "-c", code])
+    except SystemExit as error:
+        if log.exists() and "proof did fail" in log.read_text():
+            raise Disproved(f"{name}: the proof fails; {log} has the counterexample") from error
+        raise
     print(f"{name}: proved", flush=True)
 
 

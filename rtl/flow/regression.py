@@ -122,6 +122,8 @@ def lacks():
     former = [name for name, row in rows.items() if row.get("tests_sha256") != now]
     words = [f"{len(missing)} of {len(FULL)} cores are missing"] * bool(missing)
     words += [f"{len(former)} were simulated with tests that were others"] * bool(former)
+    untold = len((found["mutants"] or {}).get("untold", ()))
+    words += [f"{untold} mutants have no verdict, as a tool failed or took too long"] * bool(untold)
     return ", ".join([*words, *["no mutants"] * (found["mutants"] is None)])
 
 

@@ -17,6 +17,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 
 from . import closure, memories, netlist
 from .cores import BUS, Core
@@ -83,15 +84,28 @@ def every(jobs, seeds, lanes=(1,), only=()):
         core, target, seed = task
         alm(core) if target == "alm" else ecp5(core, target, seed)
 
+    every_task = list(tasks(seeds, lanes))
+    placeable(task for task in every_task if missing(task))
     for name, (core, target) in known().items():
         if not only or any(word in name for word in only):
             adopt(core, target)
+    to_make = [task for task in every_task if missing(task)]
+    if not to_make:
+        print("nothing to make: the results and seeds that were asked for are stored", flush=True)
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(make, filter(missing, list(tasks(seeds, lanes)))))  # the first failure cancels the others
+        list(pool.map(make, to_make))  # the first failure cancels the others
     if not only:
         for path in stale():
             path.unlink()
         names()
+
+
+def placeable(found):
+    """Fails if what places memories is not installed and one of these tasks needs it: Yosys takes minutes before it is asked for."""
+    lacks = [name for name in ("numpy", "scipy") if not find_spec(name)]
+    if lacks and any(target != "alm" and memories.needed(core) for core, target, _ in found):
+        raise SystemExit(f"{' and '.join(lacks)} not installed, by which memories get their places\n"
+                         "hint: .venv/bin/pip install -r requirements-synth.txt")
 
 
 def ours(core, target):

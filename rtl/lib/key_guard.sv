@@ -6,8 +6,10 @@
 //   - A key is loaded into, or erased from, a slot that no packet under way uses; a busy slot
 //     refuses (KeyBusy) and keeps its key, as does a slot that is not there.
 //   - From the cycle in which that begins until it is done the slot holds no key, and packets for
-//     it are refused, as are those for a slot that never had one. Commands and keys take effect in
-//     the order in which they are accepted.
+//     it are refused, as are those for a slot that never had one. Orders for keys and commands take
+//     effect as they are accepted, but for this: a command that is accepted in the two cycles
+//     behind an order for its slot counts as before it. The order is answered KeyBusy, and the key
+//     stays.
 //   - Erasing loads the key of zeros, so that every register and memory that held the key or was
 //     derived from it is written over, and leaves the slot without a key. After a reset every slot
 //     is erased in this way, unless Cfg.keep is set.

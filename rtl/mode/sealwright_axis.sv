@@ -87,8 +87,9 @@ module sealwright_axis
       "Sbox must be 0 (table), 1 (memory) or 2 (composite field)")
   `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= (Cipher == 32'(Serpent256) ? 1 : 4),
       "Cut must be at most 4, with Serpent at most 1")
-  `SEALWRIGHT_REQUIRE(gen_bad_rom, Cut != 0 || Sbox != 32'(SboxRom) || Cipher == 32'(Serpent256),
-      "an S-box in memory has a register: Cut must be 1 or more")
+  // Also of Serpent, which has no S-box in memory: nobody gets a register that was not asked for.
+  `SEALWRIGHT_REQUIRE(gen_bad_rom, Cut != 0 || Sbox != 32'(SboxRom),
+      "with Sbox = 1 (an S-box in memory) Cut must be 1 or more; Serpent has none: set Sbox = 0")
   `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 1 || Lanes == 2 || Lanes == 4,
       "Lanes must be 1, 2 or 4")
   `SEALWRIGHT_REQUIRE(gen_bad_depth, Depth >= 1 && Depth <= 6, "Depth must be 1 to 6")

@@ -8,9 +8,9 @@ from axil import AT, field, fields, refused, value
 from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
 from test_axil import KEY_BYTES, reset
-from test_faults import WITHIN, accepted, packets, ready, send, verdict
+from test_faults import WITHIN, accepted, forget, packets, ready, send, verdict
 from test_faults import refused as refused_packet
-from test_protocol import BEAT, FORGED, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, start
+from test_protocol import BEAT, FORGED, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, load, start
 
 LOADED, ERASED, BUSY = (value("KEY_EVENT", "STATUS", name) for name in ("LOADED", "ERASED", "BUSY"))
 
@@ -103,8 +103,10 @@ async def command_right_after_a_reset(dut):
 @cocotb.test(timeout_time=1, timeout_unit="ms")
 async def counts_of_verdicts(dut):
     """Every verdict is counted once, under its status."""
-    ends = await ready(dut)
+    ends = await start(dut)
     bus = ends["key"].bus
+    await forget(dut, ends)  # slot 1 has none
+    await load(ends, 0, first()[0])
     ends["verdict"].set_pause_generator(number % 3 > 0 for number in range(10**6))
     sealed, opened = (next(packets(lambda case, opens=opens: case[1] == opens and case[2])) for opens in (0, 1))
     whole = sealed[8] + bytes(-len(sealed[8]) % BEAT)

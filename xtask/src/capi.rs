@@ -167,6 +167,7 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ),
     ("arguments", "tests/arguments.c", Some("0 wrong\n")),
     ("fork", "tests/fork.c", Some("0 wrong\n")),
+    ("endings", "tests/endings.c", Some("0 wrong\n")),
 ];
 
 fn examples(steps: &Steps, folder: &Path) -> Checked {
@@ -185,7 +186,7 @@ fn examples(steps: &Steps, folder: &Path) -> Checked {
         for (name, source, expected) in PROGRAMS {
             let program = folder.join(format!("{name}-{way}"));
             let done = compile(steps, folder, source, &program, pkg_config, flags);
-            match done.and_then(|()| execute(folder, &program, way)) {
+            match done.and_then(|()| execute(folder, &program, way)).map(|text| not_skipped(name, &text)) {
                 Ok(text) if expected.is_none_or(|expected| text == expected) => run += 1,
                 Ok(text) => wrong.push(format!("{name} ({way}) printed:\n{text}")),
                 Err(why) => wrong.push(format!("{name} ({way}): {why}")),
@@ -193,6 +194,14 @@ fn examples(steps: &Steps, folder: &Path) -> Checked {
         }
     }
     Checked::of(wrong, format!("{run} programs, without warnings"))
+}
+
+/// What a program printed, without the lines in which it says what it skipped: these are shown.
+fn not_skipped(name: &str, text: &str) -> String {
+    let (skipped, rest): (Vec<&str>, Vec<&str>) =
+        text.split_inclusive('\n').partition(|line| line.starts_with("skipped: "));
+    skipped.iter().for_each(|line| print!("   {name}: {line}"));
+    rest.concat()
 }
 
 fn compile(

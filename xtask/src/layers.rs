@@ -10,12 +10,16 @@ pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
     ("sealwright-vectors", &["sealwright"]),
     ("sealwright-stream", &["sealwright"]),
     ("sealwright-file", &["sealwright", "sealwright-stream"]),
+    ("sealwright-fork", &[]),
     ("sealwright-session", &["sealwright"]),
     ("sealwright-relay", &["sealwright", "sealwright-session", "sealwright-rustls"]),
     ("sealwright-rustls", &["sealwright"]),
-    ("sealwright-capi", &["sealwright", "sealwright-stream", "sealwright-file"]),
+    ("sealwright-capi", &["sealwright", "sealwright-stream", "sealwright-file", "sealwright-fork"]),
     // It is the laboratory's way into Python too: the simulator is no part of the product, but of the package.
-    ("sealwright-python", &["sealwright", "sealwright-file", "sealwright-session", "sealwright-smp"]),
+    (
+        "sealwright-python",
+        &["sealwright", "sealwright-file", "sealwright-fork", "sealwright-session", "sealwright-smp"],
+    ),
     ("sealwright-terminal", &["sealwright"]),
     (
         "sealwright-cli",

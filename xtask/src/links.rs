@@ -40,9 +40,9 @@ fn broken(from: &Path, target: &str, headings: &mut HashMap<PathBuf, Vec<String>
         return Some("there is no such file");
     }
     let anchor = anchor.filter(|_| path.extension().is_some_and(|ending| ending == "md"))?;
-    let known = headings.entry(path.clone()).or_insert_with(|| {
-        fs::read_to_string(&path).map_or_else(|_| Vec::new(), |text| anchors(&text))
-    });
+    let known = headings
+        .entry(path.clone())
+        .or_insert_with(|| fs::read_to_string(&path).map_or_else(|_| Vec::new(), |text| anchors(&text)));
     (!known.iter().any(|known| known == anchor)).then_some("there is no such heading")
 }
 

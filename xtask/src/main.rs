@@ -118,8 +118,9 @@ fn root() -> PathBuf {
 
 /// The steps of `test`, in their order.
 const TEST: [&str; 24] = [
-    "fmt", "layers", "files", "links", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64", "sizes",
-    "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages", "mutants",
+    "fmt", "layers", "files", "links", "examples", "supply", "circles", "clippy", "fuzz", "unit", "levels", "aarch64",
+    "sizes", "growth", "release", "symbols", "vectors", "referees", "browser", "python", "capi", "rtl", "packages",
+    "mutants",
 ];
 
 /// What the help says of a command: its line, and the deeper ones behind it.

@@ -42,8 +42,12 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
     let sanitizers: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // What resolves a function at its first call saves all registers on the stack.
-    let programs =
-        [("provider", sanitizers), ("provider_steps", sanitizers), ("provider_memory", &["-O2", "-Wl,-z,now"])];
+    let programs = [
+        ("provider", sanitizers),
+        ("provider_steps", sanitizers),
+        ("provider_refusals", sanitizers),
+        ("provider_memory", &["-O2", "-Wl,-z,now"]),
+    ];
     let checked = programs.into_iter().try_for_each(|(name, options)| {
         let program = compiled(steps, folder, &format!("crates/capi/tests/{name}.c"), options)?;
         at_each_level(&program, modules, &levels::here())
