@@ -20,8 +20,8 @@ use crate::{
 /// The connections are our own: none is too silent.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Starts a relay of `workers` threads and connects clients to it. Their keys follow from the workload's seed, so they
-/// must not protect anything.
+/// Starts a relay of `workers` threads and connects clients to it. All clients of a worker are in one cluster. Their keys
+/// follow from the workload's seed, so they must not protect anything.
 ///
 /// # Errors
 /// When memory, threads or connections run out.
@@ -45,9 +45,9 @@ pub(crate) fn started(
     for shard in 0..workers {
         let slots = layout.slots(workload.clients, shard);
         let secret = Secret::random()?;
-        let mut server =
-            table(Plan { secret: Some(secret.clone()), wide_window: workload.wide_window, ..Plan::new(spec, slots) })?;
-        let mut clients = table(Plan { side: Side::Client, secret: Some(secret), ..Plan::new(spec, slots) })?;
+        let end = |side| Plan { side, secret: Some(secret.clone()), ..plan(spec, slots) };
+        let mut server = table(Plan { wide_window: workload.wide_window, ..end(Side::Server) })?;
+        let mut clients = table(end(Side::Client))?;
         for slot in 0..slots {
             let index = slot * workers + shard;
             let material = material(workload.seed ^ u64::from(index) << 32);
@@ -76,6 +76,11 @@ pub(crate) fn started(
     Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
 }
 
+/// All clients in one cluster, as in the paper's measurements and in the studies' own without a network.
+fn plan(spec: Spec, slots: u32) -> Plan {
+    Plan { cluster: slots.max(1), ..Plan::new(spec, slots) }
+}
+
 fn material(seed: u64) -> Material {
     let mut random = Random::new(seed);
     let mut bytes = [0; Material::LEN];
@@ -83,4 +88,19 @@ fn material(seed: u64) -> Material {
         part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
     }
     Material::from_bytes(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn all_clients_of_a_worker_share_one_cluster() {
+        let shared = |slots| {
+            let plan = plan("gscm(64k)".parse().unwrap(), slots);
+            (plan.slots, plan.cluster)
+        };
+        assert_eq!(shared(100_000), (100_000, 100_000));
+    }
 }

@@ -87,12 +87,12 @@ fn differences(stored: &Judged, again: &Judged) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::time::Duration;
+    use std::{collections::BTreeMap, time::Duration};
 
     use sealwright_measure::Interval;
 
     use super::*;
-    use crate::{judgement::judge, study::Outcome};
+    use crate::{judgement::judge, paper::Arithmetic, study::Outcome};
 
     /// The claims of every paper on its own figures.
     fn results() -> Vec<Results> {
@@ -123,8 +123,8 @@ mod tests {
         let fastest = changed.outcome.quantities.iter_mut().find(|one| one.name == "rate/Serpent-OCB").unwrap();
         fastest.figure = Interval::exact(90.0);
         let found = check(&changed).unwrap().differences;
-        let said = "fastest, the paper's own table: the file says holds, number inside, its figures say does not hold, \
-                    number above ours";
+        let said = "fastest, the paper's own table: the file says holds, number overlaps, its figures say does not \
+                    hold, number above ours";
         assert!(found.contains(&said.to_owned()), "{found:#?}");
 
         let mut changed = results().swap_remove(0);
@@ -142,9 +142,19 @@ mod tests {
         for study in STUDIES {
             let judged = judge(&study.paper().claims, &study.printed()).unwrap();
             for (claim, judged) in study.paper().claims.iter().zip(judged) {
-                let found: Vec<Verdict> =
-                    judged.verdicts.iter().filter_map(|one| Some(one.direction.as_ref()?.verdict)).collect();
-                let expected: Vec<Verdict> = claim.arithmetic.into_iter().collect();
+                let found = judged.verdicts.iter().filter_map(|one| {
+                    let verdict = one.direction.as_ref()?.verdict;
+                    Some((one.scope.clone(), verdict))
+                });
+                let found: BTreeMap<String, Verdict> = found.collect();
+                let expected = match &claim.arithmetic {
+                    None => BTreeMap::new(),
+                    Some(Arithmetic::One(verdict)) => {
+                        found.keys().take(1).map(|only| (only.clone(), *verdict)).collect()
+                    }
+                    Some(Arithmetic::Each(each)) => each.clone(),
+                };
+                assert!(!found.is_empty() || claim.arithmetic.is_none(), "{}/{}", study.name(), claim.id);
                 assert_eq!(
                     found,
                     expected,

@@ -120,12 +120,15 @@ impl Scoped {
             let words = ["holds", "does not hold", "cannot be told"];
             format!("{}{}: {}", tally(cases, &words), deciding.name, shown(deciding.figure))
         });
-        let magnitude = self.magnitude.as_ref().map(|Magnitude { cases, deciding, printed: [low, high], .. }| {
-            let words = ["inside", "above", "below", "of unknown spread"];
-            let printed = if low == high { brief(*low) } else { format!("{} to {}", brief(*low), brief(*high)) };
-            let tally = tally(cases, &words);
-            format!("The paper's number: {tally}{printed}, here {} ({})", shown(deciding.figure), deciding.name)
-        });
+        let magnitude =
+            self.magnitude.as_ref().map(|Magnitude { cases, overlaps, deciding, printed: [low, high], .. }| {
+                let words = ["inside", "above", "below", "of unknown spread", "overlapping"];
+                let [inside, above, below, unknown] = *cases;
+                let cases = [inside, above, below, unknown, *overlaps];
+                let printed = if low == high { brief(*low) } else { format!("{} to {}", brief(*low), brief(*high)) };
+                let tally = tally(&cases, &words);
+                format!("The paper's number: {tally}{printed}, here {} ({})", shown(deciding.figure), deciding.name)
+            });
         direction.into_iter().chain(magnitude).collect::<Vec<_>>().join(". ")
     }
 }

@@ -1,5 +1,7 @@
 //! What a paper printed: its citation, its tables, its claims as sentences; read from `data/*.toml`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use sealwright_measure::Verdict;
 use serde::{Deserialize, Serialize};
@@ -105,7 +107,17 @@ pub struct Sentence {
     #[serde(default)]
     pub only: Vec<String>,
     /// The verdict on the paper's own figures, which is the same on every machine: a test compares it.
-    pub arithmetic: Option<Verdict>,
+    pub arithmetic: Option<Arithmetic>,
+}
+
+/// What the paper's own figures say.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Arithmetic {
+    /// In the only circumstance.
+    One(Verdict),
+    /// In each circumstance, by its name.
+    Each(BTreeMap<String, Verdict>),
 }
 
 /// A threshold that the paper does not give, or not exactly.

@@ -107,7 +107,10 @@ fn connected(grid: &Grid, processors: usize) -> Figure {
     });
     Figure {
         id: format!("interconnects-{processors}"),
-        title: format!("Bus, ring and mesh with {processors} processors: mean loss of FFT, LU and RADIX"),
+        title: format!(
+            "Bus, ring and mesh with {processors} processors: mean loss of {}",
+            interconnects::programs(&grid.connected, processors)
+        ),
         alt: "Per cent of the time without a scheme on the same interconnect, by interconnect and scheme.".to_owned(),
         kind: PlotKind::Bars,
         x: Axis::new("interconnect", None),

@@ -157,6 +157,17 @@ pub(super) fn mean(runs: &[Connected], processors: usize, kind: Kind, scheme: us
     over_seeds(&means.collect::<Vec<_>>())
 }
 
+/// The programs whose mean that is, in words: `FFT, LU and RADIX`.
+pub(super) fn programs(runs: &[Connected], processors: usize) -> String {
+    let of = rows(runs).into_iter().filter(|row| row.1 == processors);
+    let names: Vec<String> =
+        of.map(|(name, _)| if name == "lunc" { "LU".into() } else { name.to_uppercase() }).collect();
+    match &names[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
 /// Numbers of processors that kernels were run on.
 pub(super) fn machines(runs: &[Connected]) -> Vec<usize> {
     let mut all: Vec<usize> = runs.iter().map(|run| run.processors).filter(|processors| *processors > 8).collect();
@@ -241,6 +252,13 @@ mod tests {
         let runs = Kind::ALL.into_iter().flat_map(|kind| schemes.map(|scheme| run(&case, kind, scheme, 2).unwrap()));
         let runs: Vec<Connected> = runs.collect();
         assert_eq!((rows(&runs), machines(&runs)), (vec![("fft", 16)], vec![16]));
+        // A title names what was run, and `--quick` leaves a kernel out
+        let with = |names: &[&'static str]| {
+            let runs = names.iter().map(|&program| Connected { program, ..runs[0].clone() });
+            programs(&runs.collect::<Vec<_>>(), 16)
+        };
+        assert_eq!([with(&["fft"]), with(&["fft", "lunc"])], ["FFT", "FFT and LU"]);
+        assert_eq!(with(&["fft", "lunc", "radix"]), "FFT, LU and RADIX");
         let of = |kind, scheme| mean(&runs, 16, kind, scheme).unwrap();
         assert!(of(Kind::Mesh, 5).low > of(Kind::Mesh, 1).high, "{:?} {:?}", of(Kind::Mesh, 5), of(Kind::Mesh, 1));
         assert!(of(Kind::Mesh, 5).median > of(Kind::Bus, 5).median);

@@ -83,7 +83,8 @@ mod tests {
     fn the_page_says_of_attacks_what_the_strikes_say() {
         let mut grid = Grid::made_up(|_| 0.0);
         grid.matrix = strikes::against(&["gcm", "senss"], &[], 1).unwrap();
-        (grid.again, grid.attacked) = (strikes::asked_again(1).unwrap(), strikes::on_memory(1).unwrap());
+        (grid.again, grid.side_by_side) = (strikes::asked_again(1).unwrap(), strikes::side_by_side(1).unwrap());
+        grid.attacked = strikes::on_memory(1).unwrap();
         let judged = judge(&PAPER.claims, &quantities::quantities(&grid)).unwrap();
         let page = include_str!("../../../../docs/PAPERS.md");
         let mut wrong = Vec::new();
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(verdicts("pads", loss), [yes; 4]);
         assert_eq!(verdicts("pads", |scheme| if matches!(scheme, Scheme::Gcm(_, _, 5)) { 9.0 } else { 1.0 }), [no; 4]);
         assert_eq!(verdicts("line", loss), [no; 6], "equal is not smaller");
-        assert_eq!(verdicts("storage", loss), [yes]);
+        assert_eq!(verdicts("storage", loss), [yes, no], "a key for all processes, and one for each");
         assert!(verdicts("blocked", loss).is_empty(), "no attack was simulated");
     }
 }

@@ -30,6 +30,33 @@ fn no_quotient_is_made_of_a_loss_of_nothing_or_less() {
     assert!(!long.is_empty() && long.iter().all(|found| (found.figure.median - 2.0).abs() < 1e-9 && !found.once));
 }
 
+/// The claim about long lines is about GCM and CBC: no circumstance judges it by one of them.
+#[test]
+fn long_lines_are_judged_with_both_schemes() {
+    let all = without_losses(1.0);
+    let long = named(&all, "loss, 128 : 64 bytes/");
+    let scopes: std::collections::BTreeSet<&str> = long.iter().map(|found| &found.scope[..]).collect();
+    assert_eq!(scopes.len(), 6, "three engines with the units of the thesis and with equal ones: {scopes:?}");
+    for scope in scopes {
+        let here: Vec<&str> = long.iter().filter(|found| found.scope == scope).map(|found| &found.name[..]).collect();
+        let of = |scheme: &str| here.iter().filter(|name| name.contains(scheme)).count();
+        assert_eq!((of("/GCM/"), of("/CBC, MAC a line/")), (PROCESSORS.len(), PROCESSORS.len()), "{scope}: {here:?}");
+    }
+}
+
+/// GCM's pads under one key for all processes, and under one for each as SENSS has its masks.
+#[test]
+fn storage_with_a_key_for_each_process_is_judged_too() {
+    let all = without_losses(1.0);
+    let found = |scope: &str| {
+        let of = |one: &&Quantity| one.scope.contains(scope) && one.name == "bytes kept, GCM : SENSS";
+        all.iter().find(of).unwrap().figure.median
+    };
+    assert!((found("the thesis's sums, with a key for each process") - 17.5).abs() < 0.05);
+    let (one, each) = (found("our units, 8 processors, 100 processes"), found("a key for each of 100 processes"));
+    assert!(one < 1.0 && each > 1.0 && each > 50.0 * one, "{one} {each}");
+}
+
 #[test]
 fn a_quotient_that_one_seed_lacks_has_no_known_spread() {
     let mut all = Vec::new();

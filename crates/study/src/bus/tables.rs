@@ -249,8 +249,9 @@ fn attacks(grid: &Grid) -> Table {
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
     let note = format!(
         "Run, not argued: FFT and RADIX, 4 processors, each attack struck {} times on each, in runs of their own, from transfer 50 on and \
-         every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what. In the last \
-         rows nodes ask again after 20000 cycles for a line that has not come; the thesis names nobody who does.",
+         every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what. A \
+         node waits for one line at a time, so a line that is held back is not passed by another of its pair. In the last rows nodes \
+         ask again after 20000 cycles for a line that has not come, or have four misses under way; the thesis names nobody who does.",
         strikes::on_each(of_attacks(grid.quick))
     );
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
@@ -259,6 +260,9 @@ fn attacks(grid: &Grid) -> Table {
     }
     for (scheme, words) in matrix::rows(&grid.again) {
         table.row(std::iter::once(Cell::text(format!("{scheme}, asks again"))).chain(words.map(Cell::text)));
+    }
+    for (scheme, words) in matrix::rows(&grid.side_by_side) {
+        table.row(std::iter::once(Cell::text(format!("{scheme}, four misses"))).chain(words.map(Cell::text)));
     }
     table
 }

@@ -3,11 +3,13 @@
 use sealwright_measure::Verdict;
 use serde::Serialize;
 
-use super::{mark::Mark, terms};
+use super::{
+    mark::{Mark, Placed},
+    terms,
+};
 use crate::{
     judgement::{Judged, Scoped},
     quantity::Kind,
-    rule::Place,
 };
 
 /// A row.
@@ -58,7 +60,10 @@ impl Claim {
             all.iter().filter_map(|one| Some(one.direction.as_ref()?.verdict)).collect()
         };
         let (found, printed) = (directions(&here), directions(&own));
-        let places: Vec<Place> = here.iter().filter_map(|one| Some(one.magnitude.as_ref()?.place)).collect();
+        let places: Vec<Placed> = here.iter().filter_map(|one| placed(one)).collect();
+        // Numbers that lie alike are told if all of their directions are
+        let all_told = places.iter().all(|placed| placed.told);
+        let places: Vec<Placed> = places.into_iter().map(|placed| Placed { told: all_told, ..placed }).collect();
         let holds = found.iter().filter(|verdict| **verdict == Verdict::Holds).count();
         let mut kinds: Vec<Kind> = judged.verdicts.iter().map(|one| one.kind).collect();
         kinds.extend(judged.untestable.iter().map(|_| Kind::Untestable));
@@ -96,9 +101,15 @@ fn verdicted(scoped: &Scoped) -> Verdicted {
         scope: scoped.scope.clone(),
         kind: scoped.kind.to_string(),
         direction: scoped.direction.as_ref().map(|found| found.verdict.into()),
-        number: scoped.magnitude.as_ref().map(|found| found.place.into()),
+        number: placed(scoped).map(Mark::from),
         evidence: scoped.evidence(),
     }
+}
+
+/// Where the paper's number lies in a circumstance.
+fn placed(scoped: &Scoped) -> Option<Placed> {
+    let told = scoped.direction.as_ref().is_none_or(|found| found.verdict != Verdict::CannotBeTold);
+    Some(Placed { place: scoped.magnitude.as_ref()?.place, told })
 }
 
 /// One mark for several: theirs if they agree.

@@ -29,15 +29,39 @@ impl From<Verdict> for Mark {
     }
 }
 
-impl From<Place> for Mark {
-    fn from(place: Place) -> Mark {
+/// Where the paper's number lies, and whether the direction of its claim could be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) place: Place,
+    pub(super) told: bool,
+}
+
+impl From<Placed> for Mark {
+    fn from(Placed { place, told }: Placed) -> Mark {
         let (class, sign) = match place {
+            // An interval that is too wide to tell a direction contains many a number
+            Place::Inside if !told => ("cannot-be-told", "="),
             Place::Inside => ("holds", "="),
+            Place::Overlaps => ("cannot-be-told", "≈"),
             Place::Above => ("does-not-hold", "↑"),
             Place::Below => ("does-not-hold", "↓"),
             Place::Varies => ("differs", "±"),
             Place::Unknown => ("cannot-be-told", "?"),
         };
         Mark { class, sign, words: place.words() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_inside_an_interval_that_tells_nothing_holds_nothing() {
+        let class = |place, told| Mark::from(Placed { place, told }).class;
+        assert_eq!(class(Place::Inside, true), "holds");
+        assert_eq!(class(Place::Inside, false), "cannot-be-told");
+        assert_eq!(class(Place::Overlaps, true), "cannot-be-told");
+        assert_eq!(class(Place::Above, false), "does-not-hold");
     }
 }

@@ -63,10 +63,17 @@ pub struct Magnitude {
     pub place: Place,
     /// Cases in which it is inside, above, below, and in which the spread of the figure is not known.
     pub cases: [usize; 4],
+    /// Cases in which it overlaps.
+    #[serde(default, skip_serializing_if = "none")]
+    pub overlaps: usize,
     /// The paper's number in the case that decides: equal ends, unless it printed a range.
     pub printed: [f64; 2],
     /// The case that decides: the one that is farthest from the paper's number.
     pub deciding: Case,
+}
+
+fn none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A case with its figure.
@@ -82,8 +89,10 @@ pub struct Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// Inside our interval, or our figure inside the paper's range.
+    /// Its middle inside our interval, or our figure inside the paper's range.
     Inside,
+    /// Neither, though the paper's range and our interval have a part in common.
+    Overlaps,
     /// Above our interval.
     Above,
     /// Below our interval.
@@ -99,6 +108,7 @@ impl Place {
     pub fn words(self) -> &'static str {
         match self {
             Place::Inside => "inside",
+            Place::Overlaps => "overlaps",
             Place::Above => "above ours",
             Place::Below => "below ours",
             Place::Varies => "differs",
@@ -166,12 +176,15 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
             () if !ours.tells => Place::Unknown,
             () if *low > figure.high => Place::Above,
             () if *high < figure.low => Place::Below,
-            () => Place::Inside,
+            () if (figure.low..=figure.high).contains(&f64::midpoint(*low, *high)) => Place::Inside,
+            () if (*low..=*high).contains(&figure.median) => Place::Inside,
+            () => Place::Overlaps,
         }
     };
     let places: Vec<Place> = pairs.iter().map(place).collect();
     let kinds = [Place::Inside, Place::Above, Place::Below, Place::Unknown];
-    let cases = kinds.map(|kind| places.iter().filter(|place| **place == kind).count());
+    let count = |kind| places.iter().filter(|place| **place == kind).count();
+    let (cases, overlaps) = (kinds.map(count), count(Place::Overlaps));
     let (&first, kind) = (places.first()?, pairs.iter().map(|(ours, _)| ours.kind).min()?);
     let overall = if places.iter().all(|place| *place == first) { first } else { Place::Varies };
     // How far apart, as a factor
@@ -186,7 +199,8 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
         first.cmp(&second).then(near.total_cmp(&other))
     });
     let (farthest, printed) = farthest?;
-    Some((Magnitude { place: overall, cases, printed: *printed, deciding: farthest.case.clone() }, kind))
+    let deciding = farthest.case.clone();
+    Some((Magnitude { place: overall, cases, overlaps, printed: *printed, deciding }, kind))
 }
 
 /// Every circumstance of `quantities`, in their order.

@@ -94,6 +94,24 @@ fn the_papers_number_is_placed() {
     assert_eq!(place([1.19, 1.40], 1.0, 1.1), Place::Above);
 }
 
+/// A range that only touches ours contains no figure of ours, and ours not its middle.
+#[test]
+fn the_papers_range_overlaps_ours_at_its_edge() {
+    let place = |printed, low, high| {
+        let (found, _) = magnitude("'a'", Some(printed), None, &[quantity("a", low, high)], "here").unwrap().unwrap();
+        (found.place, found.cases, found.overlaps)
+    };
+    assert_eq!(place([1.49, 1.58], 1.439, 1.512), (Place::Overlaps, [0; 4], 1));
+    assert_eq!(place([1.3, 1.45], 1.439, 1.512), (Place::Overlaps, [0; 4], 1));
+    assert_eq!(place([1.45, 1.58], 1.439, 1.53), (Place::Inside, [1, 0, 0, 0], 0), "our figure is in the range");
+    assert_eq!(place([1.045, 1.055], 0.88, 2.98), (Place::Inside, [1, 0, 0, 0], 0), "its middle is in our interval");
+    // Documents of before have no such count, and one of nothing is not written
+    let json = r#"{"place":"inside","cases":[1,0,0,0],"printed":[1.0,1.0],"deciding":{"name":"a","figure":F}}"#;
+    let json = json.replace('F', &serde_json::to_string(&Interval::exact(1.0)).unwrap());
+    let found: Magnitude = serde_json::from_str(&json).unwrap();
+    assert_eq!((found.overlaps, serde_json::to_string(&found).unwrap()), (0, json));
+}
+
 #[test]
 fn magnitudes_of_many_cases_name_the_farthest() {
     let mut all = vec![exact("a/1", 2.0), exact("a/2", 9.0), exact("a/3", 4.0)];

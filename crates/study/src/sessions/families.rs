@@ -7,8 +7,8 @@ use sealwright_measure::{Candidate, FEWEST, Interval, Meter};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::{
-    crowd::{Crowd, Packets, Work},
-    speed::LENGTHS,
+    crowd::{self, Crowd, Packets, Work},
+    speed::{self, LENGTHS},
 };
 use crate::progress::Progress;
 
@@ -20,6 +20,8 @@ pub(super) const SIZES: [Strategy; 5] = [Strategy::Zero, Strategy::T256, Strateg
 pub(super) struct Point {
     pub(super) spec: Spec,
     pub(super) fastest: Spec,
+    /// Clients of the table, all in one cluster.
+    pub(super) clients: u32,
     pub(super) bytes: usize,
     /// Its time for a packet over the fastest's, in the same rounds.
     pub(super) ratio: Interval,
@@ -35,8 +37,21 @@ const KINDS: [(Kind, Strategy); 3] =
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
     let meter = if quick { Meter::quick().rounds(FEWEST, 400) } else { Meter::full().rounds(15, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 200 } else { 3000 }));
-    // Tables of 64 KB in both directions: 128 KiB a client
-    by(&meter, if quick { 300 } else { 1000 }, progress)
+    by(&meter, clients(quick, speed::available() / 3 * 2)?, progress)
+}
+
+/// So many clients, where a kind's five sizes have room side by side: the paper's least number. With tables of 64 KB in both
+/// directions a client takes 128 KiB.
+fn clients(quick: bool, room: u64) -> io::Result<u32> {
+    const PAPERS: u32 = 10_000;
+    if quick {
+        return Ok(300);
+    }
+    let bytes = |kind: Kind| -> io::Result<u64> {
+        SIZES.into_iter().map(|x| crowd::bytes(Spec { kind: kind(x), long: false }, PAPERS)).sum()
+    };
+    let most = KINDS.into_iter().map(|(kind, _)| bytes(kind)).collect::<io::Result<Vec<u64>>>()?.into_iter().max();
+    Ok(if most.is_some_and(|most| most <= room) { PAPERS } else { 1000 })
 }
 
 fn by(meter: &Meter, clients: u32, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
@@ -57,7 +72,7 @@ fn by(meter: &Meter, clients: u32, progress: &mut Progress<'_>) -> io::Result<Ve
             let others = SIZES.into_iter().map(spec).filter(|spec| *spec != fastest);
             points.extend(others.filter_map(|spec| {
                 let ratio = found.ratio(&spec.to_string(), &fastest.to_string())?;
-                Some(Point { spec, fastest, bytes, ratio })
+                Some(Point { spec, fastest, clients, bytes, ratio })
             }));
         }
     }
@@ -75,5 +90,13 @@ mod tests {
         let points = by(&meter, 120, &mut Progress::new("s", &mut |_| {})).unwrap();
         assert_eq!(points.len(), 3 * 4 * LENGTHS.len());
         assert!(points.iter().all(|point| point.ratio.median > 0.0 && point.spec != point.fastest));
+        assert!(points.iter().all(|point| point.clients == 120));
+    }
+
+    #[test]
+    fn the_papers_number_of_clients_is_taken_where_it_has_room() {
+        assert_eq!(clients(false, u64::MAX).unwrap(), 10_000);
+        assert_eq!(clients(false, 1 << 30).unwrap(), 1000);
+        assert_eq!(clients(true, u64::MAX).unwrap(), 300);
     }
 }

@@ -50,12 +50,12 @@ pub(super) fn held(spec: Spec, budget: u64) -> io::Result<Held> {
     filled(spec, budget).map(|(held, _)| held)
 }
 
-/// Fills a table with about `budget` bytes of clients.
+/// Fills a table with about `budget` bytes of clients, all in one cluster as the paper has it (5.1).
 fn filled(spec: Spec, budget: u64) -> io::Result<(Held, Box<dyn Sessions>)> {
     let guess = paper_bytes(spec).unwrap_or(64).max(64) as u64;
     let clients = (budget / guess).clamp(64, 1 << 20) as u32;
     let before = resident();
-    let mut full = table(Plan::new(spec, clients)).map_err(io::Error::other)?;
+    let mut full = table(Plan { cluster: clients, ..Plan::new(spec, clients) }).map_err(io::Error::other)?;
     for slot in 0..clients {
         full.admit(slot, slot, &material(slot)).map_err(io::Error::other)?;
     }
@@ -76,6 +76,18 @@ fn filled(spec: Spec, budget: u64) -> io::Result<(Held, Box<dyn Sessions>)> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// A cluster's tables are shared by as many clients as there are: `sessions/alike` is about nothing else.
+    #[test]
+    fn all_clients_share_one_cluster() {
+        let bytes = |name: &str| {
+            let held = held(name.parse().unwrap(), 24 << 20).unwrap();
+            assert!(held.clients > Plan::CLUSTER, "{held:?}");
+            held.accounted
+        };
+        let (shared, without) = (bytes("gscm(64k)"), bytes("gscm(0)"));
+        assert!(shared > without && shared < 1.01 * without, "{shared} {without}");
+    }
 
     #[test]
     fn what_is_accounted_for_is_there() {

@@ -121,10 +121,11 @@ pub(super) const PAPERS: [SchemeKind; 3] =
 
 impl Point {
     /// Nanoseconds of a packet over the paper's network, where the kernel cannot shape a link: the relay's processor, and the
-    /// frame twice over the wire, which is computed and not measured.
+    /// time of a frame on the wire, which is computed and not measured. A line carries one packet's frame to the relay while
+    /// it carries another's from there, so that each packet takes one frame's time, as over the shaped link.
     pub(super) fn over_the_wire(&self) -> Interval {
         let frame = self.bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
-        let wire = 2.0 * frame as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
+        let wire = frame as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
         self.ns.map(|ns| ns + wire)
     }
 }
@@ -191,4 +192,33 @@ fn shaped(link: &load::Link, quick: bool, seconds: f64) -> io::Result<Vec<Point>
 fn of(outcome: &load::Outcome, spec: Spec, clients: u32, bytes: usize, window: usize, line: Line) -> Option<Point> {
     let (ns, lost, bad, accepted) = (outcome.ns_per_frame, outcome.lost, outcome.bad, outcome.forged_accepted);
     Some(Point { spec, clients, bytes, window, ns, ratio: outcome.ratio_to_clear?, line, lost, bad, accepted })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// What is computed is what a line of so many megabits each way lets through, which the shaped link measures.
+    #[test]
+    fn a_packet_takes_the_line_for_one_frame() {
+        let (ns, ratio) = (Interval::exact(1000.0), Interval::exact(1.0));
+        let spec = "gscm(64k)".parse().unwrap();
+        let point = Point {
+            spec,
+            clients: 10_000,
+            bytes: 1500,
+            window: 1,
+            ns,
+            ratio,
+            line: Line::Loopback,
+            lost: 0,
+            bad: 0,
+            accepted: 0,
+        };
+        let frame = 1500 + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
+        let packets_a_second = 1e9 / (point.over_the_wire().median - 1000.0);
+        let megabits = packets_a_second * frame as f64 * 8.0 / 1e6;
+        assert!((megabits - f64::from(MEGABITS)).abs() < 1e-6, "{megabits} Mbit/s each way");
+    }
 }

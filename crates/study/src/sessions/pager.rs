@@ -26,16 +26,21 @@ struct Frame {
     dirty: bool,
 }
 
-/// Nanoseconds to read a page of a file in `folder` that is not in memory.
+/// Pages of the file that single pages are read from.
+const PAGES: u64 = 4096;
+
+/// Nanoseconds to read a page of a file in `folder` that is not in memory. Nothing is written meanwhile.
 pub(super) fn time_of_a_page(folder: &Path) -> io::Result<Interval> {
-    const PAGES: u64 = 4096;
-    let pager = Pager::new(folder, PAGES, PAGE, 1)?;
+    time_to_read(&Pager::new(folder, PAGES, PAGE, 1)?)
+}
+
+fn time_to_read(pager: &Pager) -> io::Result<Interval> {
     let mut random = Random::new(11);
     let mut samples = Vec::new();
     for _ in 0..200 {
         // Another page than the one in memory
         let clock = Wall::new();
-        pager.touch(random.below(PAGES as usize) as u64)?;
+        pager.read(random.below(PAGES as usize) as u64)?;
         let took = clock.now();
         if pager.misses() > 0 {
             samples.push(took.as_secs_f64() * 1e9);
@@ -154,6 +159,15 @@ impl Pager {
 
     /// Reads all of a record and changes its first byte, as a session's numbers change; the sum of its cache lines.
     pub(super) fn touch(&self, record: u64) -> io::Result<u64> {
+        self.visit(record, true)
+    }
+
+    /// Reads all of a record and leaves it as it is, so that its pages need not be written when they go.
+    fn read(&self, record: u64) -> io::Result<u64> {
+        self.visit(record, false)
+    }
+
+    fn visit(&self, record: u64, changes: bool) -> io::Result<u64> {
         let start = record as usize * self.record;
         let mut sum = 0;
         let mut at = start;
@@ -161,7 +175,7 @@ impl Pager {
             let (page, inside) = (at / PAGE, at % PAGE);
             let here: Range<usize> = inside..PAGE.min(inside + start + self.record - at);
             let (mut state, frame) = self.frame(self.state(), u32::try_from(page).map_err(io::Error::other)?)?;
-            let first = at == start;
+            let first = changes && at == start;
             at += here.len();
             state.frames[frame].dirty |= first;
             let Some(page) = &mut state.memory[frame] else { continue };
@@ -216,6 +230,23 @@ mod tests {
             let fits = (records as usize * record).div_ceil(PAGE) <= frames;
             assert_eq!(pager.misses() == 0, fits, "{records} {record} {frames}");
         }
+    }
+
+    /// Writing the page that goes would be timed with the page that comes.
+    #[test]
+    fn the_time_to_read_a_page_is_without_writing_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let pager = match Pager::new(folder.path(), PAGES, PAGE, 1) {
+            Ok(pager) => pager,
+            Err(error) => {
+                skipped(format_args!("no direct access in {}: {error}", folder.path().display()));
+                return;
+            }
+        };
+        assert!(time_to_read(&pager).unwrap().median > 0.0);
+        assert!(pager.state().frames.iter().all(|frame| frame.page.is_some() && !frame.dirty));
+        pager.touch(1).unwrap();
+        assert!(pager.state().frames.iter().all(|frame| frame.dirty));
     }
 
     #[test]

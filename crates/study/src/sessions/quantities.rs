@@ -10,7 +10,7 @@ use super::{
     memory::Held,
     network::{self, Line},
     printed::PAPER,
-    software,
+    set_up, software,
     speed::{LENGTHS, Point},
     tables,
 };
@@ -65,10 +65,9 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     }
     speeds(measured, &mut all);
     network(measured, &mut all);
-    let mut add = Quantities::new(&mut all, "every size of table, one cluster", Kind::Measured);
-    for families::Point { spec, fastest, bytes, ratio } in &measured.families {
-        add.add(format!("packet, other x : {fastest}/{bytes}/{spec}"), *ratio);
-    }
+    sizes(&measured.families, &mut all);
+    let scope = format!("admitting {} clients in turn, one cluster", set_up::CLIENTS);
+    let mut add = Quantities::new(&mut all, scope, Kind::Measured);
     for (spec, time) in &measured.set_up {
         add.add(
             format!("set-up of a client/{}", spec.to_string().replace(['(', ')'], "/").trim_end_matches('/')),
@@ -83,6 +82,15 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         add.add("time to read a page : time of a packet", page.over(packet.forward));
     }
     all
+}
+
+/// Every size of table beside the fastest of its kind. How many clients there are decides what a cache holds, so they are named.
+fn sizes(points: &[families::Point], all: &mut Vec<Quantity>) {
+    for families::Point { spec, fastest, clients, bytes, ratio } in points {
+        let scope = format!("every size of table, one cluster of {clients} clients");
+        let mut add = Quantities::new(all, scope, Kind::Measured);
+        add.add(format!("packet, other x : {fastest}/{bytes}/{spec}"), *ratio);
+    }
 }
 
 fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut Vec<Quantity>) {
@@ -233,6 +241,16 @@ mod tests {
         // Our records keep no scratch space, so GCM-On(0) takes less than twice a client of GSCM
         assert_eq!(verdict("twice", "records here, all accounted for"), Some(Verdict::DoesNotHold));
         assert!(judged.iter().filter(|one| one.verdicts.is_empty()).count() >= 10);
+    }
+
+    #[test]
+    fn sizes_of_tables_say_of_how_many_clients_they_are() {
+        let [spec, fastest] = ["gscm(4k)", "gscm(64k)"].map(|name| name.parse().unwrap());
+        let point = families::Point { spec, fastest, clients: 300, bytes: 40, ratio: Interval::exact(1.1) };
+        let mut found = Vec::new();
+        sizes(&[point], &mut found);
+        assert_eq!(found[0].scope, "every size of table, one cluster of 300 clients");
+        assert_eq!(found[0].name, "packet, other x : gscm(64k)/40/gscm(4k)");
     }
 
     #[test]

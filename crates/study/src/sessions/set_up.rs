@@ -10,7 +10,7 @@ use super::{crowd::material, families::SIZES};
 use crate::progress::Progress;
 
 /// Clients that are admitted in turn, all in one cluster.
-const CLIENTS: u32 = 64;
+pub(super) const CLIENTS: u32 = 64;
 
 /// Admits one client after the other into a table that has all of them already.
 struct Admit {

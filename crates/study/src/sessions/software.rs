@@ -7,15 +7,16 @@ use sealwright_measure::{Candidate, Clock, FEWEST, Interval, Meter, clock::Threa
 
 use super::{
     speed::LENGTHS,
-    tabled::{Cluster, Flow},
+    tabled::{Cluster, Flow, Gscm, On, Pre},
 };
 use crate::progress::Progress;
 
 /// The schemes, GSCM first.
 pub(super) const SCHEMES: [&str; 3] = ["gscm(64k)", "gcm-pre(4k)", "gcm-on(4k)"];
 
-/// Packets made ready before the clock runs. A client far away makes them, so they bring none of the server's tables into a
-/// cache: what is there is what the packets before have left, and each scheme has the caches to itself for so many packets.
+/// Packets made ready before the clock runs. A client far away makes them with keys of its own, so they bring none of the
+/// server's tables and records into a cache: what is there is what the packets before have left, and each scheme has the caches
+/// to itself for so many packets.
 const READY: usize = 256;
 
 /// One number of clients and length of packets.
@@ -30,10 +31,12 @@ pub(super) struct Point {
 }
 
 /// A server's clients, what they send and are sent.
-struct Crowd {
+struct Crowd<F> {
     name: &'static str,
     cluster: [Cluster; 2],
-    clients: Vec<[Flow; 2]>,
+    clients: Vec<[F; 2]>,
+    /// What each client keeps itself, to send.
+    keys: Vec<[Block; 2]>,
     random: Random,
     bytes: usize,
     sent: u64,
@@ -43,17 +46,14 @@ fn key(random: &mut Random) -> Block {
     (u128::from(random.bits()) << 64 | u128::from(random.bits())).to_ne_bytes()
 }
 
-impl Crowd {
-    fn new(name: &'static str, clients: usize, bytes: usize) -> Crowd {
+impl<F: Flow> Crowd<F> {
+    fn new(name: &'static str, clients: usize, bytes: usize) -> Crowd<F> {
         let mut random = Random::new(9);
-        let flow = |random: &mut Random| match name {
-            "gcm-pre(4k)" => Flow::pre(&key(random)),
-            "gcm-on(4k)" => Flow::on(&key(random)),
-            _ => Flow::Gscm([key(random), key(random)]),
-        };
-        let cluster = [Cluster::new(&key(&mut random)), Cluster::new(&key(&mut random))];
-        let clients = (0..clients).map(|_| [flow(&mut random), flow(&mut random)]).collect();
-        Crowd { name, cluster, clients, random, bytes, sent: 0 }
+        let mut pair = || [key(&mut random), key(&mut random)];
+        let cluster = pair().map(|key| Cluster::new(&key));
+        let keys: Vec<[Block; 2]> = (0..clients).map(|_| pair()).collect();
+        let clients = keys.iter().map(|up| [F::new(up), F::new(&pair())]).collect();
+        Crowd { name, cluster, clients, keys, random, bytes, sent: 0 }
     }
 
     fn nonce(&mut self) -> [u8; 12] {
@@ -64,7 +64,7 @@ impl Crowd {
     }
 }
 
-impl Candidate for Crowd {
+impl<F: Flow> Candidate for Crowd<F> {
     fn name(&self) -> &str {
         self.name
     }
@@ -78,7 +78,7 @@ impl Candidate for Crowd {
             for _ in 0..count {
                 let (from, to) = (self.random.below(self.clients.len()), self.random.below(self.clients.len()));
                 let (up, down, mut text) = (self.nonce(), self.nonce(), vec![0x5a; self.bytes]);
-                let tag = self.clients[from][0].sealed_elsewhere(&self.cluster[0], &up, &mut text);
+                let tag = F::sealed_elsewhere(&self.cluster[0], &self.keys[from], &up, &mut text);
                 let tag = tag.map_err(io::Error::other)?;
                 packets.push((from, to, up, down, text, tag));
             }
@@ -114,8 +114,10 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ve
 }
 
 fn point(meter: &Meter, clients: usize, bytes: usize, progress: &mut Progress<'_>) -> io::Result<Option<Point>> {
-    let mut crowds = SCHEMES.map(|name| Crowd::new(name, clients, bytes));
-    let mut candidates = crowds.each_mut().map(|crowd| crowd as &mut dyn Candidate);
+    let mut gscm = Crowd::<Gscm>::new(SCHEMES[0], clients, bytes);
+    let mut pre = Crowd::<Pre>::new(SCHEMES[1], clients, bytes);
+    let mut on = Crowd::<On>::new(SCHEMES[2], clients, bytes);
+    let mut candidates: [&mut dyn Candidate; 3] = [&mut gscm, &mut pre, &mut on];
     let compared = progress.compare(meter, &mut candidates)?;
     let ns = SCHEMES.map(|name| compared.trial(name).map(|trial| trial.interval.scale(1e9)));
     let over = [SCHEMES[1], SCHEMES[2]].map(|name| compared.ratio(name, SCHEMES[0]));

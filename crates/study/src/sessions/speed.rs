@@ -48,7 +48,7 @@ pub(super) fn specs() -> Vec<Spec> {
 }
 
 /// Bytes that this machine can give without paging.
-fn available() -> u64 {
+pub(super) fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use sealwright::{
-    Block, Isa, SealError,
+    Aead, Block, Isa, KeyLengthError, SealError,
     block::aes2s::SecondaryKeys,
     ghash::{Ghash, Serial, Table4k_vartime, Table64k_vartime},
     mode::{gcm, gscm},
@@ -95,14 +95,130 @@ fn encrypt(schedule: &Schedule, block: &Block) -> Block {
     out
 }
 
-/// One direction of a client.
-pub(super) enum Flow {
-    /// Schedule and table kept.
-    Pre(Schedule, Table4k_vartime),
-    /// Key and table kept.
-    On(Block, Table4k_vartime),
-    /// Secondary keys kept.
-    Gscm([Block; 2]),
+/// What a server keeps of one direction of a client. Each scheme has a record of its own size.
+pub(super) trait Flow: Sized {
+    /// From two keys, of which GCM takes the first.
+    fn new(keys: &[Block; 2]) -> Self;
+
+    /// The schedule for a packet.
+    fn schedule(&self, cluster: &Cluster) -> Schedule;
+
+    /// GHASH of a ciphertext.
+    fn hash(&self, cluster: &Cluster, text: &[u8]) -> Block;
+
+    /// The same by instructions and from the keys alone.
+    fn elsewhere(cluster: &Cluster, keys: &[Block; 2]) -> Result<Box<dyn Aead>, KeyLengthError>;
+
+    /// GHASH and the mask: the tag of a ciphertext.
+    fn tag(&self, cluster: &Cluster, schedule: &Schedule, nonce: &[u8; 12], text: &[u8]) -> Block {
+        let hash = self.hash(cluster, text);
+        let mask = encrypt(schedule, &counter(nonce, 1));
+        std::array::from_fn(|i| hash[i] ^ mask[i])
+    }
+
+    /// Seals in place; the tag.
+    fn seal(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8]) -> Block {
+        let schedule = self.schedule(cluster);
+        ctr(&schedule, nonce, text);
+        self.tag(cluster, &schedule, nonce, text)
+    }
+
+    /// What a client at another computer seals in place; the tag. It is computed without tables and from keys that the client
+    /// keeps, so neither the server's tables nor its record of the client come into a cache by it.
+    fn sealed_elsewhere(
+        cluster: &Cluster,
+        keys: &[Block; 2],
+        nonce: &[u8; 12],
+        text: &mut [u8],
+    ) -> Result<Block, SealError> {
+        let aead = Self::elsewhere(cluster, keys).expect("16 bytes are a key");
+        let tag = aead.seal_in_place(nonce, &[], text)?;
+        Ok(tag.as_ref().try_into().expect("a tag of 16 bytes"))
+    }
+
+    /// Opens in place, if the tag holds.
+    fn open(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8], tag: &Block) -> bool {
+        let schedule = self.schedule(cluster);
+        if self.tag(cluster, &schedule, nonce, text) != *tag {
+            return false;
+        }
+        ctr(&schedule, nonce, text);
+        true
+    }
+}
+
+/// GCM-Pre: schedule and table kept.
+pub(super) struct Pre(Schedule, Table4k_vartime);
+
+/// GCM-On: key and table kept.
+pub(super) struct On(Block, Table4k_vartime);
+
+/// GSCM: secondary keys kept.
+pub(super) struct Gscm([Block; 2]);
+
+fn gcm_elsewhere(key: &Block) -> Result<Box<dyn Aead>, KeyLengthError> {
+    gcm::by_key(Isa::best(), key, gcm::TagLen::T16)
+}
+
+fn own_table(schedule: &Schedule) -> Table4k_vartime {
+    Ghash::new(Isa::best(), &encrypt(schedule, &[0; 16]))
+}
+
+impl Flow for Pre {
+    fn new([key, _]: &[Block; 2]) -> Pre {
+        let schedule = expand(key);
+        Pre(schedule, own_table(&schedule))
+    }
+
+    fn schedule(&self, _: &Cluster) -> Schedule {
+        self.0
+    }
+
+    fn hash(&self, _: &Cluster, text: &[u8]) -> Block {
+        self.1.hash(&[], text)
+    }
+
+    fn elsewhere(_: &Cluster, [key, _]: &[Block; 2]) -> Result<Box<dyn Aead>, KeyLengthError> {
+        gcm_elsewhere(key)
+    }
+}
+
+impl Flow for On {
+    fn new([key, _]: &[Block; 2]) -> On {
+        On(*key, own_table(&expand(key)))
+    }
+
+    fn schedule(&self, _: &Cluster) -> Schedule {
+        expand(&self.0)
+    }
+
+    fn hash(&self, _: &Cluster, text: &[u8]) -> Block {
+        self.1.hash(&[], text)
+    }
+
+    fn elsewhere(_: &Cluster, [key, _]: &[Block; 2]) -> Result<Box<dyn Aead>, KeyLengthError> {
+        gcm_elsewhere(key)
+    }
+}
+
+impl Flow for Gscm {
+    fn new(keys: &[Block; 2]) -> Gscm {
+        Gscm(*keys)
+    }
+
+    fn schedule(&self, cluster: &Cluster) -> Schedule {
+        let mut schedule = cluster.schedule;
+        (schedule[0], schedule[5]) = (words(&self.0[0]), words(&self.0[1]));
+        schedule
+    }
+
+    fn hash(&self, cluster: &Cluster, text: &[u8]) -> Block {
+        cluster.table.hash(&[], text)
+    }
+
+    fn elsewhere(cluster: &Cluster, [k1, k2]: &[Block; 2]) -> Result<Box<dyn Aead>, KeyLengthError> {
+        gscm::research_only_by_key(Isa::best(), &cluster.key, &SecondaryKeys { k1: *k1, k2: *k2 })
+    }
 }
 
 /// What a cluster shares in one direction.
@@ -117,82 +233,6 @@ impl Cluster {
         let schedule = expand(key);
         let table = Ghash::new(Isa::best(), &encrypt(&schedule, &[0; 16]));
         Cluster { key: *key, schedule, table }
-    }
-}
-
-impl Flow {
-    pub(super) fn pre(key: &Block) -> Flow {
-        let schedule = expand(key);
-        Flow::Pre(schedule, Ghash::new(Isa::best(), &encrypt(&schedule, &[0; 16])))
-    }
-
-    pub(super) fn on(key: &Block) -> Flow {
-        Flow::On(*key, Ghash::new(Isa::best(), &encrypt(&expand(key), &[0; 16])))
-    }
-
-    /// The schedule for a packet.
-    fn schedule(&self, cluster: &Cluster) -> Schedule {
-        match self {
-            Flow::Pre(schedule, _) => *schedule,
-            Flow::On(key, _) => expand(key),
-            Flow::Gscm([k1, k2]) => {
-                let mut schedule = cluster.schedule;
-                (schedule[0], schedule[5]) = (words(k1), words(k2));
-                schedule
-            }
-        }
-    }
-
-    /// GHASH and the mask: the tag of a ciphertext.
-    fn tag(&self, cluster: &Cluster, schedule: &Schedule, nonce: &[u8; 12], text: &[u8]) -> Block {
-        let hash = match self {
-            Flow::Pre(_, table) | Flow::On(_, table) => table.hash(&[], text),
-            Flow::Gscm(_) => cluster.table.hash(&[], text),
-        };
-        let mask = encrypt(schedule, &counter(nonce, 1));
-        std::array::from_fn(|i| hash[i] ^ mask[i])
-    }
-
-    /// Seals in place; the tag.
-    pub(super) fn seal(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8]) -> Block {
-        let schedule = self.schedule(cluster);
-        ctr(&schedule, nonce, text);
-        self.tag(cluster, &schedule, nonce, text)
-    }
-
-    /// What a client at another computer seals in place; the tag. It is computed by instructions and from keys alone, so none
-    /// of the server's tables comes into a cache by it.
-    pub(super) fn sealed_elsewhere(
-        &self,
-        cluster: &Cluster,
-        nonce: &[u8; 12],
-        text: &mut [u8],
-    ) -> Result<Block, SealError> {
-        let isa = Isa::best();
-        let bytes = |words: &[u32; 4]| {
-            let mut block = [0; 16];
-            block.chunks_exact_mut(4).zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_be_bytes()));
-            block
-        };
-        let gcm = |key: &Block| gcm::by_key(isa, key, gcm::TagLen::T16);
-        let aead = match self {
-            // The first round key of AES-128 is the key
-            Flow::Pre(schedule, _) => gcm(&bytes(&schedule[0])),
-            Flow::On(key, _) => gcm(key),
-            Flow::Gscm([k1, k2]) => gscm::research_only_by_key(isa, &cluster.key, &SecondaryKeys { k1: *k1, k2: *k2 }),
-        };
-        let tag = aead.expect("16 bytes are a key").seal_in_place(nonce, &[], text)?;
-        Ok(tag.as_ref().try_into().expect("a tag of 16 bytes"))
-    }
-
-    /// Opens in place, if the tag holds.
-    pub(super) fn open(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8], tag: &Block) -> bool {
-        let schedule = self.schedule(cluster);
-        if self.tag(cluster, &schedule, nonce, text) != *tag {
-            return false;
-        }
-        ctr(&schedule, nonce, text);
-        true
     }
 }
 
@@ -215,35 +255,42 @@ fn ctr(schedule: &Schedule, nonce: &[u8; 12], text: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use sealwright::Aead;
-
     use super::*;
+
+    /// A scheme's tag and ciphertext by tables, far away, and by the library.
+    fn agrees<F: Flow>(cluster: &Cluster, keys: &[Block; 2], aead: &dyn Aead) {
+        let (flow, nonce) = (F::new(keys), [3; 12]);
+        for len in [0, 1, 16, 40, 1500] {
+            let text: Vec<u8> = (0..len).map(|i| (i * 7) as u8).collect();
+            let (mut ours, mut theirs) = (text.clone(), text.clone());
+            let tag = flow.seal(cluster, &nonce, &mut ours);
+            assert_eq!(aead.seal_in_place(&nonce, &[], &mut theirs).unwrap().as_ref(), tag, "{len}");
+            assert_eq!(ours, theirs, "{len}");
+            let mut elsewhere = text.clone();
+            assert_eq!(F::sealed_elsewhere(cluster, keys, &nonce, &mut elsewhere).unwrap(), tag);
+            assert_eq!(ours, elsewhere, "{len}");
+            assert!(!flow.open(cluster, &nonce, &mut ours, &[0; 16]));
+            assert!(flow.open(cluster, &nonce, &mut ours, &tag));
+            assert_eq!(ours, text);
+        }
+    }
 
     #[test]
     fn tables_compute_gcm_and_gscm() {
-        let (key, nonce, isa) = ([9; 16], [3; 12], Isa::best());
+        let (key, isa) = ([9; 16], Isa::best());
         let cluster = Cluster::new(&key);
-        let keys = SecondaryKeys { k1: [4; 16], k2: [5; 16] };
-        let gcm = || gcm::by_key(isa, &key, gcm::TagLen::T16).unwrap();
-        let cases: [(Flow, Box<dyn Aead>); 3] = [
-            (Flow::pre(&key), gcm()),
-            (Flow::on(&key), gcm()),
-            (Flow::Gscm([keys.k1, keys.k2]), gscm::research_only_by_key(isa, &key, &keys).unwrap()),
-        ];
-        for (flow, aead) in &cases {
-            for len in [0, 1, 16, 40, 1500] {
-                let text: Vec<u8> = (0..len).map(|i| (i * 7) as u8).collect();
-                let (mut ours, mut theirs) = (text.clone(), text.clone());
-                let tag = flow.seal(&cluster, &nonce, &mut ours);
-                assert_eq!(aead.seal_in_place(&nonce, &[], &mut theirs).unwrap().as_ref(), tag, "{len}");
-                assert_eq!(ours, theirs, "{len}");
-                let mut elsewhere = text.clone();
-                assert_eq!(flow.sealed_elsewhere(&cluster, &nonce, &mut elsewhere).unwrap(), tag);
-                assert_eq!(ours, elsewhere, "{len}");
-                assert!(!flow.open(&cluster, &nonce, &mut ours, &[0; 16]));
-                assert!(flow.open(&cluster, &nonce, &mut ours, &tag));
-                assert_eq!(ours, text);
-            }
-        }
+        let keys = [[4; 16], [5; 16]];
+        let gcm = gcm::by_key(isa, &keys[0], gcm::TagLen::T16).unwrap();
+        agrees::<Pre>(&cluster, &keys, &*gcm);
+        agrees::<On>(&cluster, &keys, &*gcm);
+        let gscm = gscm::research_only_by_key(isa, &key, &SecondaryKeys { k1: keys[0], k2: keys[1] }).unwrap();
+        agrees::<Gscm>(&cluster, &keys, &*gscm);
+    }
+
+    /// A cache holds as many records as they are short.
+    #[test]
+    fn a_record_takes_what_its_scheme_keeps() {
+        assert_eq!(size_of::<Gscm>(), 2 * 16);
+        assert!(size_of::<On>() < size_of::<Pre>() && size_of::<Pre>() >= size_of::<Schedule>());
     }
 }

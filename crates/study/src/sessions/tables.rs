@@ -37,7 +37,7 @@ fn memory(measured: &Measured) -> Table {
         Column::number("clients"),
     ];
     let note = "A client's part. Accounted: the record, tables on the heap and the list of them, and a client's part of what \
-        its table shares. Resident: what the process grew by while so many clients were admitted. The formula is \
+        its cluster shares, in which all of them are. Resident: what the process grew by while so many clients were admitted. The formula is \
         200 + 32 (r + 1) + 2 x for GCM-Pre, 200 + 4 |k| + 2 x for GCM-On and 128 for GSCM.";
     let mut table = Table::new("Table 2 anew: bytes a client", columns).with_note(note);
     let or_none = |figure: Option<f64>, digits| figure.map_or_else(|| Cell::empty("none"), |x| Cell::number(x, digits));
