@@ -257,6 +257,7 @@ def check_streams(relay: Relay, program: str, folder: Path, sizes: tuple[int, in
     assert bytes(ends.text) == there, "what came is not what was sent"
     assert (folder / "copy").read_bytes() == here, "what was sent is not what came"
     if sealed:
+        assert ends.confirmed, "no receipt came"
         assert len(here) < 100 or here[:40] not in ends.out, "the text is on the way in clear"
         assert ends.rekeyed == (sizes[1] > 64 << 20), "new keys after 64 MiB"
 

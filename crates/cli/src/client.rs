@@ -12,11 +12,13 @@ use sealwright_terminal::{CommandError, Exit, say};
 
 const EXAMPLES: &str = "\
 Standard input is sent to the other client, and data from the other client is written to standard output,
-until both sides have ended and all data is acknowledged. Broken connections are made again. If the relay has
-lost the session, a new one is opened. If data is lost, the exit code is not 0.
+until both sides have ended and all data is acknowledged. A relay or a client that is not there yet is waited
+for. Broken connections are made again. If the relay has lost the session, a new one is opened. If data is lost,
+the exit code is not 0.
 
 With --end-to-end the two clients seal the stream for each other, inside what the relay carries. The relay learns
-who talks to whom, when and how much; it reads nothing, and changes nothing unnoticed (exit code 3).
+who talks to whom, when and how much; it reads nothing, and neither changes nor drops anything unnoticed (exit
+code 3): each client confirms to the other, sealed, what it received.
 
 Example:
     sealwright serve --init trial --client alice --client bob
@@ -37,7 +39,7 @@ pub(crate) struct ClientArgs {
     /// Send frames as datagrams, if the relay accepts them
     #[arg(long)]
     udp: bool,
-    /// Give up if an answer is due and nothing arrives for T seconds
+    /// Give up if an answer is due, from the relay or the other client, and nothing arrives for T seconds
     #[arg(long, value_name = "T", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     wait: u32,
     /// Seal the stream end to end, for the public KEY of the other client, so that the relay cannot read it; the other
@@ -94,6 +96,9 @@ fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>
 fn not_authentic(error: EndToEndError) -> CommandError {
     match error {
         EndToEndError::Other => CommandError::failed(error).hint("both clients need --end-to-end"),
+        EndToEndError::Version => {
+            CommandError::failed(error).hint("both clients need a version of Sealwright that speaks the same")
+        }
         _ => CommandError::new(Exit::NotAuthentic, error),
     }
 }

@@ -1,13 +1,13 @@
 //! `sealwright relay`: what the operator of a relay does.
 
 use std::{
-    fs::OpenOptions,
-    io::{ErrorKind, Write},
+    fmt,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
-use sealwright_relay::serve::{AdminError, AdminRequest, Config, add, ask, is_name, stem};
+use sealwright_relay::serve::{AdminError, AdminRequest, Config, NameFile, add, ask, is_name, stem};
 use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown};
 
 const ADD: &str = "\
@@ -120,7 +120,16 @@ pub(crate) fn run(args: &RelayArgs) -> Result<Exit, CommandError> {
 }
 
 fn read(path: &Path) -> Result<Config, CommandError> {
-    Config::read(path).map_err(CommandError::failed)
+    Config::read(path).map_err(failed)
+}
+
+/// An error of the relay, whose hint is a part of its line there, as lines of the log are.
+pub(crate) fn failed(error: impl fmt::Display) -> CommandError {
+    let text = error.to_string();
+    match text.split_once("; hint: ") {
+        Some((what, hint)) => CommandError::failed(what).hint(hint),
+        None => CommandError::failed(text),
+    }
 }
 
 fn folder(path: &Path) -> &Path {
@@ -131,17 +140,17 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let path = &args.name.config.config;
     let config = read(path)?;
     let name = args.name.name.to_ascii_lowercase();
-    if config.clients.contains(&name) {
-        return Err(CommandError::failed(format!("{name} is a client already")));
-    }
     if config.revoked.contains(&name) {
         let hint = "to trust this name again, take it out of the revoked names first";
         return Err(CommandError::failed(format!("{name} was revoked")).hint(hint));
     }
+    if config.clients.contains(&name) {
+        return Err(CommandError::failed(format!("{name} is a client already")));
+    }
     let Some(file) = &config.clients_file else { return Err(without(path, "clients_file")) };
     let relay = args.relay.clone().unwrap_or_else(|| known_relay(folder(path), &config));
-    add(folder(path), file, &name, &relay)
-        .map_err(|error| CommandError::failed(os_message(&error)).about(folder(path)))?;
+    add(folder(path), file, &name, &relay).map_err(|error| failed(os_message(&error)).about(folder(path)))?;
+    stands(read(path)?.clients.contains(&name), &name, file)?;
     let stem = stem(&name);
     let folder = shown(folder(path));
     print(&format!("{folder}/{stem}.toml\n{folder}/{stem}.pem\n{folder}/{stem}.key\n"))?;
@@ -168,12 +177,20 @@ fn revoke(args: &NameArgs) -> Result<(), CommandError> {
         return Err(CommandError::failed(format!("{name} is not the name of a client")));
     }
     if !config.revoked.contains(&name) {
-        let failed = |error| CommandError::failed(os_message(&error)).about(file);
-        let mut names = OpenOptions::new().append(true).open(file).map_err(failed)?;
-        // In one piece, so that a relay that reads meanwhile sees a whole name
-        names.write_all(format!("{name}\n").as_bytes()).and_then(|()| names.sync_all()).map_err(failed)?;
+        let written = NameFile::open(file).and_then(|names| names.append(&name));
+        written.map_err(|error| CommandError::failed(os_message(&error)).about(file))?;
+        stands(read(path)?.revoked.contains(&name), &name, file)?;
     }
     reload(&config)
+}
+
+/// Refuses to go on unless a name that was written is read.
+fn stands(there: bool, name: &str, file: &Path) -> Result<(), CommandError> {
+    if there {
+        return Ok(());
+    }
+    let what = CommandError::failed(format!("{name} was written, but is not read from it")).about(file);
+    Err(what.hint("write it there yourself, on a line of its own, then reload the relay"))
 }
 
 fn without(path: &Path, key: &str) -> CommandError {
@@ -260,7 +277,7 @@ fn status(args: &ListArgs) -> Result<(), CommandError> {
 
 fn check(path: &Path) -> Result<(), CommandError> {
     let config = read(path)?;
-    let room = config.check().map_err(CommandError::failed)?;
+    let room = config.check().map_err(failed)?;
     print(&format!(
         "{}: {} names, {} revoked, {} sessions and {} connections within {} MiB\n",
         shown(path),

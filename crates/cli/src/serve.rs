@@ -9,6 +9,8 @@ use sealwright_relay::{
 };
 use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
+use crate::relay::failed;
+
 const EXAMPLES: &str = "\
 A client authenticates with a certificate that names it, and gets a session with fresh keys over TLS 1.3. It
 then sends sealed frames over TCP. The relay opens each frame, seals it again and sends it to its receiver.
@@ -34,10 +36,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "config", help_heading = "Trial")]
     init: Option<PathBuf>,
     /// Name of a client in the trial configuration; can be repeated
-    #[arg(long, value_name = "NAME", requires = "init", help_heading = "Trial")]
+    #[arg(long, value_name = "NAME", requires = "init", conflicts_with = "config", help_heading = "Trial")]
     client: Vec<String>,
     /// Host name of the relay, if other machines connect to it; can be repeated
-    #[arg(long, value_name = "HOST", requires = "init", help_heading = "Trial")]
+    #[arg(long, value_name = "HOST", requires = "init", conflicts_with = "config", help_heading = "Trial")]
     host: Vec<String>,
 }
 
@@ -57,6 +59,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     let Some(config) = &args.config else { return Err(CommandError::usage("no configuration file is given")) };
     let signals = Signals::take().map_err(|error| CommandError::failed(os_message(&error)))?;
     let log = Arc::new(Log::to(std::io::stderr()));
-    serve(config, &signals, log).map_err(CommandError::failed)?;
+    serve(config, &signals, log).map_err(failed)?;
     Ok(Exit::Done)
 }

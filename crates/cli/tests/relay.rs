@@ -76,7 +76,7 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     relay.event("reloaded");
     sandbox.fails("client trial/carol.toml --to alice", 1, "the relay refused: this name was revoked");
     assert_eq!(relay.event("denied")["why"], "this name was revoked");
-    sandbox.fails("relay add carol -c trial/relay.toml", 1, "carol is a client already");
+    sandbox.fails("relay add carol -c trial/relay.toml", 1, "carol was revoked");
 
     change(&sandbox, "relay.toml", |text| format!("colour = 'red'\n{text}"));
     relay.signal("HUP");
@@ -148,6 +148,79 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     silent.join().unwrap();
 }
 
+/// The figures of the documents are those that the relay says itself.
+#[test]
+fn a_session_takes_what_the_documents_say() {
+    let told = |more: &str| {
+        let sandbox = Sandbox::new();
+        let relay = TrialRelay::start_with(&sandbox, |text| format!("{text}{more}"));
+        relay.serving["bytes_per_session"].as_u64().unwrap()
+    };
+    let (wide, narrow) = (told(""), told("[limits]\nreplay_window = 56\n"));
+    let page =
+        |name: &str| std::fs::read_to_string(format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let capacity =
+        format!("| a session | {wide} bytes with the wide replay window, {narrow} with `replay_window = 56`");
+    assert!(page("OPERATING.md").contains(&capacity), "{capacity}");
+    let relay = page("RELAY.md");
+    assert!(relay.contains(&format!("{{\"bytes_per_session\":{wide},")), "{wide}");
+    assert!(relay.contains(&format!("it is {wide} now, and {narrow} with `--replay-window 56`")), "{wide}, {narrow}");
+}
+
+/// Who edits these files may leave out the last end of a line.
+#[test]
+fn names_are_written_on_lines_of_their_own() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client alice --client bob");
+    change(&sandbox, "revoked.txt", |text| format!("{text}mallory"));
+    change(&sandbox, "clients.txt", |text| format!("{text}carol # hers"));
+    let done = |line: &str| assert_eq!(sandbox.run(line).code, 0, "{line}");
+    done("relay revoke bob -c trial/relay.toml");
+    done("relay add dave -c trial/relay.toml");
+    assert!(sandbox.read("trial/revoked.txt").ends_with(b"\nmallory\nbob\n"));
+    assert!(sandbox.read("trial/clients.txt").ends_with(b"\ncarol # hers\ndave\n"));
+    done("relay revoke eve -c trial/relay.toml");
+    assert!(sandbox.read("trial/revoked.txt").ends_with(b"\nmallory\nbob\neve\n"));
+    // What is not kept is not said to be done
+    change(&sandbox, "relay.toml", |text| text.replace("\"revoked.txt\"", "\"/dev/null\""));
+    sandbox.fails("relay revoke frank -c trial/relay.toml", 1, "Invalid argument");
+    change(&sandbox, "relay.toml", |text| text.replace("\"clients.txt\"", "\"/dev/null\""));
+    sandbox.fails("relay add frank -c trial/relay.toml", 1, "Invalid argument");
+}
+
+/// The key of the authority is kept elsewhere, as the documents advise.
+#[test]
+fn who_has_no_key_of_the_authority_is_told_where_to_add_a_client() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client alice");
+    assert_eq!(sandbox.sh("mkdir kept && mv trial/authority.key kept").code, 0);
+    sandbox.fails("relay add erin -c trial/relay.toml", 1, "No such file or directory\nhint: add the client where");
+    let there = "cp trial/authority.pem trial/relay.toml trial/clients.txt trial/revoked.txt kept";
+    assert_eq!(sandbox.sh(there).code, 0);
+    assert_eq!(sandbox.run("relay add erin -c kept/relay.toml --relay relay.example:7601").code, 0);
+    assert!(String::from_utf8(sandbox.read("kept/erin.toml")).unwrap().contains("relay.example:7601"));
+    assert!(!sandbox.path("trial/erin.pem").exists());
+}
+
+/// A relay that cannot make its socket says where it can, and does not say that it serves.
+#[test]
+fn a_relay_without_its_socket_does_not_serve() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client alice");
+    change(&sandbox, "relay.toml", |text| {
+        let text = text.replace("\"relay.sock\"", "\"nowhere/relay.sock\"");
+        ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(port, "0"))
+    });
+    let served = sandbox.run("serve trial/relay.toml");
+    let said = served.err;
+    assert!(served.code == 1 && said.contains("\nhint: admin names a socket"), "{} {said}", served.code);
+    assert!(!said.contains("serving"), "{said}");
+    // Its key may be read by others: a hint has a line of its own
+    assert_eq!(sandbox.sh("chmod 640 trial/relay.key").code, 0);
+    sandbox.fails("relay check trial/relay.toml", 1, "this file\nhint: chmod 600");
+    sandbox.fails("serve --client carol trial/relay.toml", 2, "--client");
+}
+
 #[cfg(feature = "public-keys")]
 #[test]
 fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
@@ -168,9 +241,13 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
         (String::from_utf8(sandbox.read("codes")).unwrap(), done.err)
     };
     let sealed = |own: &str, peer: &str| format!("-i {own}.id --end-to-end $(cat {peer}.pub)");
-    let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
-    assert_eq!(codes, "alice 0\nbob 0\n", "{said}");
-    assert!(sandbox.read("at_bob") == there && sandbox.read("at_alice") == back);
+    // Bob has nothing to say, or something
+    for back in [&[][..], &back] {
+        sandbox.write("back", back);
+        let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
+        assert_eq!(codes, "alice 0\nbob 0\n", "{said}");
+        assert!(sandbox.read("at_bob") == there && sandbox.read("at_alice") == back);
+    }
     // Eve's key instead of bob's, as a relay would try that reads what passes through it
     let (codes, said) = both(&sealed("eve", "alice"), &sealed("alice", "bob"));
     assert!(codes.contains(" 3") && !codes.contains(" 0"), "{codes} {said}");
@@ -178,6 +255,11 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
     // Only one of the two seals
     let (codes, said) = both("", &sealed("alice", "bob"));
     assert!(codes.contains("alice 1") && said.contains("hint: both clients need --end-to-end"), "{codes} {said}");
+    // Bob's disk is full: that is what he is told, and nobody counts it as done
+    assert_eq!(sandbox.sh("rm at_bob && ln -s /dev/full at_bob").code, 0);
+    let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
+    assert_eq!(codes, "alice 1\nbob 1\n", "{said}");
+    assert!(said.contains("No space left on device") && said.contains("bob gave up"), "{said}");
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x -i alice.id", 2, "recipient");
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x", 2, "--pair");
 }

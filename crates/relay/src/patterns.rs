@@ -61,6 +61,12 @@ impl Patterns {
         self.spelled.get(name).into_iter().chain(wild).min().copied()
     }
 
+    /// The number of the wildcard that a name matches which is not there itself; of a wildcard, its own.
+    pub(crate) fn find_wild(&self, name: &str) -> Option<u32> {
+        let wild = parent(name).filter(|_| !self.spells_out(name)).and_then(|after| self.wild.get(after));
+        wild.copied()
+    }
+
     /// Whether the name is there itself.
     pub(crate) fn spells_out(&self, name: &str) -> bool {
         self.spelled.contains_key(name)

@@ -21,7 +21,10 @@ use sealwright_relay::{
     control::fuzz::revoke,
     serve::{Server, add},
 };
-use sealwright_session::frame::{HEADER, Header};
+use sealwright_session::{
+    Material, Sessions,
+    frame::{HEADER, Header},
+};
 use trial::{config, edit, folder, identity, serve};
 
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
@@ -243,4 +246,116 @@ fn health_and_gauges_tell_how_the_relay_is() {
     assert!(gauge("name_bytes") > 100.0 * 50.0 && gauge("resident_bytes") > 1e6);
     let version = format!("sealwright_build_info{{version=\"{}\",scheme=\"gcm-on64\"}} 1", env!("CARGO_PKG_VERSION"));
     assert!(get("/metrics").contains(&version));
+}
+
+/// The key that all of a cluster share, as one more of its clients would be told: the one of this index.
+fn shared_key(server: &Server, index: u32) -> Vec<u8> {
+    let (shard, slot) = server.relay().layout().locate(index).unwrap();
+    let admit = move |sessions: &mut dyn Sessions| sessions.admit(slot, index, &Material::random().unwrap()).unwrap();
+    server.relay().change(shard, 0..0, admit).unwrap().to_bytes()[8..40].to_vec()
+}
+
+/// A relay whose clients share keys, eight of a cluster and four of a worker's part of it.
+fn sharing(clients: &[&str], allowed: &str) -> tempfile::TempDir {
+    let directory = folder(clients, allowed);
+    edit(directory.path(), |text| text.replace("\"gcm-on64\"", "\"gscm-h\"\ncluster_sessions = 8\nthreads = 2"));
+    directory
+}
+
+/// Ends all sessions, and lets them be opened again.
+fn end_all(server: &Server, directory: &Path) {
+    edit(directory, |text| format!("{text}[limits]\nsession_hours = 0.000001\n"));
+    std::thread::sleep(Duration::from_millis(20));
+    reload(server, directory);
+    edit(directory, |text| text.split("[limits]").next().unwrap().to_owned());
+    reload(server, directory);
+}
+
+#[test]
+fn who_loses_its_certificate_takes_the_keys_of_its_cluster_along() {
+    let directory = sharing(&["alice", "bob"], "\"alice\", \"bob\"");
+    edit(directory.path(), |text| text.replace("[tls]\n", "[tls]\ncrl = \"authority.crl\"\n"));
+    let trial = directory.path().join("trial");
+    revoke(&trial, 1, &[]).unwrap();
+    let (server, log) = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let at = alice.open(&[]).unwrap().address.session + 4;
+    let key = shared_key(&server, at);
+    end_all(&server, directory.path());
+    until("the end of its lifetime", || log.text().contains("its lifetime is over"));
+    assert_eq!(shared_key(&server, at), key, "she is still trusted");
+    alice.open(&[]).unwrap();
+    let mut bobs = Peer::new(bob.open(&[]).unwrap());
+    revoke(&trial, 2, &["alice"]).unwrap();
+    reload(&server, directory.path());
+    until("the end of her session", || log.text().contains("its certificate is not valid any more"));
+    assert_ne!(shared_key(&server, at), key);
+    // Another worker's clients share other keys
+    let me = bobs.session.address;
+    bobs.send(me, b"still here");
+    assert_eq!(bobs.receive().1, b"still here");
+    let other = sharing(&[], "");
+    let key = shared_key(&server, at);
+    edit(directory.path(), |text| text.replace("crl = \"authority.crl\"\n", ""));
+    reload(&server, directory.path());
+    assert_eq!(shared_key(&server, at), key);
+    alice.open(&[]).unwrap();
+    fs::copy(other.path().join("trial/authority.pem"), trial.join("authority.pem")).unwrap();
+    reload(&server, directory.path());
+    assert_ne!(shared_key(&server, at), key, "another authority vouches for nobody here");
+}
+
+#[test]
+fn a_name_that_is_revoked_without_a_session_takes_keys_along_too() {
+    let directory = sharing(&["alice", "*.load.test"], "\"alice\", \"*.load.test\"");
+    let (server, _) = serve(directory.path());
+    let load = identity(directory.path(), &server, "load.test");
+    let mut opened = load.open_many(&["1.load.test", "2.load.test"].map(str::to_owned)).unwrap();
+    let keys = || [4, 5].map(|index| shared_key(&server, index));
+    let before = keys();
+    let revoke = |names: &str| {
+        fs::write(directory.path().join("trial/revoked.txt"), names).unwrap();
+        reload(&server, directory.path());
+    };
+    end_all(&server, directory.path());
+    revoke("eve\n");
+    assert_eq!(keys(), before, "no wildcard allowed it");
+    // Nobody knows any more which of the two it had
+    revoke("eve\n1.load.test\n");
+    let after = keys();
+    assert!(before.iter().zip(&after).all(|(before, after)| before != after));
+    let again = load.open_many(&["2.load.test".to_owned()]).unwrap().remove(0);
+    opened.push(again);
+    let mut peer = Peer::new(opened.remove(2));
+    revoke("eve\n1.load.test # still\n");
+    let me = peer.session.address;
+    peer.send(me, b"still here");
+    assert_eq!(peer.receive().1, b"still here");
+    assert_eq!(keys(), after);
+}
+
+#[test]
+fn a_cluster_that_is_gone_leaves_no_keys_to_the_next_one() {
+    let directory = sharing(&["alice", "*.one.test", "*.two.test"], "\"alice\"");
+    let clusters = |text: &str| {
+        edit(directory.path(), |before| {
+            let (before, tls) = before.split_once("[tls]").unwrap();
+            let before = before.split_once("[clusters]").map_or(before, |(before, _)| before);
+            format!("{before}{text}[tls]{tls}")
+        });
+    };
+    clusters("[clusters]\none = [\"*.one.test\"]\n");
+    let (server, _) = serve(directory.path());
+    let open = |name: &str| identity(directory.path(), &server, name).open_many(&[format!("1.{name}")]);
+    let at = open("one.test").unwrap()[0].address.session;
+    // Its workers share no keys
+    let keys = || [at + 4, at + 5].map(|index| shared_key(&server, index));
+    let before = keys();
+    end_all(&server, directory.path());
+    clusters("");
+    reload(&server, directory.path());
+    clusters("[clusters]\ntwo = [\"*.two.test\"]\n");
+    reload(&server, directory.path());
+    assert_eq!(open("two.test").unwrap()[0].address.session, at, "it has the run of the one before");
+    assert!(before.iter().zip(keys()).all(|(before, after)| *before != after));
 }

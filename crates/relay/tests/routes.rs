@@ -38,6 +38,51 @@ fn clients_of_a_relay_that_is_full_wait() {
     drop(closing);
 }
 
+/// Where nobody listens for frames a client tries again until its time is over, and says where.
+#[test]
+fn a_client_waits_for_who_takes_its_frames() {
+    let directory = folder(&["alice"], "\"alice\", \"bob\"");
+    let nobody = free_address();
+    edit(directory.path(), |text| text.replacen("scheme", &format!("public = \"{nobody}\"\nscheme"), 1));
+    let (server, _log) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(1) };
+    let start = Instant::now();
+    let outcome = pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ());
+    assert!(matches!(&outcome, Err(ClientError::Relay { relay, .. }) if *relay == nobody), "{outcome:?}");
+    assert!(start.elapsed() >= Duration::from_secs(1));
+}
+
+/// Clients may be started before their relay.
+#[test]
+fn clients_wait_for_a_relay_that_does_not_listen_yet() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    let control = free_address();
+    edit(directory.path(), |text| text.replacen("control = \"127.0.0.1:0", &format!("control = \"{control}"), 1));
+    let outputs = [Shared::default(), Shared::default()];
+    std::thread::scope(|scope| {
+        let clients = [("alice", "bob", 1, &outputs[0]), ("bob", "alice", 2, &outputs[1])];
+        let clients = clients.map(|(me, peer, byte, output)| {
+            let mut identity = Identity::read(&directory.path().join(format!("trial/{me}.toml"))).unwrap();
+            identity.relay = control.replace("127.0.0.1", "localhost");
+            scope.spawn(move || {
+                let pipe = Pipe { identity: &identity, peer, datagrams: false, wait: Duration::from_secs(60) };
+                pipe.run(Cursor::new(vec![byte; 1000]), output.clone(), &|_| ()).unwrap();
+            })
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(clients.iter().all(|client| !client.is_finished()));
+        let _serving = serve(directory.path());
+        clients.into_iter().for_each(|client| client.join().unwrap());
+    });
+    assert!(outputs[0].bytes() == [2; 1000] && outputs[1].bytes() == [1; 1000]);
+}
+
+/// An address at which nobody listens.
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
 /// Frames may have an address of their own; clients are told.
 #[test]
 fn frames_may_go_to_another_address_than_requests() {

@@ -8,11 +8,11 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from recipients import XWing, from_text, polymod
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-MAGIC, PUBLIC, ENCAPSULATED = b"SEALE2E1", 1216, 1120
+MAGIC, PUBLIC, ENCAPSULATED = b"SEALE2E2", 1216, 1120
 FIRST = len(MAGIC) + PUBLIC + ENCAPSULATED
 PSK_ID, EXPORT = b"sealwright end-to-end: both encapsulations", b"sealwright end-to-end: psk"
 SUITE = b"HPKE" + struct.pack(">HHH", 0x647A, 0x0011, 0x0003)
-DATA, END, REKEY = 0, 1, 2
+DATA, END, REKEY, RECEIPT = 0, 1, 2, 3
 
 
 def sized(part: bytes) -> bytes:
@@ -81,6 +81,7 @@ class EndToEnd:
         self.first = MAGIC + self.fresh.public() + encapsulated
         self.out, self.ended, self.text, self.rekeyed = bytearray(self.first), False, bytearray(), False
         self.waiting, self.context, self.theirs, self.psk, self.over = b"", None, b"", b"", False
+        self.sender, self.confirmed = None, False
 
     def fresh_info(self, sending: bool) -> bytes:
         one, other = (self.me, self.first), (self.peer, self.theirs)
@@ -95,13 +96,15 @@ class EndToEnd:
         peers = Context(self.own.decapsulate(encapsulated), own).export(32)
         self.psk = self.ours + peers if self.me[0] < self.peer[0] else peers + self.ours
         encapsulated, shared = XWing.encapsulate(fresh)
-        context = Context(shared, self.fresh_info(True), self.psk)
+        self.sender = Context(shared, self.fresh_info(True), self.psk)
         self.out += encapsulated
         pieces = [self.to_send[at : at + 16384] for at in range(0, len(self.to_send), 16384)]
         for kind, piece in [(DATA, b""), *((DATA, piece) for piece in pieces), (END, b"")]:
-            length = struct.pack(">H", len(piece) + 17)
-            self.out += length + context.cipher.encrypt(context.nonce(), bytes([kind]) + piece, length)
-        self.ended = True
+            self.record(kind, piece)
+
+    def record(self, kind: int, data: bytes) -> None:
+        length = struct.pack(">H", len(data) + 17)
+        self.out += length + self.sender.cipher.encrypt(self.sender.nonce(), bytes([kind]) + data, length)
 
     def receiver(self, encapsulated: bytes, psk: bytes) -> Context:
         return Context(self.fresh.decapsulate(encapsulated), self.fresh_info(False), psk)
@@ -121,12 +124,17 @@ class EndToEnd:
                 self.context = self.receiver(message, self.psk)
             else:
                 text = self.context.cipher.decrypt(self.context.nonce(), message[2:], message[:2])
-                assert not self.over, "a record after the end"
-                if text[0] == DATA:
+                assert not self.confirmed, "a record after the receipt"
+                assert self.over == (text[0] == RECEIPT), "the receipt, and nothing else, behind the end"
+                if text[0] == RECEIPT:
+                    assert text[1:] == struct.pack(">Q", len(self.to_send)), "another number of bytes"
+                    self.confirmed = True
+                elif text[0] == DATA:
                     self.text += text[1:]
                 elif text[0] == REKEY:
                     self.context = self.receiver(text[1:], self.context.export(64))
                     self.rekeyed = True
                 else:
                     assert text == bytes([END])
-                    self.over = True
+                    self.over = self.ended = True
+                    self.record(RECEIPT, struct.pack(">Q", len(self.text)))

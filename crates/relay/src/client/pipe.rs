@@ -46,7 +46,8 @@ const RENEW_BELOW: u64 = 1 << 24;
 /// How many bytes went each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transferred {
-    /// Bytes of the input; the peer has acknowledged all of them.
+    /// Bytes of the input; all of them are acknowledged. The relay seals acknowledgements: what the peer itself confirms,
+    /// if the stream is sealed end to end, `EndToEnd::finished` says.
     pub sent: u64,
     /// Bytes written to the output.
     pub received: u64,
@@ -61,7 +62,7 @@ pub struct Pipe<'a> {
     pub peer: &'a str,
     /// Send frames as datagrams.
     pub datagrams: bool,
-    /// How long an answer may take, before the pipe gives up.
+    /// How long an answer may take, also the relay's first one, before the pipe gives up.
     pub wait: Duration,
 }
 
@@ -95,16 +96,16 @@ impl Pipe<'_> {
         watch: &dyn Fn(&str),
     ) -> Result<Transferred, ClientError> {
         let mut trouble = Trouble { since: Instant::now(), tries: 0 };
-        let session = trouble.open(self)?;
         let mut poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
-        let (mut peer, mesh) = (session.found.first().copied().flatten(), session.mesh);
+        let ((mut channel, mesh, piece), mut peer) = trouble.connect(self, |session, route| {
+            let mesh = session.mesh;
+            Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
+        })?;
         let mut looked_up = Instant::now();
-        let route = Route::of(&session, self.datagrams).ok_or(ClientError::NoDatagrams)?;
-        let mut channel = Channel::connect(session, route, poll.registry())?;
         watch("connected");
         let mut local = LocalIo::start(input, output, &waker)?;
-        let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, route.piece());
+        let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, piece);
         let mut events = Events::with_capacity(16);
         let mut complete = None;
         loop {
@@ -233,6 +234,27 @@ impl Trouble {
         }
     }
 
+    /// Opens a session and connects to where its frames go, as often as it takes. Returns the peer's address too, if it
+    /// has one.
+    fn connect<T>(
+        &self,
+        pipe: &Pipe<'_>,
+        mut connect: impl FnMut(Session, Route) -> io::Result<T>,
+    ) -> Result<(T, Option<Address>), ClientError> {
+        loop {
+            let session = self.open(pipe)?;
+            let peer = session.found.first().copied().flatten();
+            let route = Route::of(&session, pipe.datagrams).ok_or(ClientError::NoDatagrams)?;
+            match connect(session, route) {
+                Ok(connected) => return Ok((connected, peer)),
+                Err(error) if self.since.elapsed() > pipe.wait => {
+                    return Err(ClientError::Relay { relay: route.address().to_string(), error });
+                }
+                Err(_) => std::thread::sleep(RETRY),
+            }
+        }
+    }
+
     /// Tries another connection first, then another session. Returns the peer's address, if it may have changed.
     fn reconnect(
         &mut self,
@@ -250,16 +272,8 @@ impl Trouble {
         if let Some(more) = self.tries.checked_sub(3) {
             std::thread::sleep(LONGEST_RETRY.min(RETRY * (1 << more.min(8))));
         }
-        loop {
-            let session = self.open(pipe)?;
-            let peer = session.found.first().copied().flatten();
-            let route = Route::of(&session, pipe.datagrams).ok_or(ClientError::NoDatagrams)?;
-            match channel.renew(session, route, poll.registry()) {
-                Ok(()) => return Ok(Some(peer)),
-                Err(error) if self.since.elapsed() > pipe.wait => return Err(ClientError::Io(error)),
-                Err(_) => std::thread::sleep(RETRY),
-            }
-        }
+        let ((), peer) = self.connect(pipe, |session, route| channel.renew(session, route, poll.registry()))?;
+        Ok(Some(peer))
     }
 }
 
@@ -331,7 +345,8 @@ impl LocalIo {
                     stream.offer(&bytes);
                 }
                 Ok(Input::End) => stream.end(),
-                Ok(Input::Failed(error)) => return Err(error.into()),
+                // An input that waits for the output fails with it: then the output says why
+                Ok(Input::Failed(error)) => return Err(self.failed.try_recv().unwrap_or(error).into()),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }
         }

@@ -40,6 +40,12 @@ impl Route {
         if datagrams { session.udp.map(Route::Udp) } else { Some(Route::Tcp(session.frames)) }
     }
 
+    pub(crate) fn address(self) -> SocketAddr {
+        match self {
+            Route::Tcp(frames) | Route::Udp(frames) => frames,
+        }
+    }
+
     /// The most bytes of a stream in one message: a datagram should not be fragmented on its way.
     pub(crate) fn piece(self) -> usize {
         match self {

@@ -70,7 +70,11 @@ impl Eq for ByLeaf {}
 
 /// The certificates with open sessions, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Certificates(HashMap<ByLeaf, Uses>);
+pub(crate) struct Certificates {
+    uses: HashMap<ByLeaf, Uses>,
+    /// Bytes of the certificates: to add them up takes long, and others wait meanwhile.
+    bytes: u64,
+}
 
 #[derive(Debug, Default)]
 struct Uses {
@@ -81,34 +85,40 @@ struct Uses {
 impl Certificates {
     /// Whether a certificate may open one more session, or, if it has this one already, open it anew.
     pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> bool {
-        let Some(uses) = self.0.get_mut(leaf(chain)) else { return limits.sessions > 0 };
+        let Some(uses) = self.uses.get_mut(leaf(chain)) else { return limits.sessions > 0 };
         (anew || uses.sessions < limits.sessions) && uses.opened.take(limits.by_certificate, now)
     }
 
     /// A session was opened. Returns the chain that all sessions of this certificate share.
     pub(crate) fn opened(&mut self, chain: &Chain) -> Chain {
-        let known = self.0.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
-        let chain = known.unwrap_or_else(|| chain.clone());
-        self.0.entry(ByLeaf(chain.clone())).or_default().sessions += 1;
+        let known = self.uses.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
+        let chain = known.unwrap_or_else(|| {
+            self.bytes += chain_bytes(chain);
+            chain.clone()
+        });
+        self.uses.entry(ByLeaf(chain.clone())).or_default().sessions += 1;
         chain
     }
 
     /// A session has ended.
     pub(crate) fn closed(&mut self, chain: &Chain) {
-        if let Some(uses) = self.0.get_mut(leaf(chain)) {
-            uses.sessions -= 1;
-            if uses.sessions == 0 {
-                self.0.remove(leaf(chain));
-            }
+        let Some(uses) = self.uses.get_mut(leaf(chain)) else { return };
+        uses.sessions -= 1;
+        if uses.sessions == 0
+            && let Some((known, _)) = self.uses.remove_entry(leaf(chain))
+        {
+            self.bytes -= chain_bytes(&known.0);
         }
     }
 
     /// About how many bytes they take.
     pub(crate) fn bytes(&self) -> u64 {
-        let certificates: usize =
-            self.0.keys().map(|chain| chain.0.iter().map(|one| one.len() + 48).sum::<usize>()).sum();
-        (certificates + self.0.capacity() * (size_of::<(ByLeaf, Uses)>() + 1)) as u64
+        self.bytes + (self.uses.capacity() * (size_of::<(ByLeaf, Uses)>() + 1)) as u64
     }
+}
+
+fn chain_bytes(chain: &Chain) -> u64 {
+    chain.iter().map(|one| one.len() as u64 + 48).sum()
 }
 
 #[cfg(test)]
@@ -137,7 +147,8 @@ mod tests {
         for _ in 0..3 {
             certificates.closed(&chain(1));
         }
-        assert!(certificates.0.is_empty() && certificates.may_open(&chain(1), false, &limits, start));
+        assert!(certificates.uses.is_empty() && certificates.bytes == 0);
+        assert!(certificates.may_open(&chain(1), false, &limits, start));
     }
 
     #[test]
@@ -168,7 +179,7 @@ mod tests {
         for number in 0..many {
             certificates.opened(&Arc::new(vec![number.to_be_bytes().to_vec().into(), vec![9; 6].into()]));
         }
-        assert_eq!((certificates.0.len(), certificates.0.capacity()), (many.into(), many.into()));
+        assert_eq!((certificates.uses.len(), certificates.uses.capacity()), (many.into(), many.into()));
         // Bytes of two certificates and what is known of them, an entry and its byte in the table
         let least = u64::from(many) * (2 + 6 + 2 * 48 + size_of::<(ByLeaf, Uses)>() as u64 + 1);
         assert!((least..2 * least).contains(&certificates.bytes()), "{} of {least}", certificates.bytes());

@@ -28,6 +28,8 @@ pub(crate) struct Names {
     /// The names of all groups, each with the place of its group.
     allowed: Patterns,
     owners: HashMap<Box<str>, Owner>,
+    /// Bytes of their names: to add them up takes long, and others wait meanwhile.
+    name_bytes: u64,
     certificates: Certificates,
     /// Names that may not have a session although they are allowed.
     revoked: Patterns,
@@ -66,10 +68,23 @@ pub(crate) struct OpenSession {
     pub(crate) chain: Chain,
 }
 
+/// What a change takes away.
+#[derive(Debug, Default)]
+pub(crate) struct Gone {
+    /// Names, and what they owned.
+    pub(crate) names: Vec<(String, Number)>,
+    /// Runs whose sessions must share other keys from now on: those of clusters that are gone, which another one may
+    /// get, and those where a name was that a wildcard allowed. Such a name owns nothing once its session has ended, but
+    /// its client may still know the keys.
+    pub(crate) runs: Vec<u32>,
+}
+
 /// Names that share runs.
 #[derive(Debug)]
 struct Group {
     cluster: Option<String>,
+    /// Those of its names that are wildcards.
+    wild: BTreeSet<String>,
     runs: Vec<u32>,
     /// How many indexes of the last run were given out.
     given: u32,
@@ -105,6 +120,7 @@ impl Names {
             groups: Vec::new(),
             allowed: Patterns::default(),
             owners: HashMap::new(),
+            name_bytes: 0,
             certificates: Certificates::default(),
             revoked: Patterns::default(),
             leaving: Default::default(),
@@ -122,38 +138,65 @@ impl Names {
     pub(crate) fn set(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
         let gone = self.change(allowed, revoked);
         self.settle(allowed);
-        gone
+        gone.names
     }
 
     /// The same, but nobody gets what they owned before [`Names::settle`]: their sessions have to end first, as a new owner
     /// would lose its own with them.
-    pub(crate) fn change(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
+    pub(crate) fn change(&mut self, allowed: &Allowed, revoked: &[String]) -> Gone {
+        let mut runs = self.runs_of(revoked);
         self.revoked = Patterns::of(revoked);
         self.allowed = Patterns::default();
         let mut before = std::mem::take(&mut self.groups);
         for (at, (cluster, names)) in allowed.iter().enumerate() {
             names.iter().for_each(|name| self.allowed.add(name, at as u32));
             let known = before.iter().position(|group| group.cluster == *cluster).map(|at| before.swap_remove(at));
-            let new = Group { cluster: cluster.clone(), runs: Vec::new(), given: 0, free: VecDeque::new() };
-            self.groups.push(known.unwrap_or(new));
+            let mut group = known.unwrap_or_else(|| Group::new(cluster.clone()));
+            let wild = names.iter().filter(|name| name.starts_with("*.")).cloned().collect();
+            if !group.wild.is_subset(&wild) {
+                runs.extend(&group.runs);
+            }
+            group.wild = wild;
+            self.groups.push(group);
         }
         let stays = |name: &str, index: u32| {
             let group = self.allowed.find(name).map(|at| &self.groups[at as usize]);
             group.is_some_and(|group| group.runs.contains(&(index / self.run))) && !self.is_revoked(name)
         };
-        let mut gone: Vec<(String, Number)> = Vec::new();
+        let mut names: Vec<(String, Number)> = Vec::new();
         for (name, owner) in self.owners.iter().filter(|(name, owner)| !stays(name, owner.number.index)) {
-            gone.push((name.to_string(), owner.number));
+            names.push((name.to_string(), owner.number));
         }
-        gone.sort_by_key(|(_, number)| number.index);
-        for (name, number) in &gone {
-            let open = self.owners.remove(name.as_str()).and_then(|owner| owner.open);
-            open.iter().for_each(|open| self.certificates.closed(&open.chain));
+        names.sort_by_key(|(_, number)| number.index);
+        for (name, number) in &names {
+            self.disown(name);
             self.leaving.0.push(number.index);
         }
         // Clusters that are gone give back their runs
-        self.leaving.1.extend(before.into_iter().flat_map(|group| group.runs));
-        gone
+        let free: Vec<u32> = before.into_iter().flat_map(|group| group.runs).collect();
+        runs.extend(&free);
+        self.leaving.1.extend(free);
+        Gone { names, runs: runs.into_iter().collect() }
+    }
+
+    /// The runs where wildcards allowed those of these names that were not revoked before.
+    fn runs_of(&self, revoked: &[String]) -> BTreeSet<u32> {
+        let fresh = revoked.iter().filter(|name| !self.is_revoked(name));
+        let groups: BTreeSet<u32> = fresh.filter_map(|name| self.allowed.find_wild(name)).collect();
+        groups.iter().flat_map(|at| &self.groups[*at as usize].runs).copied().collect()
+    }
+
+    /// The first index of a run for each of so many workers, which have a cluster of it each.
+    pub(crate) fn first_indexes(&self, run: u32, workers: u32) -> std::ops::Range<u32> {
+        let first = run * self.run;
+        first..first.saturating_add(workers.min(self.run)).min(self.limit)
+    }
+
+    /// A name owns nothing any more.
+    fn disown(&mut self, name: &str) {
+        let Some(owner) = self.owners.remove(name) else { return };
+        self.name_bytes -= name_bytes(name);
+        owner.open.iter().for_each(|open| self.certificates.closed(&open.chain));
     }
 
     /// The sessions of those that are gone have ended: others may have their numbers.
@@ -197,6 +240,7 @@ impl Names {
         let generation = self.next_generation.max(1);
         self.next_generation = generation.wrapping_add(1);
         let number = Number { index, generation };
+        self.name_bytes += name_bytes(name);
         self.owners.insert(name.into(), Owner { number, open: None, opening: 0, opened: Minute::default() });
         Ok(number)
     }
@@ -268,7 +312,7 @@ impl Names {
         let Some(owner) = owner else { return false };
         owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
         if !self.allowed.spells_out(name) {
-            self.owners.remove(name);
+            self.disown(name);
             self.give_back(number.index);
         }
         true
@@ -283,8 +327,7 @@ impl Names {
     /// The number of a name cannot be used any more, by anybody.
     fn retire(&mut self, name: &str, number: Number) {
         if self.owners.get(name).is_some_and(|owner| owner.number == number) {
-            let open = self.owners.remove(name).and_then(|owner| owner.open);
-            open.iter().for_each(|open| self.certificates.closed(&open.chain));
+            self.disown(name);
         }
     }
 
@@ -299,9 +342,8 @@ impl Names {
 
     /// About how many bytes names and certificates take.
     pub(crate) fn bytes(&self) -> u64 {
-        // A short name takes what the allocator gives at least
-        let text: usize = self.owners.keys().map(|name| name.len().next_multiple_of(16).max(16) + 8).sum();
-        (text + self.owners.capacity() * (size_of::<(Box<str>, Owner)>() + 1)) as u64 + self.certificates.bytes()
+        let table = self.owners.capacity() * (size_of::<(Box<str>, Owner)>() + 1);
+        self.name_bytes + table as u64 + self.certificates.bytes()
     }
 
     /// All sessions that were opened: name, number, and when and with which certificate.
@@ -315,7 +357,16 @@ impl Names {
     }
 }
 
+/// A short name takes what the allocator gives at least.
+fn name_bytes(name: &str) -> u64 {
+    (name.len().next_multiple_of(16).max(16) + 8) as u64
+}
+
 impl Group {
+    fn new(cluster: Option<String>) -> Group {
+        Group { cluster, wild: BTreeSet::new(), runs: Vec::new(), given: 0, free: VecDeque::new() }
+    }
+
     /// The next index of the last run, if there is one left.
     fn fresh(&mut self, run: u32, limit: u32) -> Option<u32> {
         let index = self.runs.last()? * run + self.given;

@@ -281,7 +281,7 @@ fn what_somebody_leaves_is_free_once_its_session_has_ended() {
     let cluster = |name: &str| vec![(Some(name.to_owned()), list(&["x.a"]))];
     for (before, after, who) in [(rest(&["alice"]), rest(&["bob"]), "bob"), (cluster("a"), cluster("b"), "x.a")] {
         let mut names = new(&before, 1, 1);
-        assert_eq!(names.change(&after, &[]).len(), 1);
+        assert_eq!(names.change(&after, &[]).names.len(), 1);
         assert_eq!(number(&mut names, who), Err(NoNumber::Full));
         names.settle(&after);
         assert_eq!(number(&mut names, who), Ok(0));
@@ -299,4 +299,57 @@ fn hundreds_of_thousands_of_names() {
         assert_eq!(names.used(), many - 1000);
     }
     assert!(spelled.iter().skip(1000).all(|name| names.find(name).is_ok() && names.knows(name)));
+}
+
+/// What names and certificates take is kept as they come and go, and nothing of those that are gone is left.
+#[test]
+fn what_is_gone_counts_as_no_memory() {
+    let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+    let text = |names: &Names| names.owners.keys().map(|name| name_bytes(name)).sum::<u64>();
+    for at in 0..9 {
+        let name = format!("{at}.load");
+        let number = names.number(&name).expect("room");
+        assert!(names.opened(&name, number, session(at)));
+        assert_eq!(names.name_bytes, text(&names));
+    }
+    let number = names.find("3.load").expect("it is open");
+    names.closed("3.load", number);
+    let number = names.find("4.load").expect("it is open");
+    names.retire("4.load", number);
+    names.change(&rest(&["alice"]), &[]);
+    assert_eq!((names.used(), names.name_bytes), (1, name_bytes("alice")));
+    names.set(&rest(&[]), &[]);
+    assert_eq!(names.name_bytes, 0);
+}
+
+/// Keys that a client may still know are shared with nobody else: where a wildcard allowed it, and where a cluster was.
+#[test]
+fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
+    let with = |a: &[&str]| vec![(None, list(&["alice", "*.load"])), (Some("a".to_owned()), list(a))];
+    let mut names = new(&with(&["*.a", "x.a"]), 2, 100);
+    let runs = |names: &mut Names, allowed: &Allowed, revoked: &[&str]| {
+        let gone = names.change(allowed, &list(revoked));
+        names.settle(allowed);
+        (gone.names.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), gone.runs)
+    };
+    let all = with(&["*.a", "x.a"]);
+    assert_eq!((number(&mut names, "1.load"), number(&mut names, "2.load")), (Ok(1), Ok(4)));
+    assert_eq!(number(&mut names, "x.a"), Ok(2));
+    let none = (Vec::new(), Vec::new());
+    assert_eq!(runs(&mut names, &all, &[]), none);
+    // Wherever in its group it was
+    assert_eq!(runs(&mut names, &all, &["9.load"]), (Vec::new(), vec![0, 2]));
+    assert_eq!(runs(&mut names, &all, &["9.load"]), none, "it was revoked before");
+    assert_eq!(runs(&mut names, &all, &["9.load", "1.load", "eve", "b"]), (list(&["1.load"]), vec![0, 2]));
+    assert_eq!(runs(&mut names, &all, &["7.a"]), (Vec::new(), vec![1]));
+    assert_eq!(runs(&mut names, &all, &["*.a"]), (list(&["x.a"]), vec![1]));
+    // What is spelled out owns its number as long as it is allowed: its own session is enough
+    runs(&mut names, &all, &[]);
+    assert_eq!(runs(&mut names, &all, &["x.a"]), (list(&["x.a"]), Vec::new()));
+    // A wildcard goes, and then the cluster
+    runs(&mut names, &all, &[]);
+    assert_eq!(runs(&mut names, &with(&["x.a"]), &[]), (Vec::new(), vec![1]));
+    assert_eq!(runs(&mut names, &all[..1].to_vec(), &[]), (list(&["x.a"]), vec![1]));
+    assert_eq!(names.first_indexes(1, 2), 2..4);
+    assert_eq!((names.first_indexes(3, 1), names.first_indexes(49, 9)), (6..7, 98..100));
 }

@@ -140,7 +140,7 @@ impl ControlServer {
             relay.set_classes(classes, policy.nobody());
             gone
         };
-        for (name, number) in gone {
+        for (name, number) in gone.names {
             let address = self.inner.address(number);
             // A relay that has stopped has no sessions
             let others = relay.revoke(address.session).unwrap_or(0);
@@ -148,6 +148,10 @@ impl ControlServer {
             // Those who shared keys with it must open their sessions again
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
             log.say("removed", &about);
+        }
+        let others = self.inner.revoke_runs(&gone.runs);
+        if others > 0 {
+            log.say("keys-replaced", &[("others_revoked", others.into())]);
         }
         self.inner.current().names.settle(&access.allowed);
         self.inner.check_sessions();
@@ -218,6 +222,16 @@ impl Inner {
     pub(super) fn address(&self, number: Number) -> Address {
         let session = self.shared.relay.layout().session(number.index);
         Address { session, generation: number.generation }
+    }
+
+    /// Takes away the keys that sessions of these runs share. Returns how many sessions lost theirs.
+    fn revoke_runs(&self, runs: &[u32]) -> usize {
+        let layout = self.shared.relay.layout();
+        let current = self.current();
+        let first = |run: &u32| current.names.first_indexes(*run, layout.shards());
+        let sessions: Vec<u32> = runs.iter().flat_map(first).map(|index| layout.session(index)).collect();
+        drop(current);
+        self.shared.relay.revoke_clusters(&sessions)
     }
 
     fn listen(self: &Arc<Self>, listener: &TcpListener) {

@@ -18,6 +18,8 @@ use crate::{
 const CHECK: Duration = Duration::from_secs(30);
 /// How often denials are logged.
 const TICK: Duration = Duration::from_secs(1);
+/// Why the session of a client ends that the authority does not vouch for any more.
+const NOT_VALID: &str = "its certificate is not valid any more";
 
 impl Inner {
     /// Works until the control plane stops.
@@ -88,9 +90,14 @@ impl Inner {
         }
     }
 
-    /// Ends what is under an address, and tells other nodes.
-    pub(super) fn end(&self, name: &str, address: Address) {
-        self.shared.relay.remove(address);
+    /// Ends what is under an address, and tells other nodes. Those who shared keys with one that is not trusted any
+    /// more must open their sessions again.
+    pub(super) fn end(&self, name: &str, address: Address, trusted: bool) {
+        if trusted {
+            self.shared.relay.remove(address);
+        } else {
+            self.shared.relay.revoke_at(address);
+        }
         self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
     }
 
@@ -120,10 +127,11 @@ impl Inner {
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
-                if open.since.elapsed() > current.limits.lifetime {
-                    return Some("its lifetime is over");
+                // This first: it says that the client is not trusted
+                if wrong.contains(&Arc::as_ptr(&open.chain)) {
+                    return Some(NOT_VALID);
                 }
-                wrong.contains(&Arc::as_ptr(&open.chain)).then_some("its certificate is not valid any more")
+                (open.since.elapsed() > current.limits.lifetime).then_some("its lifetime is over")
             };
             let sessions = current.names.open_sessions();
             let one =
@@ -138,7 +146,7 @@ impl Inner {
                 if !current.names.closed_since(&name, number, since) {
                     continue;
                 }
-                self.end(&name, address);
+                self.end(&name, address, why != NOT_VALID);
             }
             let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
             self.shared.log.say("ended", &about);

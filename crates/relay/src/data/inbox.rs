@@ -11,12 +11,12 @@ use std::{
 
 use mio::{Waker, net::TcpStream};
 use sealwright_session::{FrameJob, Grant, Material, SessionError, Sessions};
-use zeroize::Zeroize;
 
 use crate::{
     address::Address,
     data::{
         connection::{ConnectionId, Handle},
+        plaintext::{Plaintext, append},
         settings::INBOX_BYTES,
         shares::Place,
     },
@@ -58,7 +58,7 @@ pub(crate) enum Message {
 /// sender's address in place. They are plaintext, and wiped on drop.
 #[derive(Default)]
 pub(crate) struct OpenedFrames {
-    bytes: Vec<u8>,
+    bytes: Plaintext,
     jobs: Vec<FrameJob>,
     routes: Vec<Route>,
 }
@@ -77,13 +77,24 @@ pub(crate) struct Route {
 impl OpenedFrames {
     pub(crate) fn push(
         &mut self,
-        (slot, to): (u32, Address),
-        (from, class): (Address, Class),
+        to: (u32, Address),
+        from: (Address, Class),
         sender: Option<ConnectionId>,
         frame: &[u8],
     ) {
+        self.push_parts(to, from, sender, &[frame]);
+    }
+
+    /// The same with a frame in parts.
+    pub(crate) fn push_parts(
+        &mut self,
+        (slot, to): (u32, Address),
+        (from, class): (Address, Class),
+        sender: Option<ConnectionId>,
+        parts: &[&[u8]],
+    ) {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(frame);
+        append(&mut self.bytes, parts);
         self.jobs.push(FrameJob::new(start..self.bytes.len(), slot, to.session));
         self.routes.push(Route { to: to.generation, from, class, sender });
     }
@@ -96,12 +107,6 @@ impl OpenedFrames {
     /// The frames, the jobs that seal them, and the route of each.
     pub(crate) fn parts(&mut self) -> (&mut [u8], &mut Vec<FrameJob>, &mut Vec<Route>) {
         (&mut self.bytes, &mut self.jobs, &mut self.routes)
-    }
-}
-
-impl Drop for OpenedFrames {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
     }
 }
 

@@ -19,6 +19,7 @@ mod idle;
 mod inbox;
 mod io;
 mod parse;
+mod plaintext;
 mod remote;
 mod remote_nodes;
 mod shares;
@@ -27,6 +28,7 @@ mod udp;
 mod worker;
 
 pub use count::{Count, Counts};
+pub(crate) use plaintext::Plaintext;
 pub use relay::{AdmitError, Relay, Stopped};
 pub(crate) use remote::{Frames, MAX_BATCH, push_frame};
 pub(crate) use remote_nodes::RemoteNodes;

@@ -19,7 +19,7 @@ use mio::{
 };
 use sealwright_session::{
     Grant, Material, SessionError, Sessions,
-    frame::{MAX_PAYLOAD, unsealed},
+    frame::{HEADER, MAX_PAYLOAD, TAG},
 };
 use thiserror::Error;
 
@@ -153,8 +153,8 @@ impl Relay {
                 && let Some((worker, slot)) = self.shared.layout.locate(to.session)
                 && !self.shared.inboxes[worker].is_full()
             {
-                let frame = unsealed(from.session, &[&from.generation.to_be_bytes(), data].concat());
-                opened[worker].push((slot, to), (from, class), None, &frame);
+                let parts = [&[0; HEADER][..], &from.to_bytes(), data, &[0; TAG]];
+                opened[worker].push_parts((slot, to), (from, class), None, &parts);
                 taken += 1;
             }
         }
@@ -197,10 +197,39 @@ impl Relay {
 
     /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
     pub fn remove(&self, address: Address) {
+        self.post_remove(address, false);
+    }
+
+    /// The same, if it must not be used any more: others lose the keys that they shared with it.
+    pub(crate) fn revoke_at(&self, address: Address) {
+        self.post_remove(address, true);
+    }
+
+    fn post_remove(&self, address: Address, revoke: bool) {
         if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
             let only = Some(address.generation);
-            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
+            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke, reply: None });
         }
+    }
+
+    /// Takes away the keys that the clusters of these sessions share, whether the sessions are open or not, and waits
+    /// for it. Returns how many sessions lost theirs: none where no keys are shared.
+    pub(crate) fn revoke_clusters(&self, sessions: &[u32]) -> usize {
+        let mut by_worker: Vec<Vec<u32>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
+        for (worker, slot) in sessions.iter().filter_map(|session| self.shared.layout.locate(*session)) {
+            by_worker[worker].push(slot);
+        }
+        let workers = by_worker.into_iter().enumerate().filter(|(_, slots)| !slots.is_empty());
+        let revoked = workers.map(|(worker, slots)| {
+            let revoke = move |sessions: &mut dyn Sessions| {
+                let (shared, before) = (sessions.spec().clustered(), sessions.live());
+                slots.into_iter().filter(|_| shared).for_each(|slot| drop(sessions.revoke(slot)));
+                before - sessions.live()
+            };
+            // A relay that has stopped has no sessions
+            self.change(worker, 0..0, revoke).unwrap_or(0)
+        });
+        revoked.sum::<u32>() as usize
     }
 
     /// Another policy: what it says of these sessions, and of all others. Waits until the workers have it.

@@ -2,7 +2,11 @@
 
 use crate::{
     address::Address,
-    data::{context::Context, count::Count},
+    data::{
+        context::Context,
+        count::Count,
+        plaintext::{Plaintext, append},
+    },
     layout::NodeLayout,
 };
 
@@ -29,12 +33,11 @@ impl<'a> Iterator for Frames<'a> {
 }
 
 /// The batches of one worker, by node.
-#[derive(Debug)]
-pub(crate) struct Batches(Vec<Vec<u8>>);
+pub(crate) struct Batches(Vec<Plaintext>);
 
 impl Batches {
     pub(crate) fn new() -> Batches {
-        Batches(vec![Vec::new(); NodeLayout::NODES as usize])
+        Batches(vec![Plaintext::default(); NodeLayout::NODES as usize])
     }
 
     /// Adds an opened frame to the batch of its receiver's node. Returns whether it can go there.
@@ -69,11 +72,8 @@ impl Batches {
 }
 
 /// Appends a frame to a batch.
-pub(crate) fn push_frame(batch: &mut Vec<u8>, to: Address, from: Address, data: &[u8]) {
-    batch.extend_from_slice(&to.to_bytes());
-    batch.extend_from_slice(&from.to_bytes());
-    batch.extend_from_slice(&(data.len() as u16).to_be_bytes());
-    batch.extend_from_slice(data);
+pub(crate) fn push_frame(batch: &mut Plaintext, to: Address, from: Address, data: &[u8]) {
+    append(batch, &[&to.to_bytes(), &from.to_bytes(), &(data.len() as u16).to_be_bytes(), data]);
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn frames_are_read_as_they_were_written() {
         let [a, b, c, d] = [1, 2, 3, 4].map(|session| Address { session, generation: 7 * session });
-        let mut batch = Vec::new();
+        let mut batch = Plaintext::default();
         push_frame(&mut batch, a, b, b"data");
         push_frame(&mut batch, c, d, b"");
         assert_eq!(Frames(&batch).collect::<Vec<_>>(), [(a, b, &b"data"[..]), (c, d, &b""[..])]);

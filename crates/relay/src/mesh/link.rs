@@ -12,8 +12,15 @@
 //! nothing yet: the other node becomes a candidate. Every message begins with an echo of the last epoch that its sender
 //! received. A candidate is present, and replaces a former incarnation, once it echoes the epoch that was made for it:
 //! only a node that is alive now can do so.
+//!
+//! Few candidates of a node are remembered. A hello takes the place of none that sent a message under its keys, and of
+//! another one only after a while; what had its turn in vain waits for the next. So hellos that are repeated, of
+//! however many former incarnations, neither drive out the node that is alive nor make keys without end.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use rustls::crypto::{aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384, tls13::HkdfExpander};
 use sealwright_session::{
@@ -41,6 +48,12 @@ const NOTHING: u32 = u32::MAX;
 const REKEY_BELOW: u64 = 1 << 24;
 /// Candidates of one node that are remembered at once.
 const CANDIDATES: usize = 4;
+/// How long a candidate that said nothing but hello keeps its place from others.
+const TURN: Duration = Duration::from_millis(400);
+/// How long an incarnation that lost its place waits until its hello counts again.
+const NEXT_TURN: Duration = Duration::from_secs(10);
+/// How long a candidate that sent a message under its keys keeps its place from others that did so too.
+const PROOF: Duration = Duration::from_secs(3);
 const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
 
 /// One node's end of its links to all others.
@@ -59,6 +72,8 @@ struct Peer {
     present: Option<Link>,
     /// Incarnations that said hello and proved nothing yet.
     candidates: Vec<Link>,
+    /// Candidates that lost their places, and when.
+    in_vain: HashMap<Incarnation, Instant>,
     /// Former incarnations. Nothing of them is accepted any more.
     gone: HashSet<Incarnation>,
     next_epoch: u32,
@@ -67,6 +82,7 @@ struct Peer {
 /// Keys between this node and one incarnation of another.
 struct Link {
     with: Incarnation,
+    since: Instant,
     sending: Keys,
     receiving: Option<Keys>,
 }
@@ -117,8 +133,8 @@ impl Links {
     /// Hears a hello.
     ///
     /// # Errors
-    /// When it is forged, or of an incarnation that is gone.
-    pub(crate) fn hear(&mut self, hello: &[u8]) -> Result<Hello, SessionError> {
+    /// When it is forged, of an incarnation that is gone, or of one that is not heard now for others' sake.
+    pub(crate) fn hear(&mut self, hello: &[u8], now: Instant) -> Result<Hello, SessionError> {
         let hello: &[u8; HELLO] = hello.try_into().map_err(|_| SessionError::Malformed)?;
         let (node, rest) = (u32::from(hello[0]), &hello[1..]);
         let mut incarnation = Incarnation::default();
@@ -139,7 +155,10 @@ impl Links {
         if peer.present.iter().chain(&peer.candidates).any(|link| link.with == incarnation) {
             return Ok(Hello::Known(node));
         }
-        self.add_candidate(node, incarnation, None)?;
+        if peer.in_vain.get(&incarnation).is_some_and(|lost| now.saturating_duration_since(*lost) < NEXT_TURN) {
+            return Err(SessionError::Replayed);
+        }
+        self.add_candidate(node, incarnation, None, now)?;
         Ok(Hello::Candidate(node))
     }
 
@@ -148,14 +167,12 @@ impl Links {
         node: u32,
         with: Incarnation,
         receiving: Option<Keys>,
-    ) -> Result<&mut Link, SessionError> {
+        now: Instant,
+    ) -> Result<(), SessionError> {
+        self.peers[node as usize].make_room(receiving.is_some(), now)?;
         let sending = self.sending(node, with)?;
-        let candidates = &mut self.peers[node as usize].candidates;
-        if candidates.len() == CANDIDATES {
-            candidates.remove(0);
-        }
-        candidates.push(Link { with, sending, receiving });
-        candidates.last_mut().ok_or(SessionError::Unknown)
+        self.peers[node as usize].candidates.push(Link { with, since: now, sending, receiving });
+        Ok(())
     }
 
     /// Fresh keys for messages to an incarnation of a node.
@@ -202,7 +219,7 @@ impl Links {
     ///
     /// # Errors
     /// When it is forged, repeated, or of an incarnation that is gone. It has then changed nothing.
-    pub(crate) fn open<'a>(&mut self, message: &'a mut [u8]) -> Result<Opened<'a>, SessionError> {
+    pub(crate) fn open<'a>(&mut self, message: &'a mut [u8], now: Instant) -> Result<Opened<'a>, SessionError> {
         let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
         if head[0] != 1 || node >= NodeLayout::NODES || node == self.me {
@@ -222,7 +239,7 @@ impl Links {
             _ => {
                 let mut keys = self.receiving(node, from, epoch)?;
                 keys.table.open(0, frame)?;
-                self.received(node, from, keys)?;
+                self.received(node, from, keys, now)?;
             }
         }
         let (echo, text) = payload(frame).split_first_chunk::<ECHO>().ok_or(SessionError::Short)?;
@@ -235,24 +252,46 @@ impl Links {
         let link = peer.candidates.swap_remove(at);
         // What other candidates were sent must not make them present later
         peer.candidates.clear();
+        peer.in_vain.clear();
         peer.gone.extend(peer.present.replace(link).map(|former| former.with));
         Ok(Opened::Present { node, is_new: true, text })
     }
 
     /// The first message under new keys opened.
-    fn received(&mut self, node: u32, from: Incarnation, keys: Keys) -> Result<(), SessionError> {
+    fn received(&mut self, node: u32, from: Incarnation, keys: Keys, now: Instant) -> Result<(), SessionError> {
         let peer = &mut self.peers[node as usize];
         match peer.present.iter_mut().chain(&mut peer.candidates).find(|link| link.with == from) {
             Some(link) => link.receiving = Some(keys),
-            None => drop(self.add_candidate(node, from, Some(keys))?),
+            None => self.add_candidate(node, from, Some(keys), now)?,
         }
+        Ok(())
+    }
+}
+
+impl Peer {
+    /// Room for one more candidate, if another has had its time: one that said nothing but hello, the oldest first. Who
+    /// sent a message under its keys (`proved`) may take any such place at once, and that of another like it after a
+    /// while.
+    fn make_room(&mut self, proved: bool, now: Instant) -> Result<(), SessionError> {
+        if self.candidates.len() < CANDIDATES {
+            return Ok(());
+        }
+        let had = |link: &Link, time: Duration| now.saturating_duration_since(link.since) >= time;
+        let turn = if proved { Duration::ZERO } else { TURN };
+        let silent = self.candidates.iter().position(|link| link.receiving.is_none() && had(link, turn));
+        let oldest = || self.candidates.iter().position(|link| proved && had(link, PROOF));
+        let lost = self.candidates.remove(silent.or_else(oldest).ok_or(SessionError::Replayed)?);
+        self.in_vain.retain(|_, lost| now.saturating_duration_since(*lost) < NEXT_TURN);
+        self.in_vain.insert(lost.with, now);
         Ok(())
     }
 }
 
 impl Link {
     fn seal(&mut self, me: u32, incarnation: &Incarnation, text: &[u8]) -> Result<Vec<u8>, SessionError> {
-        let mut message = vec![1, me as u8, 0, 0];
+        // It must not grow, as the text would stay where it was
+        let mut message = Vec::with_capacity(HEAD + HEADER + ECHO + text.len() + TAG);
+        message.extend_from_slice(&[1, me as u8, 0, 0]);
         message.extend_from_slice(&self.sending.epoch.to_be_bytes());
         message.extend_from_slice(incarnation);
         message.extend_from_slice(&[0; HEADER]);

@@ -8,28 +8,28 @@ fn node(me: u32) -> Links {
 
 /// Both say hello and send probes until both are present. Whether b was new to a.
 fn meet(a: &mut Links, b: &mut Links) -> bool {
-    a.hear(&b.hello().unwrap()).unwrap();
-    b.hear(&a.hello().unwrap()).unwrap();
+    a.hear(&b.hello().unwrap(), Instant::now()).unwrap();
+    b.hear(&a.hello().unwrap(), Instant::now()).unwrap();
     let mut new = false;
     for _ in 0..2 {
         for (_, mut probe) in a.probes(Some(b.me)) {
             // Other candidates have other keys
-            let _ = b.open(&mut probe);
+            let _ = b.open(&mut probe, Instant::now());
         }
         let mut answers: Vec<Vec<u8>> = b.probes(Some(a.me)).into_iter().map(|(_, probe)| probe).collect();
         answers.extend(b.seal(a.me, b"answer"));
         for mut answer in answers {
-            new |= matches!(a.open(&mut answer), Ok(Opened::Present { is_new: true, .. }));
+            new |= matches!(a.open(&mut answer, Instant::now()), Ok(Opened::Present { is_new: true, .. }));
         }
         if let Ok(mut answer) = a.seal(b.me, b"answer") {
-            let _ = b.open(&mut answer);
+            let _ = b.open(&mut answer, Instant::now());
         }
     }
     new
 }
 
 fn opened(links: &mut Links, message: &[u8]) -> Result<(u32, Vec<u8>), SessionError> {
-    match links.open(&mut message.to_vec())? {
+    match links.open(&mut message.to_vec(), Instant::now())? {
         Opened::Present { node, text, .. } => Ok((node, text.to_vec())),
         Opened::Candidate { node } => panic!("node {node} is not present"),
     }
@@ -70,15 +70,15 @@ fn a_forged_or_repeated_hello_changes_nothing() {
     let mut forged = old.clone();
     for bit in 0..forged.len() * 8 {
         forged[bit / 8] ^= 1 << (bit % 8);
-        assert!(a.hear(&forged).is_err(), "{bit}");
+        assert!(a.hear(&forged, Instant::now()).is_err(), "{bit}");
         forged[bit / 8] ^= 1 << (bit % 8);
     }
-    assert!(a.hear(&old[..HELLO - 1]).is_err() && a.hear(&[]).is_err());
+    assert!([&old[..HELLO - 1], &[]].iter().all(|short| a.hear(short, Instant::now()).is_err()));
     // Hellos of incarnations that never prove anything, more than are remembered
-    assert_eq!(a.hear(&old), Ok(Hello::Candidate(2)));
-    for _ in 0..20 {
-        a.hear(&node(2).hello().unwrap()).unwrap();
-    }
+    assert_eq!(a.hear(&old, Instant::now()), Ok(Hello::Candidate(2)));
+    let now = Instant::now();
+    let heard = (0..20).filter(|_| a.hear(&node(2).hello().unwrap(), now).is_ok()).count();
+    assert_eq!(heard, CANDIDATES - 1);
     let message = a.seal(2, b"still for b").unwrap();
     assert_eq!(opened(&mut b, &message).unwrap().1, b"still for b");
     assert!(a.probes(None).len() <= CANDIDATES);
@@ -90,26 +90,26 @@ fn a_former_incarnation_never_comes_back() {
     meet(&mut a, &mut b);
     let withheld = b.seal(1, b"withheld").unwrap();
     meet(&mut a, &mut c);
-    assert_eq!(a.hear(&b.hello().unwrap()), Err(SessionError::Stale));
+    assert_eq!(a.hear(&b.hello().unwrap(), Instant::now()), Err(SessionError::Stale));
     assert_eq!(opened(&mut a, &withheld).unwrap_err(), SessionError::Stale);
-    assert_eq!(a.hear(&node(1).hello().unwrap()), Ok(Hello::NumberTaken));
-    assert_eq!(a.hear(&a.hello().unwrap()), Ok(Hello::Own));
+    assert_eq!(a.hear(&node(1).hello().unwrap(), Instant::now()), Ok(Hello::NumberTaken));
+    assert_eq!(a.hear(&a.hello().unwrap(), Instant::now()), Ok(Hello::Own));
 }
 
 #[test]
 fn an_answer_that_was_withheld_makes_nobody_present() {
     let (mut a, mut b, mut c) = (node(1), node(2), node(2));
-    a.hear(&b.hello().unwrap()).unwrap();
-    b.hear(&a.hello().unwrap()).unwrap();
+    a.hear(&b.hello().unwrap(), Instant::now()).unwrap();
+    b.hear(&a.hello().unwrap(), Instant::now()).unwrap();
     for (_, mut probe) in a.probes(None) {
-        assert_eq!(b.open(&mut probe), Ok(Opened::Candidate { node: 1 }));
+        assert_eq!(b.open(&mut probe, Instant::now()), Ok(Opened::Candidate { node: 1 }));
     }
     let (_, mut withheld) = b.probes(None).remove(0);
     // Node 2 starts again and is present; then the answer and the hello of its former incarnation are delivered
     assert!(meet(&mut a, &mut c));
-    assert_eq!(a.open(&mut withheld.clone()), Ok(Opened::Candidate { node: 2 }));
-    let _ = a.hear(&b.hello().unwrap());
-    assert!(a.open(&mut withheld).is_err());
+    assert_eq!(a.open(&mut withheld.clone(), Instant::now()), Ok(Opened::Candidate { node: 2 }));
+    let _ = a.hear(&b.hello().unwrap(), Instant::now());
+    assert!(a.open(&mut withheld, Instant::now()).is_err());
     let message = a.seal(2, b"for the present one").unwrap();
     assert_eq!(opened(&mut c, &message).unwrap().1, b"for the present one");
 }
@@ -144,4 +144,92 @@ fn what_is_not_a_message_is_refused_and_changes_nothing() {
         }
     }
     assert_eq!(opened(&mut b, &good).unwrap(), (1, b"good".to_vec()));
+}
+
+/// Hellos of former starts are repeated all the time, at both ends, while messages take a tenth of a second.
+#[test]
+fn repeated_hellos_keep_no_two_nodes_apart() {
+    for former in [4, 5, 40] {
+        let (mut a, mut b) = (node(1), node(2));
+        let recorded = |me: u32| (0..former).map(|_| node(me).hello().unwrap()).collect::<Vec<_>>();
+        let (of_a, of_b) = (recorded(1), recorded(2));
+        let start = Instant::now();
+        let (mut under_way, mut refused, mut met) = (Vec::new(), [0; 2], [None; 2]);
+        for round in 0..1200_u32 {
+            let now = start + round * Duration::from_millis(10);
+            for (at, hello) in of_b.iter().enumerate() {
+                refused[0] += u32::from(a.hear(hello, now).is_err());
+                refused[1] += u32::from(b.hear(&of_a[at], now).is_err());
+            }
+            if round % 50 == 25 {
+                under_way.push((now, 2, true, a.hello().unwrap()));
+                under_way.push((now, 1, true, b.hello().unwrap()));
+                under_way.extend(a.probes(None).into_iter().map(|(to, probe)| (now, to, false, probe)));
+                under_way.extend(b.probes(None).into_iter().map(|(to, probe)| (now, to, false, probe)));
+            }
+            let arrived = under_way.extract_if(.., |(sent, ..)| now - *sent >= Duration::from_millis(100));
+            for (_, to, is_hello, mut message) in arrived.collect::<Vec<_>>() {
+                let (node, from) = if to == 1 { (&mut a, 2) } else { (&mut b, 1) };
+                let answers = if is_hello {
+                    matches!(node.hear(&message, now), Ok(Hello::Candidate(_)))
+                } else {
+                    match node.open(&mut message, now) {
+                        Ok(Opened::Present { is_new, .. }) => {
+                            if is_new {
+                                met[to as usize - 1] = Some(round);
+                                // As a node does that has met another one
+                                under_way.push((now, from, false, node.seal(from, b"heartbeat").unwrap()));
+                            }
+                            false
+                        }
+                        Ok(Opened::Candidate { .. }) => true,
+                        Err(_) => false,
+                    }
+                };
+                if answers {
+                    under_way.extend(node.probes(Some(from)).into_iter().map(|(to, probe)| (now, to, false, probe)));
+                }
+            }
+        }
+        assert!(met.iter().all(|met| met.is_some_and(|round| round < 1000)), "of {former}: {met:?}");
+        // Keys are made for four at once and for ten a second, whoever is present
+        let keys = [a.peers[2].next_epoch, b.peers[1].next_epoch];
+        assert!(keys.iter().all(|keys| *keys < 4 + 4 + 120 + 4), "of {former}: {keys:?}");
+        assert!(former == 4 || refused.iter().all(|refused| *refused > 1000), "of {former}: {refused:?}");
+    }
+}
+
+/// Who sent a message under its keys keeps its place, whatever hellos come.
+#[test]
+fn a_hello_drives_out_nobody_who_sent_a_message() {
+    let (mut a, start) = (node(1), Instant::now());
+    let mut proved: Vec<Links> = (0..CANDIDATES + 1).map(|_| node(2)).collect();
+    let later = |milliseconds| start + Duration::from_millis(milliseconds);
+    let probe = |b: &mut Links, a: &mut Links, now| {
+        b.hear(&a.hello().unwrap(), now).unwrap();
+        let (_, mut probe) = b.probes(None).remove(0);
+        a.open(&mut probe, now).map(drop)
+    };
+    for b in &mut proved[..CANDIDATES] {
+        probe(b, &mut a, start).unwrap();
+    }
+    let hello = node(2).hello().unwrap();
+    assert_eq!(a.hear(&hello, later(60_000)), Err(SessionError::Replayed));
+    // A message does, once they have had their time
+    let b = &mut proved[CANDIDATES];
+    assert_eq!(probe(b, &mut a, later(2_900)), Err(SessionError::Replayed));
+    assert_eq!(probe(b, &mut a, later(3_000)), Ok(()));
+    assert_eq!(a.peers[2].candidates.last().map(|link| link.with), Some(b.incarnation));
+    // Those that said nothing but hello make room for a message at once
+    let mut a = node(1);
+    for b in &proved[..CANDIDATES] {
+        a.hear(&b.hello().unwrap(), start).unwrap();
+    }
+    assert_eq!(a.hear(&hello, later(399)), Err(SessionError::Replayed));
+    assert_eq!(probe(&mut node(2), &mut a, start), Ok(()));
+    assert_eq!(a.hear(&hello, later(400)), Ok(Hello::Candidate(2)));
+    // And who lost its place waits
+    let lost = proved[0].hello().unwrap();
+    assert_eq!(a.hear(&lost, later(5_000)), Err(SessionError::Replayed));
+    assert_eq!(a.hear(&lost, later(10_000)), Ok(Hello::Candidate(2)));
 }

@@ -14,7 +14,7 @@ use std::str;
 
 use crate::{
     address::Address,
-    data::{Frames, MAX_BATCH, push_frame},
+    data::{Frames, MAX_BATCH, Plaintext, push_frame},
     mesh::directory::Digest,
 };
 
@@ -120,9 +120,9 @@ pub(crate) fn survives(text: &[u8]) -> Option<bool> {
     let written = match &message {
         Message::Frames(batch) => {
             // A frame that is cut ends a batch; what was before it is the same.
-            let mut written = vec![FRAMES];
+            let mut written = Plaintext::new(vec![FRAMES]);
             batch.for_each(|(to, from, data)| push_frame(&mut written, to, from, data));
-            return Some(text.starts_with(&written));
+            return Some(text.starts_with(written.as_slice()));
         }
         Message::Opened { address, age, name } => opened(*address, *age, name),
         Message::Closed { address, name } => closed(*address, name),
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_message_survives() {
-        let mut batch = Vec::new();
+        let mut batch = Plaintext::default();
         push_frame(&mut batch, address(7), address(8), b"some data");
         push_frame(&mut batch, address(9), address(8), b"");
         let list = names([(address(7), -8, "alice"), (address(9), 10, "")].into_iter());

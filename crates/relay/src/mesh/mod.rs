@@ -43,7 +43,7 @@ use zeroize::Zeroizing;
 use crate::{
     address::Address,
     control::NameDirectory,
-    data::{INBOX_BYTES, Relay, RemoteNodes},
+    data::{INBOX_BYTES, Plaintext, Relay, RemoteNodes},
     errors::os_error_text,
     layout::NodeLayout,
     log::Log,
@@ -139,8 +139,7 @@ struct Outbox {
 }
 
 impl RemoteNodes for Outbox {
-    fn send(&self, node: u32, batch: Vec<u8>) -> bool {
-        let batch = Zeroizing::new(batch);
+    fn send(&self, node: u32, batch: Plaintext) -> bool {
         let length = batch.len();
         if self.bytes.fetch_add(length, Ordering::Relaxed) > INBOX_BYTES
             || self.orders.try_send(Order::Frames(node, batch)).is_err()

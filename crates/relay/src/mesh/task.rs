@@ -11,11 +11,11 @@ use std::{
 use async_nats::{Client, SubscribeError, Subscriber};
 use futures_util::StreamExt;
 use tokio::sync::mpsc::Receiver;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
     address::Address,
-    data::{Frames, Relay},
+    data::{Frames, Plaintext, Relay},
     layout::NodeLayout,
     log::Log,
     mesh::{
@@ -39,7 +39,7 @@ const PUBLISH: Duration = Duration::from_millis(100);
 /// What the thread is told to send.
 pub(crate) enum Order {
     /// Frames for a node.
-    Frames(u32, Zeroizing<Vec<u8>>),
+    Frames(u32, Plaintext),
     /// A name was opened here.
     Opened(String, Entry),
     /// A name is gone from here.
@@ -100,7 +100,7 @@ impl Task {
                     Some(Order::Closed(name, address)) => self.send_all(&message::closed(address, &name)).await,
                     None => return,
                 },
-                Some(message) = self.inbox.next() => self.receive(message.payload.to_vec()).await,
+                Some(message) = self.inbox.next() => self.receive(Plaintext::new(message.payload.to_vec())).await,
                 Some(message) = self.hellos.next() => self.hear(&message.payload).await,
                 _ = tick.tick() => self.tick().await,
             }
@@ -127,7 +127,7 @@ impl Task {
     }
 
     async fn hear(&mut self, hello: &[u8]) {
-        match self.links.hear(hello) {
+        match self.links.hear(hello, Instant::now()) {
             Ok(Hello::Candidate(node)) => self.probe(Some(node)).await,
             Ok(Hello::NumberTaken) => {
                 one(&self.ears.state.stats.refused);
@@ -182,17 +182,16 @@ impl Task {
         matches!(published, Ok(Ok(())))
     }
 
-    async fn receive(&mut self, mut message: Vec<u8>) {
-        let (node, is_new, text) = match self.links.open(&mut message) {
-            Ok(Opened::Present { node, is_new, text }) => (node, is_new, text.to_vec()),
+    async fn receive(&mut self, mut message: Plaintext) {
+        let (node, is_new, text) = match self.links.open(&mut message, Instant::now()) {
+            Ok(Opened::Present { node, is_new, text }) => (node, is_new, Plaintext::new(text.to_vec())),
             Ok(Opened::Candidate { node }) => {
                 one(&self.ears.state.stats.received);
                 return self.probe(Some(node)).await;
             }
             Err(_) => return one(&self.ears.state.stats.refused),
         };
-        message.zeroize();
-        let text = Zeroizing::new(text);
+        drop(message);
         one(&self.ears.state.stats.received);
         let returned = self.ears.nodes[node as usize].heard.replace(Instant::now()).is_none();
         if is_new {

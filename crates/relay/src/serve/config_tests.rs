@@ -368,3 +368,19 @@ fn clients_are_told_where_frames_go() {
     assert_eq!(told("[::1]:1", ""), (Some("[::1]".into()), 1));
     assert_eq!(told("127.0.0.2:1", "public = 'relay.example:7'"), (Some("relay.example".into()), 7));
 }
+
+/// What the documents say of limits can be typed as it stands there.
+#[test]
+fn limits_have_the_names_and_defaults_of_the_documents() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/RELAY.md")).expect("a page");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `limits.")?.split_once("` | "));
+    let rows = rows.map(|(key, rest)| (key, rest.split(" |").next().unwrap_or_default())).collect::<Vec<_>>();
+    assert_eq!(rows.len(), 20);
+    let all: String = rows.iter().map(|(key, default)| format!("{key} = {}\n", default.replace("half", "7"))).collect();
+    let read_of = |limits: &str| read(&format!("{LEAST}{limits}")).expect("limits");
+    let (told, least) = (read_of(&format!("[limits]\n{all}")), read_of(""));
+    let (mut open, mut settings) = (told.control_limits, told.settings.clone());
+    open.open.sessions = least.control_limits.open.sessions;
+    settings.max_from_one = least.settings.max_from_one;
+    assert!(open == least.control_limits && settings == least.settings && told.wide_window == least.wide_window);
+}

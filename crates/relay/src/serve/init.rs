@@ -1,8 +1,8 @@
 //! A relay to try: an authority, certificates, keys and configurations in one folder.
 
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
-    io::{self, Write},
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
@@ -15,6 +15,10 @@ use rustls::pki_types::{CertificateDer, pem::PemObject};
 use zeroize::Zeroizing;
 
 use crate::errors::os_error_text;
+
+/// What to do where the key of the authority is not kept.
+const ELSEWHERE: &str = "; hint: add the client where authority.key is kept, beside a copy of this folder's relay.toml \
+                         and lists of names, then add its name to clients_file here (docs/OPERATING.md)";
 
 /// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client. No file is replaced.
 ///
@@ -52,7 +56,10 @@ pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<(
 pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()> {
     check_name(name)?;
     let read = || fs::read_to_string(folder.join("authority.key")).map(Zeroizing::new);
-    let missing = |error: io::Error| io::Error::new(error.kind(), format!("authority.key: {}", os_error_text(&error)));
+    let missing = |error: io::Error| {
+        let hint = if error.kind() == io::ErrorKind::NotFound { ELSEWHERE } else { "" };
+        io::Error::new(error.kind(), format!("authority.key: {}{hint}", os_error_text(&error)))
+    };
     // What stands in the files is not repeated
     let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
     let key = KeyPair::from_pem(&read().map_err(missing)?)
@@ -70,9 +77,39 @@ pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()
     if folder.join(&taken).exists() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{taken}: File exists")));
     }
-    let mut names = OpenOptions::new().append(true).open(file)?;
+    let names = NameFile::open(file)?;
     client(folder, &Issuer::new(params, key), name, relay)?;
-    writeln!(names, "{name}")
+    names.append(name)
+}
+
+/// A file with names, one a line, to which one more is to be added.
+#[derive(Debug)]
+pub struct NameFile(File);
+
+impl NameFile {
+    /// Opens it, so that what cannot be written is known before.
+    ///
+    /// # Errors
+    /// When it is not there, or may not be written.
+    pub fn open(path: &Path) -> io::Result<NameFile> {
+        OpenOptions::new().read(true).append(true).open(path).map(NameFile)
+    }
+
+    /// Adds a name, on a line of its own whether or not the last one there has its end.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(mut self, name: &str) -> io::Result<()> {
+        let mut last = [b'\n'];
+        if self.0.metadata()?.len() > 0 {
+            self.0.seek(SeekFrom::End(-1))?;
+            self.0.read_exact(&mut last)?;
+        }
+        let end = if last == [b'\n'] { "" } else { "\n" };
+        // In one piece, so that a relay that reads meanwhile sees a whole name
+        self.0.write_all(format!("{end}{name}\n").as_bytes())?;
+        self.0.sync_all()
+    }
 }
 
 fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> io::Result<()> {

@@ -73,11 +73,12 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
     if config.scheme.research_only() {
         log.say("research-only", &[("scheme", config.scheme.to_string().into())]);
     }
-    let mut server = Server::start(&config, log.clone())?;
     let open = |path: &PathBuf| {
         AdminSocket::open(path, signals.1.clone()).map_err(|error| ServeError::Admin { path: path.clone(), error })
     };
-    let _admin = config.admin.as_ref().map(open).transpose()?;
+    // What says that it serves finds its socket there. Before it listens, that may be the one of a relay that runs
+    let (mut server, _admin) =
+        Server::start_with(&config, log.clone(), || config.admin.as_ref().map(open).transpose())?;
     notify.say("READY=1");
     // What is asked and signalled meanwhile puts nothing off
     let mut alive = Notify::watchdog().map(|every| (every, Instant::now() + every));

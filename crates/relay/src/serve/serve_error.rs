@@ -46,7 +46,12 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The socket for operators cannot be made.
-    #[error("{}: {}", path.display(), os_error_text(error))]
+    #[error(
+        "{}: {}; hint: admin names a socket in a folder where the relay may write; under the unit for systemd that is \
+         /run/sealwright/relay.sock",
+        path.display(),
+        os_error_text(error)
+    )]
     Admin {
         /// The socket.
         path: PathBuf,

@@ -63,6 +63,15 @@ impl Server {
     /// # Errors
     /// When something that the configuration asks for is not possible.
     pub fn start(config: &Config, log: Arc<Log>) -> Result<Server, ServeError> {
+        Server::start_with(config, log, || Ok(())).map(|(server, ())| server)
+    }
+
+    /// The same, and what `last` makes once the server listens. Only then it says that it serves.
+    pub(super) fn start_with<T>(
+        config: &Config,
+        log: Arc<Log>,
+        last: impl FnOnce() -> Result<T, ServeError>,
+    ) -> Result<(Server, T), ServeError> {
         let tls = config.tls.server()?;
         let layout = NodeLayout::new(config.node, config.threads);
         let (room, mut session_bytes) = (config.room()?, 0);
@@ -128,6 +137,7 @@ impl Server {
             config: config.clone(),
             started: Instant::now(),
         };
+        let made = last()?;
         server.log.say(
             "serving",
             &[
@@ -145,7 +155,7 @@ impl Server {
         if let Some(hint) = room.hint {
             server.log.say("few-connections", &[("connections", room.connections.into()), ("hint", hint.into())]);
         }
-        Ok(server)
+        Ok((server, made))
     }
 
     /// Where it listens.

@@ -23,7 +23,9 @@ pub(super) type Receiver = AeadCtxR<ChaCha20Poly1305, KdfShake256, XWing>;
 /// The secret of both encapsulations to own keys, or the one that connects new keys with those before.
 pub(super) type Psk = Zeroizing<[u8; 64]>;
 
-pub(super) const MAGIC: &[u8; 8] = b"SEALE2E1";
+/// A word, and the version behind it.
+pub(super) const MAGIC: &[u8; 8] = b"SEALE2E2";
+pub(super) const WORD: &[u8] = MAGIC.split_at(7).0;
 pub(super) const PUBLIC: usize = 1216;
 pub(super) const ENCAPSULATED: usize = 1120;
 /// Bytes of what each side sends first.
@@ -36,6 +38,7 @@ const LONGEST_NAME: usize = 255;
 pub(super) const DATA: u8 = 0;
 pub(super) const END: u8 = 1;
 pub(super) const REKEY: u8 = 2;
+pub(super) const RECEIPT: u8 = 3;
 
 /// Why a stream cannot be sealed or opened end to end.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -53,12 +56,18 @@ pub enum EndToEndError {
     /// The other side speaks something else.
     #[error("the other client does not seal end to end")]
     Other,
+    /// The other side speaks another version.
+    #[error("the other client seals end to end in another version")]
+    Version,
     /// A record does not open.
     #[error("not authentic: the other client has another key or name than expected, or the stream was changed")]
     NotAuthentic,
     /// The stream ended before its end.
     #[error("not authentic: the stream was cut")]
     Cut,
+    /// The other side's receipt is missing or wrong.
+    #[error("not authentic: the other client has not confirmed that it received everything")]
+    Unconfirmed,
 }
 
 impl From<EndToEndError> for io::Error {
@@ -102,9 +111,26 @@ pub(super) struct State {
     /// The agreed secret, for each direction to take once: to send and to receive.
     agreed: [Option<Psk>; 2],
     pub(super) failed: Option<EndToEndError>,
-    pub(super) ended: bool,
+    /// Bytes of text that we sent, and whether our end was.
     pub(super) sent: u64,
+    pub(super) end_sent: bool,
+    /// Bytes of text that are written, and whether the peer's end came.
     pub(super) received: u64,
+    pub(super) ended: bool,
+    /// The peer's receipt came: it has all that we sent.
+    pub(super) confirmed: bool,
+}
+
+impl State {
+    /// What has not come yet.
+    pub(super) fn missing(&self) -> Option<EndToEndError> {
+        match self {
+            State { theirs: None, .. } => Some(EndToEndError::Other),
+            State { ended: false, .. } => Some(EndToEndError::Cut),
+            State { confirmed: false, .. } => Some(EndToEndError::Unconfirmed),
+            _ => None,
+        }
+    }
 }
 
 /// Texts one after the other, each with its length.
@@ -161,9 +187,11 @@ impl Shared {
             theirs: None,
             agreed: [None, None],
             failed: None,
-            ended: false,
             sent: 0,
+            end_sent: false,
             received: 0,
+            ended: false,
+            confirmed: false,
         };
         let ends = Ends { own_public, peer_public, names, fresh, first, rekey };
         Ok(Shared { ends, state: Mutex::new(state), changed: Condvar::new() })
@@ -211,6 +239,26 @@ impl Shared {
     /// Takes the secret of the agreement for what we receive.
     pub(super) fn secret_to_receive(&self) -> Result<Psk, EndToEndError> {
         self.state().agreed[1].take().ok_or(EndToEndError::NotAuthentic)
+    }
+
+    /// The peer's end came, and all before it is written.
+    pub(super) fn ended(&self) {
+        self.state().ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for the peer's end, and returns what our receipt says.
+    pub(super) fn receipt(&self) -> Result<[u8; 8], EndToEndError> {
+        let waits = |state: &mut State| !state.ended && state.failed.is_none();
+        let state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
+        if state.ended { Ok(state.received.to_be_bytes()) } else { Err(state.failed.unwrap_or(EndToEndError::Cut)) }
+    }
+
+    /// Takes the peer's receipt.
+    pub(super) fn confirm(&self, receipt: &[u8]) -> Result<(), EndToEndError> {
+        let mut state = self.state();
+        state.confirmed = state.end_sent && receipt == state.sent.to_be_bytes();
+        if state.confirmed { Ok(()) } else { Err(EndToEndError::Unconfirmed) }
     }
 
     fn theirs(&self) -> Result<Vec<u8>, EndToEndError> {

@@ -3,12 +3,16 @@
 //!
 //! Each side sends, as the bytes of its stream:
 //!
-//! 1. `SEALE2E1`, a fresh X-Wing public key (1,216 bytes), and an encapsulation to the other side's own public key
+//! 1. `SEALE2E2`, a fresh X-Wing public key (1,216 bytes), and an encapsulation to the other side's own public key
 //!    (1,120 bytes; HPKE in base mode). Both sides derive a secret from both encapsulations.
 //! 2. An encapsulation to the other side's fresh key (1,120 bytes; HPKE in PSK mode with that secret).
 //! 3. Records: length of the ciphertext (2 bytes, also its associated data), ciphertext. The first byte of the plaintext
 //!    is its kind: 0 data, 1 the end, 2 new keys: another encapsulation to the fresh key, in PSK mode with a secret
-//!    exported from the keys before.
+//!    exported from the keys before, 3 the receipt: how many bytes of data came from the other side (8 bytes).
+//!
+//! A receipt says that the other side's end came, and that everything before it is written. Each side sends one, as its
+//! last record: behind its own end, as soon as the other's end has come. So the end of a side that has nothing more to
+//! say waits for nothing, and no receipt waits for another. What the relay acknowledges proves nothing.
 //!
 //! HPKE is of RFC 9180, with X-Wing, SHAKE256 and ChaCha20-Poly1305. Who does not have the secret keys of both named
 //! public keys cannot make or open a record; records are numbered, so none is lost, repeated or moved unnoticed.
@@ -67,13 +71,17 @@ impl EndToEnd {
         Opening::new(self.0.clone(), output)
     }
 
-    /// Bytes of text that went each way.
+    /// Bytes of text that went each way, once the peer has confirmed what we sent.
     ///
     /// # Errors
-    /// [`EndToEndError::Cut`] if the peer's stream has not reached its end, or why it could not be opened.
+    /// [`EndToEndError::Cut`] if the peer's stream has not reached its end, [`EndToEndError::Unconfirmed`] if the peer
+    /// has not confirmed all that was sent, or why its stream could not be opened.
     pub fn finished(&self) -> Result<(u64, u64), EndToEndError> {
         let state = self.0.state();
-        if state.ended { Ok((state.sent, state.received)) } else { Err(state.failed.unwrap_or(EndToEndError::Cut)) }
+        match state.failed.or(state.missing()) {
+            Some(error) => Err(error),
+            None => Ok((state.sent, state.received)),
+        }
     }
 }
 

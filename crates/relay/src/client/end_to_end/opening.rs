@@ -8,7 +8,9 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::agreement::{DATA, ENCAPSULATED, END, EXPORT, EndToEndError, FIRST, MAGIC, REKEY, Receiver, Shared};
+use super::agreement::{
+    DATA, ENCAPSULATED, END, EXPORT, EndToEndError, FIRST, MAGIC, RECEIPT, REKEY, Receiver, Shared, WORD,
+};
 
 /// Opens the sealed form of a stream.
 pub struct Opening<W> {
@@ -42,7 +44,8 @@ impl<W: Write> Opening<W> {
         if !self.greeted {
             let known = self.waiting.len().min(MAGIC.len());
             if self.waiting[..known] != MAGIC[..known] {
-                return Err(EndToEndError::Other.into());
+                let same_word = self.waiting.starts_with(WORD);
+                return Err(if same_word { EndToEndError::Version } else { EndToEndError::Other }.into());
             }
             let Some(first) = self.take(FIRST) else { return Ok(false) };
             self.shared.agree(first)?;
@@ -55,8 +58,12 @@ impl<W: Write> Opening<W> {
             self.context = Some(Box::new(self.shared.receiver(&encapsulated, &secret)?));
             return Ok(true);
         };
-        // Behind the end comes nothing
-        if !self.waiting.is_empty() && self.shared.state().ended {
+        let (ended, confirmed) = {
+            let state = self.shared.state();
+            (state.ended, state.confirmed)
+        };
+        // Behind the receipt comes nothing
+        if !self.waiting.is_empty() && confirmed {
             return Err(EndToEndError::NotAuthentic.into());
         }
         let Some(length) = self.waiting.first_chunk::<2>().copied() else { return Ok(false) };
@@ -67,11 +74,18 @@ impl<W: Write> Opening<W> {
         let text = Zeroizing::new(context.open(&self.waiting[2..end], &length).map_err(EndToEndError::from)?);
         self.waiting.drain(..end);
         match text.split_first() {
+            // Behind the end comes the receipt alone
+            Some((&RECEIPT, receipt)) if ended => self.shared.confirm(receipt)?,
+            _ if ended => return Err(EndToEndError::NotAuthentic.into()),
             Some((&DATA, data)) => {
                 self.output.write_all(data)?;
                 self.shared.state().received += data.len() as u64;
             }
-            Some((&END, [])) => self.shared.state().ended = true,
+            Some((&END, [])) => {
+                // Our receipt says that everything is written
+                self.output.flush()?;
+                self.shared.ended();
+            }
             Some((&REKEY, encapsulated)) => {
                 let mut secret = Zeroizing::new([0; 64]);
                 context.export(EXPORT, &mut *secret).map_err(EndToEndError::from)?;
@@ -91,8 +105,10 @@ impl<W: Write> Write for Opening<W> {
                 Ok(true) => {}
                 Ok(false) => return Ok(bytes.len()),
                 Err(error) => {
-                    let known = error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>());
-                    self.shared.fail(known.copied().unwrap_or(EndToEndError::Cut));
+                    // An output that failed is told first by who writes here
+                    if let Some(known) = error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>()) {
+                        self.shared.fail(*known);
+                    }
                     return Err(error);
                 }
             }
@@ -105,8 +121,11 @@ impl<W: Write> Write for Opening<W> {
 }
 
 impl<W> Drop for Opening<W> {
-    /// Nothing comes any more: what waits for the peer's first message need not.
+    /// Nothing comes any more: what waits for the peer need not.
     fn drop(&mut self) {
-        self.shared.fail(if self.greeted { EndToEndError::Cut } else { EndToEndError::Other });
+        let missing = self.shared.state().missing();
+        if let Some(missing) = missing {
+            self.shared.fail(missing);
+        }
     }
 }

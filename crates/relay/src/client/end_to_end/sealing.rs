@@ -8,7 +8,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::agreement::{DATA, END, EXPORT, EndToEndError, REKEY, Sender, Shared};
+use super::agreement::{DATA, END, EXPORT, EndToEndError, RECEIPT, REKEY, Sender, Shared};
 
 /// Bytes of text in a record.
 const PIECE: usize = 16 << 10;
@@ -19,8 +19,10 @@ enum Step {
     First,
     /// Records are made with these keys.
     Records(Box<Sender>),
-    /// The end was sent.
-    Ended,
+    /// The end was sent, and our receipt is due.
+    Receipt(Box<Sender>),
+    /// Everything was sent.
+    Done,
 }
 
 /// The sealed form of an input.
@@ -34,7 +36,7 @@ pub struct Sealing<R> {
     since_rekey: u64,
 }
 
-fn record(context: &mut Sender, kind: u8, data: &[u8]) -> Result<Vec<u8>, EndToEndError> {
+pub(super) fn record(context: &mut Sender, kind: u8, data: &[u8]) -> Result<Vec<u8>, EndToEndError> {
     let plaintext = Zeroizing::new([&[kind][..], data].concat());
     let length = ((plaintext.len() + TAG) as u16).to_be_bytes();
     let sealed = context.seal(&plaintext, &length)?;
@@ -70,7 +72,7 @@ impl<R: Read> Sealing<R> {
 
     /// Makes more bytes to read; none at the end.
     fn more(&mut self) -> io::Result<Vec<u8>> {
-        match std::mem::replace(&mut self.step, Step::Ended) {
+        match std::mem::replace(&mut self.step, Step::Done) {
             Step::First => {
                 let (bytes, context) = self.second()?;
                 self.step = Step::Records(Box::new(context));
@@ -93,13 +95,15 @@ impl<R: Read> Sealing<R> {
                 let kind = if much == 0 { END } else { DATA };
                 let bytes = record(&mut context, kind, &buffer[..much])?;
                 self.since_rekey += much as u64;
-                self.shared.state().sent += much as u64;
-                if kind == DATA {
-                    self.step = Step::Records(context);
-                }
+                let mut state = self.shared.state();
+                state.sent += much as u64;
+                state.end_sent = kind == END;
+                self.step = if kind == END { Step::Receipt(context) } else { Step::Records(context) };
+                drop(state);
                 Ok(bytes)
             }
-            Step::Ended => Ok(Vec::new()),
+            Step::Receipt(mut context) => Ok(record(&mut context, RECEIPT, &self.shared.receipt()?)?),
+            Step::Done => Ok(Vec::new()),
         }
     }
 }

@@ -4,12 +4,14 @@ use std::{
     io::{self, Cursor},
     sync::Mutex,
     thread,
+    time::Duration,
 };
 
 use hpke::{Deserializable, Kem as _, Serializable, kem::XWing};
 
 use super::{
-    agreement::{ENCAPSULATED, FIRST, Secret},
+    agreement::{DATA, ENCAPSULATED, END, FIRST, RECEIPT, Secret, State},
+    sealing::record,
     *,
 };
 
@@ -26,6 +28,16 @@ fn end(own: usize, peer: usize, names: [&str; 2]) -> EndToEnd {
 /// A text that changes everywhere.
 fn text(len: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31) >> 3) as u8).collect()
+}
+
+/// Bytes of the record that proves the keys, and of an end.
+const NOTHING: usize = 19 + 19;
+
+/// Carries so many bytes.
+fn pass(from: &mut impl Read, to: &mut impl Write, len: usize) {
+    let mut bytes = vec![0; len];
+    from.read_exact(&mut bytes).unwrap();
+    to.write_all(&bytes).unwrap();
 }
 
 /// An output that another thread reads.
@@ -66,8 +78,16 @@ fn speak(
     texts: [Vec<u8>; 2],
     change: impl Fn(usize, &mut Vec<u8>) + Send + Sync,
 ) -> ([Vec<u8>; 2], [Carried; 2]) {
-    let (at_a, at_b) = (Output::default(), Output::default());
     let [from_a, from_b] = texts.map(Cursor::new);
+    speak_from((a, b), (from_a, from_b), change)
+}
+
+fn speak_from(
+    (a, b): (&EndToEnd, &EndToEnd),
+    (from_a, from_b): (impl Read + Send, impl Read + Send),
+    change: impl Fn(usize, &mut Vec<u8>) + Send + Sync,
+) -> ([Vec<u8>; 2], [Carried; 2]) {
+    let (at_a, at_b) = (Output::default(), Output::default());
     let carried = thread::scope(|scope| {
         let back = scope.spawn(|| carry(b.sealing(from_b), a.opening(at_a.clone()), |_, _| ()));
         let there = carry(a.sealing(from_a), b.opening(at_b.clone()), &change);
@@ -91,7 +111,7 @@ fn texts_go_both_ways_and_nothing_of_them_is_seen_on_the_way() {
         // Records of 16 KiB, and new keys after each third of them
         let records = lengths[0].div_ceil(16 << 10);
         let rekeys = records.saturating_sub(1) / 3;
-        let overhead = FIRST + ENCAPSULATED + 19 * (records + 2) + (ENCAPSULATED + 19) * rekeys;
+        let overhead = FIRST + ENCAPSULATED + 19 * (records + 2) + 27 + (ENCAPSULATED + 19) * rekeys;
         assert_eq!(there.len(), lengths[0] + overhead);
         assert!(lengths[0] < 64 || !texts[0].chunks(5000).any(|part| seen(&part[..64.min(part.len())])));
     }
@@ -159,27 +179,26 @@ fn records_are_neither_left_out_nor_repeated_nor_moved() {
         ("left out", &[0, 1, 3]),
         ("repeated", &[0, 1, 1, 2]),
         ("moved", &[0, 2, 1]),
-        ("after the end", &[0, 1, 2, 3, 3]),
+        ("after the receipt", &[0, 1, 2, 3, 4, 4]),
     ];
     for (what, order) in orders {
         let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
         let output = Output::default();
-        let (mut to_a, mut to_b) = (a.opening(io::sink()), b.opening(output.clone()));
-        let mut first = vec![0; FIRST];
-        b.sealing(io::empty()).read_exact(&mut first).unwrap();
-        to_a.write_all(&first).unwrap();
+        let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text(30_000))), a.opening(io::sink()));
+        let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(output.clone()));
+        pass(&mut from_b, &mut to_a, FIRST);
+        pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
+        pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
         let mut sealed = Vec::new();
-        a.sealing(Cursor::new(text(30_000))).read_to_end(&mut sealed).unwrap();
-        // The record that proves the keys, two of text, and the end
-        let (head, mut rest) = sealed.split_at(FIRST + ENCAPSULATED);
-        let mut records = Vec::new();
+        from_a.read_to_end(&mut sealed).unwrap();
+        // The record that proves the keys, two of text, the end, and the receipt
+        let (mut rest, mut records) = (&sealed[..], Vec::new());
         while let Some(length) = rest.first_chunk::<2>() {
             let (record, others) = rest.split_at(2 + usize::from(u16::from_be_bytes(*length)));
             records.push(record);
             rest = others;
         }
-        assert_eq!(records.len(), 4);
-        to_b.write_all(head).unwrap();
+        assert_eq!(records.len(), 5);
         let opened = order.iter().try_for_each(|&at| to_b.write_all(records[at]));
         assert!(opened.is_err(), "{what}");
         assert!(text(30_000).starts_with(&output.0.lock().unwrap()), "{what}");
@@ -194,4 +213,137 @@ fn who_waits_for_one_that_does_not_seal_is_told() {
     let error = carry(sealing, io::sink(), |_, _| ()).unwrap_err();
     assert_eq!(error.to_string(), EndToEndError::Other.to_string());
     assert_eq!(a.finished(), Err(EndToEndError::Other));
+}
+
+/// An input of which nothing comes before the other side's end did.
+struct Later<'a>(&'a EndToEnd, Cursor<Vec<u8>>);
+
+impl Read for Later<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let waits = |state: &State| !state.ended && state.failed.is_none();
+        while waits(&self.0.0.state()) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.1.read(buffer)
+    }
+}
+
+#[test]
+fn one_side_may_end_long_before_the_other() {
+    let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+    let from_b = Later(&b, Cursor::new(text(50_000)));
+    let (received, carried) = speak_from((&a, &b), (Cursor::new(text(1000)), from_b), |_, _| ());
+    assert!(carried.iter().all(Result::is_ok), "{:?} {:?}", a.finished(), b.finished());
+    assert!(received == [text(50_000), text(1000)]);
+    assert_eq!((a.finished(), b.finished()), (Ok((1000, 50_000)), Ok((50_000, 1000))));
+}
+
+#[test]
+fn a_relay_that_drops_what_one_side_says_and_acknowledges_it_is_noticed() {
+    let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+    let output = Output::default();
+    let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text(100_000))), a.opening(io::sink()));
+    let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(output.clone()));
+    pass(&mut from_b, &mut to_a, FIRST);
+    pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
+    pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
+    // All of alice's records are taken from her, and bob's stream comes to an end that is forged
+    from_a.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed));
+    drop(to_a);
+    assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed));
+    // Bob neither confirms what did not come, nor waits once nothing comes any more
+    drop(to_b);
+    assert!(from_b.read_to_end(&mut Vec::new()).is_err());
+    assert_eq!(b.finished(), Err(EndToEndError::Cut));
+    assert!(output.0.lock().unwrap().is_empty());
+}
+
+/// A record: its kind, and what is in it.
+type Told<'a> = (u8, &'a [u8]);
+
+/// Alice, who sent `sent` bytes and opens these records of bob's.
+fn told(sent: Option<usize>, records: &[Told]) -> (io::Result<()>, EndToEnd) {
+    let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+    b.0.agree(a.0.ends.first.clone()).unwrap();
+    let mut to_a = a.opening(io::sink());
+    to_a.write_all(&b.0.ends.first).unwrap();
+    if let Some(sent) = sent {
+        let mut from_a = a.sealing(Cursor::new(text(sent)));
+        pass(&mut from_a, &mut io::sink(), FIRST + ENCAPSULATED + NOTHING + 19 * sent.min(1) + sent);
+    }
+    let (mut stream, mut context) = b.0.sender(&b.0.secret_to_send().unwrap()).unwrap();
+    for (kind, data) in records {
+        stream.extend(record(&mut context, *kind, data).unwrap());
+    }
+    let opened = to_a.write_all(&stream);
+    drop(to_a);
+    (opened, a)
+}
+
+#[test]
+fn a_receipt_counts_once_behind_both_ends_and_with_the_right_number() {
+    let [none, seven, eight] = [0_u64, 7, 8].map(u64::to_be_bytes);
+    let (end, data): (Told, Told) = ((END, &[]), (DATA, b"text"));
+    let (opened, a) = told(Some(7), &[data, end, (RECEIPT, &seven)]);
+    opened.unwrap();
+    assert_eq!(a.finished(), Ok((7, 4)));
+    let cases: [(&str, Option<usize>, &[Told], EndToEndError); 9] = [
+        ("before anything", Some(0), &[(RECEIPT, &none)], EndToEndError::NotAuthentic),
+        ("before the end", Some(7), &[data, (RECEIPT, &seven), end], EndToEndError::NotAuthentic),
+        ("before ours", None, &[end, (RECEIPT, &none)], EndToEndError::Unconfirmed),
+        ("too few", Some(8), &[end, (RECEIPT, &seven)], EndToEndError::Unconfirmed),
+        ("too many", Some(7), &[end, (RECEIPT, &eight)], EndToEndError::Unconfirmed),
+        ("short", Some(0), &[end, (RECEIPT, &none[1..])], EndToEndError::Unconfirmed),
+        ("twice", Some(7), &[end, (RECEIPT, &seven), (RECEIPT, &seven)], EndToEndError::NotAuthentic),
+        ("data instead", Some(7), &[end, data], EndToEndError::NotAuthentic),
+        ("the end twice", Some(7), &[end, end], EndToEndError::NotAuthentic),
+    ];
+    for (what, sent, records, error) in cases {
+        let (opened, a) = told(sent, records);
+        assert!(opened.is_err() && a.finished() == Err(error), "{what}: {opened:?} {:?}", a.finished());
+    }
+    let (opened, a) = told(Some(7), &[end]);
+    opened.unwrap();
+    assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed), "it is missing");
+}
+
+#[test]
+fn another_version_is_told_from_another_protocol() {
+    let a = end(0, 1, ["alice", "bob"]);
+    let error = a.opening(io::sink()).write_all(b"SEALE2E1 and more").unwrap_err();
+    assert_eq!((error.to_string(), a.finished()), (EndToEndError::Version.to_string(), Err(EndToEndError::Version)));
+    let sealing = a.sealing(io::empty());
+    assert_eq!(carry(sealing, io::sink(), |_, _| ()).unwrap_err().to_string(), EndToEndError::Version.to_string());
+}
+
+/// Fails as a full disk does.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+#[test]
+fn what_is_not_written_is_not_confirmed() {
+    for text in [text(10), Vec::new()] {
+        let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
+        let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text.clone())), a.opening(io::sink()));
+        let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(Full));
+        pass(&mut from_b, &mut to_a, FIRST);
+        pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
+        pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
+        let error = io::copy(&mut from_a, &mut to_b).unwrap_err();
+        // The failure is the output's own, and whoever waits for the stream hears of it after that
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(b.0.state().failed, None);
+        drop(to_b);
+        assert!(from_b.read_to_end(&mut Vec::new()).is_err());
+    }
 }
