@@ -1,13 +1,14 @@
 //! What a file may ask for to try a passphrase, as it is typed: `1GiB`, `2GiB,20` or `2GiB,20,128`.
 
 use sealwright_file::Ceiling;
-use sealwright_terminal::{CommandError, size};
+use sealwright_terminal::size;
 
 /// Reads memory, then passes and lanes where they are given.
-pub(crate) fn parse(text: &str) -> Result<Ceiling, CommandError> {
-    let wrong = || CommandError::usage(format_args!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128"));
+pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {
+    let wrong = || format!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128");
     let mut parts = text.split(',');
-    let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?.kib()?;
+    let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?;
+    let memory = memory.kib().map_err(|_| wrong())?;
     let mut number = |default| match parts.next() {
         Some(text) => text.trim().parse().map_err(|_| wrong()),
         None => Ok(default),

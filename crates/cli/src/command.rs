@@ -16,7 +16,7 @@ Exit codes:
     1  an input, an output or the configuration failed
     2  the command line is not valid
     3  not authentic: the sealed file was changed, cut or extended
-    4  wrong key, passphrase or associated data
+    4  wrong key, passphrase or associated data; or signed by another key
   130  interrupted
 With several files, the highest code is returned.
 

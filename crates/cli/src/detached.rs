@@ -6,10 +6,14 @@ use std::{
 };
 
 use clap::Args;
-use sealwright_file::{Error, Input, Signature, VerifyingKey, Work, verify_file};
+use sealwright_file::{Input, Signature, VerifyingKey, Work, verify_file};
 use sealwright_terminal::{CommandError, Exit, print, printable, say, shown};
 
-use crate::{error::file_error, sign::beside, signing::SignerArgs};
+use crate::{
+    error::{error_of, file_error},
+    sign::beside,
+    signing::SignerArgs,
+};
 
 /// Where a signature is.
 #[derive(Args, Debug)]
@@ -72,9 +76,8 @@ pub(crate) fn verify(
 }
 
 fn one(keys: &[VerifyingKey], path: &Path, beside: &Path) -> Result<Signature, CommandError> {
-    let about = |error: Error| file_error(error).about_unless_named(beside);
     let file = File::open(beside).map_err(|error| CommandError::io(beside, &error))?;
-    let signature = Signature::read(file).map_err(about)?;
+    let signature = Signature::read(file).map_err(|error| error_of(error, beside))?;
     let input = if path.as_os_str() == "-" { Input::stdin() } else { Input::open(path) }.map_err(file_error)?;
     verify_file(keys, &signature, input, &Work::default()).map_err(file_error)?;
     Ok(signature)

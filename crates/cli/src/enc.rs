@@ -1,7 +1,6 @@
 //! `sealwright enc`: the format and the options of `openssl enc`.
 
 use std::{
-    ffi::OsString,
     io::{IsTerminal, Read},
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,7 +20,7 @@ use crate::{
     error::file_error,
     in_use::refuse_inputs,
     line::{OpensslOption, openssl_line},
-    plan::is_stdout,
+    names::is_stdout,
     progress::Board,
     prompt::{self, Purpose},
     secret, stream,
@@ -131,43 +130,6 @@ pub(crate) struct EncArgs {
     progress: ProgressArgs,
 }
 
-/// Options that take the next word, whatever it starts with.
-const VALUED: [&str; 12] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S", "bufsize"];
-/// Options whose value is a secret, and the others that begin so: who forgets the space after them has a secret in one word.
-const SECRET: [&str; 3] = ["K", "k", "pass"];
-const NO_SECRET: [&str; 4] = ["kfile", "keyfile", "key-file", "pass"];
-/// How the names of ciphers begin.
-const CIPHERS: [&str; 3] = ["aes", "des", "chacha"];
-
-/// Rewrites OpenSSL's single dashes after `enc`: `-pbkdf2` to `--pbkdf2`, `-aes-256-cbc` to `--cipher=aes-256-cbc`.
-pub(crate) fn openssl_words(words: Vec<OsString>) -> Vec<OsString> {
-    if words.get(1).is_none_or(|verb| verb != "enc") {
-        return words;
-    }
-    let mut value_next = false;
-    let rewrite = |word: OsString| {
-        let is_value = std::mem::take(&mut value_next);
-        let Some(dashed) = word.to_str().filter(|_| !is_value).and_then(|text| text.strip_prefix('-')) else {
-            return word;
-        };
-        let (name, long) = dashed.strip_prefix('-').map_or((dashed, false), |name| (name, true));
-        value_next = VALUED.contains(&name);
-        let option = name.split('=').next().unwrap_or_default();
-        let secret = SECRET.iter().find(|secret| name.starts_with(*secret) && !NO_SECRET.contains(&option));
-        match (name.chars().count(), secret) {
-            (0 | 1, _) => word,
-            // clap repeats what it does not know.
-            (_, Some(secret)) => format!("--{secret}...").into(),
-            _ if long => word,
-            _ if CIPHERS.iter().any(|cipher| name.to_ascii_lowercase().starts_with(cipher)) => {
-                format!("--cipher={name}").into()
-            }
-            _ => format!("--{name}").into(),
-        }
-    };
-    words.into_iter().map(rewrite).collect()
-}
-
 /// Encrypts or decrypts one input.
 pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let direction = if args.decrypt { Direction::Decrypt } else { Direction::Encrypt };
@@ -195,7 +157,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let output = match to_file {
         Some(path) => {
             refuse_inputs(path, inputs(args))?;
-            Output::file(path, Place { force: args.force, ..Place::default() }).map_err(file_error)?
+            Output::file(path, Place { force: args.force, ..Place::default() }).map_err(in_words_of_openssl)?
         }
         None => Output::stdout().map_err(file_error)?,
     };
@@ -214,7 +176,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
     let told = args.print.then(|| Told::new(|derived| drop(print(&keys_text(derived)))));
     let enc = Enc { armor, padding: !args.nopad, work, told, ..Enc::new(cipher, secret) };
-    let done = enc.run(direction, input, output).map_err(|error| file_error(error).about_unless_named(name));
+    let done = enc.run(direction, input, output).map_err(|error| in_words_of_openssl(error).about_unless_named(name));
     drop(enc);
     drop(board);
     let Moved { read, written } = done?;
@@ -268,11 +230,32 @@ fn keys_text(derived: &Derived) -> String {
     text
 }
 
+/// What helps where a key file is missing.
+fn new_key(direction: Direction) -> Option<&'static str> {
+    (direction == Direction::Encrypt).then_some(secret::NEW_KEY)
+}
+
+/// The error of a file, whose hint names the options that this verb has.
+fn in_words_of_openssl(error: Error) -> CommandError {
+    match error {
+        Error::Exists(path) => {
+            CommandError::failed("exists already").about(&path).hint("-force replaces it, -out names another output")
+        }
+        Error::BlockDevice(path) => CommandError::failed("is a block device, whose content would be lost")
+            .about(&path)
+            .hint("-force writes to it all the same"),
+        Error::SameFile(path) => {
+            CommandError::usage("is both input and output").about(&path).hint("name another output with -out")
+        }
+        other => file_error(other),
+    }
+}
+
 /// A number, with k for KiB as OpenSSL has it. It has no effect here.
-fn buffer_size(text: &str) -> Result<u64, CommandError> {
+fn buffer_size(text: &str) -> Result<u64, String> {
     let (digits, unit) = text.strip_suffix(['k', 'K']).map_or((text, 1), |digits| (digits, 1024));
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    number.ok_or_else(|| CommandError::usage(format_args!("`{text}` is not a number of bytes, such as 64k")))
+    number.ok_or_else(|| format!("`{text}` is not a number of bytes, such as 64k"))
 }
 
 /// Key and IV, or a passphrase and how to stretch it.
@@ -295,7 +278,9 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
         return EncSecret::from_hex(cipher, key, iv).map_err(wrong);
     }
     if let (Some(path), Some(iv)) = (&args.key_file, iv) {
-        let key = Zeroizing::new(secret::key_file(path)?.to_form(KeyForm::Raw).map_err(file_error)?.to_vec());
+        let key = Zeroizing::new(
+            secret::key_file(path, new_key(direction))?.to_form(KeyForm::Raw).map_err(file_error)?.to_vec(),
+        );
         return EncSecret::Key { key, iv: Vec::new() }.with_iv(cipher, iv).map_err(wrong);
     }
     if args.typed.is_some() {
@@ -336,7 +321,7 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
     }
     let Some(source) = &args.pass else {
         let purpose = if direction == Direction::Encrypt { Purpose::Seal } else { Purpose::Open };
-        return prompt::passphrase(purpose);
+        return prompt::passphrase(purpose, "in scripts use -pass file:FILE, -pass fd:N or -kfile FILE");
     };
     match source.split_once(':').unwrap_or((source, "")) {
         ("file", path) => from_file(Path::new(path), OpensslOption::Pass),
@@ -359,39 +344,4 @@ fn refused(why: &str) -> CommandError {
 
 fn wrong(error: sealwright_file::enc::EncError) -> CommandError {
     file_error(error.into())
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    fn rewritten(line: &str) -> String {
-        let words = openssl_words(line.split(' ').map(OsString::from).collect());
-        words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn single_dashes_become_what_clap_reads() {
-        let line = "sealwright enc -d -aes-256-cbc -K 00 -iv 11 -in a -out - -nopad -AES-128-CTR -help";
-        let read =
-            "sealwright enc -d --cipher=aes-256-cbc -K 00 --iv 11 --in a --out - --nopad --cipher=AES-128-CTR --help";
-        assert_eq!(rewritten(line), read);
-    }
-
-    #[test]
-    fn a_secret_in_one_word_with_its_option_is_cut_off() {
-        let line = "sealwright enc -Kabc -K=abc --Kabc -kabc -k=abc -keyfil -passabc -pass:abc -k kabc -K Kabc";
-        let read = "sealwright enc --K... --K... --K... --k... --k... --k... --pass... --pass... -k kabc -K Kabc";
-        assert_eq!(rewritten(line), read);
-        let line = "sealwright enc -kfile a --kfile=a -keyfile a --key-file a -pass a --pass=a -pbkdf2 -p -P";
-        assert_eq!(rewritten(line), line.replace(" -k", " --k").replace(" -pass", " --pass").replace(" -pb", " --pb"));
-    }
-
-    #[test]
-    fn values_and_other_verbs_are_left_alone() {
-        assert_eq!(rewritten("sealwright enc -in -pbkdf2 -S -iv"), "sealwright enc --in -pbkdf2 -S -iv");
-        assert_eq!(rewritten("sealwright enc --in -kfoo -out --kfoo"), "sealwright enc --in -kfoo --out --kfoo");
-        assert_eq!(rewritten("sealwright seal -rfC out"), "sealwright seal -rfC out");
-    }
 }

@@ -34,9 +34,23 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         Error::KeyFile { place, why } => {
             CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))
         }
+        // Where the key was a word and not in a file, there is no name to put in front.
+        Error::BadKey { place, why } if place == "the key" => CommandError::new(exit, why),
+        Error::BadKey { place, why } => CommandError::new(exit, why).about(Path::new(place)),
+        Error::Moved(path) => CommandError::new(exit, "is not the file that was found there before").about(path),
         Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
             .about(Path::new("(a key, not repeated)")),
         other => CommandError::new(exit, other),
     };
     hint.into_iter().fold(shown, CommandError::hint)
+}
+
+/// The error of reading the file at `path`, where the library had no name for it.
+pub(crate) fn error_of(error: Error, path: &Path) -> CommandError {
+    match error {
+        Error::Io { doing, place, source } if place == "the input" => {
+            file_error(Error::Io { doing, place: path.display().to_string(), source })
+        }
+        other => file_error(other).about_unless_named(path),
+    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{
-    Content, Costs, Error, Input, Inspection, KeySource, Opening, inspect,
+    Ceiling, Content, Costs, Error, Input, Inspection, KeySource, Opening, inspect,
     slots::{Slot, SlotKind, Slots},
     tree::EntryKind,
 };
@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::{
     ad,
     args::{AdArgs, KeySourceArgs},
+    ceiling,
     error::file_error,
     pairs::IdentityArgs,
     range, secret,
@@ -46,6 +47,9 @@ pub(crate) struct InspectArgs {
     identity: IdentityArgs,
     #[command(flatten)]
     ad: AdArgs,
+    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
+    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
+    max_cost: Ceiling,
 }
 
 /// Describes each file. A file that is not a sealed file does not stop the rest.
@@ -81,7 +85,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
 fn list(args: &InspectArgs) -> Result<Exit, CommandError> {
     let ad = ad::read(&args.ad)?;
     let keys = secret::keys(&args.key, &args.identity)?;
-    let opening = Opening::with_keys(&keys).ad(&ad);
+    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
     let mut worst = Exit::Done;
     for path in &args.inputs {
         match range::manifest(path, &opening) {
@@ -107,6 +111,9 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     row("suite", found.preamble.suite.to_string());
     if found.preamble.layout.content == Content::Tree {
         row("holds", "a directory".into());
+    }
+    if found.preamble.layout.signed {
+        row("signed", "yes".into());
     }
     row(
         "opens",
@@ -176,6 +183,7 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "argon2id": argon2id,
         "slots": slots,
         "sealed_bytes": found.sealed,
+        "signed": found.preamble.layout.signed,
         "padded": found.preamble.layout.padded,
         "text_bytes": found.text.as_ref().and_then(|text| text.as_ref().ok()),
         "chunks": found.chunks,

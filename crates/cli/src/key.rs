@@ -130,7 +130,9 @@ struct PublicArgs {
 fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, CommandError> {
     let passphrase = match &args.passphrase_command {
         Some(command) => Some(crate::secret::from_command(command)?),
-        None if args.passphrase => Some(crate::prompt::passphrase(crate::prompt::Purpose::Seal)?),
+        None if args.passphrase => {
+            Some(crate::prompt::passphrase(crate::prompt::Purpose::Seal, "in scripts use --passphrase-command")?)
+        }
         None => None,
     };
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");

@@ -7,13 +7,14 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use sealwright_file::{Commitment, Error, FileList, Flaw, Input, Key, Opening, Output, Sealing, list::NAME};
+use sealwright_file::{Commitment, Error, FileList, Flaw, Found, Input, Opening, Output, Sealing, list::NAME};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
     args::FileArgs,
     error::file_error,
-    plan::{Direction, FileTask, Listed, Plan, left_out},
+    names::left_out,
+    plan::{Direction, FileTask, Listed, Plan},
     stream,
 };
 
@@ -42,7 +43,7 @@ impl Sealed {
     pub(crate) fn new(plan: &mut Plan, args: &FileArgs) -> Sealed {
         let mut old_manifests = vec![Old::Gone; plan.roots.len()];
         if !args.force {
-            let old: Vec<usize> = (0..plan.roots.len()).filter(|&i| plan.roots[i].join(NAME).exists()).collect();
+            let old: Vec<usize> = (0..plan.roots.len()).filter(|&i| is_there(&plan.roots[i].join(NAME))).collect();
             for root in old {
                 old_manifests[root] = Old::Stays;
                 let error = CommandError::failed("exists already").about(&plan.roots[root].join(NAME));
@@ -54,25 +55,38 @@ impl Sealed {
     }
 
     /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while there are such
-    /// files: they would be no part of their directory any more.
-    pub(crate) fn keep(&mut self, plan: &mut Plan, keys: &[&Key], ad: &[u8]) {
+    /// files: they would be no part of their directory any more. `openings` say with which keys it may open, and who must have
+    /// signed it: what a new manifest says, its signer answers for.
+    pub(crate) fn keep(&mut self, plan: &mut Plan, openings: &[Opening<'_>], args: &FileArgs) {
         let lists = self.lists.get_mut().unwrap_or_else(PoisonError::into_inner);
         for (i, root) in self.roots.iter().enumerate() {
             let path = root.join(NAME);
-            if self.old[i] == Old::Stays || !path.exists() {
+            if self.old[i] == Old::Stays || !is_there(&path) {
                 continue;
             }
             let mut there = Vec::new();
             sealed_below(root, &mut there);
             let named = there.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned()));
-            let there: Vec<Listed> = named.map(|path| Listed { root: i, path }).collect();
-            let open = |key| Input::open(&path).and_then(|input| FileList::open(&Opening::new(key).ad(ad), input));
+            let there: HashSet<Listed> = named.map(|path| Listed { root: i, path }).collect();
             let mut opened = Err(Error::NoneOpens);
-            for key in keys {
-                opened = opened.or_else(|_| open(key));
+            for opening in openings {
+                let open = || manifest(root).and_then(|input| FileList::open(opening, input));
+                // That it is not signed was found out by the key that opens it.
+                opened =
+                    opened.or_else(|before| open().map_err(|error| if is_of_signer(&before) { before } else { error }));
             }
             match opened {
                 Ok(list) => {
+                    let replaced = |path: &Path| {
+                        let listed = Listed { root: i, path: path.into() };
+                        there.contains(&listed) || plan.found.contains(&listed)
+                    };
+                    for gone in list.paths().filter(|path| !args.progress.quiet && !replaced(path)) {
+                        say(format_args!(
+                            "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
+                            shown(&root.join(gone))
+                        ));
+                    }
                     for Listed { path, .. } in there {
                         list.commitment(&path)
                             .into_iter()
@@ -86,8 +100,16 @@ impl Sealed {
                     if there.iter().all(|file| replaced.contains(file)) {
                         continue;
                     }
-                    let error = file_error(error).about_unless_named(&path);
-                    plan.fail(i, error.hint("it lists files that stay: give a key that opens it, or use -C DIR"));
+                    let refused = match is_of_signer(&error) {
+                        // Not with the library's hint, which names an option of other verbs
+                        true => CommandError::new(Exit::from_code(error.exit_code()), error).hint(
+                            "it lists files that stay, for which --sign would answer: seal all of them, or use -C DIR",
+                        ),
+                        false => {
+                            file_error(error).hint("it lists files that stay: give a key that opens it, or use -C DIR")
+                        }
+                    };
+                    plan.fail(i, refused.about_unless_named(&path));
                     self.old[i] = Old::Stays;
                 }
             }
@@ -121,7 +143,8 @@ impl Sealed {
                 ));
                 continue;
             }
-            let written = Output::file(&path, stream::place(args, false)).and_then(|output| list.seal(sealing, output));
+            let written =
+                Output::derived(&path, stream::place(args, false)).and_then(|output| list.seal(sealing, output));
             if let Err(error) = written {
                 let error = file_error(error).about_unless_named(&path);
                 worst = error.exit().max(worst);
@@ -130,6 +153,27 @@ impl Sealed {
         }
         worst
     }
+}
+
+/// Whether there is anything of this name, be it a link to nothing.
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// The manifest in a directory. It is a regular file: a named pipe would be waited for.
+fn manifest(root: &Path) -> Result<Input, Error> {
+    let path = root.join(NAME);
+    let failed = |source| Error::Io { doing: "open", place: path.display().to_string(), source };
+    let meta = fs::symlink_metadata(&path).map_err(failed)?;
+    if !meta.is_file() {
+        return Err(Error::NotAuthentic(Flaw::Magic));
+    }
+    Found::new(root, Path::new(NAME), &meta).open()
+}
+
+/// Whether an error says that somebody else, or nobody, signed.
+fn is_of_signer(error: &Error) -> bool {
+    matches!(error, Error::NotSigned | Error::OtherSigner(_) | Error::NotAuthentic(Flaw::Signature))
 }
 
 /// The sealed files below a directory.
@@ -154,7 +198,7 @@ impl Lists {
         let mut lists = Vec::new();
         for (i, root) in plan.roots.clone().iter().enumerate() {
             let path = root.join(NAME);
-            match Input::open(&path).and_then(|input| FileList::open(opening, input)) {
+            match manifest(root).and_then(|input| FileList::open(opening, input)) {
                 Ok(list) => {
                     let found = |path: &Path| plan.found.contains(&Listed { root: i, path: path.into() });
                     let gone = list.paths().filter(|path| !found(path)).map(|path| missing(&root.join(path)));
@@ -199,19 +243,28 @@ impl Lists {
     }
 }
 
-/// Where sealed files have no manifest, `must` makes that a failure; otherwise it is said.
+/// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.
 pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
-    for directory in std::mem::take(&mut plan.unlisted) {
+    let unlisted = std::mem::take(&mut plan.unlisted);
+    for (directory, below) in &unlisted {
         if must {
-            plan.failures.push(missing_manifest(&directory));
-            let below = |task: &FileTask| task.input.name("").starts_with(&directory);
-            plan.tasks.retain(|task| task.listed.is_some() || !below(task));
+            plan.failures.push(missing_manifest(directory, *below));
+            plan.tasks.retain(|task| !task.input.name("").starts_with(directory));
         } else if !args.progress.quiet {
             say(format_args!(
-                "sealwright: warning: {}: has no manifest, so swapped, renamed or missing files are not noticed",
-                shown(&directory)
+                "sealwright: warning: {}: has no manifest{}",
+                shown(directory),
+                match below {
+                    true => " itself, so what is missing from it beside the directories with manifests is not noticed",
+                    false => ", so swapped, renamed or missing files are not noticed",
+                }
             ));
         }
+    }
+    // Manifests of which nothing is to be opened need no key.
+    let refused = |root: &PathBuf| must && unlisted.keys().any(|directory| root.starts_with(directory));
+    if plan.tasks.is_empty() && plan.roots.iter().all(refused) {
+        plan.roots.clear();
     }
 }
 
@@ -219,10 +272,11 @@ fn missing(path: &Path) -> CommandError {
     not_authentic("is missing, but the manifest of its directory lists it").about(path)
 }
 
-fn missing_manifest(root: &Path) -> CommandError {
-    not_authentic("has no manifest")
-        .about(root)
-        .hint("`seal --each` writes one; without --manifest the files open without it")
+fn missing_manifest(root: &Path, below: bool) -> CommandError {
+    not_authentic("has no manifest").about(root).hint(match below {
+        true => "there are manifests below: name the directories that have them",
+        false => "`seal --each` writes one; without --manifest the files open without it",
+    })
 }
 
 fn not_authentic(what: &str) -> CommandError {

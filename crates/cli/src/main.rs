@@ -24,7 +24,9 @@ mod key;
 mod line;
 mod listing;
 mod man;
+mod names;
 mod open;
+mod openssl_words;
 #[cfg(feature = "public-keys")]
 mod pairs;
 #[cfg(not(feature = "public-keys"))]
@@ -60,7 +62,7 @@ use sealwright_terminal::{CommandError, Exit, interrupt};
 use crate::command::{Arguments, Verb};
 
 fn main() -> ExitCode {
-    let words = enc::openssl_words(std::env::args_os().collect());
+    let words = openssl_words::rewrite(std::env::args_os().collect());
     sealwright_terminal::run("sealwright", &words, dispatch).into()
 }
 

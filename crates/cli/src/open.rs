@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Content, Error, Opening, Work, remove_input, tree::Unpacking};
+use sealwright_file::{Ceiling, Content, Error, Opening, Work, tree::Unpacking};
 use sealwright_terminal::{CommandError, Exit};
 
 #[cfg(feature = "signatures")]
@@ -28,7 +28,7 @@ bytes, but may end early: check the exit code before you use them.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
-    sealwright open --key-file my.key --each sealed -C opened  # every .seal file below sealed/
+    sealwright open --key-file my.key --each sealed/photos -C opened  # every .seal file below sealed/photos/
     sealwright open --key-file my.key photos.tar.seal -o - | tar -x
     sealwright open --key-file my.key holiday.seal -C opened   # a directory: writes opened/holiday/...
     sealwright open --key-file my.key holiday.seal --entry holiday/1 -o one
@@ -53,10 +53,10 @@ pub(crate) struct OpenArgs {
     #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each", "preserve"], help_heading = "Output")]
     range: Option<Range>,
     /// Open only the file at PATH in a sealed directory, without reading the others
-    #[arg(long, value_name = "PATH", requires = "output", conflicts_with_all = ["remove", "each", "range", "preserve"], help_heading = "Output")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["remove", "each", "range", "preserve"], help_heading = "Output")]
     entry: Option<PathBuf>,
     /// With --each: refuse directories without a manifest of their files
-    #[arg(long, requires = "each", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     manifest: bool,
     /// Give outputs the permission bits of the sealed file instead of 0600
     #[arg(long, help_heading = "Output")]
@@ -80,6 +80,13 @@ fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
 
 /// Opens everything that was named.
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
+    // Not left to clap, for which an option that rules another out also does away with the need for it.
+    if args.entry.is_some() && args.files.output.is_none() {
+        return Err(CommandError::usage("--entry needs -o OUT").hint("-o - writes to standard output"));
+    }
+    if args.manifest && !args.files.each {
+        return Err(CommandError::usage("--manifest is for directories with --each"));
+    }
     let mut plan = Plan::new(&args.files, Direction::Open)?;
     stream::refuse_conflicts(&plan, &args.files, &args.key)?;
     in_use::refuse(&plan, &args.files, &in_use::named(&args.key, &args.ad, args.identity.files())?)?;
@@ -124,10 +131,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             return range.write(task, &opening, output);
         }
         let summary = opening.open(input, output).map_err(|error| lists.explain(error, task))?;
-        match &task.input {
-            Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
-            _ => Ok(()),
-        }
+        stream::remove(task, &args.files, &summary)
     };
     Ok(run::all(plan, &args.files, threads, one))
 }

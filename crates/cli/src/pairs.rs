@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Key, PublicKey, Recipient, read_identities, read_recipients};
+use sealwright_file::{Error, Key, PublicKey, Recipient, read_identities, read_recipients};
 use sealwright_terminal::CommandError;
 
 use crate::{error::file_error, prompt};
@@ -78,9 +78,14 @@ pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
 /// An error of the library or of the terminal, as the command line prints it.
 pub(crate) struct IdentityError(pub(crate) CommandError);
 
-impl From<sealwright_file::Error> for IdentityError {
-    fn from(error: sealwright_file::Error) -> Self {
-        IdentityError(file_error(error))
+impl From<Error> for IdentityError {
+    fn from(error: Error) -> Self {
+        // No option of any verb allows more here.
+        let hint = "`sealwright open --max-cost` writes what is in it to a file that has no passphrase";
+        IdentityError(match error {
+            Error::TooCostly { .. } => CommandError::failed(error).hint(hint),
+            other => file_error(other),
+        })
     }
 }
 
@@ -90,7 +95,7 @@ impl From<CommandError> for IdentityError {
     }
 }
 
-/// Public keys as words and in files.
+/// Public keys as words and in files, each once.
 pub(crate) fn public_keys(words: &[String], files: &[PathBuf]) -> Result<Vec<PublicKey>, CommandError> {
     let parsed = words.iter().map(|word| {
         // A long word that is not a key may be a secret one: it is not repeated.
@@ -101,12 +106,18 @@ pub(crate) fn public_keys(words: &[String], files: &[PathBuf]) -> Result<Vec<Pub
     for path in files {
         keys.extend(read_recipients(path).map_err(|error| file_error(error).about_unless_named(path))?);
     }
-    Ok(keys)
+    let mut once: Vec<PublicKey> = Vec::new();
+    for key in keys {
+        if !once.contains(&key) {
+            once.push(key);
+        }
+    }
+    Ok(once)
 }
 
-fn error_text(error: &sealwright_file::Error) -> String {
+fn error_text(error: &Error) -> String {
     match error {
-        sealwright_file::Error::BadKey { why, .. } => format!("the recipient cannot be used: {why}"),
+        Error::BadKey { why, .. } => format!("the recipient cannot be used: {why}"),
         other => other.to_string(),
     }
 }

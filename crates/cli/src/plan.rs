@@ -1,20 +1,20 @@
 //! From the files that were named to what is read and written: one task a file.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    ffi::OsStr,
+    collections::{BTreeMap, HashMap, HashSet},
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-use sealwright_file::{Content, Input, list::NAME};
+use sealwright_file::{Found, list::NAME};
 use sealwright_terminal::{CommandError, shown};
 
-use crate::{args::FileArgs, identity::identity};
-
-/// What a sealed file's name ends in.
-pub(crate) const EXTENSION: &str = "seal";
+use crate::{
+    args::FileArgs,
+    identity::identity,
+    names::{is_stdout, left_out, not_seal, renamed, unpacks},
+};
 
 /// Which way the names go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,17 @@ pub(crate) struct FileTask {
     pub(crate) tree: bool,
     /// Its place in the manifest of a directory that is worked on file by file.
     pub(crate) listed: Option<Listed>,
+    /// The input, where it was found in a directory: it is opened and removed as that.
+    pub(crate) found: Option<Found>,
     /// Bytes of input, where they can be known; for progress only.
     pub(crate) bytes: Option<u64>,
+}
+
+impl FileTask {
+    /// One input and its output, and nothing known besides.
+    fn new(input: Place, output: Place) -> FileTask {
+        FileTask { input, output, tree: false, listed: None, found: None, bytes: None }
+    }
 }
 
 /// A file's place in a manifest.
@@ -78,8 +87,8 @@ pub(crate) struct Plan {
     pub(crate) directories: BTreeMap<PathBuf, u32>,
     /// The directories whose sealed files have a manifest, or will have one.
     pub(crate) roots: Vec<PathBuf>,
-    /// The directories that were named in which there are sealed files without a manifest, or neither.
-    pub(crate) unlisted: BTreeSet<PathBuf>,
+    /// The directories that were named and have no manifest themselves, and whether there are manifests below.
+    pub(crate) unlisted: BTreeMap<PathBuf, bool>,
     /// The sealed files that were found in their places, whatever becomes of them.
     pub(crate) found: HashSet<Listed>,
     /// What was left out, and why.
@@ -110,7 +119,7 @@ impl Plan {
             if let Some(directory) = &args.directory {
                 plan.make(directory, 0o777);
             }
-            plan.tasks.push(FileTask { input: Place::Stream, output, tree: false, listed: None, bytes: None });
+            plan.tasks.push(FileTask::new(Place::Stream, output));
             return Ok(plan);
         }
         if args.inputs.iter().any(is_dash) {
@@ -164,7 +173,7 @@ impl Plan {
             self.make(directory, 0o777);
         }
         let bytes = metadata.is_file().then_some(metadata.len());
-        self.tasks.push(FileTask { input: Place::File(input.to_owned()), output, tree: false, listed: None, bytes });
+        self.tasks.push(FileTask { bytes, ..FileTask::new(Place::File(input.to_owned()), output) });
         Ok(())
     }
 
@@ -203,11 +212,11 @@ impl Plan {
             }
             Direction::Open => None,
         };
-        let (tasks, roots) = (self.tasks.len(), self.roots.len());
-        self.walk(input, metadata, root.as_deref(), direction, listing);
-        let none = self.tasks.len() == tasks && self.roots.len() == roots && direction == Direction::Open;
-        if none || self.tasks[tasks..].iter().any(|task| task.listed.is_none()) {
-            self.unlisted.insert(input.to_owned());
+        let roots = self.roots.len();
+        self.walk(input, input, metadata, root.as_deref(), direction, listing);
+        // One below says nothing of what is missing beside it.
+        if direction == Direction::Open && !input.join(NAME).exists() {
+            self.unlisted.insert(input.to_owned(), self.roots.len() > roots);
         }
         Ok(())
     }
@@ -231,20 +240,15 @@ impl Plan {
             (None, None) if input.file_name() == Some(name) => Place::File(input.with_file_name(sealed)),
             (None, None) => Place::File(whole.with_file_name(sealed)),
         };
-        self.tasks.push(FileTask {
-            input: Place::File(input.to_owned()),
-            output,
-            tree: true,
-            listed: None,
-            bytes: None,
-        });
+        self.tasks.push(FileTask { tree: true, ..FileTask::new(Place::File(input.to_owned()), output) });
         Ok(())
     }
 
-    /// Works through a directory. `listing` is the number of the root that it is below. When opening, that is the outermost
+    /// Works through a directory below the one that was `named`. `listing` is the number of the root that it is below. When opening, that is the outermost
     /// directory with a manifest: a manifest from elsewhere, put into a directory below, changes nothing.
     fn walk(
         &mut self,
+        named: &Path,
         input: &Path,
         metadata: &fs::Metadata,
         output: Option<&Path>,
@@ -276,7 +280,7 @@ impl Plan {
             };
             let place = output.map(|output| output.join(entry.file_name()));
             if metadata.is_dir() {
-                self.walk(&path, &metadata, place.as_deref(), direction, listing);
+                self.walk(named, &path, &metadata, place.as_deref(), direction, listing);
             } else if entry.file_name() == NAME {
                 // The manifest of sealed files
             } else if let Some(why) = left_out(&path, &metadata, direction) {
@@ -290,7 +294,8 @@ impl Plan {
                     }
                     _ => Place::File(output),
                 };
-                self.tasks.push(FileTask { input: Place::File(path), output, tree: false, listed, bytes });
+                let found = path.strip_prefix(named).ok().map(|below| Found::new(named, below, &metadata));
+                self.tasks.push(FileTask { listed, found, bytes, ..FileTask::new(Place::File(path), output) });
             }
         }
     }
@@ -336,63 +341,6 @@ impl Plan {
             self.tasks.push(task);
         }
     }
-}
-
-/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
-pub(crate) fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
-}
-
-/// `a` -> `a.seal` or back; None where there is nothing to strip.
-fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
-    match direction {
-        Direction::Seal => {
-            let mut name = path.as_os_str().to_owned();
-            name.push(".");
-            name.push(EXTENSION);
-            Some(name.into())
-        }
-        Direction::Open => is_sealed(path).then(|| path.with_extension("")),
-    }
-}
-
-fn is_sealed(path: &Path) -> bool {
-    path.extension() == Some(OsStr::new(EXTENSION))
-}
-
-/// Why a directory's entry is not worked on.
-pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
-    if metadata.is_symlink() {
-        return Some("symbolic links are not followed");
-    }
-    if !metadata.is_file() {
-        return Some("not a regular file");
-    }
-    match (direction, is_sealed(path)) {
-        (Direction::Seal, true) => Some("its name says it is sealed already"),
-        (Direction::Open, false) => Some("its name does not end in .seal"),
-        _ => None,
-    }
-}
-
-/// Whether a sealed file is a directory, so that the names are inside. What can be read only once is opened first, if its name gives none.
-fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
-    let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
-    if metadata.is_file() { is_tree().unwrap_or(false) } else { !is_sealed(input) }
-}
-
-/// Why a sealed file that is no directory has no output.
-pub(crate) fn no_output(input: &Place) -> CommandError {
-    match input {
-        Place::File(path) => not_seal(path),
-        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
-    }
-}
-
-fn not_seal(input: &Path) -> CommandError {
-    CommandError::usage("its name does not end in .seal, so there is none for the output")
-        .about(input)
-        .hint("use -o OUT")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use sealwright_file::{Error, Input, KeySource, Output, slots::SlotKind};
+use sealwright_file::{Error, KeySource, slots::SlotKind};
 use sealwright_terminal::CommandError;
 
 use crate::{
@@ -43,7 +43,7 @@ fn input(task: &FileTask, remove: bool, given: Given, direction: Direction) -> R
     if task.tree {
         return Ok(());
     }
-    let mut input = Input::open(path).map_err(named)?;
+    let mut input = stream::input(task)?;
     if direction == Direction::Open {
         given.fits(&input.preamble().map_err(named)?.source).map_err(|error| error.about(path))?;
     }
@@ -89,7 +89,7 @@ impl Given {
 
 fn output(task: &FileTask, args: &FileArgs, plan: &Plan) -> Result<(), CommandError> {
     let Place::File(path) = &task.output else { return Ok(()) };
-    let is_file = Output::check(path, stream::place(args, false)).map_err(file_error)?;
+    let is_file = stream::check_output(path, args)?;
     if args.remove && !is_file {
         return Err(CommandError::failed("--remove needs an output that is a file on a disk").about(path));
     }

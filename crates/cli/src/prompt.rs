@@ -34,11 +34,11 @@ struct Question {
 
 static OPEN: Mutex<Option<Question>> = Mutex::new(None);
 
-/// Asks on /dev/tty, twice when sealing.
-pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    let first = ask("Passphrase: ")?;
+/// Asks on /dev/tty, twice when sealing. Where there is none, `instead` says what the verb offers besides.
+pub(crate) fn passphrase(purpose: Purpose, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    let first = ask("Passphrase: ", instead)?;
     if purpose == Purpose::Seal && !first.is_empty() {
-        let second = ask("Again, to be sure: ")?;
+        let second = ask("Again, to be sure: ", instead)?;
         if !bool::from(first.ct_eq(&second)) {
             return Err(CommandError::failed("the two passphrases are not the same"));
         }
@@ -49,11 +49,13 @@ pub(crate) fn passphrase(purpose: Purpose) -> Result<Zeroizing<Vec<u8>>, Command
 /// Asks for the passphrase of the file at `path`.
 #[cfg(feature = "public-keys")]
 pub(crate) fn passphrase_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    ask(&format!("Passphrase for {}: ", sealwright_terminal::shown(path)))
+    let instead = "in scripts name a file that has no passphrase; `sealwright open` makes one of a sealed file";
+    ask(&format!("Passphrase for {}: ", sealwright_terminal::shown(path)), instead)
 }
 
 /// One line from the terminal, without echo.
-fn ask(text: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+fn ask(text: &str, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
+    let no_terminal = |error| no_terminal(&error, instead);
     let mut terminal = File::options().read(true).write(true).open(TERMINAL).map_err(no_terminal)?;
     let before = tcgetattr(&terminal).map_err(|error| no_terminal(error.into()))?;
     let mut silent = before.clone();
@@ -97,7 +99,6 @@ fn lock() -> MutexGuard<'static, Option<Question>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn no_terminal(error: io::Error) -> CommandError {
-    CommandError::failed(format_args!("no terminal to ask for a passphrase: {}", os_message(&error)))
-        .hint("in scripts use --key-file, --passphrase-fd or --passphrase-command")
+fn no_terminal(error: &io::Error, instead: &str) -> CommandError {
+    CommandError::failed(format_args!("no terminal to ask for a passphrase: {}", os_message(error))).hint(instead)
 }

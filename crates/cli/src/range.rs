@@ -13,7 +13,7 @@ use sealwright_file::{
 use sealwright_terminal::CommandError;
 
 use crate::{
-    error::file_error,
+    error::{error_of, file_error},
     plan::{FileTask, Place},
 };
 
@@ -25,12 +25,12 @@ pub(crate) struct Range {
 }
 
 /// Reads `A..B`, `A..`, `..B` or `..`.
-pub(crate) fn parse(text: &str) -> Result<Range, CommandError> {
-    let wrong = || CommandError::usage(format_args!("`{text}` is not a range such as 1000..2000"));
+pub(crate) fn parse(text: &str) -> Result<Range, String> {
+    let wrong = || format!("`{text}` is not a range such as 1000..2000");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str, default| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
     let range = Range { from: number(from, 0)?, to: number(to, u64::MAX)? };
-    if range.from > range.to { Err(wrong()) } else { Ok(range) }
+    if range.from > range.to { Err(format!("`{text}` ends before it begins")) } else { Ok(range) }
 }
 
 impl Range {
@@ -72,7 +72,7 @@ pub(crate) fn write_entry(
 
 /// The list of what is in a sealed directory, and a reader of its text.
 pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, SealedReader<File>), CommandError> {
-    let named = |error| file_error(error).about_unless_named(path);
+    let named = |error| error_of(error, path);
     let file = File::open(path).map_err(|error| CommandError::io(path, &error))?;
     let mut reader = SealedReader::of_any_content(file, opening).map_err(named)?;
     if reader.preamble().layout.content != Content::Tree {

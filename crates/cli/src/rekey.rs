@@ -130,11 +130,13 @@ fn additions(args: &RekeyArgs) -> Result<Vec<Recipient>, CommandError> {
     let mut add: Vec<Recipient> =
         pairs::public_keys(&args.add, &args.add_file)?.into_iter().map(Recipient::PublicKey).collect();
     for path in &args.add_key_file {
-        add.push(Recipient::Key(secret::key_file(path)?));
+        add.push(Recipient::Key(secret::key_file(path, Some(secret::NEW_KEY))?));
     }
     let passphrase = match &args.add_passphrase_command {
         Some(command) => Some(secret::from_command(command)?),
-        None if args.add_passphrase => Some(prompt::passphrase(Purpose::Seal)?),
+        None if args.add_passphrase => {
+            Some(prompt::passphrase(Purpose::Seal, "in scripts use --add-passphrase-command")?)
+        }
         None => None,
     };
     if let Some(passphrase) = passphrase {
@@ -147,7 +149,7 @@ fn removed(args: &RekeyArgs) -> Result<Vec<Removal>, CommandError> {
     let mut remove: Vec<Removal> =
         pairs::public_keys(&args.remove, &args.remove_file)?.into_iter().map(Removal::PublicKey).collect();
     for path in &args.remove_key_file {
-        remove.push(Removal::Key(secret::key_file(path)?));
+        remove.push(Removal::Key(secret::key_file(path, None)?));
     }
     if args.remove_passphrases {
         remove.push(Removal::Passphrases);

@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Costs, Error, Key, Recipient, Sealing, Work, aead_name, remove_input, tree};
+use sealwright_file::{Ceiling, Content, Costs, Error, Key, Opening, Recipient, Sealing, Work, aead_name, tree};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -114,7 +114,15 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
-    listing.keep(&mut plan, &own_keys(&with), &ad);
+    #[cfg(feature = "signatures")]
+    let signers: Vec<_> = signer.iter().map(|key| key.verifying_key().clone()).collect();
+    let opening = |key| {
+        let opening = Opening::new(key).ad(&ad);
+        #[cfg(feature = "signatures")]
+        let opening = opening.signers(&signers);
+        opening
+    };
+    listing.keep(&mut plan, &own_keys(&with).into_iter().map(opening).collect::<Vec<_>>(), &args.files);
     let threads = run::start(&args.files, &plan)?;
     let sealing = match &with {
         SealWith::Key(key) => Sealing::new(key),
@@ -140,10 +148,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
         };
         let summary = sealing.seal(input, output).map_err(|error| explain(error, task))?;
         listing.note(task, summary.commitment);
-        match &task.input {
-            Place::File(path) if args.files.remove => remove_input(path, &summary).map_err(file_error),
-            _ => Ok(()),
-        }
+        stream::remove(task, &args.files, &summary)
     };
     let exit = run::all(plan, &args.files, threads, one);
     Ok(listing.write(&sealing, &args.files, exit))

@@ -19,16 +19,27 @@ use crate::{
     prompt::{self, Purpose},
 };
 
+/// What helps where there is no key to seal with.
+pub(crate) const NEW_KEY: &str = "`sealwright key new -o FILE` makes a key file";
+/// What helps where there is none that opens.
+const WHICH_KEY: &str = "`sealwright inspect FILE` tells which kind of key opens it";
+/// What else gives a passphrase.
+const INSTEAD: &str = "in scripts use --key-file, --passphrase-fd or --passphrase-command";
+
 /// A key was named, in whatever way. `pair` is the option that names one of a pair, and whether it was given.
 pub(crate) fn named(args: &KeySourceArgs, pair: (&str, bool)) -> Result<(), CommandError> {
     if pair.1 || !args.key_file.is_empty() || args.key_fd.is_some() || passphrase_named(args) {
         return Ok(());
     }
+    let seals = pair.0 == "--recipient";
     let pair = if cfg!(feature = "public-keys") { format!("{}, ", pair.0) } else { String::new() };
     Err(CommandError::usage(format_args!(
         "no key: name {pair}--key-file, --key-fd, --passphrase, --passphrase-fd or --passphrase-command"
     ))
-    .hint("`sealwright key new -o my.key` makes a key file; --passphrase asks on the terminal"))
+    .hint(match seals {
+        true => "`sealwright key new -o my.key` makes a key file; --passphrase asks on the terminal",
+        false => WHICH_KEY,
+    }))
 }
 
 /// Whether a passphrase was named.
@@ -65,7 +76,8 @@ pub(crate) fn seal_with(args: &KeySourceArgs, recipients: &RecipientArgs) -> Res
 
 /// The raw keys and the passphrase that were named.
 fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandError> {
-    let mut keys = args.key_file.iter().map(|path| key_file(path)).collect::<Result<Vec<_>, _>>()?;
+    let missing = if purpose == Purpose::Seal { NEW_KEY } else { WHICH_KEY };
+    let mut keys = args.key_file.iter().map(|path| key_file(path, Some(missing))).collect::<Result<Vec<_>, _>>()?;
     if let Some(number) = args.key_fd {
         let name = format!("in file descriptor {number}");
         keys.push(Key::read_from(descriptor::duplicate(number)?, &name).map_err(file_error)?);
@@ -75,7 +87,7 @@ fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandE
     } else if let Some(command) = &args.passphrase_command {
         from_command(command)?
     } else if args.passphrase {
-        prompt::passphrase(purpose)?
+        prompt::passphrase(purpose, INSTEAD)?
     } else {
         return Ok(keys);
     };
@@ -88,13 +100,12 @@ pub(crate) fn takes_stdin(args: &KeySourceArgs) -> bool {
     args.key_fd == Some(0) || args.passphrase_fd == Some(0)
 }
 
-/// The key in the file at `path`, which nobody but its owner may be able to read.
-pub(crate) fn key_file(path: &Path) -> Result<Key, CommandError> {
+/// The key in the file at `path`, which nobody but its owner may be able to read. `missing` helps where there is none.
+pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, CommandError> {
     Key::read_file(path).map_err(|error| {
-        let missing =
+        let not_there =
             matches!(&error, sealwright_file::Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        let failure = file_error(error);
-        if missing { failure.hint("`sealwright key new -o FILE` makes a key file") } else { failure }
+        missing.filter(|_| not_there).into_iter().fold(file_error(error), CommandError::hint)
     })
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use sealwright_file::{Input, Output, Place, Work, sign_file};
 use sealwright_terminal::{CommandError, Exit, say};
 
-use crate::{error::file_error, in_use::refuse_inputs, plan::is_stdout, signing};
+use crate::{error::file_error, in_use::refuse_inputs, names::is_stdout, signing};
 
 const EXAMPLES: &str = "\
 The signature of FILE is written to FILE.sig. It is two signatures, ed25519 and ML-DSA-65, and both must hold.
@@ -63,7 +63,8 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
-                Some(output) => Output::file(&output, place)?,
+                Some(output) if args.output.is_some() => Output::file(&output, place)?,
+                Some(output) => Output::derived(&output, place)?,
                 None => Output::stdout()?,
             };
             // As readable as what it is for.

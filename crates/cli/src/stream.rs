@@ -1,15 +1,19 @@
 //! The standard streams, and the files of a task: opened as late as possible, refused as early as possible.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+};
 
 use sealwright_file as file;
-use sealwright_file::{Input, Output};
+use sealwright_file::{Input, Output, Summary, remove_input};
 use sealwright_terminal::CommandError;
 
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
-    plan::{FileTask, Place, Plan, no_output},
+    names::no_output,
+    plan::{FileTask, Place, Plan},
     secret,
 };
 
@@ -36,21 +40,48 @@ pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
 
 /// The input of a task.
 pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
-    let opened = match &task.input {
-        Place::Stream | Place::Inside(_) => Input::stdin(),
-        Place::File(path) => Input::open(path),
+    let opened = match (&task.input, &task.found) {
+        (_, Some(found)) => found.open(),
+        (Place::Stream | Place::Inside(_), _) => Input::stdin(),
+        (Place::File(path), _) => Input::open(path),
     };
     opened.map_err(file_error)
+}
+
+/// Removes the input of a task that is done, where that is asked for.
+pub(crate) fn remove(task: &FileTask, args: &FileArgs, done: &Summary) -> Result<(), CommandError> {
+    let removed = match (&task.input, &task.found) {
+        _ if !args.remove => Ok(()),
+        (_, Some(found)) => found.remove(done),
+        (Place::File(path), _) => remove_input(path, done),
+        _ => Ok(()),
+    };
+    removed.map_err(file_error)
 }
 
 /// The output of a task.
 pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result<Output, CommandError> {
     let opened = match &task.output {
         Place::Stream => Output::stdout(),
-        Place::File(path) => Output::file(path, place(args, preserve)),
+        Place::File(path) if is_named(path, args) => Output::file(path, place(args, preserve)),
+        Place::File(path) => Output::derived(path, place(args, preserve)),
         Place::Inside(_) => return Err(no_output(&task.input)),
     };
     opened.map_err(file_error)
+}
+
+/// Whether an output was named with `-o`. All other names are derived from those of inputs.
+fn is_named(path: &Path, args: &FileArgs) -> bool {
+    args.output.as_deref() == Some(path)
+}
+
+/// Finds out whether an output can be written, and whether it will be a regular file.
+pub(crate) fn check_output(path: &Path, args: &FileArgs) -> Result<bool, CommandError> {
+    let checked = match is_named(path, args) {
+        true => Output::check(path, place(args, false)),
+        false => Output::check_derived(path, place(args, false)).map(|()| true),
+    };
+    checked.map_err(file_error)
 }
 
 /// How an output takes its place.

@@ -145,18 +145,60 @@ fn the_manifest_itself_is_protected() {
     assert!(said.code == 0 && said.err.contains("warning") && said.err.contains("has no manifest"), "{}", said.err);
 }
 
-/// A manifest also counts where a directory above it is named. One from elsewhere does not stand in for it.
+/// A manifest also counts for directories below. One from elsewhere does not stand in for it.
 #[test]
 fn the_outermost_manifest_counts() {
     let sandbox = sealed();
     sandbox.write("d/sub/c", "newer");
     sandbox.ok("seal --key-file k --each d/sub -C old");
-    sandbox.ok("open --key-file k --each sealed -C above --manifest");
-    assert!(sandbox.read("above/sealed/d/sub/c") == text(40_000));
+    sandbox.ok("open --key-file k --each sealed/d -C above --manifest");
+    assert!(sandbox.read("above/d/sub/c") == text(40_000));
     // Files of another sealing, with the manifest that belongs to them.
     fs::copy(sandbox.path("old/sub/c.seal"), sandbox.path("sealed/d/sub/c.seal")).unwrap();
     fs::copy(sandbox.path("old/sub/.seal-manifest"), sandbox.path("sealed/d/sub/.seal-manifest")).unwrap();
     sandbox.fails("open --key-file k --each sealed -C again", 3, "it is not the file that was sealed under this name");
+}
+
+/// The manifest and the files of the directory that was named were removed, and any manifest below made up for it.
+#[test]
+fn a_manifest_below_does_not_stand_in_for_one_that_is_gone() {
+    let sandbox = sealed();
+    sandbox.ok("seal --key-file k --each d/sub -C old");
+    sandbox.sh("rm sealed/d/a.seal sealed/d/b.seal sealed/d/.seal-manifest; cp old/sub/.seal-manifest sealed/d/sub");
+    sandbox.sh("cp -r old/sub/. sealed/d/sub");
+    let said = sandbox.run(&format!("{OPEN} --manifest"));
+    assert_eq!(said.code, 3, "{}", said.err);
+    assert!(
+        said.err.starts_with("sealwright: sealed/d: not authentic: has no manifest\nhint: there are"),
+        "{}",
+        said.err
+    );
+    assert!(!sandbox.path("opened/sub/c").exists());
+    let said = sandbox.run(OPEN);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        said.err.starts_with("sealwright: warning: sealed/d: has no manifest itself, so what is missing"),
+        "{}",
+        said.err
+    );
+    // Each directory that has one
+    sandbox.ok("open --key-file k --each sealed/d/sub -o sub --manifest");
+}
+
+/// Who waits for a pipe waits for ever.
+#[test]
+fn a_manifest_is_a_regular_file() {
+    let sandbox = sealed();
+    for make in ["mkfifo", "ln -s /dev/zero"] {
+        sandbox.sh(&format!("cd sealed/d; rm .seal-manifest; {make} .seal-manifest"));
+        for line in
+            [OPEN, "seal --key-file k --each -f d/sub -o sealed/d", "open --key-file k --each sealed/d --manifest"]
+        {
+            let said = sandbox.sh(&format!("timeout 60 sealwright {line}"));
+            let word = "sealed/d/.seal-manifest: not authentic: this is not a sealed file";
+            assert!(said.code == 3 && said.err.contains(word), "{make} {line}: {} {}", said.code, said.err);
+        }
+    }
 }
 
 #[test]
@@ -187,9 +229,15 @@ fn a_directory_is_sealed_bit_by_bit() {
     let said = sandbox.run("seal --key-file other --each --remove -f -q d");
     assert!(said.code == 4 && said.err.contains("d/.seal-manifest: wrong key"), "{} {}", said.code, said.err);
     assert!(sandbox.read("d/.seal-manifest") == manifest && sandbox.path("d/c").exists());
-    // What is gone is not listed any more.
+    // What is gone is not listed any more, and that is said.
     fs::remove_file(sandbox.path("d/a.seal")).unwrap();
-    sandbox.ok("seal --key-file k --each --remove -f -q d");
+    let said = sandbox.run("seal --key-file k --each --remove -f d");
+    assert!(
+        said.code == 0 && said.err.contains("warning: d/a.seal: is missing; the manifest lists it"),
+        "{}",
+        said.err
+    );
+    assert_eq!(said.err.matches("is missing").count(), 1, "{}", said.err);
     sandbox.ok("open --key-file k --each d -o again --manifest -q");
     assert!(sandbox.path("again/c").exists() && sandbox.path("again/sub/b").exists());
 }

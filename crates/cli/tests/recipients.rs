@@ -27,6 +27,26 @@ fn opens(sandbox: &Sandbox, file: &str, keys: &str) -> bool {
     said.code == 0 && said.out == sandbox.read("a")
 }
 
+/// Added again, a recipient had a second slot without a word.
+#[test]
+fn nobody_is_a_recipient_twice() {
+    let sandbox = with_pairs();
+    sandbox.write("a", "text");
+    sandbox.ok("seal a -R me.pub -R me.pub --key-file k");
+    let said = String::from_utf8(sandbox.run("inspect a.seal").out).unwrap();
+    assert!(said.contains("opens    with any of 1 secret key, 1 raw key\n"), "{said}");
+    let said = sandbox.run("rekey a.seal -i me.id --add-file eva.pub --add-file eva.pub");
+    assert_eq!(said.out, b"a.seal: 1 added, 0 removed, 3 keys can open it\n");
+    let before = sandbox.read("a.seal");
+    let word = "a.seal: the holder of a raw key is a recipient already\nhint: nothing was changed; leave it out";
+    sandbox.fails("rekey a.seal -i me.id --add-key-file k", 1, word);
+    sandbox.fails("rekey a.seal -i me.id --add-key-file other --add-file eva.pub", 1, " is a recipient already");
+    assert!(sandbox.read("a.seal") == before);
+    // Who is removed may be added.
+    sandbox.sh("sealwright rekey -q a.seal -i me.id --remove-file eva.pub --add-file eva.pub");
+    assert!(opens(&sandbox, "a.seal", "-i eva.id"));
+}
+
 /// Armor is a sealed file all the same: it was called none.
 #[test]
 fn armor_is_read_as_a_whole() {
@@ -61,15 +81,38 @@ fn each_identity_is_checked() {
     let sandbox = with_pairs();
     sandbox.write("a", "text");
     sandbox.ok("seal a -R me.pub");
-    sandbox.fails("open a.seal -i eva.id -o b", 4, "a.seal: none of the given keys opens it\nhint: -i names");
-    sandbox.fails("open a.seal --key-file k -o b", 4, "a.seal: the file is locked with one of its keys");
-    sandbox.fails("open a.seal -p -o b", 4, "a.seal: the file is locked with one of its keys, not with a passphrase");
-    sandbox.fails("open a.seal -o b", 2, "no key: name --identity, --key-file");
+    let none = "a.seal: none of the given keys or passphrases opens it\nhint: -i names";
+    sandbox.fails("open a.seal -i eva.id -o b", 4, none);
+    for (given, what) in [("--key-file k", "a raw key"), ("-p", "a passphrase")] {
+        let word =
+            format!("a.seal: the file is locked with key pairs, not with {what}\nhint: use -i with the identity file");
+        sandbox.fails(&format!("open a.seal {given} -o b"), 4, &word);
+    }
+    // What is offered where there is no key is of use to who opens.
+    for line in ["open a.seal -o b", "verify a.seal", "inspect --list a.seal"] {
+        sandbox.fails(line, 2, "no key: name --identity, --key-file");
+        let said = sandbox.run(line);
+        assert!(
+            said.err.contains("hint: `sealwright inspect FILE` tells") && !said.err.contains("key new"),
+            "{}",
+            said.err
+        );
+    }
+    sandbox.fails("verify a.seal --key-file none", 1, "hint: `sealwright inspect FILE` tells which kind of key");
+    sandbox.fails("verify a.seal --key-file .", 1, "sealwright: .: cannot read: Is a directory");
     sandbox.fails("open a.seal -i missing -o b", 1, "missing: cannot open: No such file");
-    sandbox.fails("open a.seal -i me.pub -o b", 1, "me.pub: cannot be used as a key file: others may read it");
-    sandbox.chmod("me.pub", 0o600);
-    sandbox.fails("open a.seal -i me.pub -o b", 1, "me.pub, line 1: not a secret key of Sealwright");
-    sandbox.fails("seal a -R me.id -o b", 1, "me.id, line 2: not a public key of Sealwright");
+    // What is public is told before its mode, which would be changed in vain.
+    for mode in [0o644, 0o600] {
+        sandbox.chmod("me.pub", mode);
+        let word = "me.pub: cannot be used as a key file: it is a public key\nhint: the secret key is in the identity file (-i)";
+        sandbox.fails("open a.seal -i me.pub -o b", 1, word);
+        let word = "me.pub: cannot be used as a key file: it is a public key, not a raw one\nhint: `seal -R` seals";
+        sandbox.fails("seal a --key-file me.pub -o b", 1, word);
+    }
+    sandbox.write("word", "not a key\n");
+    sandbox.chmod("word", 0o600);
+    sandbox.fails("open a.seal -i word -o b", 1, "sealwright: word, line 1: not a secret key of Sealwright");
+    sandbox.fails("seal a -R me.id -o b", 1, "sealwright: me.id, line 2: not a public key of Sealwright");
     sandbox.fails("seal a -r seal1oops -o b", 2, "the recipient cannot be used: ");
     let secret = String::from_utf8(sandbox.read("me.id")).unwrap();
     let secret = secret.lines().last().unwrap();
@@ -111,7 +154,18 @@ fn an_identity_file_with_a_passphrase() {
     assert!(!sandbox.read("me.id").windows(10).any(|part| part == b"SECRET-KEY"));
     sandbox.ok("seal a -R me.pub");
     // It is asked for on the terminal, and there is none.
-    sandbox.fails("open a.seal -i me.id -o b", 1, "no terminal to ask for a passphrase");
+    for line in ["open a.seal -i me.id -o b", "key public -i me.id"] {
+        let word =
+            "no terminal to ask for a passphrase: No such device or address\nhint: in scripts name a file that has no";
+        sandbox.fails(line, 1, word);
+    }
+    sandbox.fails("key new --pair -p -o x", 1, "\nhint: in scripts use --passphrase-command\n");
+    sandbox.fails("seal a -p -o x", 1, "\nhint: in scripts use --key-file, --passphrase-fd or --passphrase-command\n");
+    sandbox.fails(
+        "enc -aes-256-cbc -pbkdf2 -in a -out x",
+        1,
+        "\nhint: in scripts use -pass file:FILE, -pass fd:N or -kfile",
+    );
     // It is a sealed file like any other.
     let opened = sandbox.sh("sealwright open --passphrase-command 'echo horse' me.id -o plain.id");
     assert_eq!((opened.code, opened.err.as_str()), (0, ""));
@@ -159,7 +213,11 @@ fn keys_change_while_the_body_stays() {
 
     // What cannot be done leaves the file as it is.
     let now = sandbox.read("a.seal");
-    sandbox.fails("rekey a.seal -i me.id --add-key-file k", 4, "none of the given keys opens it");
+    sandbox.fails("rekey a.seal -i me.id --add-key-file k", 4, "none of the given keys or passphrases opens it");
+    sandbox.fails("rekey a.seal -i eva.id --add-passphrase", 1, "\nhint: in scripts use --add-passphrase-command\n");
+    let word = " is a recipient already\nhint: nothing was changed; leave it out";
+    sandbox.fails("rekey a.seal -i eva.id --add-file eva.pub", 1, "a.seal: seal1");
+    sandbox.fails("rekey a.seal -i eva.id --add-file me.pub --add-file eva.pub", 1, word);
     sandbox.fails("rekey a.seal -i eva.id --remove-file me.pub", 1, "a key that is to be removed does not open it");
     sandbox.fails("rekey a.seal -i eva.id --remove-file eva.pub --remove-passphrases", 1, "no key that could open");
     sandbox.fails("rekey a.seal -i eva.id", 2, "nothing to change");
@@ -230,7 +288,15 @@ fn a_part_of_the_text() {
     torn.pop();
     sandbox.write("torn.seal", torn);
     sandbox.fails("open torn.seal -i me.id --range 0..10 -o x", 3, "not authentic");
-    sandbox.fails("open a.seal -i me.id --range 10 -o x", 2, "is not a range such as 1000..2000");
+    let word = "sealwright: invalid value '10' for '--range <A..B>': `10` is not a range such as 1000..2000\n";
+    sandbox.fails("open a.seal -i me.id --range 10 -o x", 2, word);
+    sandbox.fails("open a.seal -i me.id --range 5..3 -o x", 2, "<A..B>': `5..3` ends before it begins\n");
+    sandbox.fails("open a.seal -i me.id --max-cost lots -o x", 2, "': `lots` is not MEMORY[,PASSES[,LANES]]");
+    // Also where another option rules out the one that is needed
+    let word = "--entry needs -o OUT\nhint: -o - writes to standard output";
+    sandbox.fails("open a.seal -i me.id --entry d/a -C out", 2, word);
+    sandbox.fails("open a.seal -i me.id --entry d/a", 2, word);
+    sandbox.fails("open a.seal -i me.id --range 0..1 --manifest -o x", 2, "--manifest is for directories with --each");
     assert_eq!(sandbox.sh("sealwright open -i me.id --range 0..10 -o x <a.seal").code, 2);
     assert!(!sandbox.path("x").exists());
 }

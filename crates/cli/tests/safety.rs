@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::{
+    fs::File,
     io::{Read, Seek, SeekFrom, Write},
-    os::unix::fs::symlink,
+    os::unix::fs::{OpenOptionsExt, symlink},
     process::{Command, Stdio},
 };
 
@@ -72,6 +73,95 @@ fn a_key_in_use_is_neither_removed_nor_overwritten() {
     // A copy of the key is a file like any other, and a key that stays may be sealed.
     sandbox.ok("seal --key-file my.key --remove d/my.key");
     sandbox.ok("seal --key-file my.key my.key");
+}
+
+/// Who could write to a directory put a pipe at the name that an output would have, and got the text: nobody had named it.
+#[test]
+fn a_pipe_in_the_place_of_an_output_gets_nothing() {
+    const NONBLOCK: i32 = 0o4000;
+    for link in [false, true] {
+        let sandbox = Sandbox::new();
+        for name in ["a", "b", "d/c", "e/f"] {
+            sandbox.write(name, "text");
+        }
+        sandbox.ok("seal --key-file k --remove b");
+        sandbox.ok("seal --key-file k --each --remove e");
+        sandbox.sh("mkdir out");
+        for (line, place) in [
+            ("seal --key-file k a", "a.seal"),
+            ("seal --key-file k -C out a", "out/a.seal"),
+            ("seal --key-file k --each d", "d/c.seal"),
+            ("seal --key-file k --each d -C out", "out/d/c.seal"),
+            ("seal --key-file k --each d", "d/.seal-manifest"),
+            ("seal --key-file k d", "d.seal"),
+            ("open --key-file k b.seal", "b"),
+            ("open --key-file k --each e", "e/f"),
+            #[cfg(feature = "signatures")]
+            ("sign -s s a", "a.sig"),
+        ] {
+            if line.starts_with("sign") {
+                sandbox.run("key new --signing -o s");
+            }
+            let pipe = if link { "pipe" } else { place };
+            let made = format!("mkdir -p out/d; mkfifo {pipe} && {}", if link { "ln -s $PWD/pipe" } else { ": " });
+            assert_eq!(sandbox.sh(&format!("{made} {place}")).code, 0, "{line}");
+            let mut options = File::options();
+            let mut reader = options.read(true).write(true).custom_flags(NONBLOCK).open(sandbox.path(pipe)).unwrap();
+            for (option, word) in [("", "exists already"), (" -f", "it is not a regular file")] {
+                let said = sandbox.run(&format!("{line}{option}"));
+                // A manifest is in the way before anything is sealed, and replaced where its name is a file's
+                let word = if place.ends_with("manifest") && !option.is_empty() { "" } else { word };
+                assert!(said.code != 0 && said.err.contains(word), "{link} {line}{option}: {}", said.err);
+                assert!(reader.read(&mut [0; 64]).is_err(), "{link} {line}{option}: something came out");
+            }
+            sandbox.sh(&format!("rm -r {place} pipe out/d d/c.seal d/.seal-manifest"));
+        }
+        // A link to a file is not followed either, and what is named is written.
+        sandbox.write("precious", "precious");
+        symlink("precious", sandbox.path("a.seal")).unwrap();
+        sandbox.fails("seal --key-file k a", 1, "a.seal: exists already");
+        sandbox.fails("seal --key-file k -f a", 1, "a.seal: cannot be written: it is not a regular file");
+        assert_eq!(sandbox.read("precious"), b"precious");
+        sandbox.ok("seal --key-file k -f a -o a.seal");
+        assert_ne!(sandbox.read("precious"), b"precious");
+    }
+}
+
+/// A directory was swapped for a link while the passphrase was typed, and files from elsewhere were sealed, and removed.
+#[test]
+fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
+    for (swap, kept) in [
+        // For a link to somebody's files, a link to the same files, and the whole directory
+        ("mv d/sub moved; ln -s ../elsewhere d/sub", "moved"),
+        ("mv d/sub moved; ln -s ../moved d/sub", "moved"),
+        ("mv d moved; mkdir d2; cp -r elsewhere d2/sub; ln -s d2 d", "moved/sub"),
+        ("mv d/sub moved; cp -r elsewhere d/sub", "moved"),
+        ("mv d/sub/a moved; mkfifo d/sub/a", ""),
+    ] {
+        for (verb, name) in [("seal --cost 1MiB", "a"), ("open", "a.seal")] {
+            let sandbox = Sandbox::new();
+            for path in ["d/sub/a", "elsewhere/a"] {
+                sandbox.write(path, "text");
+            }
+            if verb == "open" {
+                let sealed = sandbox.sh(
+                    "for each in d elsewhere; do sealwright seal --cost 1MiB --passphrase-command 'echo pw' --each --remove $each; rm $each/.seal-manifest; done",
+                );
+                assert_eq!(sealed.code, 0, "{}", sealed.err);
+            }
+            let swap = swap.replace("sub/a", &format!("sub/{name}"));
+            let line = format!("{verb} --each --remove --passphrase-command '({swap}) >&2; echo pw' d");
+            let said = sandbox.sh(&format!("timeout 60 sealwright {line}"));
+            let word = format!("d/sub/{name}: is not the file that was found there before");
+            assert!(said.code == 1 && said.err.contains(&word), "{line}: {} {}", said.code, said.err);
+            let made = if verb == "open" { "a" } else { "a.seal" };
+            for directory in ["elsewhere", "d/sub", kept] {
+                assert!(!sandbox.path(directory).join(made).exists(), "{line}: {directory}");
+            }
+            let there = |directory: &str| sandbox.path(directory).join(name).exists();
+            assert!(there("elsewhere") && (kept.is_empty() || there(kept)), "{line}");
+        }
+    }
 }
 
 /// A signing key, an identity and a list of recipients, likewise.
@@ -187,6 +277,14 @@ fn every_cost_that_was_paid_can_be_paid_again() {
     assert_eq!(refused.code, 1, "{}", refused.err);
     assert!(refused.err.contains("--max-cost MEMORY[,PASSES[,LANES]]"), "{}", refused.err);
     assert_eq!(open("--max-cost 1GiB,17").code, 4);
+    // Where it is a hint, it is an option.
+    let list =
+        |most: &str| sandbox.sh(&format!("echo p | sealwright inspect --list --passphrase-fd 0 {most} costly.seal"));
+    let refused = list("");
+    assert!(refused.code == 1 && refused.err.contains("raise the limit with --max-cost"), "{}", refused.err);
+    assert!(
+        [1, 4].contains(&list("--max-cost 1GiB,17").code) && !list("--max-cost 1GiB,17").err.contains("--max-cost")
+    );
     assert_eq!(open("--max-cost 1GiB,16,64").code, 1);
     assert_eq!(open("--max-cost lots").code, 2);
 }

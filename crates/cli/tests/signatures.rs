@@ -75,6 +75,50 @@ fn directories_are_signed_too() {
     assert!(listed.code == 0 && String::from_utf8(listed.out).unwrap().contains("d/x"), "{}", listed.err);
 }
 
+/// Who had the key but not the signing key put other files and a manifest of them there: the next sealing signed all of it.
+#[test]
+fn no_manifest_of_somebody_else_is_signed() {
+    let sandbox = with_keys();
+    sandbox.write("d/x", "mine");
+    sandbox.write("more/y", "later");
+    sandbox.ok("seal --key-file k --sign me.sign --each d -o each");
+    for forged in ["", "--sign eva.sign"] {
+        sandbox.write("d/x", "forged");
+        sandbox.ok(&format!("seal --key-file k {forged} --each d -o forged"));
+        sandbox.sh("cp -r forged/. each; rm -r forged");
+        let manifest = sandbox.read("each/.seal-manifest");
+        let line = "seal --key-file k --sign me.sign --each -f more -o each";
+        let said = sandbox.run(line);
+        assert!([3, 4].contains(&said.code), "{forged}: {} {}", said.code, said.err);
+        assert!(
+            said.err.contains("each/.seal-manifest: it is ") && said.err.contains("--sign would answer"),
+            "{}",
+            said.err
+        );
+        assert!(sandbox.read("each/.seal-manifest") == manifest && !sandbox.path("each/y.seal").exists());
+    }
+    // Who seals all of them answers for what it read.
+    sandbox.write("d/x", "mine");
+    sandbox.ok("seal --key-file k --sign me.sign --each -f d -o each");
+    sandbox.ok("seal --key-file k --sign me.sign --each -f more -o each");
+    sandbox.ok("open --key-file k --signer me.verify --each each -o back --manifest");
+    assert_eq!((sandbox.read("back/x"), sandbox.read("back/y")), (b"mine".to_vec(), b"later".to_vec()));
+}
+
+#[test]
+fn inspect_tells_that_a_file_is_signed() {
+    let sandbox = with_keys();
+    sandbox.ok("seal --key-file k --sign me.sign a");
+    sandbox.ok("seal --key-file k a -o plain.seal");
+    for (name, signed) in [("a.seal", true), ("plain.seal", false)] {
+        let said = String::from_utf8(sandbox.run(&format!("inspect {name}")).out).unwrap();
+        assert_eq!(said.contains("  signed   yes\n"), signed, "{said}");
+        let said: serde_json::Value =
+            serde_json::from_slice(&sandbox.run(&format!("inspect --json {name}")).out).unwrap();
+        assert_eq!(said["signed"], signed, "{said}");
+    }
+}
+
 #[test]
 fn a_signature_beside_a_file() {
     let sandbox = with_keys();
@@ -167,10 +211,20 @@ fn a_changed_signature_does_not_hold() {
 #[test]
 fn keys_are_read_with_care() {
     let sandbox = with_keys();
-    sandbox.fails("sign -s me.verify a", 1, "me.verify: cannot be used as a key file: others may read it");
-    sandbox.chmod("me.verify", 0o600);
-    sandbox.fails("sign -s me.verify a", 1, "me.verify, line 1: not a signing key of Sealwright");
-    sandbox.fails("verify --signer me.sign --detached a", 1, "me.sign, line 2: not a verification key of Sealwright");
+    // What is public is told before its mode, which would be changed in vain.
+    for mode in [0o644, 0o600] {
+        sandbox.chmod("me.verify", mode);
+        let word =
+            "me.verify: cannot be used as a key file: it is a verification key, which is public\nhint: the secret";
+        sandbox.fails("sign -s me.verify a", 1, word);
+    }
+    sandbox.write("word", "not a key\n");
+    sandbox.chmod("word", 0o600);
+    sandbox.fails("sign -s word a", 1, "sealwright: word, line 1: not a signing key of Sealwright");
+    let word = "sealwright: me.sign, line 2: not a verification key of Sealwright";
+    sandbox.fails("verify --signer me.sign --detached a", 1, word);
+    let word = "sealwright: .: cannot read: Is a directory";
+    sandbox.fails("verify --signer me.verify --signature . a", 1, word);
     sandbox.fails("seal --key-file k --sign missing a", 1, "missing: cannot open");
     let made = sandbox.run("key new --signing --passphrase-command 'echo' -o sealed.sign");
     assert_ne!(made.code, 0, "an empty passphrase");

@@ -129,7 +129,11 @@ fn progress_for_programs() {
 
 /// Runs a line on a pseudo terminal, with `typed` typed into it once it asks for a passphrase, or nothing.
 fn on_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> sealwright_transcripts::Finished {
-    let asked = if typed.is_empty() { "sleep 1" } else { "for _ in $(seq 300); do grep -q Passphrase screen 2>/dev/null && break; sleep 0.1; done" };
+    let asked = if typed.is_empty() {
+        "sleep 1"
+    } else {
+        "for _ in $(seq 300); do grep -q Passphrase screen 2>/dev/null && break; sleep 0.1; done"
+    };
     let script = format!("rm -f screen; ({asked}; printf '{typed}'; sleep 2) | script -qefc '{line}' screen");
     let mut command = Command::new("sh");
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_sealwright")).parent().unwrap();

@@ -2,6 +2,7 @@
 
 use std::{fs::Metadata, os::unix::fs::MetadataExt};
 
+use rustix::fs::Stat;
 use sealwright::Suite;
 use sealwright_stream::chunk::COMMITMENT;
 
@@ -40,6 +41,17 @@ impl FileId {
             len: meta.len(),
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// The same from what the system says of a name in an open directory.
+    pub(crate) fn of_stat(stat: &Stat) -> FileId {
+        FileId {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            len: stat.st_size as u64,
+            modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime, stat.st_ctime_nsec as i64),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::sign::{SigningKey, VerifyingKey};
 use crate::{
     error::{Error, LOOSE},
     input::Input,
-    key::{Key, PublicKey, SecretKey, place_of},
+    key::{Key, PublicKey, SecretKey, place_of, public},
     open::Opening,
     output::{Output, Shared},
     preamble::MAGIC,
@@ -38,7 +38,7 @@ const LONGEST: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no key;
+/// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no secret key;
 /// [`Error::BadKey`] naming the line; [`Error::KeyAsName`]; those of opening; what `passphrase` says.
 pub fn read_identities<E: From<Error>>(
     path: &Path,
@@ -134,10 +134,11 @@ fn read_secret<E: From<Error>>(
         let key = passphrase()?;
         return Ok(open(bytes.to_vec(), place, &key)?);
     }
-    if loose {
-        return Err(Error::KeyFile { place: place.into(), why: LOOSE }.into());
+    // Before its mode, which would be changed in vain
+    match public(&bytes).or(loose.then_some(LOOSE)) {
+        Some(why) => Err(Error::KeyFile { place: place.into(), why }.into()),
+        None => Ok(bytes),
     }
-    Ok(bytes)
 }
 
 /// Reads the public keys in a recipients file, one a line.

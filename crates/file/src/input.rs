@@ -3,7 +3,7 @@
 use std::{
     fmt,
     fs::{File, Metadata},
-    io::{self, Cursor, IoSliceMut, Read, Seek},
+    io::{self, Cursor, IoSliceMut, Read, Seek, SeekFrom},
     os::{
         fd::AsFd,
         unix::fs::{FileExt, MetadataExt},
@@ -175,6 +175,71 @@ impl Input {
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Input({})", self.name)
+    }
+}
+
+/// A file that is read at a place of its own, for [`SealedReader`](crate::SealedReader). The place of a [`File`] is shared with every
+/// process that was forked while it was open: two that read would move it under each other.
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+///
+/// use sealwright_file::input::Positioned;
+///
+/// let mut file = tempfile::tempfile()?;
+/// std::io::Write::write_all(&mut file, b"a text")?;
+/// // One file with one place, as in a parent and its child.
+/// let (mut one, mut other) = (Positioned::from(file.try_clone()?), Positioned::from(file));
+/// one.seek(SeekFrom::Start(2))?;
+/// other.seek(SeekFrom::End(-1))?;
+/// let (mut text, mut end) = (String::new(), String::new());
+/// one.read_to_string(&mut text)?;
+/// other.read_to_string(&mut end)?;
+/// assert_eq!((&*text, &*end), ("text", "t"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Positioned {
+    file: File,
+    at: u64,
+}
+
+impl Positioned {
+    /// The file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> Result<Positioned, Error> {
+        let open = File::open(path).map(|file| Positioned { file, at: 0 });
+        open.map_err(Error::io("open", path.display().to_string()))
+    }
+}
+
+/// From its start, wherever its own place is.
+impl std::convert::From<File> for Positioned {
+    fn from(file: File) -> Positioned {
+        Positioned { file, at: 0 }
+    }
+}
+
+impl Read for Positioned {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let got = self.file.read_at(buffer, self.at)?;
+        self.at += got as u64;
+        Ok(got)
+    }
+}
+
+impl Seek for Positioned {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            // Only to learn where that is: nobody reads at the file's own place.
+            SeekFrom::End(_) => Some((&self.file).seek(to)?),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 

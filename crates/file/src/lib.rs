@@ -37,6 +37,7 @@ mod error;
 #[cfg_attr(not(doctest), doc = "", doc = include_str!("../FORMAT.md"))]
 pub mod format {}
 mod file_id;
+mod found;
 #[cfg(feature = "public-keys")]
 mod identity;
 pub mod input;
@@ -44,6 +45,7 @@ pub mod inspect;
 pub mod key;
 mod layout;
 pub mod list;
+mod of_process;
 mod open;
 pub mod output;
 mod pool;
@@ -68,6 +70,7 @@ pub use costs::{Ceiling, Costs};
 pub use detached::{Signature, sign_file, verify_file};
 pub use error::{Error, Flaw};
 pub use file_id::{Commitment, FileId, Summary};
+pub use found::Found;
 #[cfg(feature = "public-keys")]
 pub use identity::{read_identities, read_recipients};
 #[cfg(feature = "signatures")]

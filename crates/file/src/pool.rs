@@ -22,7 +22,11 @@ pub fn threads_for(len: Option<u64>) -> usize {
 /// How many cores this process may use. The system is asked once: in a container the answer takes it a dozen calls.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
+    // Asked outside: a process that is forked meanwhile would wait for the answer for ever.
+    CORES.get().copied().unwrap_or_else(|| {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        *CORES.get_or_init(|| cores)
+    })
 }
 
 /// How many threads the pool has that this runs in, or will have: asking rayon itself would start its global pool, which a job of one

@@ -70,12 +70,13 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// What the user must bring: "a raw key", "a passphrase" or "one of its keys".
+    /// What the user must bring: "a raw key" or "a passphrase"; where there are slots "key pairs", "several raw keys" or
+    /// "several passphrases" if all are of one kind, and otherwise "one of its keys".
     pub fn wants(&self) -> &'static str {
         match self {
             KeySource::Raw => "a raw key",
             KeySource::Passphrase { .. } => "a passphrase",
-            KeySource::Recipients(_) => "one of its keys",
+            KeySource::Recipients(slots) => slots.wants(),
         }
     }
 
@@ -274,9 +275,24 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_told() {
-        let bytes = [&[9, 0, 0, 0][..], &[5; 32]].concat();
-        let slots = KeySource::Recipients(Slots::read(&mut &bytes[..], 36, 16).unwrap());
-        let wants = [KeySource::Raw, passphrase().source, slots].map(|source| source.wants());
-        assert_eq!(wants, ["a raw key", "a passphrase", "one of its keys"]);
+        let wants = [KeySource::Raw, passphrase().source].map(|source| source.wants());
+        assert_eq!(wants, ["a raw key", "a passphrase"]);
+        let raw = [&[1, 0, 0, 104][..], &[3; 104]].concat();
+        let ssh = [&[4, 0, 0, 152][..], &[3; 152]].concat();
+        let pair = [&[3, 0, 4, 216][..], &[3; 1240]].concat();
+        let costs = [0, 0, 0, 64, 0, 0, 0, 3, 0, 0, 0, 4];
+        let passphrase = [&[2, 0, 0, 132][..], &costs, &[3; 120]].concat();
+        let unknown = vec![9, 0, 0, 0];
+        for (slots, wanted) in [
+            (&[&raw, &raw][..], "several raw keys"),
+            (&[&ssh, &pair], "key pairs"),
+            (&[&passphrase, &passphrase], "several passphrases"),
+            (&[&ssh, &raw], "one of its keys"),
+            (&[&unknown], "one of its keys"),
+        ] {
+            let bytes = [slots.iter().copied().flatten().copied().collect(), vec![5; 32]].concat();
+            let slots = Slots::read(&mut &bytes[..], bytes.len() as u32, 16).unwrap();
+            assert_eq!(KeySource::Recipients(slots).wants(), wanted);
+        }
     }
 }

@@ -121,8 +121,8 @@ impl Rekeying<'_> {
     ///
     /// # Errors
     /// [`Error::NotForRecipients`] for files with a key source of another kind, [`Error::NotARecipient`] if there is no
-    /// such slot, [`Error::NoSlots`] if none would be left; those of opening, reading and writing. The file is then as it
-    /// was.
+    /// such slot, [`Error::ARecipient`] if a public or raw key is to be added that opens it already, [`Error::NoSlots`] if
+    /// none would be left; those of opening, reading and writing. The file is then as it was.
     pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
         let name = path.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
@@ -194,10 +194,46 @@ impl Rekeying<'_> {
             slots = kept;
         }
         for recipient in self.add {
+            if let Some(name) = self.opens_already(recipient, &slots, &file_key, fixed)? {
+                return Err(Error::ARecipient(name));
+            }
             slots.push(recipient.slot(&file_key, self.costs, fixed)?);
         }
         let count = slots.len();
         Ok((Slots::new(slots, &file_key, fixed)?, Rekeyed { added: self.add.len(), removed, slots: count }))
+    }
+
+    /// What `recipient` is called, if one of `slots` is for it. That is not asked of passphrases: each slot would cost a run of
+    /// Argon2.
+    #[cfg_attr(not(feature = "public-keys"), expect(unused_variables, reason = "only marks of public keys need it"))]
+    fn opens_already(
+        &self,
+        recipient: &Recipient,
+        slots: &[Slot],
+        file_key: &Secret,
+        fixed: &Fixed,
+    ) -> Result<Option<String>, Error> {
+        match recipient {
+            Recipient::Key(key) if key.is_passphrase() => {}
+            Recipient::Key(key) => {
+                for slot in slots {
+                    if let Some(slot_key) = key.slot_key(slot.kind(), self.ceiling)?
+                        && slot.open(&slot_key, fixed)?.is_some()
+                    {
+                        return Ok(Some(format!("the holder of {}", key.kind())));
+                    }
+                }
+            }
+            #[cfg(feature = "public-keys")]
+            Recipient::PublicKey(key) => {
+                let mark = mark(file_key, &key.to_bytes());
+                if slots.iter().any(|slot| slot.kind().mark() == Some(&mark)) {
+                    let text = key.to_string();
+                    return Ok(Some(format!("{}...{}", &text[..12], &text[text.len() - 8..])));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether `removal` means this slot.

@@ -20,7 +20,7 @@ const KNOWN: &str = "aes-{128,192,256}-{cbc,ctr,cfb,ofb,ecb,gcm}, des-ede3-{cbc,
 #[non_exhaustive]
 pub enum EncError {
     /// A cipher name that is not offered.
-    #[error("unknown cipher {0}; known are {KNOWN}")]
+    #[error("cipher {0} is not supported; those that are: {KNOWN}")]
     Cipher(String),
     /// A cipher with which nothing new should be encrypted.
     #[error("{0} only decrypts what exists")]

@@ -11,6 +11,7 @@ use sealwright_stream::StreamError;
 use crate::{
     costs::{Ceiling, Costs},
     enc::error::EncError,
+    key::{IS_PUBLIC, IS_VERIFYING, NOT_RAW},
 };
 
 /// Why a file was not sealed, opened, read or written.
@@ -60,6 +61,9 @@ pub enum Error {
     /// The file is to be removed but is no longer what was read.
     #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
+    /// A file that was found in a directory is another now, or no longer reached without symbolic links.
+    #[error("{} is not the file that was found there before", .0.display())]
+    Moved(PathBuf),
     /// The input is to be removed, but its output may not outlive a power cut.
     #[error("{} is kept, because its output is not a file on a disk", .0.display())]
     NotDurable(PathBuf),
@@ -140,7 +144,7 @@ pub enum Error {
     #[error("wrong {0}, or the header or the associated data was changed")]
     WrongKey(&'static str),
     /// None of the keys given opens a slot.
-    #[error("none of the given keys opens it")]
+    #[error("none of the given keys or passphrases opens it")]
     NoneOpens,
     /// A slot opened, but the body is bound to other associated data, or its header was changed.
     #[error("wrong associated data, or the file was changed")]
@@ -157,6 +161,9 @@ pub enum Error {
     /// No slot is that of the key to be removed.
     #[error("a key that is to be removed does not open it")]
     NotARecipient,
+    /// Who is to be added can open the file already.
+    #[error("{0} is a recipient already")]
+    ARecipient(String),
     /// The file holds one text, not a directory.
     #[error("it holds one file, not a directory")]
     NotATree,
@@ -262,6 +269,7 @@ impl Error {
             Error::BlockDevice(_) => "--force writes to it all the same",
             Error::Link(_) => "seal the file itself, or leave out --remove",
             Error::SameFile(_) => "name another output with -o",
+            Error::Moved(_) => "it or a directory above it was replaced meanwhile; nothing was read from it",
             Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
             Error::TooCostly { .. } => {
                 "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
@@ -270,12 +278,15 @@ impl Error {
             Error::NotARecipient => {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }
+            Error::ARecipient(_) => "nothing was changed; leave it out",
             Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
             Error::Armored => "open it whole; sealed again without --armor it can be read in part and get other keys",
             Error::TooManyEntries => "seal its directories one by one, or each file by itself with --each",
             Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
             Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
-            Error::NoneOpens => "-i names a file with a secret key, --key-file one with a raw key",
+            Error::NoneOpens => {
+                "-i names a file with a secret key, --key-file one with a raw key; --passphrase asks for a passphrase"
+            }
             Error::WrongKey(_) | Error::WrongContext => {
                 "nothing was written; associated data must be the same as when sealing"
             }
@@ -294,12 +305,17 @@ impl Error {
                 "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
             }
             Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
-            Error::KeyKind { wanted: "a passphrase", .. } => "use --passphrase",
+            Error::KeyKind { wanted: "a passphrase" | "several passphrases", .. } => "use --passphrase",
+            Error::KeyKind { wanted: "key pairs", .. } => "use -i with the identity file of one of them",
             Error::KeyKind { wanted: "one of its keys", .. } => {
                 "use --identity, --key-file or --passphrase, as `sealwright inspect` tells"
             }
             Error::KeyKind { .. } => "use --key-file",
             Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
+            Error::KeyFile { why: IS_PUBLIC | IS_VERIFYING, .. } => {
+                "the secret key is in the identity file (-i), or in the file of the signing key (--sign)"
+            }
+            Error::KeyFile { why: NOT_RAW, .. } => "`seal -R` seals for it, and `open -i` opens with its identity file",
             Error::KeyAsName => {
                 "others may have seen it in the list of processes; for a file of that name, put ./ in front"
             }

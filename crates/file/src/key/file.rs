@@ -9,7 +9,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Key, KeyMaterial, place_of};
+use super::{Key, KeyMaterial, place_of, public};
 use crate::{
     error::{Error, LOOSE},
     output::sync_directory_of,
@@ -37,6 +37,8 @@ pub enum KeyForm {
     Hex,
 }
 
+/// Said of a public key in the place of a raw one.
+pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
 /// No key file is longer: 64 hex digits and a line end, with room to notice more.
 const LONGEST: usize = 128;
 /// Key lengths, in bytes, that some suite takes.
@@ -47,15 +49,17 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::KeyFile`] if others than the owner may read it (a regular file only) or if it holds no key;
-    /// [`Error::KeyAsName`].
+    /// [`Error::KeyAsName`]; reading errors.
     pub fn read_file(path: &Path) -> Result<Key, Error> {
         let place = place_of(path)?;
         let file = File::open(path).map_err(Error::io("open", place.clone()))?;
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
-        if meta.is_file() && meta.mode() & 0o077 != 0 {
+        let key = Key::read_from(file, &place);
+        // What a public key is taken for shall not be hidden better.
+        if meta.is_file() && meta.mode() & 0o077 != 0 && !matches!(key, Err(Error::KeyFile { why: NOT_RAW, .. })) {
             return Err(Error::KeyFile { place, why: LOOSE });
         }
-        Key::read_from(file, &place)
+        key
     }
 
     /// Reads a raw key from `from` to its end; `place` names it in errors. For `--key-fd`.
@@ -65,9 +69,10 @@ impl Key {
     pub fn read_from(mut from: impl Read, place: &str) -> Result<Key, Error> {
         // One buffer, never grown: a growing Vec would leave copies of the key behind.
         let mut buffer = Zeroizing::new([0; LONGEST]);
-        let got = crate::read::fill(&mut from, &mut *buffer)?;
+        let got = crate::read::fill(&mut from, &mut *buffer).map_err(|error| error.of(place))?;
         match parse(&buffer[..got]) {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
+            None if public(&buffer[..got]).is_some() => Err(Error::KeyFile { place: place.into(), why: NOT_RAW }),
             None => Err(Error::KeyFile {
                 place: place.into(),
                 why: "it must hold 16 or 32 bytes, or as many in hex on one line",

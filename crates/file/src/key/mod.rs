@@ -4,6 +4,7 @@ mod as_name;
 mod file;
 #[cfg(feature = "public-keys")]
 mod pair;
+mod public;
 #[cfg(feature = "ssh")]
 mod ssh;
 mod stretch;
@@ -12,13 +13,18 @@ mod tests;
 #[cfg(feature = "public-keys")]
 pub(crate) mod text;
 
-use std::{fmt, sync::Mutex};
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
 pub use as_name::is_key;
 pub(crate) use as_name::place_of;
+pub(crate) use file::NOT_RAW;
 pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
+pub(crate) use public::{IS_PUBLIC, IS_VERIFYING, public};
 use sealwright::Suite;
 use sealwright_stream::hkdf_expand;
 #[cfg(feature = "ssh")]
@@ -29,6 +35,7 @@ pub(crate) use stretch::argon2id;
 use crate::{
     costs::{Ceiling, Costs},
     error::Error,
+    of_process::OfProcess,
     preamble::KeySource,
     secret::{Secret, random},
     slots::{PASSPHRASE_SALT, SlotKind},
@@ -53,6 +60,8 @@ pub struct Key {
     secret: KeyMaterial,
     /// Passphrases already stretched.
     stretched: Mutex<Vec<Stretched>>,
+    /// Held while one is stretched.
+    stretching: Box<OfProcess<Mutex<()>>>,
 }
 
 enum KeyMaterial {
@@ -64,6 +73,7 @@ enum KeyMaterial {
     Ssh(ssh::SshSecretKey),
 }
 
+#[derive(Clone)]
 struct Stretched {
     costs: Costs,
     salt: [u8; PASSPHRASE_SALT],
@@ -122,7 +132,7 @@ impl Key {
     }
 
     fn of(secret: KeyMaterial) -> Key {
-        Key { secret, stretched: Mutex::new(Vec::new()) }
+        Key { secret, stretched: Mutex::default(), stretching: Box::default() }
     }
 
     /// Whether this is a passphrase.
@@ -222,15 +232,13 @@ impl Key {
 
     /// The passphrase under a salt of our choice: that of earlier files, if there are some.
     fn fresh(&self, passphrase: &Secret, costs: Costs, len: usize) -> Result<([u8; PASSPHRASE_SALT], Secret), Error> {
-        let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(known) = kept.iter().find(|known| known.costs == costs && known.key.len() == len) {
-            return Ok((known.salt, known.key.clone()));
-        }
-        let mut salt = [0; PASSPHRASE_SALT];
-        random(&mut salt)?;
-        let key = stretch::argon2id(costs, passphrase, &salt, len)?;
-        keep(&mut kept, Stretched { costs, salt, key: key.clone() });
-        Ok((salt, key))
+        let fits = |known: &Stretched| known.costs == costs && known.key.len() == len;
+        let new = || {
+            let mut salt = [0; PASSPHRASE_SALT];
+            random(&mut salt)?;
+            Ok(Stretched { costs, salt, key: stretch::argon2id(costs, passphrase, &salt, len)? })
+        };
+        self.known_or(fits, new).map(|found| (found.salt, found.key))
     }
 
     /// The passphrase under a salt that a file names.
@@ -245,14 +253,30 @@ impl Key {
         if !ceiling.allows(costs) {
             return Err(Error::TooCostly { asked: costs, ceiling });
         }
-        let mut kept = self.stretched.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let fits = |known: &&Stretched| known.costs == costs && known.salt == *salt && known.key.len() == len;
-        if let Some(known) = kept.iter().find(fits) {
-            return Ok(known.key.clone());
+        let fits = |known: &Stretched| known.costs == costs && known.salt == *salt && known.key.len() == len;
+        let new = || Ok(Stretched { costs, salt: *salt, key: stretch::argon2id(costs, passphrase, salt, len)? });
+        self.known_or(fits, new).map(|found| found.key)
+    }
+
+    /// One that is known and `fits`, or a `new` one. One thread at a time makes these, as each may take much memory; those that waited find
+    /// it. What is known is locked for moments only: a process that is forked meanwhile would find the lock held for ever.
+    fn known_or(
+        &self,
+        fits: impl Fn(&Stretched) -> bool,
+        new: impl FnOnce() -> Result<Stretched, Error>,
+    ) -> Result<Stretched, Error> {
+        let kept = || self.stretched.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || kept().iter().find(|known| fits(known)).cloned();
+        if let Some(known) = known() {
+            return Ok(known);
         }
-        let key = stretch::argon2id(costs, passphrase, salt, len)?;
-        keep(&mut kept, Stretched { costs, salt: *salt, key: key.clone() });
-        Ok(key)
+        let _turn = self.stretching.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known() {
+            return Ok(known);
+        }
+        let new = new()?;
+        keep(&mut kept(), new.clone());
+        Ok(new)
     }
 }
 

@@ -10,11 +10,13 @@ use std::{
 };
 
 use super::directory::parent;
-use crate::{error::Error, secret::random};
+use crate::{error::Error, of_process::OfProcess, secret::random};
 
-/// Drafts that exist now, for [`abandon_all`].
-static LIVE: Mutex<Live> = Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new() });
+/// Drafts of this process that exist now, for [`abandon_all`].
+static LIVE: OfProcess<Mutex<Live>> =
+    OfProcess::new(Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new() }));
 
+#[derive(Default)]
 pub(super) struct Live {
     pub(super) closed: bool,
     pub(super) paths: Vec<PathBuf>,
@@ -23,7 +25,7 @@ pub(super) struct Live {
 }
 
 pub(super) fn live() -> MutexGuard<'static, Live> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+    LIVE.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes every file and every directory that is still being written, and lets no new one begin: what a program does when it is told to

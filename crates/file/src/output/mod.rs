@@ -5,6 +5,7 @@ mod draft;
 mod draft_tree;
 mod live;
 mod place;
+mod remove;
 mod shared;
 mod whole_disk;
 
@@ -23,6 +24,8 @@ pub(crate) use draft_tree::DraftTree;
 pub use live::abandon_all;
 pub(crate) use live::is_abandoned;
 pub use place::Place;
+pub(crate) use remove::remove_from;
+pub use remove::remove_input;
 use rustix::{
     fs::{FileType, OFlags, fcntl_getfl},
     io::Errno,
@@ -30,10 +33,7 @@ use rustix::{
 pub use shared::Shared;
 pub(crate) use whole_disk::WholeDisk;
 
-use crate::{
-    error::Error,
-    file_id::{FileId, Summary},
-};
+use crate::{error::Error, file_id::FileId};
 
 /// Where sealed or opened bytes go.
 ///
@@ -67,7 +67,8 @@ pub(crate) enum To {
 }
 
 impl Output {
-    /// The file `path`. Devices and named pipes are written as streams; a symbolic link is followed.
+    /// The file `path`, which the user named. Devices and named pipes are written as streams; a symbolic link is followed.
+    /// [`Output::derived`] is for names that were not chosen.
     ///
     /// # Errors
     /// Those of [`Output::check`]; a device that cannot be opened.
@@ -114,6 +115,35 @@ impl Output {
                 Ok(true)
             }
             Err(error) => failed("create", error),
+        }
+    }
+
+    /// The file `path`, whose name was made from another, as `letter.seal` from `letter`. It is a regular file or a new one:
+    /// who can write to the directory could have put a named pipe, a device or a link there, to get the text or to have
+    /// another file replaced.
+    ///
+    /// # Errors
+    /// Those of [`Output::check_derived`].
+    pub fn derived(path: &Path, place: Place) -> Result<Output, Error> {
+        Output::check_derived(path, place)?;
+        let name = path.display().to_string();
+        Ok(Output { to: To::File { path: path.into(), place }, name, mode: PRIVATE, redirected: None })
+    }
+
+    /// Finds out whether [`Output::derived`] can write `path`.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] without `force`, whatever exists; with it [`Error::BadOutput`] for what is not a regular file; a directory.
+    pub fn check_derived(path: &Path, place: Place) -> Result<(), Error> {
+        let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
+        match fs::symlink_metadata(path) {
+            Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
+            Ok(_) if !place.force => Err(Error::Exists(path.into())),
+            Ok(meta) if !meta.is_file() => {
+                Err(Error::BadOutput { path: path.into(), why: "it is not a regular file, and was not named with -o" })
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => failed("create", error),
+            _ => Ok(()),
         }
     }
 
@@ -184,39 +214,6 @@ impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Output({})", self.name)
     }
-}
-
-/// Removes the input of a job that is done: `seal --remove`.
-///
-/// ```
-/// use sealwright_file::{Input, Key, Output, Place, Sealing, remove_input};
-///
-/// let directory = tempfile::tempdir()?;
-/// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
-/// std::fs::write(&from, "a text")?;
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
-/// let done = Sealing::new(&key).seal(Input::open(&from)?, Output::file(&to, Place::default())?)?;
-/// remove_input(&from, &done)?; // only now, and only if it is still what was read
-/// assert!(!from.exists());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`Error::NotDurable`] if the output is not a synced file; [`Error::Link`] if `path` is a symbolic link;
-/// [`Error::Replaced`] if `path` is no longer the file that was read, or was written since; what the system says.
-pub fn remove_input(path: &Path, done: &Summary) -> Result<(), Error> {
-    let place = path.display().to_string();
-    if !done.durable {
-        return Err(Error::NotDurable(path.into()));
-    }
-    let meta = fs::symlink_metadata(path).map_err(Error::io("remove", place.clone()))?;
-    if meta.is_symlink() {
-        return Err(Error::Link(path.into()));
-    }
-    if done.input != Some(FileId::of(&meta)) {
-        return Err(Error::Replaced(path.into()));
-    }
-    fs::remove_file(path).map_err(Error::io("remove", place))
 }
 
 /// A standard stream that was closed when the program began is /dev/null by now, opened for reading and writing by the

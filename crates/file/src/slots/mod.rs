@@ -1,7 +1,7 @@
 //! Slots: one file key, held for several keys, each of which opens the file.
 //!
 //! A slot holds the file key, sealed under a key of its own (a slot key), which only the holder of one raw key, passphrase
-//! or secret key can make. Nothing in a slot tells whose it is. A MAC under the file key covers the whole header, so
+//! or secret key can make. Nothing in a slot tells whose it is, but for RSA: see [`format`](mod@crate::format). A MAC under the file key covers the whole header, so
 //! that slots cannot be added, removed or changed by others; the body does not cover them, so its owner can.
 //!
 //! ```
@@ -165,6 +165,11 @@ impl SlotKind {
         }
     }
 
+    /// Whether a secret key of a pair opens it.
+    fn is_of_pair(&self) -> bool {
+        matches!(self, SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. })
+    }
+
     /// What tells the holder of the file key whose slot it is; `None` where nothing does.
     #[cfg(feature = "public-keys")]
     pub(crate) fn mark(&self) -> Option<&[u8; MARK]> {
@@ -272,6 +277,17 @@ impl Slots {
     /// The slots, in the order in which they stand in the file.
     pub fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter()
+    }
+
+    /// What the user must bring.
+    pub(crate) fn wants(&self) -> &'static str {
+        let all = |is: fn(&SlotKind) -> bool| self.slots.iter().all(|slot| is(&slot.kind));
+        match () {
+            () if all(SlotKind::is_of_pair) => "key pairs",
+            () if all(|kind| matches!(kind, SlotKind::Raw)) => "several raw keys",
+            () if all(|kind| matches!(kind, SlotKind::Passphrase { .. })) => "several passphrases",
+            () => "one of its keys",
+        }
     }
 
     fn passphrases(&self) -> usize {

@@ -2,10 +2,16 @@
 
 use std::{
     collections::VecDeque,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Cursor, Read},
-    os::unix::fs::MetadataExt,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat},
+    io::Errno,
 };
 
 use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name};
@@ -62,7 +68,8 @@ fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> 
     };
     let mut manifest = Manifest::default();
     let (mut files, mut skipped) = (VecDeque::new(), Vec::new());
-    list(path, Path::new(name), &mut manifest, &mut files, &mut skipped, most)?;
+    let directory = openat(CWD, path, DIRECTORY, Mode::empty()).map_err(failed(path))?;
+    list(directory, path, Path::new(name), &mut manifest, &mut files, &mut skipped, most)?;
     let bytes = manifest.to_bytes();
     // It would be sealed, and never opened.
     if bytes.len() as u64 > longest {
@@ -75,7 +82,13 @@ fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> 
     Ok(Packed { input, len, skipped })
 }
 
+/// How a directory is opened.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Lists a directory that is open. Those below are opened in it and not by their paths, so that no link that somebody puts
+/// in the place of one is followed.
 fn list(
+    directory: OwnedFd,
     path: &Path,
     inside: &Path,
     manifest: &mut Manifest,
@@ -83,25 +96,40 @@ fn list(
     skipped: &mut Vec<PathBuf>,
     most: usize,
 ) -> Result<(), Error> {
-    let failed = |path: &Path| Error::io("read", path.display().to_string());
-    let meta = fs::metadata(path).map_err(failed(path))?;
-    add(entry(EntryKind::Directory, inside, &meta), manifest, most)?;
-    let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed(path))?;
-    let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+    let stat = fstat(&directory).map_err(failed(path))?;
+    add(entry(EntryKind::Directory, inside, &stat), manifest, most)?;
+    let mut directory = Dir::new(directory).map_err(failed(path))?;
+    let mut names = Vec::new();
+    while let Some(entry) = directory.read() {
+        let entry = entry.map_err(failed(path))?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            names.push(OsString::from(name));
+        }
+    }
     names.sort();
+    let directory = directory.fd().map_err(failed(path))?;
     for name in names {
         let (path, inside) = (path.join(&name), inside.join(&name));
-        let meta = fs::symlink_metadata(&path).map_err(failed(&path))?;
-        if meta.is_dir() {
-            list(&path, &inside, manifest, files, skipped, most)?;
-        } else if meta.is_file() {
-            add(entry(EntryKind::File, &inside, &meta), manifest, most)?;
-            files.push_back((path, FileId::of(&meta)));
-        } else {
-            skipped.push(path);
+        let stat = statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed(&path))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {
+                let below = openat(directory, &name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+                list(below.map_err(failed(&path))?, &path, &inside, manifest, files, skipped, most)?;
+            }
+            FileType::RegularFile => {
+                add(entry(EntryKind::File, &inside, &stat), manifest, most)?;
+                files.push_back((path, FileId::of_stat(&stat)));
+            }
+            _ => skipped.push(path),
         }
     }
     Ok(())
+}
+
+fn failed(path: &Path) -> impl FnOnce(Errno) -> Error {
+    let failed = Error::io("read", path.display().to_string());
+    move |error| failed(error.into())
 }
 
 /// Adds an entry, of those that can be opened again.
@@ -113,10 +141,10 @@ fn add(entry: Entry, manifest: &mut Manifest, most: usize) -> Result<(), Error> 
     Ok(())
 }
 
-fn entry(kind: EntryKind, path: &Path, meta: &fs::Metadata) -> Entry {
-    let len = if kind == EntryKind::File { meta.len() } else { 0 };
-    let modified = (meta.mtime(), meta.mtime_nsec() as u32);
-    Entry { kind, path: path.into(), mode: (meta.mode() & 0o777) as u16, modified, len }
+fn entry(kind: EntryKind, path: &Path, stat: &Stat) -> Entry {
+    let len = if kind == EntryKind::File { stat.st_size as u64 } else { 0 };
+    let modified = (stat.st_mtime, stat.st_mtime_nsec as u32);
+    Entry { kind, path: path.into(), mode: (stat.st_mode & 0o777) as u16, modified, len }
 }
 
 /// The contents of files, one behind the other.
@@ -131,7 +159,10 @@ impl Contents {
     fn next(&mut self) -> Result<bool, Error> {
         let Some((path, id)) = self.files.pop_front() else { return Ok(false) };
         let name = path.display().to_string();
-        let file = File::open(&path).map_err(Error::io("open", name.clone()))?;
+        // A named pipe in its place must not be waited for.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = openat(CWD, &path, flags, Mode::empty()).map_err(io::Error::from);
+        let file = File::from(opened.map_err(Error::io("open", name))?);
         unchanged(&file, &path, id)?;
         self.open = Some((file, path, id, id.len()));
         Ok(true)

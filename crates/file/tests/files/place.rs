@@ -121,6 +121,34 @@ fn input_and_output_the_same_file() {
     assert_eq!(dir.names(), ["hard", "plain", "soft"]);
 }
 
+/// A name that nobody chose is that of a new or a regular file: what somebody put there is not written.
+#[test]
+fn derived_names_are_not_written_through() {
+    let dir = Dir::new();
+    let (plain, target) = (dir.write("plain", b"text"), dir.write("target", b"precious"));
+    symlink("target", dir.path("link")).unwrap();
+    symlink("nowhere", dir.path("dangling")).unwrap();
+    symlink("/dev/null", dir.path("null")).unwrap();
+    fs::create_dir(dir.path("directory")).unwrap();
+    let force = Place { force: true, ..place() };
+    for name in ["link", "dangling", "null"] {
+        assert!(matches!(Output::derived(&dir.path(name), place()), Err(Error::Exists(_))), "{name}");
+        assert!(matches!(Output::derived(&dir.path(name), force), Err(Error::BadOutput { .. })), "{name}");
+    }
+    for place in [place(), force] {
+        assert!(matches!(Output::derived(&dir.path("directory"), place), Err(Error::Io { .. })));
+        assert!(matches!(Output::derived(&dir.path("plain/x"), place), Err(Error::Io { doing: "create", .. })));
+    }
+    assert!(matches!(Output::derived(&target, place()), Err(Error::Exists(_))));
+    let key = key256();
+    for (path, place) in [(&target, force), (&dir.path("new"), place())] {
+        let output = Output::derived(path, place).unwrap();
+        assert!(output.is_file());
+        Sealing::new(&key).seal(Input::open(&plain).unwrap(), output).unwrap();
+        assert_eq!(fs::read(path).unwrap()[..4], [0x89, b'S', b'E', b'A']);
+    }
+}
+
 #[test]
 fn a_symbolic_link_is_written_through() {
     let dir = Dir::new();

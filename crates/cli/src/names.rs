@@ -1,0 +1,72 @@
+//! What names tell: which files are sealed, what outputs are called, what is left out.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use sealwright_file::{Content, Input};
+use sealwright_terminal::CommandError;
+
+use crate::plan::{Direction, Place};
+
+/// What a sealed file's name ends in.
+pub(crate) const EXTENSION: &str = "seal";
+
+/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
+}
+
+/// `a` -> `a.seal` or back; None where there is nothing to strip.
+pub(crate) fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
+    match direction {
+        Direction::Seal => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".");
+            name.push(EXTENSION);
+            Some(name.into())
+        }
+        Direction::Open => is_sealed(path).then(|| path.with_extension("")),
+    }
+}
+
+fn is_sealed(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new(EXTENSION))
+}
+
+/// Why a directory's entry is not worked on.
+pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
+    if metadata.is_symlink() {
+        return Some("symbolic links are not followed");
+    }
+    if !metadata.is_file() {
+        return Some("not a regular file");
+    }
+    match (direction, is_sealed(path)) {
+        (Direction::Seal, true) => Some("its name says it is sealed already"),
+        (Direction::Open, false) => Some("its name does not end in .seal"),
+        _ => None,
+    }
+}
+
+/// Whether a sealed file is a directory, so that the names are inside. What can be read only once is opened first, if its name gives none.
+pub(crate) fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
+    let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
+    if metadata.is_file() { is_tree().unwrap_or(false) } else { !is_sealed(input) }
+}
+
+/// Why a sealed file that is no directory has no output.
+pub(crate) fn no_output(input: &Place) -> CommandError {
+    match input {
+        Place::File(path) => not_seal(path),
+        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
+    }
+}
+
+pub(crate) fn not_seal(input: &Path) -> CommandError {
+    CommandError::usage("its name does not end in .seal, so there is none for the output")
+        .about(input)
+        .hint("use -o OUT")
+}

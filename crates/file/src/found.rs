@@ -1,0 +1,105 @@
+//! A file that was found by going through a directory: opened, and later removed, only if it is still that file in that place.
+
+use std::{
+    ffi::OsStr,
+    fs::{File, Metadata},
+    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{CWD, Mode, OFlags, openat},
+    io::Errno,
+};
+
+use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
+
+/// A file that was found by going through a directory.
+///
+/// Between that and the work there may be the time that it takes to type a passphrase. Who can write to the directory could
+/// meanwhile put a symbolic link in the place of one below it, and files from anywhere would be read, and removed. So below the
+/// directory no link is followed, and the file must be the one that was found.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use sealwright_file::{Error, Found};
+///
+/// let directory = tempfile::tempdir()?;
+/// let (sub, path) = (directory.path().join("sub"), directory.path().join("sub/text"));
+/// std::fs::create_dir(&sub)?;
+/// std::fs::write(&path, "a text")?;
+/// let found = Found::new(directory.path(), Path::new("sub/text"), &std::fs::symlink_metadata(&path)?);
+/// assert_eq!(found.open()?.len(), Some(6));
+///
+/// std::fs::rename(&sub, directory.path().join("moved"))?;
+/// std::os::unix::fs::symlink("moved", &sub)?;
+/// assert!(matches!(found.open(), Err(Error::Moved(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    directory: PathBuf,
+    below: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Found {
+    /// The file at `below` in `directory`, of which the system said `meta` when it was found. Links in `directory` itself are
+    /// followed: it was named.
+    pub fn new(directory: &Path, below: &Path, meta: &Metadata) -> Found {
+        Found { directory: directory.into(), below: below.into(), device: meta.dev(), inode: meta.ino() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.directory.join(&self.below)
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`Error::Moved`] if it is another file now, or not reached without links; what the system says.
+    pub fn open(&self) -> Result<Input, Error> {
+        let (parent, name) = self.parent("open")?;
+        // A named pipe in its place must not be waited for.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(parent, name, flags, Mode::empty()).map_err(|error| self.failed("open", error))?);
+        let place = self.path().display().to_string();
+        let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
+        if (meta.dev(), meta.ino()) != (self.device, self.inode) {
+            return Err(Error::Moved(self.path()));
+        }
+        Input::file(file, place)
+    }
+
+    /// Removes it when it is sealed, as [`remove_input`](crate::remove_input) does.
+    ///
+    /// # Errors
+    /// Those of [`remove_input`](crate::remove_input); [`Error::Moved`] if it is not reached without links.
+    pub fn remove(&self, done: &Summary) -> Result<(), Error> {
+        let (parent, name) = self.parent("remove")?;
+        remove_from(parent, name, &self.path(), done)
+    }
+
+    /// The directory that it is in, opened step by step, and its name there.
+    fn parent(&self, doing: &'static str) -> Result<(OwnedFd, &OsStr), Error> {
+        let name = self.below.file_name().ok_or_else(|| Error::Moved(self.path()))?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut at = openat(CWD, &self.directory, flags, Mode::empty()).map_err(|error| self.failed(doing, error))?;
+        for part in self.below.parent().into_iter().flatten() {
+            let next = openat(&at, part, flags | OFlags::NOFOLLOW, Mode::empty());
+            at = next.map_err(|error| self.failed(doing, error))?;
+        }
+        Ok((at, name))
+    }
+
+    fn failed(&self, doing: &'static str, error: Errno) -> Error {
+        match error {
+            // What the system says of a link that is not to be followed
+            Errno::LOOP | Errno::NOTDIR => Error::Moved(self.path()),
+            other => Error::Io { doing, place: self.path().display().to_string(), source: other.into() },
+        }
+    }
+}
