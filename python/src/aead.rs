@@ -79,7 +79,7 @@ macro_rules! aead {
                 associated_data: Option<Input<'_>>,
                 buf: Output,
             ) -> PyResult<usize> {
-                self.0.encrypt_into(py, nonce.bytes(), data.bytes(), or_empty(&associated_data), buf)
+                self.0.encrypt_into(py, nonce.bytes(), data.memory(), or_empty(&associated_data), buf)
             }
 
             /// As `decrypt`, into `buf`, which must be 16 bytes shorter than `data`. Returns the number of bytes written. What is
@@ -93,7 +93,7 @@ macro_rules! aead {
                 associated_data: Option<Input<'_>>,
                 buf: Output,
             ) -> PyResult<usize> {
-                self.0.decrypt_into(py, nonce.bytes(), data.bytes(), or_empty(&associated_data), buf)
+                self.0.decrypt_into(py, nonce.bytes(), data.memory(), or_empty(&associated_data), buf)
             }
 
             /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each. A nonce

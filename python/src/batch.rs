@@ -7,7 +7,7 @@ use pyo3::{
 };
 
 use crate::{
-    buffer::{Input, Output, detached, or_empty, written_bytes},
+    buffer::{Input, Memory, Output, detached, dimensions, or_empty, written_bytes},
     error::OrRaise,
     keyed::{Keyed, TAG, split},
 };
@@ -33,21 +33,20 @@ impl<'py> Batch<'py> {
     }
 
     fn ads(&self) -> PyResult<Ads<'_>> {
-        let Some(ads) = &self.ads else { return Ok(Ads::All(Input::Bytes(&[]))) };
-        match ads.extract() {
-            Ok(one) => Ok(Ads::All(one)),
-            Err(_) => {
-                let each = items(ads, "associated_data")?;
-                equal("associated data", each.len(), self.data.len())?;
-                Ok(Ads::Each(each))
-            }
+        let Some(ads) = &self.ads else { return Ok(Ads::All(Input::Bytes(Memory::of(&[])))) };
+        // One buffer is meant for all. One that cannot be taken, as its bytes do not lie together, must not serve by its items.
+        if dimensions(ads).is_some() {
+            return Ok(Ads::All(ads.extract()?));
         }
+        let each = items(ads, "associated_data")?;
+        equal("associated data", each.len(), self.data.len())?;
+        Ok(Ads::Each(each))
     }
 }
 
-/// What is in a sequence, which must not be one buffer.
+/// What is in a sequence, which must not be one buffer, whose items are bytes. Those of an array of rows are rows.
 fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if all.is_instance_of::<PyBytes>() || all.is_instance_of::<PyString>() {
+    if all.is_instance_of::<PyString>() || dimensions(all).is_some_and(|dimensions| dimensions < 2) {
         return Err(PyTypeError::new_err(format!("{what} must be a sequence of bytes-like objects, not one")));
     }
     all.try_iter()?.collect()
@@ -159,7 +158,7 @@ pub(crate) fn encrypt_rows(
     let (nonces, data, ad) = (nonces.bytes(), data.bytes(), or_empty(ad));
     let (rows, len) = rows(key, nonces, data)?;
     buf.expect(rows * (len + TAG))?;
-    let out = buf.begin(&[], &[nonces, data, ad])?;
+    let out = buf.begin(Memory::of(&[]), &[nonces, data, ad])?;
     key.each_once(nonces.chunks_exact(key.aead.nonce_len()))?;
     let seal = || {
         let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));
@@ -186,7 +185,7 @@ pub(crate) fn decrypt_rows(
         return if rows == 0 { Ok(Vec::new()) } else { Err(PyValueError::new_err("a row is shorter than a tag")) };
     };
     buf.expect(rows * text_len)?;
-    let out = buf.begin(&[], &[nonces, data, ad])?;
+    let out = buf.begin(Memory::of(&[]), &[nonces, data, ad])?;
     let open = || {
         let mut forged = Vec::new();
         let nonces = nonces.chunks_exact(key.aead.nonce_len());

@@ -1,7 +1,10 @@
 //! Memory of Python's as slices: inputs that are read in place, new `bytes` that are written before anybody has them, buffers
 //! to write to.
 
-use std::ffi::c_int;
+use std::{
+    ffi::{CStr, c_int},
+    marker::PhantomData,
+};
 
 use pyo3::{Borrowed, exceptions::PyValueError, ffi, prelude::*, types::PyBytes};
 
@@ -43,21 +46,68 @@ impl Drop for View {
     }
 }
 
+/// Where the bytes of an input are. An output may lie over them, so that they are no slice: what a slice has must not change.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory<'a> {
+    start: *const u8,
+    len: usize,
+    of: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Memory<'a> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Memory<'a> {
+        Memory { start: bytes.as_ptr(), len: bytes.len(), of: PhantomData }
+    }
+
+    /// The bytes, for as long as nothing is written over them.
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        // SAFETY: they are in place for 'a. Who writes to an output asks before whether it lies over them, and reads them no more then.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The first `len` bytes, of which there are so many or fewer.
+    pub(crate) fn first(self, len: usize) -> Memory<'a> {
+        Memory { len: len.min(self.len), ..self }
+    }
+}
+
 /// Bytes that are only read: of a `bytes` object, or of any other with contiguous memory. Another thread must not write to them
 /// meanwhile; Python code sees to that, as with every function that takes buffers.
 pub(crate) enum Input<'a> {
-    Bytes(&'a [u8]),
+    Bytes(Memory<'a>),
     View(View),
 }
 
 impl Input<'_> {
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub(crate) fn memory(&self) -> Memory<'_> {
         match self {
-            Input::Bytes(bytes) => bytes,
-            // SAFETY: the exporter keeps so many bytes in place until the view is released.
-            Input::View(view) => unsafe { std::slice::from_raw_parts(view.start(), view.len()) },
+            Input::Bytes(memory) => *memory,
+            // The exporter keeps so many bytes in place until the view is released.
+            Input::View(view) => Memory { start: view.start(), len: view.len(), of: PhantomData },
         }
     }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.memory().bytes()
+    }
+}
+
+/// How many dimensions the one buffer has that an object is; `None` for what is none, and for an array of objects, which is a sequence
+/// of them.
+pub(crate) fn dimensions(object: &Bound<'_, PyAny>) -> Option<usize> {
+    // SAFETY: the object is alive and attached.
+    if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
+        return None;
+    }
+    // One that does not even say how it lies is none to look into.
+    let Ok(view) = View::of(object.as_borrowed(), ffi::PyBUF_FULL_RO) else { return Some(1) };
+    // SAFETY: the format is null, or a text that lives as long as the view.
+    let objects = !view.0.format.is_null() && unsafe { CStr::from_ptr(view.0.format) }.to_bytes() == b"O";
+    if objects { None } else { Some(usize::try_from(view.0.ndim).unwrap_or_default()) }
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
@@ -67,14 +117,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let input = if object.cast::<PyBytes>().is_ok() {
             // SAFETY: it is a bytes object, which never changes and which the caller holds for 'a.
-            Input::Bytes(unsafe {
-                let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
-                std::slice::from_raw_parts(start, ffi::PyBytes_Size(object.as_ptr()) as usize)
-            })
+            let (start, len) = unsafe {
+                (ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>(), ffi::PyBytes_Size(object.as_ptr()) as usize)
+            };
+            Input::Bytes(Memory { start, len, of: PhantomData })
         } else {
             Input::View(View::of(object, ffi::PyBUF_SIMPLE)?)
         };
-        if input.bytes().len() > LONGEST { Err(too_long()) } else { Ok(input) }
+        if input.memory().len() > LONGEST { Err(too_long()) } else { Ok(input) }
     }
 }
 
@@ -109,26 +159,26 @@ impl Output {
     ///
     /// # Errors
     /// If `front` is longer than the buffer, or one of `apart` overlaps with it.
-    pub(crate) fn begin(&mut self, front: &[u8], apart: &[&[u8]]) -> PyResult<&mut [u8]> {
+    pub(crate) fn begin(&mut self, front: Memory<'_>, apart: &[&[u8]]) -> PyResult<&mut [u8]> {
         let (start, len) = (self.0.start(), self.0.len());
-        if front.len() > len {
+        if front.len > len {
             return Err(PyValueError::new_err("the buffer is too short"));
         }
-        if apart.iter().any(|other| self.overlaps(other)) {
+        if apart.iter().any(|other| self.overlaps(Memory::of(other))) {
             return Err(PyValueError::new_err("the buffer must not overlap the nonce or the associated data"));
         }
         // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read for the last
         // time; the view is ours, and nobody else may use its memory during the call.
         unsafe {
-            std::ptr::copy(front.as_ptr(), start, front.len());
+            std::ptr::copy(front.start, start, front.len);
             Ok(std::slice::from_raw_parts_mut(start, len))
         }
     }
 
     /// Whether it has bytes in common with `other`.
-    pub(crate) fn overlaps(&self, other: &[u8]) -> bool {
-        let (ours, at) = (self.0.start() as usize, other.as_ptr() as usize);
-        !other.is_empty() && at < ours + self.0.len() && ours < at + other.len()
+    pub(crate) fn overlaps(&self, other: Memory<'_>) -> bool {
+        let (ours, at) = (self.0.start() as usize, other.start as usize);
+        other.len > 0 && at < ours + self.0.len() && ours < at + other.len
     }
 
     /// The memory, to read or write.

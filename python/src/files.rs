@@ -37,8 +37,8 @@ pub(crate) fn seal(
     force: bool,
 ) -> PyResult<(u64, u64)> {
     let sealing = Seal::new(key, recipients, suite, buffer::or_empty(&associated_data), armor, costs)?;
-    let (input, output) = (job::input(source)?, job::output(target, force)?);
-    lengths(&job::run(source.py(), input.len(), |interrupt| sealing.run(input, output, interrupt))?)
+    let (from, output) = (job::source(source)?, job::output(target, force)?);
+    lengths(&job::run(source.py(), from, |input, interrupt| sealing.run(input, output, interrupt))?)
 }
 
 /// Opens all of `source` to `target`, each a path or a binary file object. A file at a path appears only when all of it is
@@ -55,8 +55,8 @@ pub(crate) fn open(
     force: bool,
 ) -> PyResult<(u64, u64)> {
     let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
-    let (input, output) = (job::input(source)?, job::output(target, force)?);
-    lengths(&job::run(source.py(), input.len(), |interrupt| open.opening(interrupt).open(input, output))?)
+    let (from, output) = (job::source(source)?, job::output(target, force)?);
+    lengths(&job::run(source.py(), from, |input, interrupt| open.opening(interrupt).open(input, output))?)
 }
 
 /// Opens all of `source` and keeps nothing of it.
@@ -69,8 +69,8 @@ pub(crate) fn verify(
     max_memory_kib: Option<u32>,
 ) -> PyResult<(u64, u64)> {
     let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
-    let input = job::input(source)?;
-    lengths(&job::run(source.py(), input.len(), |interrupt| open.opening(interrupt).verify(input))?)
+    let from = job::source(source)?;
+    lengths(&job::run(source.py(), from, |input, interrupt| open.opening(interrupt).verify(input))?)
 }
 
 fn lengths(summary: &Summary) -> PyResult<(u64, u64)> {
@@ -95,7 +95,8 @@ pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult
 /// `sealed_bytes`.
 #[pyfunction]
 pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    let found = sealwright_file::inspect(job::input(source)?).raised()?;
+    let input = job::input(source)?;
+    let found = source.py().detach(|| sealwright_file::inspect(input)).raised()?;
     let dict = PyDict::new(source.py());
     dict.set_item("version", found.version)?;
     dict.set_item("suite", found.preamble.suite.name())?;

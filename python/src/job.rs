@@ -1,15 +1,36 @@
 //! What files are sealed and opened with, and jobs that an interrupt stops.
 
-use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::FileTypeExt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
 
-use pyo3::{exceptions::PyTypeError, prelude::*};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyTypeError},
+    prelude::*,
+};
 use sealwright::Suite;
 use sealwright_file::{
     self as file, Ceiling, Costs, Input, Interrupt, Opening, Output, Place, Recipient, Sealing, Work, pooled,
     threads_for,
 };
 
-use crate::{counter::suite, error::OrRaise, keys, python_file::PythonFile};
+use crate::{
+    counter::suite,
+    error::OrRaise,
+    keys,
+    python_file::{Asked, PythonFile, Request},
+};
+
+/// How often a thread that waits looks for signals.
+const SIGNALS: Duration = Duration::from_millis(50);
 
 /// How a file is sealed.
 pub(crate) struct Seal {
@@ -84,12 +105,31 @@ fn work(interrupt: &Interrupt) -> Work {
     Work { interrupt: interrupt.clone(), ..Work::default() }
 }
 
-/// A path, or a binary file object to read from.
+/// A path, or a binary file object to read from, in the thread that is here.
 pub(crate) fn input(source: &Bound<'_, PyAny>) -> PyResult<Input> {
     if source.hasattr("read")? {
         return Ok(Input::reader(PythonFile(source.clone().unbind()), name(source)));
     }
-    Input::open(&path(source)?).raised()
+    opened(source, Input::open)
+}
+
+/// What a job reads.
+pub(crate) struct Source {
+    input: Input,
+    /// A file object, and what the job asks of it.
+    file: Option<PythonFile>,
+    ask: Sender<Request>,
+    asked: Receiver<Request>,
+}
+
+/// A path, or a binary file object, for [`run`].
+pub(crate) fn source(source: &Bound<'_, PyAny>) -> PyResult<Source> {
+    let (ask, asked) = channel();
+    if source.hasattr("read")? {
+        let input = Input::reader(Asked(ask.clone()), name(source));
+        return Ok(Source { input, file: Some(PythonFile(source.clone().unbind())), ask, asked });
+    }
+    Ok(Source { input: opened(source, Input::open)?, file: None, ask, asked })
 }
 
 /// A path, or a binary file object to write to.
@@ -97,11 +137,33 @@ pub(crate) fn output(target: &Bound<'_, PyAny>, force: bool) -> PyResult<Output>
     if target.hasattr("write")? {
         return Ok(Output::writer(PythonFile(target.clone().unbind()), name(target)));
     }
-    Output::file(&path(target)?, Place { force, ..Place::default() }).raised()
+    opened(target, move |path| Output::file(path, Place { force, ..Place::default() }))
 }
 
-pub(crate) fn path(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    given.extract().map_err(|_| PyTypeError::new_err("expected a path, or a binary file object"))
+/// The path that is `given`, as `open` opens it: without the interpreter lock, as the other end of a named pipe may be a thread of this
+/// program. Until somebody has that end, opening waits: another thread does it, and Ctrl-C leaves that behind.
+pub(crate) fn opened<T: Send + 'static>(
+    given: &Bound<'_, PyAny>,
+    open: impl FnOnce(&Path) -> Result<T, file::Error> + Send + 'static,
+) -> PyResult<T> {
+    let path = given.extract::<PathBuf>();
+    let path = path.map_err(|_| PyTypeError::new_err("expected a path, or a binary file object"))?;
+    given.py().detach(move || {
+        if !fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_fifo()) {
+            return open(&path).raised();
+        }
+        let (done, opened) = sync_channel(1);
+        thread::Builder::new().name("sealwright".into()).spawn(move || done.send(open(&path)))?;
+        loop {
+            match opened.recv_timeout(SIGNALS) {
+                Ok(result) => return result.raised(),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the thread that opens a named pipe has ended"));
+                }
+            }
+        }
+    })
 }
 
 /// What errors call a file object.
@@ -110,27 +172,36 @@ fn name(file: &Bound<'_, PyAny>) -> String {
     name.unwrap_or_else(|_| "the file object".into())
 }
 
-/// Runs `work` on `len` bytes, if that is known, on every core and without the interpreter lock. This thread meanwhile looks for
-/// signals: Ctrl-C stops the work, which leaves nothing behind, and is raised when it has ended.
+/// Runs `work` on `source`, on every core and without the interpreter lock. This thread meanwhile reads the source, if it is a file
+/// object, and looks for signals: Ctrl-C stops the work, which leaves nothing behind, and is raised when it has ended. File objects that are
+/// written to are the work's: were they called here as well, a `read` that waits would hold up what was written before.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
-    len: Option<u64>,
-    work: impl FnOnce(&Interrupt) -> Result<T, file::Error> + Send,
+    source: Source,
+    work: impl FnOnce(Input, &Interrupt) -> Result<T, file::Error> + Send,
 ) -> PyResult<T> {
-    let threads = threads_for(len);
+    let Source { input, file, ask, asked } = source;
+    let threads = threads_for(input.len());
     let interrupt = Interrupt::default();
     let mut signal = Ok(());
     let done = py.detach(|| {
+        // Moved here: two threads cannot share it.
+        let asked = asked;
         thread::scope(|scope| {
-            let (this, interrupt) = (thread::current(), &interrupt);
+            let interrupt = &interrupt;
             let worker = scope.spawn(move || {
-                let done = pooled(threads, || work(interrupt));
-                this.unpark();
-                done
+                // There is nothing to be asked any more when this ends.
+                let _ask = ask;
+                pooled(threads, || work(input, interrupt))
             });
-            while !worker.is_finished() {
-                thread::park_timeout(Duration::from_millis(50));
-                if signal.is_ok() && !worker.is_finished() {
+            loop {
+                match (asked.recv_timeout(SIGNALS), &file) {
+                    (Ok(request), Some(file)) if signal.is_ok() => file.answer(&request),
+                    (Ok(request), _) => request.refuse(),
+                    (Err(RecvTimeoutError::Timeout), _) => {}
+                    (Err(RecvTimeoutError::Disconnected), _) => break,
+                }
+                if signal.is_ok() {
                     signal = Python::attach(|py| py.check_signals());
                     if signal.is_err() {
                         interrupt.raise();

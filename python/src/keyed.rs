@@ -6,7 +6,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use sealwright::Aead;
 
 use crate::{
-    buffer::{Output, detached, new_bytes, written_bytes},
+    buffer::{Memory, Output, detached, new_bytes, written_bytes},
     error::{OrRaise, Raised},
 };
 
@@ -97,14 +97,15 @@ impl Keyed {
         &self,
         py: Python<'_>,
         nonce: &[u8],
-        data: &[u8],
+        data: Memory<'_>,
         ad: &[u8],
         mut buf: Output,
     ) -> PyResult<usize> {
         self.nonce(nonce.len())?;
         let len = data.len() + TAG;
         buf.expect(len)?;
-        let (text, front) = if buf.overlaps(data) { (None, data) } else { (Some(data), &[][..]) };
+        let over = buf.overlaps(data);
+        let (text, front) = if over { (None, data) } else { (Some(data.bytes()), Memory::of(&[])) };
         let message = buf.begin(front, &[nonce, ad])?;
         detached(py, len + ad.len(), || self.seal(nonce, ad, text, message)).raised()?;
         Ok(len)
@@ -114,23 +115,23 @@ impl Keyed {
         &self,
         py: Python<'_>,
         nonce: &[u8],
-        data: &[u8],
+        data: Memory<'_>,
         ad: &[u8],
         mut buf: Output,
     ) -> PyResult<usize> {
         self.nonce(nonce.len())?;
-        let (ciphertext, tag) = split(data)?;
-        let len = ciphertext.len();
+        let len = data.len().checked_sub(TAG).ok_or(sealwright::OpenError).raised()?;
         buf.expect(len)?;
         if !buf.overlaps(data) {
-            let text = buf.begin(&[], &[nonce, ad])?;
+            let (ciphertext, tag) = split(data.bytes())?;
+            let text = buf.begin(Memory::of(&[]), &[nonce, ad])?;
             detached(py, len + ad.len(), || self.aead.open_to(nonce, ad, ciphertext, tag, text)).raised()?;
             return Ok(len);
         }
         // The buffer lies over the data, and maybe over the tag.
         let mut kept = [0; TAG];
-        kept.copy_from_slice(tag);
-        let text = buf.begin(ciphertext, &[nonce, ad])?;
+        kept.copy_from_slice(split(data.bytes())?.1);
+        let text = buf.begin(data.first(len), &[nonce, ad])?;
         detached(py, len + ad.len(), || self.aead.open_in_place(nonce, ad, text, &kept)).raised()?;
         Ok(len)
     }

@@ -76,9 +76,9 @@ impl Key {
     }
 
     /// Writes a raw key to a new file that only its owner may read.
-    fn write(&self, path: PathBuf) -> PyResult<()> {
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         match &self.0[..] {
-            [key] => key.write_file(&path, KeyForm::Raw).raised(),
+            [key] => py.detach(|| key.write_file(&path, KeyForm::Raw)).raised(),
             _ => Err(PyValueError::new_err("only a raw key can be written")),
         }
     }
@@ -142,8 +142,8 @@ impl SecretKey {
     }
 
     /// Writes an identity file that only its owner may read: `Key.read` reads it.
-    fn write(&self, path: PathBuf) -> PyResult<()> {
-        self.0.write_file(&path).raised()
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.write_file(&path)).raised()
     }
 }
 
@@ -162,8 +162,9 @@ impl PublicKey {
 
     /// The public keys in a recipients file, one a line.
     #[staticmethod]
-    fn read(path: PathBuf) -> PyResult<Vec<PublicKey>> {
-        Ok(file::read_recipients(&path).raised()?.into_iter().map(PublicKey).collect())
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Vec<PublicKey>> {
+        let keys = py.detach(|| file::read_recipients(&path)).raised()?;
+        Ok(keys.into_iter().map(PublicKey).collect())
     }
 
     /// The key's bytes.

@@ -1,22 +1,19 @@
 //! What belongs to the process that made it: a forked child has a copy, but neither the threads nor a claim to the nonces that come next.
 
-use std::{
-    process,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 /// The process that made something.
-pub(crate) struct Maker(u32);
+pub(crate) struct Maker(sealwright_fork::Maker);
 
 impl Maker {
     pub(crate) fn this() -> Maker {
-        Maker(process::id())
+        Maker(sealwright_fork::Maker::this())
     }
 
     pub(crate) fn is_forked(&self) -> bool {
-        self.0 != process::id()
+        self.0.is_forked()
     }
 
     /// # Errors

@@ -1,8 +1,16 @@
 //! File objects of Python's as `Read`, `Write` and `Seek`.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::{
+    io::{self, Read, Seek, SeekFrom, Write},
+    sync::mpsc::{Sender, SyncSender, sync_channel},
+};
 
-use pyo3::{exceptions::PyBlockingIOError, intern, prelude::*, types::PyBytes};
+use pyo3::{
+    exceptions::{PyBlockingIOError, PyOSError},
+    intern,
+    prelude::*,
+    types::PyBytes,
+};
 
 use crate::buffer::Input;
 
@@ -21,27 +29,49 @@ fn blocked(py: Python<'_>, text: &'static str) -> PyErr {
     number.map_or_else(|error| error, |number| PyBlockingIOError::new_err((number.unbind(), text)))
 }
 
+/// Calls Python. To us an exception has no kind: what is called interrupted would be tried again, for ever if the file always raises
+/// `InterruptedError`.
+fn call<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+    Python::attach(work).map_err(io::Error::other)
+}
+
+impl PythonFile {
+    /// Hands at most `most` bytes that it read to `take`.
+    fn read_to<T>(&self, py: Python<'_>, most: usize, take: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+        let got = self.0.bind(py).call_method1(intern!(py, "read"), (most,))?;
+        if got.is_none() {
+            return Err(blocked(py, "read() has nothing yet (hint: os.set_blocking makes a file wait)"));
+        }
+        let got: Input<'_> = got.extract()?;
+        let got = got.bytes();
+        if got.len() > most {
+            return Err(PyOSError::new_err("read() of the file object returned more than it was asked for"));
+        }
+        Ok(take(got))
+    }
+
+    /// Does what another thread asked for.
+    pub(crate) fn answer(&self, request: &Request) {
+        let got = call(|py| self.read_to(py, request.most, <[u8]>::to_vec));
+        // Who asked may have ended.
+        let _ = request.answer.send(got);
+    }
+}
+
 impl Read for PythonFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Python::attach(|py| {
-            let got = self.0.bind(py).call_method1(intern!(py, "read"), (buffer.len(),))?;
-            if got.is_none() {
-                return Err(blocked(py, "read() has nothing yet (hint: os.set_blocking makes a file wait)").into());
-            }
-            let got: Input<'_> = got.extract()?;
-            let got = got.bytes();
-            if got.len() > buffer.len() {
-                return Err(io::Error::other("read() returned more than it was asked for"));
-            }
-            buffer[..got.len()].copy_from_slice(got);
-            Ok(got.len())
+        call(|py| {
+            self.read_to(py, buffer.len(), |got| {
+                buffer[..got.len()].copy_from_slice(got);
+                got.len()
+            })
         })
     }
 }
 
 impl Write for PythonFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Python::attach(|py| {
+        call(|py| {
             let file = self.0.bind(py);
             let wrote: Option<usize> =
                 file.call_method1(intern!(py, "write"), (PyBytes::new(py, bytes),))?.extract()?;
@@ -49,7 +79,7 @@ impl Write for PythonFile {
                 Some(wrote) => Ok(wrote.min(bytes.len())),
                 // A raw file says so that it took nothing. Others take all, and some tell nothing.
                 None if is_raw(file)? => {
-                    Err(blocked(py, "write() took nothing (hint: os.set_blocking makes a file wait)").into())
+                    Err(blocked(py, "write() took nothing (hint: os.set_blocking makes a file wait)"))
                 }
                 None => Ok(bytes.len()),
             }
@@ -57,7 +87,7 @@ impl Write for PythonFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Python::attach(|py| {
+        call(|py| {
             let file = self.0.bind(py);
             if file.hasattr(intern!(py, "flush"))? {
                 file.call_method0(intern!(py, "flush"))?;
@@ -75,6 +105,33 @@ impl Seek for PythonFile {
             SeekFrom::End(by) => (i128::from(by), 2),
         };
         let by = i64::try_from(by).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Python::attach(|py| Ok(self.0.bind(py).call_method1(intern!(py, "seek"), (by, whence))?.extract()?))
+        call(|py| self.0.bind(py).call_method1(intern!(py, "seek"), (by, whence))?.extract())
+    }
+}
+
+/// A `read` that a job asks for.
+pub(crate) struct Request {
+    most: usize,
+    answer: SyncSender<io::Result<Vec<u8>>>,
+}
+
+impl Request {
+    /// Instead of an answer: the job is to stop.
+    pub(crate) fn refuse(&self) {
+        let _ = self.answer.send(Err(io::Error::other("interrupted")));
+    }
+}
+
+/// A file object as a job reads it: by the thread that called us, as Ctrl-C ends a `read` that waits only there.
+pub(crate) struct Asked(pub(crate) Sender<Request>);
+
+impl Read for Asked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (answer, answered) = sync_channel(1);
+        let ended = || io::Error::other("the call that reads the file object has ended");
+        self.0.send(Request { most: buffer.len(), answer }).map_err(|_| ended())?;
+        let got = answered.recv().map_err(|_| ended())??;
+        buffer[..got.len()].copy_from_slice(&got);
+        Ok(got.len())
     }
 }

@@ -1,18 +1,27 @@
 //! A sealed file that is read from anywhere.
 
 use std::{
-    fs::File,
     io::{self, Read, Seek, SeekFrom},
-    sync::{Mutex, PoisonError},
+    process,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
 };
 
-use pyo3::{exceptions::PyValueError, prelude::*};
-use sealwright_file::{self as file, Interrupt};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+};
+use sealwright_file::{self as file, Interrupt, input::Positioned};
 
 use crate::{
     buffer::{self, Output},
     error::OrRaise,
     job::{self, Open},
+    process::Maker,
     python_file::PythonFile,
 };
 
@@ -20,11 +29,46 @@ use crate::{
 trait Source: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Source for T {}
 
+/// Whose turn it is, so that threads read one after the other. A mutex alone would hold up a forked child for ever, if a thread of its
+/// parent had it: nobody there lets it go.
+#[derive(Default)]
+struct Turns(AtomicU32);
+
+/// A turn, which ends when it is dropped.
+struct Turn<'a>(&'a Turns);
+
+/// A thread of another process had the turn when this one was forked.
+struct Forked;
+
+impl Turns {
+    /// Waits for it.
+    fn take(&self) -> Result<Turn<'_>, Forked> {
+        let this = process::id();
+        loop {
+            match self.0.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Ok(Turn(self)),
+                Err(other) if other == this => thread::sleep(Duration::from_micros(50)),
+                Err(_) => return Err(Forked),
+            }
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(0, Ordering::Release);
+    }
+}
+
 /// The text of a sealed file, from anywhere: what `SealedFile` reads with. Each chunk of 16 KiB is authenticated before a byte of
 /// it is given out, and the length is proven first.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct SealedReader {
+    /// Locked by who has the turn.
     reader: Mutex<file::SealedReader<Box<dyn Source>>>,
+    turns: Turns,
+    /// Who may read: of a file object, one process, as it has one place for both.
+    maker: Option<Maker>,
     len: u64,
     suite: &'static str,
 }
@@ -40,15 +84,15 @@ impl SealedReader {
         max_memory_kib: Option<u32>,
     ) -> PyResult<Self> {
         let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
-        let from: Box<dyn Source> = if source.hasattr("read")? {
-            Box::new(PythonFile(source.clone().unbind()))
+        let (from, maker): (Box<dyn Source>, _) = if source.hasattr("read")? {
+            (Box::new(PythonFile(source.clone().unbind())), Some(Maker::this()))
         } else {
-            Box::new(File::open(job::path(source)?)?)
+            (Box::new(job::opened(source, Positioned::open)?), None)
         };
         let read = move || file::SealedReader::new(from, &open.opening(&Interrupt::default()));
         let reader = source.py().detach(read).raised()?;
         let (len, suite) = (reader.len(), reader.preamble().suite.name());
-        Ok(SealedReader { reader: Mutex::new(reader), len, suite })
+        Ok(SealedReader { reader: Mutex::new(reader), turns: Turns::default(), maker, len, suite })
     }
 
     /// Fills `buf` from byte `at` of the text on; returns how many bytes there were.
@@ -56,9 +100,13 @@ impl SealedReader {
         if at.checked_add(buf.len() as u64).is_none() {
             return Err(PyValueError::new_err("a place that no file has"));
         }
+        if let Some(maker) = &self.maker {
+            maker.refuse_forked("the file object has one place for the parent and this process; open it anew here")?;
+        }
         let buffer = buf.bytes();
-        // The mutex is let go before the interpreter lock is taken back: who waits for one never holds the other.
+        // The turn ends before the interpreter lock is taken back: who waits for one never has the other.
         let read = || {
+            let Ok(_turn) = self.turns.take() else { return Ok(None) };
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
             reader.seek(SeekFrom::Start(at))?;
             let mut filled = 0;
@@ -70,9 +118,11 @@ impl SealedReader {
                     Err(error) => return Err(error),
                 }
             }
-            Ok(filled)
+            Ok(Some(filled))
         };
-        py.detach(read).map_err(of_file).raised()
+        py.detach(read).map_err(of_file).raised()?.ok_or_else(|| {
+            PyRuntimeError::new_err("another thread read the file when this process was forked; open it anew here")
+        })
     }
 
     /// The length of the text, proven.

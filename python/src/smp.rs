@@ -63,7 +63,7 @@ pub(crate) fn smp_run(
     for setting in &settings {
         config = config.set(setting).map_err(bad)?;
     }
-    let (workload, threads) = work.find(config.machine.line)?;
+    let (workload, threads) = py.detach(|| work.find(config.machine.line))?;
     if let Some(threads) = threads {
         config.machine.processors = threads;
     }

@@ -88,7 +88,7 @@ struct State {
     /// Written, and not handed over yet.
     piece: Piece,
     sealing: Option<JoinHandle<Result<file::Summary, file::Error>>>,
-    /// Why there is no file, once that was told.
+    /// Why there is no file, once that is known.
     failed: Option<String>,
 }
 
@@ -105,9 +105,7 @@ impl From<NoFile> for Raised {
     fn from(error: NoFile) -> Raised {
         match error {
             NoFile::Now(why) => why.into(),
-            NoFile::Still(why) => {
-                PyErr::into(Error::new_err(format!("no file was made, because an earlier write failed: {why}")))
-            }
+            NoFile::Still(why) => PyErr::into(Error::new_err(format!("no file was made: {why}"))),
         }
     }
 }
@@ -146,10 +144,11 @@ impl SealedWriter {
         };
         let done = sealing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         done.map(Some).map_err(|why| {
-            // One that was abandoned is not missed.
-            if !self.abandoned.load(Ordering::Acquire) {
-                state.failed = Some(why.to_string());
+            if self.abandoned.load(Ordering::Acquire) {
+                state.failed = Some(String::from("it was abandoned"));
+                return NoFile::Still(String::from("it was abandoned"));
             }
+            state.failed = Some(format!("an earlier write failed: {why}"));
             NoFile::Now(why)
         })
     }

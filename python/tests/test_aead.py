@@ -1,6 +1,8 @@
 """The AEADs against pyca/cryptography and the system's OpenSSL, and what Python adds: buffers, errors, threads."""
 
 import os
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -99,6 +101,44 @@ def test_the_buffer_may_lie_over_the_data(name, shift):
     room[40:156] = sealed
     aead.decrypt_into(nonce, room[40:156], None, room[40 + shift : 140 + shift])
     assert room[40 + shift : 140 + shift] == data
+
+
+FORWARD = """
+#include <stddef.h>
+/* Allowed by C: it reads what it has written already, where source and target overlap so. */
+void *memcpy(void *to, const void *from, size_t len) {
+    for (volatile size_t i = 0; i < len; i++) ((char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+"""
+SHIFTED = """
+import os, sealwright
+for name, length in {"AESGCM": 12, "AESOCB3": 12, "AESGCMSIV": 12, "XAES256GCM": 24}.items():
+    aead, nonce = getattr(sealwright, name)(bytes(range(32))), bytes(length)
+    for size in (100, 5000, 70_000):
+        data = os.urandom(size)
+        sealed = aead.encrypt(nonce, data, None)
+        for shift in (-16, -1, 1, 16, 33):
+            room = memoryview(bytearray(size + 100))
+            room[40 : 40 + size] = data
+            aead.encrypt_into(nonce, room[40 : 40 + size], None, room[40 + shift : 56 + size + shift])
+            assert room[40 + shift : 56 + size + shift] == sealed, (name, size, shift)
+            room[40 : 56 + size] = sealed
+            aead.decrypt_into(nonce, room[40 : 56 + size], None, room[40 + shift : 40 + size + shift])
+            assert room[40 + shift : 40 + size + shift] == data, (name, size, shift)
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_overlapping_bytes_are_not_copied_by_memcpy(tmp_path):
+    """That of the C library takes overlapping ranges on many processors, and hides the mistake."""
+    (tmp_path / "forward.c").write_text(FORWARD)
+    library = tmp_path / "forward.so"
+    options = ["-shared", "-fPIC", "-O1", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
+    subprocess.run(["gcc", *options, "-o", library, tmp_path / "forward.c"], check=True)
+    run = [sys.executable, "-c", SHIFTED]
+    done = subprocess.run(run, env={**os.environ, "LD_PRELOAD": str(library)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @each

@@ -37,6 +37,23 @@ def test_a_forged_message_is_none_and_the_others_open(name):
     assert aead.decrypt_batch(nonces, sealed) == [b"text", None, b"text", None, b"text"]
 
 
+def test_one_buffer_is_not_taken_for_many():
+    aead, nonces, apart = make("AESGCM"), [bytes(12), bytes(11) + b"1"], numpy.frombuffer(b"0a1b", numpy.uint8)[::2]
+    sealed = aead.encrypt_batch(nonces, [b"", b""], b"01")
+    # Its bytes do not lie together: what would be authenticated are single bytes.
+    for call, data in ((aead.encrypt_batch, [b"", b""]), (aead.decrypt_batch, sealed)):
+        for ad in (apart, memoryview(b"0a1b")[::2]):
+            with pytest.raises((BufferError, ValueError), match="contiguous"):
+                call(nonces, data, ad)
+        for one in (apart, numpy.frombuffer(b"01", numpy.uint8), memoryview(b"01"), bytearray(b"01")):
+            with pytest.raises(TypeError, match="data must be a sequence of bytes-like objects, not one"):
+                call(nonces, one, None)
+    assert aead.decrypt_batch(nonces, sealed, numpy.frombuffer(b"01", numpy.uint8)) == [b"", b""]
+    # An array of rows, or of objects, is a sequence.
+    rows = numpy.frombuffer(b"".join(nonces), numpy.uint8).reshape(2, 12)
+    assert aead.encrypt_batch(rows, numpy.array([b"", b""], object), numpy.array([b"01", b"01"], object)) == sealed
+
+
 def test_wrong_batches():
     aead = make("AESGCM")
     with pytest.raises(ValueError, match="there are 1 nonces for 2 messages"):

@@ -134,6 +134,32 @@ def test_memory_to_memory():
     fs.store.clear()
 
 
+def test_names_that_lead_out_of_the_target_are_refused(tmp_path):
+    fs = fsspec.filesystem("memory")
+    fs.store.clear()
+    out = tmp_path / "out"
+    bad = ["../../x/f", "../f", "a/../../f", "./f", "a//b", "/etc/f", "..\\f", "f::memory://g"]
+    for name in [*bad, "good/..f", "a...b"]:
+        fs.pipe_file(f"/plain/{name}", b"text")
+    sealed = fs.open("/s/fine.seal", "wb")
+    sealwright.seal(fs.open("/plain/a...b"), sealed, key=KEY)
+    sealed.close()
+    # Without their ending these are `..` and nothing.
+    for name in [*(f"{name}.seal" for name in bad), "a/...seal", ".seal", "a/.seal"]:
+        fs.pipe_file(f"/s/{name}", fs.cat_file("/s/fine.seal"))
+    with ThreadPoolExecutor(1) as executor:
+        for url in (f"file://{out}", "memory://target"):
+            report = distributed.seal_store("memory://plain", url, executor=executor, key=KEY)
+            assert report.done == 2 and report.failed.keys() == set(bad)
+            assert report.failed["../f"] == "ValueError: '../f' is no name of a file below the target (hint: rename the object)"
+            report = distributed.open_store("memory://s", url, executor=executor, key=KEY)
+            assert report.done == 1 and len(report.failed) == len(bad) + 3
+    made = {"good/..f.seal", "a...b.seal", "fine"}
+    assert {str(path.relative_to(out)) for path in tmp_path.rglob("*") if path.is_file()} == made
+    assert {name for name in fs.find("/") if not name.startswith(("/plain/", "/s/"))} == {f"/target/{name}" for name in made}
+    fs.store.clear()
+
+
 def test_a_killed_worker_loses_nothing_and_seals_nothing_twice(store):
     dask = pytest.importorskip("distributed")
     folder, texts = store

@@ -235,6 +235,23 @@ def test_a_pipe_that_is_full_or_empty_raises():
 TEXT = os.urandom(5 * CHUNK + 123)
 
 
+def test_threads_that_read_one_file_get_every_byte_once(tmp_path):
+    text = b"".join(number.to_bytes(4, "big") for number in range(1, 200_001))
+    (tmp_path / "sealed").write_bytes(sealed_bytes(text))
+    file, parts = SealedFile(tmp_path / "sealed", key=KEY), []
+
+    def work():
+        while part := file.read(1000):
+            parts.append(part)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert b"".join(sorted(parts)) == text
+
+
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.integers(-10, len(TEXT) + 10), st.integers(0, 2), st.integers(0, 3 * CHUNK)), max_size=20))
 def test_reads_as_a_file_of_bytes_reads(steps):

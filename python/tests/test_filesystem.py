@@ -155,6 +155,49 @@ def test_recipients_write_and_secret_keys_read(memory):
         fsspec.open("seal::memory://a", "rb").open()
 
 
+def test_keys_that_are_objects_are_not_equal(memory):
+    one, other = (SealedFileSystem(key=sealwright.Key.raw(KEY), fs=memory) for _ in range(2))
+    assert one != other and hash(one) != hash(other) and one.__dask_tokenize__() != other.__dask_tokenize__()
+    assert one == one and one.__dask_tokenize__() == one.__dask_tokenize__()
+    secret = sealwright.SecretKey.generate()
+    assert SealedFileSystem(recipients=[secret.public_key], fs=memory) != SealedFileSystem(recipients=[secret.public_key], fs=memory)
+    assert SealedFileSystem(recipients=iter([]), fs=memory) != SealedFileSystem(recipients=iter([]), fs=memory)
+    # Those of bytes and texts show what they are.
+    assert SealedFileSystem(key=KEY, fs=memory) == SealedFileSystem(key=KEY, fs=memory) != SealedFileSystem(key=KEY[::-1], fs=memory)
+
+
+def test_a_store_that_tells_less(memory):
+    with fsspec.open("seal::memory://folder/a", "wb", **OPTIONS) as file:
+        file.write(b"text")
+
+    class Less(type(memory)):
+        """Knows no lengths, as HTTP, or reads nothing."""
+
+        sizes = True
+
+        def _less(self, info):
+            return info if self.sizes else {**info, "size": None}
+
+        def info(self, path, **kwargs):
+            return self._less(super().info(path, **kwargs))
+
+        def ls(self, path, detail=True, **kwargs):
+            found = super().ls(path, detail=detail, **kwargs)
+            return [self._less(each) for each in found] if detail else found
+
+        def cat_file(self, path, **kwargs):
+            raise PermissionError(path)
+
+    below = Less()
+    fs = SealedFileSystem(key=KEY, fs=below)
+    assert [(info["size"], info["sealed_size"]) for info in fs.ls("/folder")] == [(None, memory.size("/folder/a"))]
+    with pytest.raises(PermissionError):
+        fs.info("/folder/a")
+    below.sizes = False
+    assert fs.info("/folder/a")["size"] is None and fs.ls("/folder")[0]["size"] is None
+    assert fs.ls("/folder", detail=False) == ["/folder/a"]
+
+
 def test_other_files_have_no_size(memory):
     memory.pipe_file("/plain", b"not sealed, and long enough to have a header of its own, had it one")
     memory.pipe_file("/short", b"")

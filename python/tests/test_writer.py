@@ -30,12 +30,16 @@ def test_a_write_that_failed_is_not_forgotten():
         file.close()
     assert file.closed
     file.close()
-    # One that was given up is not missed.
+    # One that was given up is not missed, but by who asks for it.
     file = SealedFile(NoSpace(), "wb", key=KEY)
     file.discard()
+    file.close()
     writer = sealwright._sealwright.SealedWriter(NoSpace(), key=KEY)
     writer.abandon()
-    assert writer.finish() is None
+    writer.abandon()
+    for call in (writer.finish, lambda: writer.write(b"more")):
+        with pytest.raises(sealwright.Error, match="no file was made: it was abandoned"):
+            call()
     writer = sealwright._sealwright.SealedWriter(NoSpace(), key=KEY)
     with pytest.raises(OSError, match="No space left"):
         writer.finish()

@@ -90,7 +90,7 @@ typedef struct {
   // Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
   // not lie over `ad`.
   uint8_t *output;
-  // Set by the call: 0, or the number of this message's error.
+  // Set by the call, also by one that is refused: 0, or the number of this message's error.
   int error;
 } sealwright_message;
 
@@ -112,7 +112,8 @@ const char *sealwright_error_text(int error);
 // The version of the library, such as "0.1.0".
 const char *sealwright_version(void);
 
-// What the last error in this thread was, in detail; NULL if there was none. It is valid until the thread calls the library again.
+// What the last error in this thread was, in detail; NULL if there was none, or if the library's memory for
+// the thread is gone, as in destructors at its end. It is valid until the thread calls the library again.
 const char *sealwright_last_error(void);
 
 // Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or "serpent-256-ocb". The
@@ -175,7 +176,8 @@ int sealwright_sealer_new(const char *suite,
 // Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
 int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
-// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated.
+// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
+// sealed after the first.
 int sealwright_sealer_finish(sealwright_sealer *sealer);
 
 // Frees a sealer, and wipes what it holds.

@@ -92,10 +92,11 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-/// What the last error in this thread was, in detail; NULL if there was none. It is valid until the thread calls the library again.
+/// What the last error in this thread was, in detail; NULL if there was none, or if the library's memory for
+/// the thread is gone, as in destructors at its end. It is valid until the thread calls the library again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwright_last_error() -> *const c_char {
-    LAST.with_borrow(|last| last.as_ref().map_or(ptr::null(), |text| text.as_ptr()))
+    LAST.try_with(|last| last.borrow().as_ref().map_or(ptr::null(), |text| text.as_ptr())).unwrap_or(ptr::null())
 }
 
 /// An error on its way to the caller.
@@ -127,7 +128,8 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failed>) -> c_int {
         Err(panic) => Failed::of(Internal, reason(&*panic)),
     };
     let text = CString::new(failed.text.replace('\0', " ")).unwrap_or_default();
-    LAST.set(Some(text));
+    // In a destructor that runs after the thread's there is no place for it; the number is told all the same.
+    let _ = LAST.try_with(|last| last.replace(Some(text)));
     failed.number as c_int
 }
 

@@ -35,7 +35,7 @@ pub struct SealwrightMessage {
     /// Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
     /// not lie over `ad`.
     pub output: *mut u8,
-    /// Set by the call: 0, or the number of this message's error.
+    /// Set by the call, also by one that is refused: 0, or the number of this message's error.
     pub error: c_int,
 }
 
@@ -145,15 +145,16 @@ unsafe fn batch(
     let mut first = SealwrightError::SealwrightOk as c_int;
     // SAFETY: the header says what the pointers must be.
     let called = guard(|| unsafe {
-        let key = borrow(key, "the key")?;
         if messages.is_null() && count > 0 {
             return Err(Failed::argument("the messages are NULL"));
         }
-        // All are read before anything is written: those that are compared are those that are used.
+        // No message of a batch that is refused has the 0 of an earlier one.
+        (0..count).for_each(|at| (*messages.add(at)).error = SealwrightError::SealwrightErrorArgument as c_int);
+        let key = borrow(key, "the key")?;
+        // All are read before any output is written: those that are compared are those that are used.
         let nonces: Vec<Option<Nonce>> =
             (0..count).map(|at| (*messages.add(at)).nonce.cast::<Nonce>().as_ref().copied()).collect();
         if sealing && come_twice(&nonces) {
-            (0..count).for_each(|at| (*messages.add(at)).error = SealwrightError::SealwrightErrorArgument as c_int);
             return Err(Failed::argument(
                 "two messages have the same nonce; none was sealed, as each needs a nonce of its own",
             ));

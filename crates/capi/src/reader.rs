@@ -2,11 +2,11 @@
 
 use std::{
     ffi::{c_char, c_int},
-    fs::File,
     io::{Read, Seek, SeekFrom},
+    path::Path,
 };
 
-use sealwright_file::{Opening, SealedReader};
+use sealwright_file::{Opening, SealedReader, input::Positioned};
 
 use crate::{
     error::guard,
@@ -16,7 +16,7 @@ use crate::{
 
 /// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
-pub struct SealwrightReader(SealedReader<File>);
+pub struct SealwrightReader(SealedReader<Positioned>);
 
 /// Opens a sealed file: checks the key, and proves the length.
 #[unsafe(no_mangle)]
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn sealwright_reader_new(
     guard(|| unsafe {
         clear(result)?;
         let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
-        let file = File::open(text(path, "the path")?)?;
+        let file = Positioned::open(Path::new(text(path, "the path")?))?;
         give(result, SealwrightReader(SealedReader::new(file, &opening)?))
     })
 }

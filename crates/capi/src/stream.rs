@@ -3,10 +3,10 @@
 use std::{
     ffi::{c_char, c_int, c_void},
     io::{self, Read, Write},
-    process,
 };
 
 use sealwright::Suite;
+use sealwright_fork::Maker;
 use sealwright_stream::{Opener, Sealer, StreamError};
 
 use crate::{
@@ -60,8 +60,10 @@ pub struct SealwrightSealer {
     sealer: Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>,
     /// Whether a text came in part only.
     cut: bool,
+    /// Whether its end was asked for.
+    ending: bool,
     /// The process that began it.
-    process: u32,
+    maker: Maker,
 }
 
 /// A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
@@ -89,7 +91,7 @@ pub unsafe extern "C" fn sealwright_sealer_new(
         let function = write.ok_or_else(|| Failed::argument("write is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
         let sealer = Sealer::new(Caller { function, state }, suite, key, context)?;
-        give(result, SealwrightSealer { sealer, cut: false, process: process::id() })
+        give(result, SealwrightSealer { sealer, cut: false, ending: false, maker: Maker::this() })
     })
 }
 
@@ -100,6 +102,10 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
     guard(|| unsafe {
         let (sealer, text) = (borrow_mut(sealer, "the sealer")?, bytes(text, len, "the text")?);
         whole(sealer)?;
+        // Nothing of this text is taken: the end can still be written.
+        if sealer.ending {
+            return Err(StreamError::Ended.into());
+        }
         sealer.cut = true;
         sealer.sealer.write_all(text)?;
         sealer.cut = false;
@@ -107,13 +113,15 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
     })
 }
 
-/// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated.
+/// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
+/// sealed after the first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
     guard(|| unsafe {
         let sealer = borrow_mut(sealer, "the sealer")?;
         whole(sealer)?;
+        sealer.ending = true;
         Ok(sealer.sealer.try_finish()?)
     })
 }
@@ -121,7 +129,7 @@ pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer)
 /// That no text came in part: written again it would be there twice, and an end would make a part of it look whole. And that the process was
 /// not forked meanwhile: parent and child would seal two texts under one nonce.
 fn whole(sealer: &SealwrightSealer) -> Result<(), Failed> {
-    if sealer.process != process::id() {
+    if sealer.maker.is_forked() {
         return Err(Failed::ended("the stream was begun by the process that this one was forked from; begin another"));
     }
     if sealer.cut { Err(StreamError::Ended.into()) } else { Ok(()) }

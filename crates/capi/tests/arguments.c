@@ -65,6 +65,13 @@ static void messages(const char *suite, size_t key_len)
     EXPECT(sealwright_seal(key, NONCE, 12, NULL, 0, text, SIZE_MAX, message), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_seal(key, NONCE, 12, NULL, 0, text, SIZE_MAX - 16, message), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_seal(NULL, NONCE, 12, NULL, 0, text, 5, message), SEALWRIGHT_ERROR_ARGUMENT);
+    /* A batch that is refused leaves no message with the error of an earlier one. */
+    sealwright_message two[2] = {{NONCE, NULL, 0, text, 5, message, 0}, {NONCE, NULL, 0, text, 5, message, 0}};
+    EXPECT(sealwright_seal_batch(NULL, two, 2), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(two[0].error == SEALWRIGHT_ERROR_ARGUMENT && two[1].error == SEALWRIGHT_ERROR_ARGUMENT, 1);
+    two[0].error = two[1].error = 0;
+    EXPECT(sealwright_open_batch(NULL, two, 2), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(two[0].error == SEALWRIGHT_ERROR_ARGUMENT && two[1].error == SEALWRIGHT_ERROR_ARGUMENT, 1);
     EXPECT(sealwright_seal_batch(key, NULL, 0), SEALWRIGHT_OK);
     EXPECT(sealwright_seal_batch(key, NULL, 1), SEALWRIGHT_ERROR_ARGUMENT);
     sealwright_key_free(key);
@@ -234,7 +241,12 @@ static void streams(void)
     EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails_once, &calls, &sealer), SEALWRIGHT_OK);
     EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_OK);
     EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_IO);
-    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
+    /* Text that comes too late is refused, also none, and takes nothing from the end. */
+    for (int again = 0; again < 2; again++) {
+        EXPECT(sealwright_sealer_write(sealer, NULL, 0), SEALWRIGHT_ERROR_ENDED);
+        EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_ERROR_ENDED);
+        EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
+    }
     sealwright_sealer_free(sealer);
     EXPECT(sealwright_opener_new(suite, SECRET, 31, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_NOT_AUTHENTIC);

@@ -1,5 +1,6 @@
-/* A process that has sealed a file forks; both go on to seal and open files. A stream is the parent's alone. */
-#define _POSIX_C_SOURCE 200809L
+/* A process that has sealed a file forks; both go on to seal and open files, and to read one. A stream is the parent's alone. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <sealwright.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,87 @@ static int stream_of(sealwright_sealer *sealer, int child)
     return wrote != wanted || ended != wanted;
 }
 
+/* Reads from many places, each another than the last, while another process does so too. The place of the open file, which both share,
+   must stay where it is: between a move and a read of one, the other would move it. */
+static int reads(sealwright_reader *reader, int file, unsigned at)
+{
+    static uint8_t bytes[100];
+    off_t place = lseek(file, 0, SEEK_CUR);
+    int error = 0;
+    for (int count = 0; count < 1000 && error == 0; count++) {
+        size_t got = 0;
+        at = at * 1103515245u + 12345u;
+        error = sealwright_reader_read(reader, at % (LENGTH - sizeof bytes), bytes, sizeof bytes, &got);
+        if (error == 0 && (got != sizeof bytes || bytes[0] != 0x5a || bytes[got - 1] != 0x5a))
+            error = -1;
+    }
+    if (error != 0)
+        printf("a reader of two processes answers %d\n", error);
+    int moved = place < 0 || lseek(file, 0, SEEK_CUR) != place;
+    if (moved)
+        printf("a reader moves the place of its file\n");
+    sealwright_reader_free(reader);
+    return error != 0 || moved;
+}
+
+/* What children answer when something that they need is not there. */
+enum { NOT_ALLOWED = 77, FAILED = 99 };
+
+/* What `work` answers in a child. */
+static int in_child(int (*work)(sealwright_sealer *), sealwright_sealer *sealer)
+{
+    fflush(stdout);
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        int answer = work(sealer);
+        fflush(stdout);
+        _exit(answer);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+/* The same in the first process of a new PID namespace, whose number there is 1. */
+static int in_first_process(int (*work)(sealwright_sealer *), sealwright_sealer *sealer)
+{
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+        return NOT_ALLOWED;
+    return in_child(work, sealer);
+}
+
+static int inner(sealwright_sealer *sealer)
+{
+    return getpid() == 1 ? stream_of(sealer, 1) : FAILED;
+}
+
+static int middle(sealwright_sealer *sealer)
+{
+    if (getpid() != 1 || sealwright_sealer_new("aes-256-gcm", SECRET, 32, NULL, 0, drop, NULL, &sealer) != 0 ||
+        sealwright_sealer_write(sealer, SECRET, sizeof SECRET) != 0)
+        return FAILED;
+    int answer = in_first_process(inner, sealer);
+    return answer == 0 ? stream_of(sealer, 0) : answer;
+}
+
+static int outer(sealwright_sealer *sealer)
+{
+    return in_first_process(middle, sealer);
+}
+
+/* A child whose number is its parent's is none the less a child. */
+static int same_number(void)
+{
+    int answer = in_child(outer, NULL);
+    if (answer == NOT_ALLOWED) {
+        printf("skipped: unshare is not allowed here\n");
+        return 0;
+    }
+    if (answer != 0)
+        printf("a child with its parent's number answers %d\n", answer);
+    return answer != 0;
+}
+
 int main(int count, char **words)
 {
     if (count != 2)
@@ -71,8 +153,15 @@ int main(int count, char **words)
     if (sealwright_file_key_raw(SECRET, 32, &key) != 0 || there_and_back(key, words[1], "before"))
         return 1;
     sealwright_sealer *sealer = NULL;
+    sealwright_reader *reader = NULL;
+    char sealed[4096];
+    snprintf(sealed, sizeof sealed, "%s/before.seal", words[1]);
+    /* The number that the next file gets. */
+    int opened = dup(STDOUT_FILENO);
+    close(opened);
     if (sealwright_sealer_new("aes-256-gcm", SECRET, 32, NULL, 0, drop, NULL, &sealer) != 0 ||
-        sealwright_sealer_write(sealer, SECRET, sizeof SECRET) != 0)
+        sealwright_sealer_write(sealer, SECRET, sizeof SECRET) != 0 ||
+        sealwright_reader_new(sealed, key, NULL, 0, &reader) != 0)
         return 1;
     fflush(stdout);
     pid_t child = fork();
@@ -81,16 +170,19 @@ int main(int count, char **words)
     if (child == 0) {
         /* Waiting for threads that there are none of would take for ever. */
         alarm(60);
-        int wrong = there_and_back(key, words[1], "child") + stream_of(sealer, 1);
+        int wrong = reads(reader, opened, 1);
+        wrong += there_and_back(key, words[1], "child") + stream_of(sealer, 1);
         fflush(stdout);
         _exit(wrong);
     }
-    int status = 0, wrong = there_and_back(key, words[1], "parent") + stream_of(sealer, 0);
+    int status = 0, wrong = reads(reader, opened, 2);
+    wrong += there_and_back(key, words[1], "parent") + stream_of(sealer, 0);
     if (waitpid(child, &status, 0) != child || status != 0) {
         printf("the child ended with %d\n", status);
         wrong = 1;
     }
     sealwright_file_key_free(key);
+    wrong += same_number();
     printf("%d wrong\n", wrong);
     return wrong;
 }

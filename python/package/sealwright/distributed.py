@@ -17,6 +17,7 @@ workers with each task: let the executor's connections be encrypted, or pass a f
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -56,7 +57,8 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
     fsspec's. `manifest` is a local file that records what is done: what it names is skipped, unless the source has changed since. It is
     for one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a
     `Report` after each file. `in_flight` is how many tasks wait or run at once, 64 if not given: at least twice the number of workers.
-    Files whose work raises an exception are in the report; the others are not stopped by them.
+    Files whose work raises an exception are in the report; the others are not stopped by them. So are files whose names are no paths below
+    the target: with an empty part, `.` or `..`, as objects of a store can have them, or with `::`, which chains URLs.
     """
     places, keys = _split(options)
     return _run(source, target, executor, None, keys, **places)
@@ -93,6 +95,13 @@ def _goal(name: str, opening: Optional[dict[str, Any]], sealing: Optional[dict[s
     return name + _ENDING if sealing is not None else name[: -len(_ENDING)]
 
 
+def _leads_astray(name: str) -> bool:
+    """Whether a file of this name would not lie below the target, or not alone. Who can write to the source chose it."""
+    parts = name.split("/")
+    # Some stores take both strokes.
+    return "::" in name or not {"", ".", ".."}.isdisjoint(parts) or ".." in re.split(r"[/\\]", name)
+
+
 def _run(
     source: str,
     target: str,
@@ -113,8 +122,12 @@ def _run(
 
     def tasks() -> Iterator[tuple[Any, Callable[..., Any], tuple[Any, ...]]]:
         for path, info in sorted(from_fs.find(from_path, detail=True).items()):
-            name = path[len(from_path) :].lstrip("/") or os.path.basename(path)
+            name = path[len(from_path) :].removeprefix("/") or os.path.basename(path)
             if opening is not None and not name.endswith(_ENDING):
+                continue
+            goal = _goal(name, opening, sealing)
+            if _leads_astray(name) or _leads_astray(goal):
+                report.failed[name] = f"ValueError: {name!r} is no name of a file below the target (hint: rename the object)"
                 continue
             mark = _mark(info)
             if known.get(name) == mark:
@@ -124,7 +137,7 @@ def _run(
             # or under another key. It is replaced.
             task = _Task(
                 from_fs.unstrip_protocol(path),
-                to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{_goal(name, opening, sealing)}"),
+                to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{goal}"),
                 source_options or {},
                 target_options or {},
                 opening,

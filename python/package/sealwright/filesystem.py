@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import inspect
 import os
+import secrets
 from typing import Any
 
 from fsspec import filesystem
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.spec import AbstractBufferedFile
 
-from ._sealwright import InvalidTag, text_bytes
+from ._sealwright import Error, text_bytes
 from .sealedfile import SealedFile
 
 _HEAD = 64 * 1024 + 16  # The longest preamble (docs/FORMAT.md): all that `text_bytes` reads.
@@ -37,11 +38,25 @@ def forget(file: Any) -> None:
         file.discard()
 
 
+_process = object()  # Another one in each child: in a PID namespace of its own it may have its parent's number.
+
+
+def _forked() -> None:
+    global _process
+    _process = object()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 class _Sealed(SealedFile):
     """A sealed file over a file of the store, which it closes."""
 
+    # `fsspec.open`, pandas and pyarrow close it when a `with` statement of theirs is left by an exception.
+    _callers = True
+
     def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
-        self._below, self._autocommit, self._process = below, autocommit, os.getpid()
+        self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
         try:
             super().__init__(below, mode, **options)
         except BaseException:
@@ -49,7 +64,9 @@ class _Sealed(SealedFile):
             raise
 
     def close(self) -> None:
-        if self.closed:
+        if self.closed or self._given_up():
+            # It finds the same.
+            super().close()
             return
         below, writing = self._below, self.writable()
         try:
@@ -75,7 +92,7 @@ class _Sealed(SealedFile):
 
     def _forget(self) -> None:
         # A forked child must not take away what its parent writes.
-        if self._process == os.getpid():
+        if self._process == (os.getpid(), _process):
             forget(self._below)
 
 
@@ -113,6 +130,14 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self._reading = {"key": key, "associated_data": associated_data, "max_memory_kib": max_memory_kib}
         self._writing: dict[str, Any] = {"associated_data": associated_data, "suite": suite, "costs": costs}
         self._writing.update({"recipients": recipients} if recipients is not None else {"key": key})
+        texts = (key, associated_data, *(recipients if isinstance(recipients, (list, tuple)) else (recipients,)))
+        # fsspec's token is made of what `repr` shows, and keys that are objects do not show what they are. Two filesystems that look equal
+        # would share Dask's results.
+        self._own_token = None if all(each is None or isinstance(each, (bytes, str)) for each in texts) else secrets.token_hex(16)
+
+    @property
+    def _fs_token(self) -> Any:
+        return self._own_token or self._fs_token_
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """As fsspec's; a key is a password."""
@@ -164,17 +189,26 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         found = self.fs.ls(self._below(path), detail=detail, **kwargs)
-        return [self._with_text_size(each) for each in found] if detail else list(found)
+        return [self._listed(each) for each in found] if detail else list(found)
+
+    def _listed(self, info: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._with_text_size(info)
+        except Exception:  # of the store's own kinds
+            # One file that cannot be read does not hide the others.
+            return {**info, "size": None, "sealed_size": info.get("size")}
 
     def _with_text_size(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The size of the text, as the file's length tells: it is proven when the file is opened. None for other files."""
+        """The size of the text, as the file's length tells: it is proven when the file is opened. None for other files, and where the
+        store does not tell the length."""
         if info.get("type") != "file":
             return info
-        sealed = info["size"]
-        try:
-            size = text_bytes(self.fs.cat_file(info["name"], start=0, end=min(_HEAD, sealed)), sealed)
-        except InvalidTag:
-            size = None
+        sealed, size = info.get("size"), None
+        if sealed is not None:
+            try:
+                size = text_bytes(self.fs.cat_file(info["name"], start=0, end=min(_HEAD, sealed)), sealed)
+            except Error:
+                pass
         return {**info, "size": size, "sealed_size": sealed}
 
     # Names and directories are those of the filesystem below.

@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Optional
+import opcode
+import os
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
-from ._sealwright import SealedReader, SealedWriter
+from ._sealwright import Error, SealedReader, SealedWriter
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from ._sealwright import Buffer, _AnyKey, _Path, _Recipients, _Seekable, _Writable
 
 _CHUNK = 16 * 1024  # What is authenticated at once.
+_LEAVES = opcode.opmap.get("WITH_EXCEPT_START")  # What calls `__exit__` with an exception.
+
+
+def _left(frame: FrameType | None, callers: bool) -> set[tuple[int, int]]:
+    """The `with` statements that the function of `frame`, or one of its callers too, is leaving by an exception."""
+    left: set[tuple[int, int]] = set()
+    if sys.exc_info()[1] is None:
+        return left
+    while frame is not None:
+        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _LEAVES:
+            left.add((id(frame), frame.f_lasti))
+        frame = frame.f_back if callers else None
+    return left
+
+
+_open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
+
+
+def _forked() -> None:
+    # Another thread of the parent may have held a lock.
+    for file in _open:
+        file._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class SealedFile(io.BufferedIOBase):
@@ -20,13 +52,17 @@ class SealedFile(io.BufferedIOBase):
     length is proven when the file is opened, and every byte is authentic before it is given out.
 
     Mode ``"wb"`` seals what is written. ``close`` makes the file; if the body of a ``with`` statement raises an exception, or the
-    object is forgotten before it is closed, no file appears. ``"xb"`` does the same and refuses to replace a file.
+    object is forgotten before it is closed, no file appears. That holds as well for an `io.TextIOWrapper` around it. ``"xb"`` does
+    the same and refuses to replace a file.
 
     `file` is a path, or a binary file object: for reading one with `read` and `seek`, for writing one with `write`. A file object is
     not closed, and what was written to it stays there.
 
-    The other arguments are those of `sealwright.seal` and `sealwright.open`.
+    The other arguments are those of `sealwright.seal` and `sealwright.open`. A `SealedFile` cannot be copied or pickled.
     """
+
+    # Whether functions that close it for others count: those of a store's file do.
+    _callers = False
 
     def __init__(
         self,
@@ -42,6 +78,10 @@ class SealedFile(io.BufferedIOBase):
         self._reader: Optional[SealedReader] = None
         self._writer: Optional[SealedWriter] = None
         self._at = 0
+        self._lock = threading.RLock()
+        self._forgotten = self._lost = False
+        # An exception that was there before says nothing about what is written.
+        self._before = _left(sys._getframe(), True)
         self.mode = mode
         self.name = getattr(file, "name", file)
         if mode in ("rb", "r"):
@@ -66,6 +106,11 @@ class SealedFile(io.BufferedIOBase):
             )
         else:
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}")
+        _open.add(self)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        # The first of two that is forgotten would end the file of both.
+        raise TypeError("cannot copy or pickle a SealedFile (hint: open the file anew where it is needed)")
 
     def _reading(self) -> SealedReader:
         if self.closed:
@@ -89,39 +134,44 @@ class SealedFile(io.BufferedIOBase):
         return self._reading().size
 
     def readinto(self, buffer: Buffer, /) -> int:
-        got = self._reading().read_at(self._at, buffer)
-        self._at += got
-        return got
+        with self._lock:
+            got = self._reading().read_at(self._at, buffer)
+            self._at += got
+            return got
 
     readinto1 = readinto
 
     def read(self, size: int | None = -1, /) -> bytes:
-        rest = max(self._reading().size - self._at, 0)
-        size = rest if size is None or size < 0 else min(size, rest)
-        buffer = bytearray(size)
-        self.readinto(buffer)
-        return bytes(buffer)
+        with self._lock:
+            rest = max(self._reading().size - self._at, 0)
+            size = rest if size is None or size < 0 else min(size, rest)
+            buffer = bytearray(size)
+            got = self.readinto(buffer)
+        with memoryview(buffer) as view:
+            return bytes(view[:got])
 
     def read1(self, size: int | None = -1, /) -> bytes:
         return self.read(_CHUNK if size is None or size < 0 else size)
 
     def peek(self, size: int = 0, /) -> bytes:
         """The rest of the chunk at hand, without moving on: `readline` uses it."""
-        at = self._at
-        try:
-            return self.read(_CHUNK - at % _CHUNK)
-        finally:
-            self._at = at
+        with self._lock:
+            at = self._at
+            try:
+                return self.read(_CHUNK - at % _CHUNK)
+            finally:
+                self._at = at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         size = self._reading().size
         if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
             raise ValueError(f"whence must be 0, 1 or 2, not {whence}")
-        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: size}[whence]
-        if at < 0:
-            raise ValueError(f"a place before the start: {at}")
-        self._at = at
-        return at
+        with self._lock:
+            at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: size}[whence]
+            if at < 0:
+                raise ValueError(f"a place before the start: {at}")
+            self._at = at
+            return at
 
     def tell(self) -> int:
         if self.closed:
@@ -148,8 +198,26 @@ class SealedFile(io.BufferedIOBase):
             writer.abandon()
         super().close()
 
+    def _given_up(self) -> bool:
+        """Whether `close`, which asks, is called because of an exception that came while the file was written, or of no reference being
+        left to what wraps it."""
+        if self._writer is None:
+            return False
+        return self._forgotten or not _left(sys._getframe(1).f_back, self._callers) <= self._before
+
+    def _dealloc_warn(self, source: object) -> None:
+        # What wraps a file calls this before it closes it, where nobody did.
+        self._forgotten = True
+
     def close(self) -> None:
         if self.closed:
+            if self._lost:
+                self._lost = False
+                raise Error("no file was made: what wrapped it was forgotten before it was closed (hint: close or detach it)")
+            return
+        if self._given_up():
+            self.discard()
+            self._lost = self._forgotten
             return
         writer = self._writer
         try:

@@ -195,12 +195,16 @@ impl Cipher {
         false
     }
 
-    /// `len` bytes of text that are not taken, for which `due` zeros go out. A text that misses a piece gets no tag, and none holds for it.
-    /// To open, what comes behind a first piece is let pass all the same: `BIO_f_cipher`, and so `openssl cms`, takes a failure here for the
-    /// end of the text, and then nobody asks `end` whether it is authentic.
+    /// A step that is not done. A text that misses a piece gets no tag, and none holds for it.
+    pub(super) fn refuse(&mut self) -> bool {
+        self.state == State::Text && self.fail(false)
+    }
+
+    /// `len` bytes of text that are not taken, for which `due` zeros go out. To open, what comes behind a first piece is let pass all the same:
+    /// `BIO_f_cipher`, and so `openssl cms`, takes a failure here for the end of the text, and then nobody asks `end` whether it is authentic.
     pub(super) fn miss(&mut self, len: usize, due: usize) -> bool {
         if self.sealing {
-            return self.state == State::Text && self.fail(false);
+            return self.refuse();
         }
         if self.state == State::Text {
             self.held = Held { len: self.held.len() + len - due, ..Held::default() };
@@ -225,12 +229,13 @@ impl Cipher {
         self.key.is_some() && (self.state == State::Ended || !self.has_begun())
     }
 
+    /// Where they come too early or too late, the message is not the one that was meant. One that has ended stays as it is.
     pub(super) fn add_ad(&mut self, ad: &[u8]) -> bool {
-        let early = self.state == State::Ready && self.key.is_some();
-        if early {
+        let in_time = self.state == State::Ready && self.key.is_some();
+        if in_time {
             self.ad.extend_from_slice(ad);
         }
-        early
+        in_time || self.state != State::Ended && self.fail(false)
     }
 
     /// How many bytes are given out when `len` bytes of text come: OCB keeps back a block that is not whole, as the text may go on.

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CStr, c_char, c_uint, c_void},
-    ptr, slice,
+    iter, ptr, slice,
 };
 
 /// A named value; a list of them ends with one that has no key.
@@ -157,20 +157,39 @@ impl Param {
     }
 }
 
-/// Calls `each` with every value of a list, as long as it returns true; returns whether it always did.
+/// Calls `each` with every value of a list to answer in, as long as it returns true; returns whether it always did.
+///
+/// # Safety
+/// `list` must be null, or a list that ends, and that nobody else uses.
+pub(super) unsafe fn every(list: *mut Param, mut each: impl FnMut(&mut Param) -> bool) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { places(list).all(|at| each(&mut *at.cast_mut())) }
+}
+
+/// The same of a list to read: that of a caller may be a constant, which must not be borrowed to change.
 ///
 /// # Safety
 /// `list` must be null, or a list that ends.
-pub(super) unsafe fn every(list: *mut Param, mut each: impl FnMut(&mut Param) -> bool) -> bool {
+pub(super) unsafe fn every_given(list: *const Param, mut each: impl FnMut(&Param) -> bool) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { places(list).all(|at| each(&*at)) }
+}
+
+/// Where the values of a list are.
+///
+/// # Safety
+/// `list` must be null, or a list that ends.
+unsafe fn places(list: *const Param) -> impl Iterator<Item = *const Param> {
     let mut at = list;
-    // SAFETY: the list ends with a value that has no key.
-    unsafe {
-        while !at.is_null() && !(*at).key.is_null() {
-            if !each(&mut *at) {
-                return false;
+    iter::from_fn(move || {
+        // SAFETY: the list ends with a value that has no key, behind which nothing is looked at.
+        unsafe {
+            if at.is_null() || (*at).key.is_null() {
+                return None;
             }
+            let here = at;
             at = at.add(1);
+            Some(here)
         }
-    }
-    true
+    })
 }

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     cipher::{Algorithm, Cipher, State},
-    params::{Param, every},
+    params::{Param, every, every_given},
 };
 
 type Function = unsafe extern "C" fn();
@@ -49,12 +49,15 @@ macro_rules! entry {
 const END: Dispatch = Dispatch { id: 0, function: None };
 
 type Context = *mut Cipher;
-type Init = unsafe extern "C" fn(Context, *const c_uchar, usize, *const c_uchar, usize, *mut Param) -> c_int;
+type Init = unsafe extern "C" fn(Context, *const c_uchar, usize, *const c_uchar, usize, *const Param) -> c_int;
 type Update = unsafe extern "C" fn(Context, *mut c_uchar, *mut usize, usize, *const c_uchar, usize) -> c_int;
 type Final = unsafe extern "C" fn(Context, *mut c_uchar, *mut usize, usize) -> c_int;
-type OfContext = unsafe extern "C" fn(Context, *mut Param) -> c_int;
+type Get = unsafe extern "C" fn(Context, *mut Param) -> c_int;
+type Set = unsafe extern "C" fn(Context, *const Param) -> c_int;
 type OfList = unsafe extern "C" fn(*mut Param) -> c_int;
-type List = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
+/// What can be asked of a provider or a cipher, and of a context or set in it.
+type List = unsafe extern "C" fn(*mut c_void) -> *const Param;
+type ContextList = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
 
 /// Runs `work`; a panic is a failure.
 fn guarded(work: impl FnOnce() -> bool) -> c_int {
@@ -74,14 +77,14 @@ unsafe extern "C" fn init<const SEALING: bool>(
     key_len: usize,
     iv: *const c_uchar,
     iv_len: usize,
-    params: *mut Param,
+    params: *const Param,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of `new`, and what the table's type says.
     guarded(|| unsafe {
         let cipher = &mut *context;
         cipher.begin(SEALING);
         // A length of the IV comes before the IV.
-        let set = every(params, |param| cipher.set(param));
+        let set = every_given(params, |param| cipher.set(param));
         set && cipher.set_up(given(key, key_len), given(iv, iv_len)) || cipher.fail(!key.is_null())
     })
 }
@@ -102,7 +105,7 @@ unsafe extern "C" fn update(
             return true;
         }
         if input.is_null() {
-            return false;
+            return cipher.refuse();
         }
         if out.is_null() {
             *written = len;
@@ -113,13 +116,15 @@ unsafe extern "C" fn update(
                 return false;
             }
             ptr::copy(input, out, len);
-            let Some(len) = cipher.tls_record(slice::from_raw_parts_mut(out, len)) else { return false };
-            *written = len;
-            return true;
+            let record = slice::from_raw_parts_mut(out, len);
+            let done = cipher.tls_record(record);
+            // One that is refused may still be the text.
+            done.map_or_else(|| record.fill(0), |len| *written = len);
+            return done.is_some();
         }
-        let (held, Some(due)) = (cipher.left(), cipher.due(len)) else { return false };
+        let (held, Some(due)) = (cipher.left(), cipher.due(len)) else { return cipher.refuse() };
         if room < due {
-            return false;
+            return cipher.refuse();
         }
         if !cipher.takes_text() {
             let passed = cipher.miss(len, due);
@@ -214,9 +219,9 @@ unsafe extern "C" fn get(context: Context, params: *mut Param) -> c_int {
     guarded(|| unsafe { every(params, |param| (*context).get(param)) })
 }
 
-unsafe extern "C" fn set(context: Context, params: *mut Param) -> c_int {
+unsafe extern "C" fn set(context: Context, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes a context of `new`, and a list.
-    guarded(|| unsafe { every(params, |param| (*context).set(param)) })
+    guarded(|| unsafe { every_given(params, |param| (*context).set(param)) })
 }
 
 unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
@@ -247,7 +252,7 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
     LIST.as_ptr()
 }
 
-unsafe extern "C" fn facts(_: *mut c_void, _: *mut c_void) -> *const Param {
+unsafe extern "C" fn facts(_: *mut c_void) -> *const Param {
     static LIST: [Param; 7] = [
         Param::number(c"mode"),
         Param::number(c"keylen"),
@@ -298,11 +303,11 @@ macro_rules! functions {
                 entry!(7, free, unsafe extern "C" fn(Context)),
                 entry!(8, duplicate, unsafe extern "C" fn(Context) -> Context),
                 entry!(9, get_facts, OfList),
-                entry!(10, get, OfContext),
-                entry!(11, set, OfContext),
+                entry!(10, get, Get),
+                entry!(11, set, Set),
                 entry!(12, facts, List),
-                entry!(13, gettable, List),
-                entry!(14, settable, List),
+                entry!(13, gettable, ContextList),
+                entry!(14, settable, ContextList),
                 END,
             ];
         }
@@ -367,7 +372,7 @@ unsafe extern "C" fn leave(_: *mut c_void) {}
 
 static PROVIDER: [Dispatch; 5] = [
     entry!(1024, leave, unsafe extern "C" fn(*mut c_void)),
-    entry!(1025, about, unsafe extern "C" fn(*mut c_void) -> *const Param),
+    entry!(1025, about, List),
     entry!(1026, tell, unsafe extern "C" fn(*mut c_void, *mut Param) -> c_int),
     entry!(1027, query, unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Offer),
     END,

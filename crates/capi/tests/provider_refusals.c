@@ -1,0 +1,77 @@
+/* Steps that the provider refuses: what is left in the output, and of the message: provider_refusals FOLDER */
+#include "provider.h"
+
+/* A record of TLS 1.2 that is refused leaves nothing of its text in the output. */
+static void refused_records(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    static const unsigned char zeros[44];
+    unsigned char key[32] = {4}, iv[12] = {5}, ad[13] = {0}, record[44], out[44];
+    ad[12] = 28;
+    memset(record, 'r', sizeof record);
+    for (int sealing = 0; sealing < 2; sealing++)
+        for (int with_key = 0; with_key < 2; with_key++) {
+            EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+            /* With a key it is too short for nonce and tag. */
+            unsigned len = with_key ? 23 : 44;
+            CHECK(EVP_CipherInit_ex2(ctx, ours, with_key ? key : NULL, NULL, sealing, NULL));
+            CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_IV_FIXED, -1, iv) > 0);
+            CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, ad) == 16);
+            memset(out, 0xee, sizeof out);
+            CHECK(EVP_Cipher(ctx, out, record, len) <= 0 && !memcmp(out, zeros, len));
+            CHECK(len == 44 || out[len] == 0xee);
+            EVP_CIPHER_CTX_free(ctx);
+        }
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
+/* Associated data too early or too late, and text that is not there: the message has no end and no tag, and needs a new IV. */
+static void out_of_place(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char key[32] = {6}, iv[12] = {7}, text[20] = {8}, sealed[48], out[48], tag[16];
+    int n, m, written, whole;
+    for (int way = 0; way < 3; way++) {
+        EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+        if (way == 0) {
+            CHECK(EVP_EncryptInit_ex2(ctx, ours, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, NULL, &n, text, 20) <= 0);
+            CHECK(EVP_EncryptInit_ex2(ctx, NULL, key, NULL, NULL) && EVP_EncryptUpdate(ctx, sealed, &n, text, 20) <= 0);
+        } else {
+            CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && EVP_EncryptUpdate(ctx, sealed, &n, text, 20) > 0);
+            CHECK(EVP_EncryptUpdate(ctx, way == 1 ? NULL : sealed, &n, way == 1 ? text : NULL, 20) <= 0);
+        }
+        CHECK(EVP_EncryptFinal_ex(ctx, out, &m) <= 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) <= 0);
+        CHECK(EVP_EncryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_EncryptUpdate(ctx, sealed, &n, text, 20) > 0);
+        CHECK(EVP_EncryptFinal_ex(ctx, sealed + n, &m) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+        /* Behind the end of a message they change nothing of it. */
+        CHECK(EVP_EncryptUpdate(ctx, NULL, &n, text, 20) <= 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+        for (whole = 0; whole < 2; whole++) {
+            CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0);
+            CHECK(EVP_DecryptUpdate(ctx, out, &written, sealed, 20) > 0);
+            CHECK(whole || EVP_DecryptUpdate(ctx, NULL, &n, text, 20) <= 0);
+            CHECK((EVP_DecryptFinal_ex(ctx, out + written, &m) > 0) == whole);
+        }
+        EVP_CIPHER_CTX_free(ctx);
+    }
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    if (!load(argv[1]))
+        return 1;
+    for (int i = 0; i < 6; i++) {
+        out_of_place(SUITES[i]);
+        if (i < 3)
+            refused_records(SUITES[i]);
+    }
+    return verdict(100);
+}

@@ -1,0 +1,162 @@
+"""Files that are closed because an exception came, or because nobody has them any more, by what wraps them: none appears."""
+
+import contextlib
+import copy
+import gc
+import io
+import os
+import pickle
+import time
+
+import fsspec
+import pyarrow.parquet
+import pytest
+import sealwright
+from sealwright import SealedFile
+from sealwright.filesystem import SealedFileSystem
+
+KEY = bytes(range(32))
+OPTIONS = {"seal": {"key": KEY}}
+
+
+def empty(folder):
+    # What is forgotten is removed by the thread that seals.
+    for _ in range(100):
+        if not os.listdir(folder):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@contextlib.contextmanager
+def closing(file):
+    """As libraries do it, which know nothing of the file."""
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def opened(kind, url, fs, path):
+    if kind == "binary":
+        return fsspec.open(url, "wb", **OPTIONS)
+    if kind == "text":
+        return fsspec.open(url, "w", **OPTIONS)
+    if kind == "compressed":
+        return fsspec.open(url, "wb", compression="gzip", **OPTIONS)
+    if kind == "text of the filesystem":
+        return fs.open(path, "w")
+    if kind == "a library":
+        return closing(fsspec.open(url, "wb", **OPTIONS).open())
+    return io.TextIOWrapper(SealedFile(path, "wb", key=KEY))
+
+
+KINDS = ["binary", "text", "compressed", "text of the filesystem", "a library", "a wrapper"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_body_of_a_with_statement_raises(tmp_path, kind):
+    url = f"seal::file://{tmp_path}/a"
+    fs, path = fsspec.url_to_fs(url, **OPTIONS)
+    text = b"half" if kind in ("binary", "compressed", "a library") else "half"
+    if kind == "a wrapper":
+        path = str(tmp_path / "a")
+    with pytest.raises(ZeroDivisionError), opened(kind, url, fs, path) as file:
+        file.write(text)
+        raise ZeroDivisionError
+    assert empty(tmp_path)
+    with opened(kind, url, fs, path) as file:
+        file.write(text)
+    assert os.listdir(tmp_path) == ["a"] and sealwright.verify(tmp_path / "a", key=KEY)
+
+
+def test_a_table_that_is_half_written_has_no_footer(tmp_path):
+    fs, path = fsspec.url_to_fs(f"seal::file://{tmp_path}/t", **OPTIONS)
+    rows = pyarrow.table({"number": range(1000)})
+    with pytest.raises(ZeroDivisionError), pyarrow.parquet.ParquetWriter(path, rows.schema, filesystem=fs) as writer:
+        writer.write_table(rows)
+        raise ZeroDivisionError
+    assert empty(tmp_path)
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_an_exception_of_something_else_does_not_matter(tmp_path, store):
+    fs = SealedFileSystem(key=KEY)
+    write = (lambda name: fs.open(tmp_path / name, "wb")) if store else (lambda name: SealedFile(tmp_path / name, "wb", key=KEY))
+
+    class Cleaning:
+        """Writes a file while it is left by an exception."""
+
+        def __enter__(self):
+            pass
+
+        def __exit__(self, *raised):
+            with write("d") as file:
+                file.write(b"text")
+            try:
+                file = write("e")
+                file.write(b"text")
+                raise KeyError
+            except KeyError:
+                file.close()
+
+    # One that is handled, though it came after the file was opened.
+    file = write("a")
+    try:
+        file.write(b"text")
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        file.close()
+    # One that was there before, and one in between.
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        with write("b") as file:
+            file.write(b"text")
+        file = write("c")
+        with contextlib.suppress(KeyError):
+            raise KeyError
+        file.write(b"text")
+        file.close()
+    with pytest.raises(ZeroDivisionError), Cleaning():
+        raise ZeroDivisionError
+    for name in "abcde":
+        assert sealwright.verify(tmp_path / name, key=KEY)[0] == 4
+
+
+@pytest.mark.parametrize("wrap", [io.TextIOWrapper, io.BufferedWriter])
+def test_a_wrapper_that_is_forgotten_makes_no_file(tmp_path, wrap):
+    wrapper = wrap(SealedFile(tmp_path / "sealed", "wb", key=KEY))
+    wrapper.write("half" if wrap is io.TextIOWrapper else b"half")
+    del wrapper
+    gc.collect()
+    assert empty(tmp_path)
+    # Who has the file still is told.
+    file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
+    wrap(file).write("half" if wrap is io.TextIOWrapper else b"half")
+    gc.collect()
+    with pytest.raises(sealwright.Error, match="no file was made.*forgotten"):
+        file.close()
+    file.close()
+    assert empty(tmp_path)
+
+
+def test_no_file_is_copied(tmp_path):
+    file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
+    file.write(b"te")
+    for call in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot copy or pickle a SealedFile"):
+            call(file)
+    file.write(b"xt")
+    file.close()
+    with SealedFile(tmp_path / "sealed", key=KEY) as file:
+        assert file.read() == b"text"
+
+
+def test_what_was_abandoned_is_not_finished(tmp_path):
+    file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
+    file.write(b"text")
+    file._writer.abandon()
+    with pytest.raises(sealwright.Error, match="no file was made: it was abandoned"):
+        file.close()
+    assert empty(tmp_path)
