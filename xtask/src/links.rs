@@ -87,7 +87,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The anchors of a page's headings: small letters, digits and `-`, as GitHub makes them.
+/// The anchors of a page: those of its headings, in small letters, digits and `-`, as GitHub makes them, and those it names itself.
 fn anchors(text: &str) -> Vec<String> {
     let heads = prose(text).filter(|(_, line)| line.starts_with('#'));
     let mut made: Vec<String> = Vec::new();
@@ -98,6 +98,8 @@ fn anchors(text: &str) -> Vec<String> {
         let before = made.iter().filter(|other| **other == anchor).count();
         made.push(if before == 0 { anchor } else { format!("{anchor}-{before}") });
     }
+    let named = prose(text).flat_map(|(_, line)| line.split("<a id=\"").skip(1));
+    made.extend(named.filter_map(|rest| rest.split('"').next().map(str::to_owned)));
     made
 }
 
@@ -110,15 +112,15 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("sealwright-links-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (page, other) = (folder.join("page.md"), folder.join("other.md"));
-        let text = "# A page\n## `seal`, and open\n[x](other.md), [`a](b`)](other.md#twice-1) [web](https://a/b) `[c](d)`\n\
-                    ```\n[in](code)\n# no heading\n```\n[gone](gone.md) [here](#seal-and-open)\n";
+        let text = "# A page\n## `seal`, and open\n<a id=\"own\"></a>[x](other.md), [`a](b`)](other.md#twice-1) [web](https://a/b) `[c](d)`\n\
+                    ```\n[in](code)\n# no heading\n```\n[gone](gone.md) [here](#seal-and-open) [own](#own)\n";
         fs::write(&page, text).expect("a page");
         fs::write(&other, "# Twice\n# Twice\n").expect("another");
         let found = links(text);
-        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 3, 8, 8]);
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3, 3, 8, 8, 8]);
         let mut headings = HashMap::new();
         let said: Vec<_> = found.iter().map(|(_, target)| broken(&page, target, &mut headings)).collect();
-        assert_eq!(said, [None, None, Some("there is no such file"), None]);
+        assert_eq!(said, [None, None, Some("there is no such file"), None, None]);
         for missing in ["#no-heading", "other.md#twice-2"] {
             assert_eq!(broken(&page, missing, &mut headings), Some("there is no such heading"));
         }

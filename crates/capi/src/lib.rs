@@ -5,6 +5,8 @@
 
 mod error;
 mod file;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod message;
 mod pointer;
 mod provider;

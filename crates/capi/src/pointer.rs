@@ -43,7 +43,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize, what: &str) 
 /// That an output of `len` bytes at `output` leaves `input` as it is, which is read after the output was written to.
 pub(crate) fn apart(input: &[u8], output: *const u8, len: usize, what: &str) -> Result<(), Failed> {
     let (at, to) = (input.as_ptr() as usize, output as usize);
-    if !input.is_empty() && at < to.saturating_add(len) && to < at.saturating_add(input.len()) {
+    if !input.is_empty() && len > 0 && at < to.saturating_add(len) && to < at.saturating_add(input.len()) {
         return Err(Failed::argument(&format!("the output lies over {what}; put one of them elsewhere")));
     }
     Ok(())

@@ -13,8 +13,8 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
-    names::left_out,
-    plan::{Direction, FileTask, Listed, Plan},
+    names::{Direction, left_out},
+    plan::{FileTask, Listed, Plan},
     stream,
 };
 

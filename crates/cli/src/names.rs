@@ -9,7 +9,12 @@ use std::{
 use sealwright_file::{Content, Input};
 use sealwright_terminal::CommandError;
 
-use crate::plan::{Direction, Place};
+/// Which way the names go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Seal,
+    Open,
+}
 
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";
@@ -55,14 +60,6 @@ pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Directio
 pub(crate) fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
     let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
     if metadata.is_file() { is_tree().unwrap_or(false) } else { !is_sealed(input) }
-}
-
-/// Why a sealed file that is no directory has no output.
-pub(crate) fn no_output(input: &Place) -> CommandError {
-    match input {
-        Place::File(path) => not_seal(path),
-        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
-    }
 }
 
 pub(crate) fn not_seal(input: &Path) -> CommandError {

@@ -13,15 +13,8 @@ use sealwright_terminal::{CommandError, shown};
 use crate::{
     args::FileArgs,
     identity::identity,
-    names::{is_stdout, left_out, not_seal, renamed, unpacks},
+    names::{Direction, is_stdout, left_out, not_seal, renamed, unpacks},
 };
-
-/// Which way the names go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Seal,
-    Open,
-}
 
 /// Where bytes come from or go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +24,14 @@ pub(crate) enum Place {
     File(PathBuf),
     /// The names that a sealed directory has inside, below this directory.
     Inside(PathBuf),
+}
+
+/// Why a sealed file that is no directory has no output.
+pub(crate) fn no_output(input: &Place) -> CommandError {
+    match input {
+        Place::File(path) => not_seal(path),
+        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
+    }
 }
 
 impl Place {

@@ -8,7 +8,8 @@ use sealwright_terminal::CommandError;
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
-    plan::{Direction, FileTask, Place, Plan},
+    names::Direction,
+    plan::{FileTask, Place, Plan},
     secret, stream,
 };
 

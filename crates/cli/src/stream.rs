@@ -12,8 +12,7 @@ use sealwright_terminal::CommandError;
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
-    names::no_output,
-    plan::{FileTask, Place, Plan},
+    plan::{FileTask, Place, Plan, no_output},
     secret,
 };
 

@@ -38,6 +38,9 @@ pub struct Target {
 /// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
+    Target { name: "c_batches", run: sealwright_capi::fuzz::batches },
+    Target { name: "c_messages", run: sealwright_capi::fuzz::messages },
+    Target { name: "c_streams", run: sealwright_capi::fuzz::streams },
     Target { name: "certificates", run: control::certificates },
     Target { name: "client_datagrams", run: datagrams::client_datagrams },
     Target { name: "control", run: control::control },

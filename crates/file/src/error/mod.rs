@@ -11,7 +11,6 @@ use sealwright_stream::StreamError;
 use crate::{
     costs::{Ceiling, Costs},
     enc::error::EncError,
-    key::{IS_PUBLIC, IS_VERIFYING, NOT_RAW},
 };
 
 /// Why a file was not sealed, opened, read or written.
@@ -358,6 +357,12 @@ pub(crate) const OUTPUT: &str = "the output";
 
 /// Said of key files that others may read.
 pub(crate) const LOOSE: &str = "others may read it";
+/// Likewise of a file with a public key in the place of a secret one.
+pub(crate) const IS_PUBLIC: &str = "it is a public key";
+/// Of one with a verification key.
+pub(crate) const IS_VERIFYING: &str = "it is a verification key, which is public";
+/// Of a public key in the place of a raw one.
+pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{Key, KeyMaterial, place_of, public};
 use crate::{
-    error::{Error, LOOSE},
+    error::{Error, LOOSE, NOT_RAW},
     output::sync_directory_of,
     secret::Secret,
 };
@@ -37,8 +37,6 @@ pub enum KeyForm {
     Hex,
 }
 
-/// Said of a public key in the place of a raw one.
-pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
 /// No key file is longer: 64 hex digits and a line end, with room to notice more.
 const LONGEST: usize = 128;
 /// Key lengths, in bytes, that some suite takes.

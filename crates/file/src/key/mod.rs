@@ -20,11 +20,10 @@ use std::{
 
 pub use as_name::is_key;
 pub(crate) use as_name::place_of;
-pub(crate) use file::NOT_RAW;
 pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
-pub(crate) use public::{IS_PUBLIC, IS_VERIFYING, public};
+pub(crate) use public::public;
 use sealwright::Suite;
 use sealwright_stream::hkdf_expand;
 #[cfg(feature = "ssh")]

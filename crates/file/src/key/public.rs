@@ -1,14 +1,11 @@
 //! A file with public keys where one with a secret key belongs: told before anything is said of who may read it.
 
+use crate::error::{IS_PUBLIC, IS_VERIFYING};
+
 /// How public keys begin: those of pairs, and of SSH.
 const PUBLIC: [&[u8]; 5] = [b"seal1", b"ssh-", b"ecdsa-sha2-", b"sk-ssh-", b"sk-ecdsa-"];
 /// How verification keys begin.
 const VERIFYING: &[u8] = b"seal-verify1";
-
-/// Said of a file with a public key.
-pub(crate) const IS_PUBLIC: &str = "it is a public key";
-/// Said of a file with a verification key.
-pub(crate) const IS_VERIFYING: &str = "it is a verification key, which is public";
 
 /// What a text is by its first line that is not a comment, if it is not secret.
 pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
