@@ -16,6 +16,11 @@ impl Maker {
         self.0.is_forked()
     }
 
+    /// A number that is no other process's of those that are forked from each other; never 0.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number()
+    }
+
     /// # Errors
     /// In a forked child.
     pub(crate) fn refuse_forked(&self, why: &'static str) -> PyResult<()> {

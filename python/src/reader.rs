@@ -1,11 +1,12 @@
 //! A sealed file that is read from anywhere.
 
 use std::{
+    cell::RefCell,
     io::{self, Read, Seek, SeekFrom},
-    process,
+    ptr,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     thread,
     time::Duration,
@@ -32,30 +33,40 @@ impl<T: Read + Seek + Send> Source for T {}
 /// Whose turn it is, so that threads read one after the other. A mutex alone would hold up a forked child for ever, if a thread of its
 /// parent had it: nobody there lets it go.
 #[derive(Default)]
-struct Turns(AtomicU32);
+struct Turns(AtomicU64);
 
 /// A turn, which ends when it is dropped.
 struct Turn<'a>(&'a Turns);
 
-/// A thread of another process had the turn when this one was forked.
-struct Forked;
+thread_local! {
+    /// Whose turns this thread has.
+    static TAKEN: RefCell<Vec<*const Turns>> = const { RefCell::new(Vec::new()) };
+}
 
 impl Turns {
-    /// Waits for it.
-    fn take(&self) -> Result<Turn<'_>, Forked> {
-        let this = process::id();
+    /// Waits for it; or says why that would be for ever.
+    fn take(&self) -> Result<Turn<'_>, &'static str> {
+        if TAKEN.with_borrow(|taken| taken.contains(&ptr::from_ref(self))) {
+            return Err(
+                "the file is being read by this thread already: its file object, or a handler of signals, reads it again",
+            );
+        }
+        let this = Maker::this().number();
         loop {
             match self.0.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Ok(Turn(self)),
+                Ok(_) => break,
                 Err(other) if other == this => thread::sleep(Duration::from_micros(50)),
-                Err(_) => return Err(Forked),
+                Err(_) => return Err("another thread read the file when this process was forked; open it anew here"),
             }
         }
+        TAKEN.with_borrow_mut(|taken| taken.push(self));
+        Ok(Turn(self))
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        TAKEN.with_borrow_mut(|taken| taken.retain(|other| *other != ptr::from_ref(self.0)));
         self.0.0.store(0, Ordering::Release);
     }
 }
@@ -106,7 +117,10 @@ impl SealedReader {
         let buffer = buf.bytes();
         // The turn ends before the interpreter lock is taken back: who waits for one never has the other.
         let read = || {
-            let Ok(_turn) = self.turns.take() else { return Ok(None) };
+            let _turn = match self.turns.take() {
+                Ok(turn) => turn,
+                Err(why) => return Ok(Err(why)),
+            };
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
             reader.seek(SeekFrom::Start(at))?;
             let mut filled = 0;
@@ -118,11 +132,9 @@ impl SealedReader {
                     Err(error) => return Err(error),
                 }
             }
-            Ok(Some(filled))
+            Ok(Ok(filled))
         };
-        py.detach(read).map_err(of_file).raised()?.ok_or_else(|| {
-            PyRuntimeError::new_err("another thread read the file when this process was forked; open it anew here")
-        })
+        py.detach(read).map_err(of_file).raised()?.map_err(PyRuntimeError::new_err)
     }
 
     /// The length of the text, proven.

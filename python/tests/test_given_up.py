@@ -1,5 +1,7 @@
 """Files that are closed because an exception came, or because nobody has them any more, by what wraps them: none appears."""
 
+import asyncio
+import codecs
 import contextlib
 import copy
 import gc
@@ -28,15 +30,6 @@ def empty(folder):
     return False
 
 
-@contextlib.contextmanager
-def closing(file):
-    """As libraries do it, which know nothing of the file."""
-    try:
-        yield file
-    finally:
-        file.close()
-
-
 def opened(kind, url, fs, path):
     if kind == "binary":
         return fsspec.open(url, "wb", **OPTIONS)
@@ -46,30 +39,42 @@ def opened(kind, url, fs, path):
         return fsspec.open(url, "wb", compression="gzip", **OPTIONS)
     if kind == "text of the filesystem":
         return fs.open(path, "w")
-    if kind == "a library":
-        return closing(fsspec.open(url, "wb", **OPTIONS).open())
+    if kind == "closed by a library":
+        return contextlib.closing(fsspec.open(url, "wb", **OPTIONS).open())
+    if kind == "closed":
+        return contextlib.closing(SealedFile(path, "wb", key=KEY))
+    if kind == "a stack":
+        stack = contextlib.ExitStack()
+        stack.write = stack.enter_context(io.TextIOWrapper(SealedFile(path, "wb", key=KEY))).write
+        return stack
+    if kind == "a codec":
+        return codecs.getwriter("utf-8")(SealedFile(path, "wb", key=KEY))
     return io.TextIOWrapper(SealedFile(path, "wb", key=KEY))
 
 
-KINDS = ["binary", "text", "compressed", "text of the filesystem", "a library", "a wrapper"]
+OF_STORES = ["binary", "text", "compressed", "text of the filesystem", "closed by a library"]
+KINDS = [*OF_STORES, "closed", "a stack", "a codec", "a wrapper"]
 
 
+@pytest.mark.filterwarnings("default:.*no file was made:RuntimeWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_body_of_a_with_statement_raises(tmp_path, kind):
     url = f"seal::file://{tmp_path}/a"
     fs, path = fsspec.url_to_fs(url, **OPTIONS)
-    text = b"half" if kind in ("binary", "compressed", "a library") else "half"
-    if kind == "a wrapper":
+    text = b"half" if kind in ("binary", "compressed", "closed by a library", "closed") else "half"
+    if kind not in OF_STORES:
         path = str(tmp_path / "a")
-    with pytest.raises(ZeroDivisionError), opened(kind, url, fs, path) as file:
-        file.write(text)
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError), pytest.warns(RuntimeWarning, match="no file was made"):
+        with opened(kind, url, fs, path) as file:
+            file.write(text)
+            raise ZeroDivisionError
     assert empty(tmp_path)
     with opened(kind, url, fs, path) as file:
         file.write(text)
     assert os.listdir(tmp_path) == ["a"] and sealwright.verify(tmp_path / "a", key=KEY)
 
 
+@pytest.mark.filterwarnings("default:.*no file was made:RuntimeWarning")
 def test_a_table_that_is_half_written_has_no_footer(tmp_path):
     fs, path = fsspec.url_to_fs(f"seal::file://{tmp_path}/t", **OPTIONS)
     rows = pyarrow.table({"number": range(1000)})
@@ -121,6 +126,41 @@ def test_an_exception_of_something_else_does_not_matter(tmp_path, store):
     with pytest.raises(ZeroDivisionError), Cleaning():
         raise ZeroDivisionError
     for name in "abcde":
+        assert sealwright.verify(tmp_path / name, key=KEY)[0] == 4
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_a_clause_that_closes_for_its_own_sake_makes_the_file(tmp_path, store):
+    fs = SealedFileSystem(key=KEY)
+    write = (lambda name: fs.open(tmp_path / name, "wb")) if store else (lambda name: SealedFile(tmp_path / name, "wb", key=KEY))
+
+    @contextlib.contextmanager
+    def closing(name):
+        file = write(name)
+        try:
+            yield file
+        finally:
+            file.close()
+
+    async def task():
+        file = write("b")
+        file.write(b"text")
+        try:
+            await asyncio.sleep(60)
+        finally:
+            file.close()
+
+    async def main():
+        _running = asyncio.ensure_future(task())
+        await asyncio.sleep(0.01)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), closing("a") as file:
+        file.write(b"text")
+        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(main())
+    for name in "ab":
         assert sealwright.verify(tmp_path / name, key=KEY)[0] == 4
 
 

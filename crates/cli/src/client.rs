@@ -68,7 +68,10 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     };
     #[cfg(feature = "public-keys")]
     if let Some(sealed) = end_to_end(args, &identity)? {
-        pipe.run(sealed.sealing(io::stdin()), sealed.opening(io::stdout()), &watch).map_err(changed)?;
+        // The relay can acknowledge what it dropped
+        let missing = || sealed.missing_receipt();
+        let moved = pipe.run_until(sealed.sealing(io::stdin()), sealed.opening(io::stdout()), &watch, &missing);
+        moved.map_err(changed)?;
         let (sent, received) = sealed.finished().map_err(not_authentic)?;
         watch(&format!("{sent} bytes sent, {received} received, sealed end to end"));
         return Ok(Exit::Done);

@@ -37,7 +37,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         // Where the key was a word and not in a file, there is no name to put in front.
         Error::BadKey { place, why } if place == "the key" => CommandError::new(exit, why),
         Error::BadKey { place, why } => CommandError::new(exit, why).about(Path::new(place)),
-        Error::Moved(path) => CommandError::new(exit, "is not the file that was found there before").about(path),
+        Error::Moved(path) => CommandError::new(exit, "is no regular file any more, or a link leads to it").about(path),
         Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
             .about(Path::new("(a key, not repeated)")),
         other => CommandError::new(exit, other),

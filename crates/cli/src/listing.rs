@@ -50,6 +50,14 @@ impl Sealed {
                 plan.fail(root, error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere"));
             }
         }
+        // Nor is a file sealed, and perhaps removed, whose manifest has no place.
+        for (root, old) in old_manifests.iter_mut().enumerate().filter(|_| args.force) {
+            let path = plan.roots[root].join(NAME);
+            if let Err(error) = Output::check_derived(&path, stream::place(args, false)) {
+                *old = Old::Stays;
+                plan.fail(root, file_error(error).about_unless_named(&path));
+            }
+        }
         let lists = Mutex::new(vec![FileList::default(); plan.roots.len()]);
         Sealed { roots: plan.roots.clone(), lists, old: old_manifests }
     }
@@ -168,7 +176,7 @@ fn manifest(root: &Path) -> Result<Input, Error> {
     if !meta.is_file() {
         return Err(Error::NotAuthentic(Flaw::Magic));
     }
-    Found::new(root, Path::new(NAME), &meta).open()
+    Found::new(root, Path::new(NAME)).open()
 }
 
 /// Whether an error says that somebody else, or nobody, signed.

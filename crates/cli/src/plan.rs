@@ -202,7 +202,11 @@ impl Plan {
             // `-C out` keeps the directory's own name; `.` and `..` have none
             (None, Some(directory)) => {
                 self.make(directory, 0o777);
-                Some(input.file_name().map_or_else(|| directory.clone(), |name| directory.join(name)))
+                let root = input.file_name().map_or_else(|| directory.clone(), |name| directory.join(name));
+                if root != *directory && root.is_symlink() {
+                    return Err(is_link(&root));
+                }
+                Some(root)
             }
             (None, None) => None,
         };
@@ -280,7 +284,9 @@ impl Plan {
                 }
             };
             let place = output.map(|output| output.join(entry.file_name()));
-            if metadata.is_dir() {
+            if let Some(link) = place.as_deref().filter(|place| metadata.is_dir() && place.is_symlink()) {
+                self.failures.push(is_link(link));
+            } else if metadata.is_dir() {
                 self.walk(named, &path, &metadata, place.as_deref(), direction, listing);
             } else if entry.file_name() == NAME {
                 // The manifest of sealed files
@@ -295,7 +301,7 @@ impl Plan {
                     }
                     _ => Place::File(output),
                 };
-                let found = path.strip_prefix(named).ok().map(|below| Found::new(named, below, &metadata));
+                let found = path.strip_prefix(named).ok().map(|below| Found::new(named, below));
                 self.tasks.push(FileTask { listed, found, bytes, ..FileTask::new(Place::File(path), output) });
             }
         }
@@ -342,6 +348,13 @@ impl Plan {
             self.tasks.push(task);
         }
     }
+}
+
+/// Why nothing is written below a directory that is not named: somebody could have put the link there, to have files elsewhere written.
+fn is_link(path: &Path) -> CommandError {
+    CommandError::failed("is a symbolic link, through which nothing is written")
+        .about(path)
+        .hint("name the directory that it leads to by -C")
 }
 
 #[cfg(test)]

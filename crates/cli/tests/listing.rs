@@ -191,12 +191,16 @@ fn a_manifest_is_a_regular_file() {
     let sandbox = sealed();
     for make in ["mkfifo", "ln -s /dev/zero"] {
         sandbox.sh(&format!("cd sealed/d; rm .seal-manifest; {make} .seal-manifest"));
-        for line in
-            [OPEN, "seal --key-file k --each -f d/sub -o sealed/d", "open --key-file k --each sealed/d --manifest"]
-        {
+        let (read, written) =
+            ("not authentic: this is not a sealed file", "cannot be written: it is not a regular file");
+        for (line, code, word) in [
+            (OPEN, 3, read),
+            ("seal --key-file k --each -f d/sub -o sealed/d", 1, written),
+            ("open --key-file k --each sealed/d --manifest", 3, read),
+        ] {
             let said = sandbox.sh(&format!("timeout 60 sealwright {line}"));
-            let word = "sealed/d/.seal-manifest: not authentic: this is not a sealed file";
-            assert!(said.code == 3 && said.err.contains(word), "{make} {line}: {} {}", said.code, said.err);
+            let word = format!("sealed/d/.seal-manifest: {word}");
+            assert!(said.code == code && said.err.contains(&word), "{make} {line}: {} {}", said.code, said.err);
         }
     }
 }

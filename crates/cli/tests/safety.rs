@@ -131,11 +131,9 @@ fn a_pipe_in_the_place_of_an_output_gets_nothing() {
 #[test]
 fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
     for (swap, kept) in [
-        // For a link to somebody's files, a link to the same files, and the whole directory
+        // For a link to somebody's files, and a link to the same files
         ("mv d/sub moved; ln -s ../elsewhere d/sub", "moved"),
         ("mv d/sub moved; ln -s ../moved d/sub", "moved"),
-        ("mv d moved; mkdir d2; cp -r elsewhere d2/sub; ln -s d2 d", "moved/sub"),
-        ("mv d/sub moved; cp -r elsewhere d/sub", "moved"),
         ("mv d/sub/a moved; mkfifo d/sub/a", ""),
     ] {
         for (verb, name) in [("seal --cost 1MiB", "a"), ("open", "a.seal")] {
@@ -152,7 +150,7 @@ fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
             let swap = swap.replace("sub/a", &format!("sub/{name}"));
             let line = format!("{verb} --each --remove --passphrase-command '({swap}) >&2; echo pw' d");
             let said = sandbox.sh(&format!("timeout 60 sealwright {line}"));
-            let word = format!("d/sub/{name}: is not the file that was found there before");
+            let word = format!("d/sub/{name}: is no regular file any more, or a link leads to it");
             assert!(said.code == 1 && said.err.contains(&word), "{line}: {} {}", said.code, said.err);
             let made = if verb == "open" { "a" } else { "a.seal" };
             for directory in ["elsewhere", "d/sub", kept] {
@@ -162,6 +160,49 @@ fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
             assert!(there("elsewhere") && (kept.is_empty() || there(kept)), "{line}");
         }
     }
+}
+
+/// Programs save a file by giving its name to a new one: that one is sealed, and removed.
+#[test]
+fn a_file_that_is_saved_anew_meanwhile_is_sealed_as_it_is_then() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "old");
+    let save = "echo new >d/.a; mv d/.a d/a";
+    let sealed = sandbox
+        .sh(&format!("sealwright seal --each --remove --cost 1MiB --passphrase-command '({save}) >&2; echo pw' d"));
+    assert!(sealed.code == 0 && !sandbox.path("d/a").exists(), "{}", sealed.err);
+    assert_eq!(sandbox.sh("echo pw | sealwright open --passphrase-fd 0 d/a.seal").code, 0);
+    assert_eq!(sandbox.read("d/a"), b"new\n");
+}
+
+/// Outputs below a directory are not written through a link that somebody put there.
+#[test]
+fn outputs_do_not_go_through_planted_links() {
+    let sandbox = Sandbox::new();
+    for path in ["d/sub/a", "elsewhere/a.seal", "out/d/x"] {
+        sandbox.write(path, "precious");
+    }
+    symlink("../../elsewhere", sandbox.path("out/d/sub")).unwrap();
+    sandbox.fails("seal --key-file k --each -f -C out d", 1, "out/d/sub: is a symbolic link");
+    assert_eq!(sandbox.read("elsewhere/a.seal"), b"precious");
+    std::fs::remove_dir_all(sandbox.path("out/d")).unwrap();
+    symlink("../elsewhere", sandbox.path("out/d")).unwrap();
+    sandbox.fails("seal --key-file k --each -f -C out d", 1, "out/d: is a symbolic link");
+    assert!(!sandbox.path("elsewhere/sub").exists());
+}
+
+/// A manifest that cannot be written is known before any file is removed.
+#[test]
+fn files_whose_manifest_has_no_place_are_not_sealed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "text");
+    symlink("../m", sandbox.path("d/.seal-manifest")).unwrap();
+    sandbox.fails(
+        "seal --key-file k --each -f --remove d",
+        1,
+        "d/.seal-manifest: cannot be written: it is not a regular file",
+    );
+    assert!(sandbox.path("d/a").exists() && !sandbox.path("d/a.seal").exists());
 }
 
 /// A signing key, an identity and a list of recipients, likewise.

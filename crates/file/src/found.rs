@@ -1,14 +1,14 @@
-//! A file that was found by going through a directory: opened, and later removed, only if it is still that file in that place.
+//! A file that was found by going through a directory: opened, and later removed, without following links.
 
 use std::{
     ffi::OsStr,
-    fs::{File, Metadata},
-    os::{fd::OwnedFd, unix::fs::MetadataExt},
+    fs::File,
+    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{CWD, Mode, OFlags, openat},
+    fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat},
     io::Errno,
 };
 
@@ -18,7 +18,8 @@ use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
 ///
 /// Between that and the work there may be the time that it takes to type a passphrase. Who can write to the directory could
 /// meanwhile put a symbolic link in the place of one below it, and files from anywhere would be read, and removed. So below the
-/// directory no link is followed, and the file must be the one that was found.
+/// directory no link is followed, and the file is a regular one. A file that was saved anew meanwhile is read as it is now; only what was
+/// read is removed.
 ///
 /// ```
 /// use std::path::Path;
@@ -29,7 +30,7 @@ use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
 /// let (sub, path) = (directory.path().join("sub"), directory.path().join("sub/text"));
 /// std::fs::create_dir(&sub)?;
 /// std::fs::write(&path, "a text")?;
-/// let found = Found::new(directory.path(), Path::new("sub/text"), &std::fs::symlink_metadata(&path)?);
+/// let found = Found::new(directory.path(), Path::new("sub/text"));
 /// assert_eq!(found.open()?.len(), Some(6));
 ///
 /// std::fs::rename(&sub, directory.path().join("moved"))?;
@@ -41,15 +42,12 @@ use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
 pub struct Found {
     directory: PathBuf,
     below: PathBuf,
-    device: u64,
-    inode: u64,
 }
 
 impl Found {
-    /// The file at `below` in `directory`, of which the system said `meta` when it was found. Links in `directory` itself are
-    /// followed: it was named.
-    pub fn new(directory: &Path, below: &Path, meta: &Metadata) -> Found {
-        Found { directory: directory.into(), below: below.into(), device: meta.dev(), inode: meta.ino() }
+    /// The file at `below` in `directory`. Links in `directory` itself are followed: it was named.
+    pub fn new(directory: &Path, below: &Path) -> Found {
+        Found { directory: directory.into(), below: below.into() }
     }
 
     /// Where it is.
@@ -60,15 +58,13 @@ impl Found {
     /// Opens it.
     ///
     /// # Errors
-    /// [`Error::Moved`] if it is another file now, or not reached without links; what the system says.
+    /// [`Error::Moved`] if it is no regular file now, or not reached without links; what the system says.
     pub fn open(&self) -> Result<Input, Error> {
         let (parent, name) = self.parent("open")?;
-        // A named pipe in its place must not be waited for.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(openat(parent, name, flags, Mode::empty()).map_err(|error| self.failed("open", error))?);
+        let file = regular(parent, name).map_err(|error| self.failed("open", error))?;
         let place = self.path().display().to_string();
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
-        if (meta.dev(), meta.ino()) != (self.device, self.inode) {
+        if !meta.is_file() {
             return Err(Error::Moved(self.path()));
         }
         Input::file(file, place)
@@ -101,5 +97,21 @@ impl Found {
             Errno::LOOP | Errno::NOTDIR => Error::Moved(self.path()),
             other => Error::Io { doing, place: self.path().display().to_string(), source: other.into() },
         }
+    }
+}
+
+/// Opens a file that is to be a regular one, without following a link or waiting for who writes to a named pipe; but for a lease on it, as
+/// file servers have.
+pub(crate) fn regular(directory: impl AsFd, name: impl AsRef<Path>) -> Result<File, Errno> {
+    let (directory, name) = (directory.as_fd(), name.as_ref());
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = openat(directory, name, flags | OFlags::NONBLOCK, Mode::empty());
+    let is_file = || {
+        let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+    };
+    match opened {
+        Err(Errno::AGAIN) if is_file() => openat(directory, name, flags, Mode::empty()).map(File::from),
+        opened => opened.map(File::from),
     }
 }

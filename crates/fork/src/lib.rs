@@ -41,6 +41,11 @@ impl Maker {
         self != Maker::now()
     }
 
+    /// A number that no process has that this one was forked from, nor one that is forked from it; never 0. (Forks are taken modulo 2^32.)
+    pub fn number(self) -> u64 {
+        (self.forks as u64) << 32 | u64::from(self.process)
+    }
+
     fn now() -> Maker {
         Maker { process: process::id(), forks: FORKS.load(Ordering::Relaxed) }
     }

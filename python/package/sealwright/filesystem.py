@@ -52,9 +52,6 @@ os.register_at_fork(after_in_child=_forked)
 class _Sealed(SealedFile):
     """A sealed file over a file of the store, which it closes."""
 
-    # `fsspec.open`, pandas and pyarrow close it when a `with` statement of theirs is left by an exception.
-    _callers = True
-
     def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
         self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
         try:

@@ -7,6 +7,7 @@ import opcode
 import os
 import sys
 import threading
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
@@ -21,16 +22,13 @@ _CHUNK = 16 * 1024  # What is authenticated at once.
 _LEAVES = opcode.opmap.get("WITH_EXCEPT_START")  # What calls `__exit__` with an exception.
 
 
-def _left(frame: FrameType | None, callers: bool) -> set[tuple[int, int]]:
-    """The `with` statements that the function of `frame`, or one of its callers too, is leaving by an exception."""
-    left: set[tuple[int, int]] = set()
-    if sys.exc_info()[1] is None:
-        return left
-    while frame is not None:
-        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _LEAVES:
-            left.add((id(frame), frame.f_lasti))
-        frame = frame.f_back if callers else None
-    return left
+def _leaves(frame: FrameType | None, came: BaseException) -> bool:
+    """Whether `frame` runs because `came` leaves a `with` statement: where the exception is, that statement calls its `__exit__`. In a
+    clause of `except` or `finally` it is where that clause is."""
+    there = came.__traceback__.tb_frame if came.__traceback__ else None
+    while frame is not None and frame is not there:
+        frame = frame.f_back
+    return frame is not None and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _LEAVES
 
 
 _open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
@@ -61,9 +59,6 @@ class SealedFile(io.BufferedIOBase):
     The other arguments are those of `sealwright.seal` and `sealwright.open`. A `SealedFile` cannot be copied or pickled.
     """
 
-    # Whether functions that close it for others count: those of a store's file do.
-    _callers = False
-
     def __init__(
         self,
         file: _Path | _Seekable | _Writable,
@@ -81,7 +76,7 @@ class SealedFile(io.BufferedIOBase):
         self._lock = threading.RLock()
         self._forgotten = self._lost = False
         # An exception that was there before says nothing about what is written.
-        self._before = _left(sys._getframe(), True)
+        self._before = sys.exc_info()[1]
         self.mode = mode
         self.name = getattr(file, "name", file)
         if mode in ("rb", "r"):
@@ -194,6 +189,7 @@ class SealedFile(io.BufferedIOBase):
     def discard(self) -> None:
         """Closes a file that was written to, and leaves nothing behind at its path."""
         writer, self._writer = self._writer, None
+        self._before = None
         if writer is not None:
             writer.abandon()
         super().close()
@@ -203,7 +199,8 @@ class SealedFile(io.BufferedIOBase):
         left to what wraps it."""
         if self._writer is None:
             return False
-        return self._forgotten or not _left(sys._getframe(1).f_back, self._callers) <= self._before
+        came = sys.exc_info()[1]
+        return self._forgotten or (came is not None and came is not self._before and _leaves(sys._getframe(1), came))
 
     def _dealloc_warn(self, source: object) -> None:
         # What wraps a file calls this before it closes it, where nobody did.
@@ -218,13 +215,16 @@ class SealedFile(io.BufferedIOBase):
         if self._given_up():
             self.discard()
             self._lost = self._forgotten
+            if not self._forgotten:
+                what = f"{self.name}: no file was made, as an exception leaves the with statement that closes it"
+                warnings.warn(what, RuntimeWarning, stacklevel=2)
             return
         writer = self._writer
         try:
             if writer is not None:
                 writer.finish()
         finally:
-            self._reader = self._writer = None
+            self._reader = self._writer = self._before = None
             super().close()
 
     def __exit__(self, kind: object, value: object, traceback: object) -> None:

@@ -60,8 +60,8 @@ pub enum Error {
     /// The file is to be removed but is no longer what was read.
     #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
-    /// A file that was found in a directory is another now, or no longer reached without symbolic links.
-    #[error("{} is not the file that was found there before", .0.display())]
+    /// What was a file of a directory is no regular file now, or no longer reached without symbolic links.
+    #[error("{} is no regular file any more, or a link leads to it", .0.display())]
     Moved(PathBuf),
     /// The input is to be removed, but its output may not outlive a power cut.
     #[error("{} is kept, because its output is not a file on a disk", .0.display())]

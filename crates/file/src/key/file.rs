@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{Key, KeyMaterial, place_of, public};
 use crate::{
-    error::{Error, LOOSE, NOT_RAW},
+    error::{Error, IS_PUBLIC, IS_VERIFYING, LOOSE, NOT_RAW},
     output::sync_directory_of,
     secret::Secret,
 };
@@ -54,7 +54,10 @@ impl Key {
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
         let key = Key::read_from(file, &place);
         // What a public key is taken for shall not be hidden better.
-        if meta.is_file() && meta.mode() & 0o077 != 0 && !matches!(key, Err(Error::KeyFile { why: NOT_RAW, .. })) {
+        if meta.is_file()
+            && meta.mode() & 0o077 != 0
+            && !matches!(key, Err(Error::KeyFile { why: NOT_RAW | IS_VERIFYING, .. }))
+        {
             return Err(Error::KeyFile { place, why: LOOSE });
         }
         key
@@ -70,7 +73,10 @@ impl Key {
         let got = crate::read::fill(&mut from, &mut *buffer).map_err(|error| error.of(place))?;
         match parse(&buffer[..got]) {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
-            None if public(&buffer[..got]).is_some() => Err(Error::KeyFile { place: place.into(), why: NOT_RAW }),
+            None if public(&buffer[..got]) == Some(IS_PUBLIC) => {
+                Err(Error::KeyFile { place: place.into(), why: NOT_RAW })
+            }
+            None if public(&buffer[..got]).is_some() => Err(Error::KeyFile { place: place.into(), why: IS_VERIFYING }),
             None => Err(Error::KeyFile {
                 place: place.into(),
                 why: "it must hold 16 or 32 bytes, or as many in hex on one line",

@@ -15,7 +15,7 @@ use rustix::{
 };
 
 use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name};
-use crate::{error::Error, file_id::FileId, input::Input, read::fill};
+use crate::{error::Error, file_id::FileId, found::regular, input::Input, read::fill};
 
 /// A directory, ready to be sealed.
 ///
@@ -159,10 +159,8 @@ impl Contents {
     fn next(&mut self) -> Result<bool, Error> {
         let Some((path, id)) = self.files.pop_front() else { return Ok(false) };
         let name = path.display().to_string();
-        // A named pipe in its place must not be waited for.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = openat(CWD, &path, flags, Mode::empty()).map_err(io::Error::from);
-        let file = File::from(opened.map_err(Error::io("open", name))?);
+        let opened = regular(CWD, &path).map_err(io::Error::from);
+        let file = opened.map_err(Error::io("open", name))?;
         unchanged(&file, &path, id)?;
         self.open = Some((file, path, id, id.len()));
         Ok(true)
