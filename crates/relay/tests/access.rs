@@ -18,7 +18,7 @@ use std::{
 use sealwright_relay::{
     Address, Count,
     client::{ClientError, Session},
-    control::fuzz::revoke,
+    control::fuzz::{expire, revoke},
     serve::{Server, add},
 };
 use sealwright_session::{
@@ -303,6 +303,34 @@ fn who_loses_its_certificate_takes_the_keys_of_its_cluster_along() {
     fs::copy(other.path().join("trial/authority.pem"), trial.join("authority.pem")).unwrap();
     reload(&server, directory.path());
     assert_ne!(shared_key(&server, at), key, "another authority vouches for nobody here");
+}
+
+/// Nothing speaks against who has a certificate that has expired. One that was revoked as well is not trusted.
+#[test]
+fn who_has_a_certificate_that_expires_takes_no_keys_along() {
+    let directory = sharing(&["alice", "bob", "carol"], "\"alice\", \"bob\", \"carol\"");
+    edit(directory.path(), |text| text.replace("[tls]\n", "[tls]\ncrl = \"authority.crl\"\n"));
+    let trial = directory.path().join("trial");
+    revoke(&trial, 1, &[]).unwrap();
+    let (server, log) = serve(directory.path());
+    let open = |name: &str| identity(directory.path(), &server, name).open(&[]).unwrap().address.session;
+    let at = open("carol") + 4;
+    let key = shared_key(&server, at);
+    for (revoked, ended) in
+        [(false, "not valid at this time"), (true, "\"event\":\"keys-replaced\",\"others_revoked\":2")]
+    {
+        expire(&trial, "alice", Duration::from_secs(5)).unwrap();
+        let expired = Instant::now() + Duration::from_secs(6);
+        open("alice");
+        if revoked {
+            revoke(&trial, 2, &["alice"]).unwrap();
+        }
+        std::thread::sleep(expired.saturating_duration_since(Instant::now()));
+        reload(&server, directory.path());
+        until(ended, || log.text().contains(ended));
+        assert_eq!(shared_key(&server, at) == key, !revoked);
+        assert_eq!(log.text().contains("keys-replaced"), revoked);
+    }
 }
 
 #[test]

@@ -29,8 +29,8 @@ use sealwright_relay::{
 };
 use sealwright_transcripts::skipped;
 
-/// Nodes that hear nothing for so long have lost each other.
-const SILENCE: Duration = Duration::from_secs(3);
+/// Where a round of a test took so long, nodes may have been held up for three seconds: then they have lost each other.
+const HELD_UP: Duration = Duration::from_secs(2);
 
 #[test]
 fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
@@ -173,9 +173,9 @@ fn forged_and_repeated_messages_change_nothing() {
     let heard = eavesdropper.listen(Duration::from_secs(2));
     assert!(heard.len() > 12, "hellos and heartbeats of three nodes");
     assert!(!heard.iter().any(|(_, message)| message.windows(3).any(|three| three == b"bob")), "names are sealed");
-    let (lines, start) = (mesh.log.bytes().len(), Instant::now());
+    let (lines, mut before, mut longest) = (mesh.log.bytes().len(), Instant::now(), Duration::ZERO);
     for round in 0..50u8 {
-        // The review's message that cut a node off, forged hellos, and everything that was heard
+        // Hellos without an end, forged ones, and everything that was heard
         eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 16]].concat());
         eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 32]].concat());
         eavesdropper.say("sealwright.node.1", &[round; 80]);
@@ -184,6 +184,8 @@ fn forged_and_repeated_messages_change_nothing() {
         }
         assert_eq!(alice.find(&["bob"]).unwrap(), [Some(bob)]);
         std::thread::sleep(Duration::from_millis(50));
+        longest = longest.max(before.elapsed());
+        before = Instant::now();
     }
     let refused = |node: usize| {
         let text = mesh.metrics(node);
@@ -196,7 +198,8 @@ fn forged_and_repeated_messages_change_nothing() {
     for node in 1..=3 {
         assert!(mesh.metrics(node).contains("sealwright_mesh_nodes 2\n"));
     }
-    if start.elapsed() > SILENCE {
+    longest = longest.max(before.elapsed());
+    if longest > HELD_UP {
         skipped("the machine was so busy that nodes may have lost each other");
         return;
     }

@@ -7,8 +7,9 @@ mod output;
 mod trial;
 
 use std::{
-    io::Cursor,
+    io::{self, Cursor, Read},
     net::TcpListener,
+    sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
 
@@ -76,6 +77,62 @@ fn clients_wait_for_a_relay_that_does_not_listen_yet() {
         clients.into_iter().for_each(|client| client.join().unwrap());
     });
     assert!(outputs[0].bytes() == [2; 1000] && outputs[1].bytes() == [1; 1000]);
+}
+
+/// Input that ends when the sender of this does.
+struct Open(Receiver<()>);
+
+impl Read for Open {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        let _ = self.0.recv();
+        Ok(0)
+    }
+}
+
+/// Acknowledgements are the relay's to seal: who waits for more than these gives up after its time, and not before.
+#[test]
+fn what_the_peer_owes_beyond_acknowledgements_is_not_waited_for_without_end() {
+    let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
+    let (server, _log) = serve(directory.path());
+    let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
+    let at_bob = Shared::default();
+    let (ending, input) = channel();
+    std::thread::scope(|scope| {
+        let output = at_bob.clone();
+        let bob = &bob;
+        scope.spawn(move || {
+            let pipe = Pipe { identity: bob, peer: "alice", datagrams: false, wait: Duration::from_secs(3) };
+            // Alice is gone when bob ends
+            let _ = pipe.run(Open(input), output, &|_| ());
+        });
+        let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(3) };
+        let missing = || (at_bob.bytes().len() == 1000).then(|| io::Error::other("a receipt"));
+        let start = Instant::now();
+        let outcome = pipe.run_until(Cursor::new(vec![1; 1000]), Shared::default(), &|_| (), &missing);
+        assert!(matches!(&outcome, Err(ClientError::Io(error)) if error.to_string() == "a receipt"), "{outcome:?}");
+        assert!(start.elapsed() >= Duration::from_secs(3));
+        drop(ending);
+    });
+}
+
+/// However long a client waited for the relay, it then waits for its peer as long as it should.
+#[test]
+fn a_peer_has_as_long_as_if_the_relay_had_been_there() {
+    let directory = folder(&["alice"], "\"alice\", \"bob\"");
+    let control = free_address();
+    edit(directory.path(), |text| text.replacen("control = \"127.0.0.1:0", &format!("control = \"{control}"), 1));
+    let mut alice = Identity::read(&directory.path().join("trial/alice.toml")).unwrap();
+    alice.relay = control.replace("127.0.0.1", "localhost");
+    let waiting = std::thread::spawn(move || {
+        let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(3) };
+        let start = Instant::now();
+        (pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ()), start.elapsed())
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    let _serving = serve(directory.path());
+    let (outcome, time) = waiting.join().unwrap();
+    assert!(matches!(outcome, Err(ClientError::NoAnswer(_))), "{outcome:?}");
+    assert!(time >= Duration::from_secs(5), "{time:?}");
 }
 
 /// An address at which nobody listens.

@@ -95,6 +95,21 @@ impl Pipe<'_> {
         output: impl Write + Send + 'static,
         watch: &dyn Fn(&str),
     ) -> Result<Transferred, ClientError> {
+        self.run_until(input, output, watch, &|| None)
+    }
+
+    /// The same where acknowledgements, which the relay seals, are not all that must come: `missing` says what the peer
+    /// still owes once it has everything. It is waited for like any other answer.
+    ///
+    /// # Errors
+    /// As [`Pipe::run`], and what is missing in the end.
+    pub fn run_until(
+        &self,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        watch: &dyn Fn(&str),
+        missing: &dyn Fn() -> Option<io::Error>,
+    ) -> Result<Transferred, ClientError> {
         let mut trouble = Trouble { since: Instant::now(), tries: 0 };
         let mut poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
@@ -103,11 +118,13 @@ impl Pipe<'_> {
             Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
         })?;
         let mut looked_up = Instant::now();
+        // The peer has all the time that there is, however long the relay took
+        trouble.since = looked_up;
         watch("connected");
         let mut local = LocalIo::start(input, output, &waker)?;
         let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, piece);
         let mut events = Events::with_capacity(16);
-        let mut complete = None;
+        let (mut complete, mut owed) = (None, None);
         loop {
             let now = Instant::now();
             if let Err(error) = local.feed(&mut stream) {
@@ -120,6 +137,13 @@ impl Pipe<'_> {
                 return Ok(Transferred { sent: local.sent, received: local.written.load(Ordering::Acquire) });
             }
             complete = stream.is_complete().then(|| complete.unwrap_or(now));
+            let unpaid = if stream.is_acknowledged() { missing() } else { None };
+            owed = unpaid.is_some().then(|| owed.unwrap_or(now));
+            if let Some(error) = unpaid
+                && owed.is_some_and(|since| now - since > self.wait)
+            {
+                return Err(error.into());
+            }
             let quiet = now - channel.heard;
             match channel.probe_sent {
                 Some(since) if now - since > SILENCE => broken = true,

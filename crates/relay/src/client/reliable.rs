@@ -213,6 +213,11 @@ impl ReliableStream {
         if self.has_pending() { self.recovery.asked(now) } else { self.recovery.nothing_due() }
     }
 
+    /// Whether everything is sent, and the peer has acknowledged all bytes.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.ended && self.out.is_empty()
+    }
+
     /// Whether there is something to send that the peer has not acknowledged.
     pub(crate) fn has_pending(&self) -> bool {
         !self.end_taken && (!self.out.is_empty() || self.ended)

@@ -7,8 +7,11 @@
 //!
 //! Names are lower case here, as DNS names that differ in case alone are the same.
 
+#[path = "known_keys.rs"]
+mod known_keys;
+
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     net::IpAddr,
     time::Instant,
 };
@@ -33,6 +36,9 @@ pub(crate) struct Names {
     certificates: Certificates,
     /// Names that may not have a session although they are allowed.
     revoked: Patterns,
+    /// Names that are spelled out and may know keys of any cluster of their group: a wildcard allowed them before, or they
+    /// had another number.
+    moved: HashSet<Box<str>>,
     /// Indexes of names that are gone, and runs of clusters, which nobody gets before [`Names::settle`].
     leaving: (Vec<u32>, Vec<u32>),
     /// Indexes of one run.
@@ -74,8 +80,7 @@ pub(crate) struct Gone {
     /// Names, and what they owned.
     pub(crate) names: Vec<(String, Number)>,
     /// Runs whose sessions must share other keys from now on: those of clusters that are gone, which another one may
-    /// get, and those where a name was that a wildcard allowed. Such a name owns nothing once its session has ended, but
-    /// its client may still know the keys.
+    /// get, and those whose keys the client of a name may know although the name owns nothing there any more.
     pub(crate) runs: Vec<u32>,
 }
 
@@ -123,6 +128,7 @@ impl Names {
             name_bytes: 0,
             certificates: Certificates::default(),
             revoked: Patterns::default(),
+            moved: HashSet::new(),
             leaving: Default::default(),
             run,
             limit,
@@ -144,12 +150,15 @@ impl Names {
     /// The same, but nobody gets what they owned before [`Names::settle`]: their sessions have to end first, as a new owner
     /// would lose its own with them.
     pub(crate) fn change(&mut self, allowed: &Allowed, revoked: &[String]) -> Gone {
-        let mut runs = self.runs_of(revoked);
+        let mut now = Patterns::default();
+        for (at, (_, names)) in allowed.iter().enumerate() {
+            names.iter().for_each(|name| now.add(name, at as u32));
+        }
+        let mut runs = self.runs_known_to_those_who_leave((allowed, &now), revoked);
         self.revoked = Patterns::of(revoked);
-        self.allowed = Patterns::default();
+        self.allowed = now;
         let mut before = std::mem::take(&mut self.groups);
-        for (at, (cluster, names)) in allowed.iter().enumerate() {
-            names.iter().for_each(|name| self.allowed.add(name, at as u32));
+        for (cluster, names) in allowed {
             let known = before.iter().position(|group| group.cluster == *cluster).map(|at| before.swap_remove(at));
             let mut group = known.unwrap_or_else(|| Group::new(cluster.clone()));
             let wild = names.iter().filter(|name| name.starts_with("*.")).cloned().collect();
@@ -177,19 +186,6 @@ impl Names {
         runs.extend(&free);
         self.leaving.1.extend(free);
         Gone { names, runs: runs.into_iter().collect() }
-    }
-
-    /// The runs where wildcards allowed those of these names that were not revoked before.
-    fn runs_of(&self, revoked: &[String]) -> BTreeSet<u32> {
-        let fresh = revoked.iter().filter(|name| !self.is_revoked(name));
-        let groups: BTreeSet<u32> = fresh.filter_map(|name| self.allowed.find_wild(name)).collect();
-        groups.iter().flat_map(|at| &self.groups[*at as usize].runs).copied().collect()
-    }
-
-    /// The first index of a run for each of so many workers, which have a cluster of it each.
-    pub(crate) fn first_indexes(&self, run: u32, workers: u32) -> std::ops::Range<u32> {
-        let first = run * self.run;
-        first..first.saturating_add(workers.min(self.run)).min(self.limit)
     }
 
     /// A name owns nothing any more.
@@ -328,6 +324,9 @@ impl Names {
     fn retire(&mut self, name: &str, number: Number) {
         if self.owners.get(name).is_some_and(|owner| owner.number == number) {
             self.disown(name);
+            if self.allowed.spells_out(name) {
+                self.moved.insert(name.into());
+            }
         }
     }
 

@@ -343,7 +343,7 @@ fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
     assert_eq!(runs(&mut names, &all, &["9.load", "1.load", "eve", "b"]), (list(&["1.load"]), vec![0, 2]));
     assert_eq!(runs(&mut names, &all, &["7.a"]), (Vec::new(), vec![1]));
     assert_eq!(runs(&mut names, &all, &["*.a"]), (list(&["x.a"]), vec![1]));
-    // What is spelled out owns its number as long as it is allowed: its own session is enough
+    // What was always spelled out and kept its number owns that as long as it is allowed: its own session is enough
     runs(&mut names, &all, &[]);
     assert_eq!(runs(&mut names, &all, &["x.a"]), (list(&["x.a"]), Vec::new()));
     // A wildcard goes, and then the cluster
@@ -352,4 +352,43 @@ fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
     assert_eq!(runs(&mut names, &all[..1].to_vec(), &[]), (list(&["x.a"]), vec![1]));
     assert_eq!(names.first_indexes(1, 2), 2..4);
     assert_eq!((names.first_indexes(3, 1), names.first_indexes(49, 9)), (6..7, 98..100));
+}
+
+/// A name that is spelled out may have been elsewhere in its group: by a wildcard, or under a number that was used up.
+#[test]
+fn who_was_elsewhere_takes_the_keys_of_its_whole_group_along() {
+    let runs = |names: &mut Names, allowed: &Allowed, revoked: &[&str]| {
+        let gone = names.change(allowed, &list(revoked));
+        names.settle(allowed);
+        gone.runs
+    };
+    let known = |names: &mut Names, name: &str| {
+        let number = names.number(name).expect("it has one");
+        names.clusters_known_to(name, number, 1).into_iter().collect::<BTreeSet<_>>()
+    };
+    let none = Vec::<u32>::new();
+    let with = |spelled: &[&str]| vec![(None, [list(&["*.load", "alice"]), list(spelled)].concat())];
+    // Runs of one index each
+    for leave in [with(&[]), with(&["1.load"])] {
+        let mut names = new(&with(&[]), 1, 100);
+        assert_eq!((number(&mut names, "1.load"), number(&mut names, "2.load")), (Ok(1), Ok(2)));
+        assert_eq!((known(&mut names, "alice"), known(&mut names, "2.load")), ([0].into(), [0, 1, 2].into()));
+        assert_eq!(runs(&mut names, &with(&["1.load"]), &[]), none);
+        assert_eq!(known(&mut names, "1.load"), [0, 1, 2].into());
+        assert_eq!(runs(&mut names, &with(&["1.load"]), &["alice"]), none, "she was nowhere else");
+        assert_eq!(runs(&mut names, &leave, &["alice", "1.load"]), vec![0, 1, 2]);
+        assert_eq!(runs(&mut names, &leave, &["alice", "1.load"]), none, "they were revoked before");
+    }
+    // A number that is used up
+    let mut names = new(&rest(&["alice", "bob"]), 1, 100);
+    let used = names.find("alice").expect("it has one");
+    names.renew("alice", used).expect("room");
+    assert_eq!(runs(&mut names, &rest(&["alice", "bob"]), &[]), none);
+    assert_eq!(known(&mut names, "alice"), [0, 1, 2].into());
+    assert_eq!(runs(&mut names, &rest(&["bob"]), &[]), vec![0, 1, 2]);
+    // Who is spelled out in another group leaves this one
+    let mut names = new(&with(&[]), 1, 100);
+    let mut apart = with(&[]);
+    apart.insert(0, (Some("a".to_owned()), list(&["1.load"])));
+    assert_eq!(runs(&mut names, &apart, &[]), vec![0]);
 }

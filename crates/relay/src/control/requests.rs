@@ -39,7 +39,7 @@ impl Inner {
         if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
             // The number has had all its keys: the client gets another one, and nothing under the old one may go on
             let renewed = self.current().names.renew(name, number);
-            self.end(name, self.address(number), true);
+            self.end(name, self.address(number));
             number = match renewed {
                 Ok(number) => number,
                 Err(why) => return self.no_number(name, client, why),

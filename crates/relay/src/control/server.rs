@@ -2,6 +2,7 @@
 //! whose time is over.
 
 use std::{
+    collections::BTreeSet,
     io::{self, BufRead, BufReader, Read, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     sync::{
@@ -149,10 +150,11 @@ impl ControlServer {
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
             log.say("removed", &about);
         }
-        let others = self.inner.revoke_runs(&gone.runs);
-        if others > 0 {
-            log.say("keys-replaced", &[("others_revoked", others.into())]);
-        }
+        let clusters = {
+            let (current, workers) = (self.inner.current(), relay.layout().shards());
+            gone.runs.iter().flat_map(|run| current.names.first_indexes(*run, workers)).collect()
+        };
+        self.inner.replace_keys(clusters);
         self.inner.current().names.settle(&access.allowed);
         self.inner.check_sessions();
     }
@@ -224,14 +226,14 @@ impl Inner {
         Address { session, generation: number.generation }
     }
 
-    /// Takes away the keys that sessions of these runs share. Returns how many sessions lost theirs.
-    fn revoke_runs(&self, runs: &[u32]) -> usize {
+    /// Takes away the keys that sessions of these clusters share, each of which has one of these indexes.
+    pub(super) fn replace_keys(&self, clusters: BTreeSet<u32>) {
         let layout = self.shared.relay.layout();
-        let current = self.current();
-        let first = |run: &u32| current.names.first_indexes(*run, layout.shards());
-        let sessions: Vec<u32> = runs.iter().flat_map(first).map(|index| layout.session(index)).collect();
-        drop(current);
-        self.shared.relay.revoke_clusters(&sessions)
+        let sessions: Vec<u32> = clusters.into_iter().map(|index| layout.session(index)).collect();
+        let others = self.shared.relay.revoke_clusters(&sessions);
+        if others > 0 {
+            self.shared.log.say("keys-replaced", &[("others_revoked", others.into())]);
+        }
     }
 
     fn listen(self: &Arc<Self>, listener: &TcpListener) {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustls::{
-    ClientConfig, RootCertStore, ServerConfig,
+    CertificateError, ClientConfig, Error as RustlsError, RootCertStore, ServerConfig,
     client::WebPkiServerVerifier,
     crypto::CryptoProvider,
     pki_types::{
@@ -116,14 +116,42 @@ impl ServerTls {
         self
     }
 
-    /// Whether a client's certificate is valid now.
-    pub(crate) fn is_valid(&self, chain: &[CertificateDer<'_>]) -> bool {
+    /// What a client's certificate is worth now.
+    pub(crate) fn standing(&self, chain: &[CertificateDer<'_>]) -> Standing {
         #[cfg(test)]
         self.before.iter().for_each(|before| before.0());
-        chain.split_first().is_some_and(|(certificate, intermediates)| {
-            self.verifier.verify_client_cert(certificate, intermediates, UnixTime::now()).is_ok()
-        })
+        let Some((certificate, between)) = chain.split_first() else { return Standing::NotTrusted };
+        let (mut standing, mut at) = (Standing::Valid, UnixTime::now());
+        // What has expired may be revoked too: it is verified as of a time when it was valid. Each certificate may ask
+        // for another time; if none suits them all, that alone is wrong
+        for _ in 0..=chain.len() + 1 {
+            at = match self.verifier.verify_client_cert(certificate, between, at) {
+                Ok(_) => return standing,
+                Err(RustlsError::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => not_after,
+                Err(RustlsError::InvalidCertificate(CertificateError::NotValidYetContext { not_before, .. })) => {
+                    not_before
+                }
+                Err(_) => return Standing::NotTrusted,
+            };
+            standing = Standing::AtAnotherTime;
+        }
+        standing
     }
+
+    /// Whether a client's certificate is valid now.
+    pub(crate) fn is_valid(&self, chain: &[CertificateDer<'_>]) -> bool {
+        self.standing(chain) == Standing::Valid
+    }
+}
+
+/// What a certificate is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Valid,
+    /// It has expired, or is not valid yet: nothing speaks against who has it.
+    AtAnotherTime,
+    /// It was revoked, or no authority of ours vouches for it.
+    NotTrusted,
 }
 
 /// Records by our AES-GCM; handshakes by aws-lc, for its post-quantum key exchange.

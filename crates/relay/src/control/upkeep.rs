@@ -1,7 +1,7 @@
 //! What is done from time to time: sessions end whose time is over, revoked certificates are read, denials are logged.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -11,6 +11,7 @@ use crate::{
     control::{
         names::{Number, OpenSession},
         server::Inner,
+        tls::Standing,
     },
 };
 
@@ -18,8 +19,11 @@ use crate::{
 const CHECK: Duration = Duration::from_secs(30);
 /// How often denials are logged.
 const TICK: Duration = Duration::from_secs(1);
-/// Why the session of a client ends that the authority does not vouch for any more.
-const NOT_VALID: &str = "its certificate is not valid any more";
+/// Why the session of a client ends that the authority does not vouch for any more: others may not share keys with it.
+const NOT_TRUSTED: &str = "its certificate is not valid any more";
+/// Why the session of a client ends that is trusted as before.
+const AT_ANOTHER_TIME: &str = "its certificate is not valid at this time";
+const TOO_OLD: &str = "its lifetime is over";
 
 impl Inner {
     /// Works until the control plane stops.
@@ -90,14 +94,9 @@ impl Inner {
         }
     }
 
-    /// Ends what is under an address, and tells other nodes. Those who shared keys with one that is not trusted any
-    /// more must open their sessions again.
-    pub(super) fn end(&self, name: &str, address: Address, trusted: bool) {
-        if trusted {
-            self.shared.relay.remove(address);
-        } else {
-            self.shared.relay.revoke_at(address);
-        }
+    /// Ends what is under an address, and tells other nodes.
+    pub(super) fn end(&self, name: &str, address: Address) {
+        self.shared.relay.remove(address);
         self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
     }
 
@@ -114,7 +113,8 @@ impl Inner {
         }
     }
 
-    /// Ends sessions whose lifetime is over, or whose certificate has expired or comes from another authority.
+    /// Ends sessions whose lifetime is over, or whose certificate has expired, was revoked, or comes from another
+    /// authority. Those who shared keys with one that is not trusted any more must open their sessions again.
     pub(super) fn check_sessions(&self) {
         // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
         let (tls, chains) = {
@@ -123,34 +123,42 @@ impl Inner {
                 current.names.open_sessions().map(|(_, _, open)| (Arc::as_ptr(&open.chain), open.chain.clone()));
             (current.tls.clone(), chains.collect::<HashMap<_, _>>())
         };
-        let wrong: HashSet<_> = chains.iter().filter(|(_, chain)| !tls.is_valid(chain)).map(|(at, _)| *at).collect();
+        let standings: HashMap<_, _> = chains.iter().map(|(at, chain)| (*at, tls.standing(chain))).collect();
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
-                // This first: it says that the client is not trusted
-                if wrong.contains(&Arc::as_ptr(&open.chain)) {
-                    return Some(NOT_VALID);
+                match standings.get(&Arc::as_ptr(&open.chain)) {
+                    // This first: it says that the client is not trusted
+                    Some(Standing::NotTrusted) => Some(NOT_TRUSTED),
+                    Some(Standing::AtAnotherTime) => Some(AT_ANOTHER_TIME),
+                    _ => (open.since.elapsed() > current.limits.lifetime).then_some(TOO_OLD),
                 }
-                (open.since.elapsed() > current.limits.lifetime).then_some("its lifetime is over")
             };
             let sessions = current.names.open_sessions();
             let one =
                 |(name, number, open): (&str, _, &OpenSession)| Some((name.to_owned(), number, open.since, why(open)?));
             sessions.filter_map(one).collect()
         };
+        // Each cluster once, as its sessions are searched through
+        let mut clusters = BTreeSet::new();
         for (name, number, since, why) in ended {
             let address = self.address(number);
             {
-                // While nobody opens it again, whose keys this would take
+                // While nobody opens it again, whose session this would be
                 let mut current = self.current();
                 if !current.names.closed_since(&name, number, since) {
                     continue;
                 }
-                self.end(&name, address, why != NOT_VALID);
+                if why == NOT_TRUSTED {
+                    let workers = self.shared.relay.layout().shards();
+                    clusters.extend(current.names.clusters_known_to(&name, number, workers));
+                }
+                self.end(&name, address);
             }
             let about = [("name", name.into()), ("session", address.session.into()), ("why", why.into())];
             self.shared.log.say("ended", &about);
         }
+        self.replace_keys(clusters);
     }
 }
 

@@ -197,18 +197,9 @@ impl Relay {
 
     /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
     pub fn remove(&self, address: Address) {
-        self.post_remove(address, false);
-    }
-
-    /// The same, if it must not be used any more: others lose the keys that they shared with it.
-    pub(crate) fn revoke_at(&self, address: Address) {
-        self.post_remove(address, true);
-    }
-
-    fn post_remove(&self, address: Address, revoke: bool) {
         if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
             let only = Some(address.generation);
-            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke, reply: None });
+            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
         }
     }
 

@@ -14,8 +14,9 @@
 //! only a node that is alive now can do so.
 //!
 //! Few candidates of a node are remembered. A hello takes the place of none that sent a message under its keys, and of
-//! another one only after a while; what had its turn in vain waits for the next. So hellos that are repeated, of
-//! however many former incarnations, neither drive out the node that is alive nor make keys without end.
+//! another one only after a while; what had its turn in vain waits for the next, twice as long each time. So hellos that
+//! are repeated, of many former incarnations, neither drive out the node that is alive nor make keys without end, and
+//! leave it turns.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -50,8 +51,14 @@ const REKEY_BELOW: u64 = 1 << 24;
 const CANDIDATES: usize = 4;
 /// How long a candidate that said nothing but hello keeps its place from others.
 const TURN: Duration = Duration::from_millis(400);
-/// How long an incarnation that lost its place waits until its hello counts again.
+/// How long an incarnation that lost its place waits until its hello counts again; after each further time twice as long, so
+/// that those who never prove anything leave turns to others.
 const NEXT_TURN: Duration = Duration::from_secs(10);
+/// How long at most. Then it is forgotten that it lost its place.
+const LAST_TURN: Duration = Duration::from_secs(3600);
+/// The most incarnations of one node that wait: about 3 MiB. Ten lose their places in a second, so there are not more within
+/// [`LAST_TURN`]. If there are, no hello drives out another until one is forgotten.
+const IN_VAIN: usize = 36_000;
 /// How long a candidate that sent a message under its keys keeps its place from others that did so too.
 const PROOF: Duration = Duration::from_secs(3);
 const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
@@ -72,8 +79,8 @@ struct Peer {
     present: Option<Link>,
     /// Incarnations that said hello and proved nothing yet.
     candidates: Vec<Link>,
-    /// Candidates that lost their places, and when.
-    in_vain: HashMap<Incarnation, Instant>,
+    /// Candidates that lost their places, when, and how often.
+    in_vain: HashMap<Incarnation, (Instant, u32)>,
     /// Former incarnations. Nothing of them is accepted any more.
     gone: HashSet<Incarnation>,
     next_epoch: u32,
@@ -142,21 +149,23 @@ impl Links {
         if node >= NodeLayout::NODES {
             return Err(SessionError::Malformed);
         }
+        let peer = &self.peers[node as usize];
+        // What is refused in any case is not verified
+        if peer.gone.contains(&incarnation) {
+            return Err(SessionError::Stale);
+        }
+        let waits = |(lost, times): &(Instant, u32)| now.saturating_duration_since(*lost) < next_turn(*times);
+        if peer.in_vain.get(&incarnation).is_some_and(waits) {
+            return Err(SessionError::Replayed);
+        }
         if !bool::from(hello_tag(&self.secret, node, &incarnation)?[..].ct_eq(&rest[16..])) {
             return Err(SessionError::Forged);
         }
         if node == self.me {
             return Ok(if incarnation == self.incarnation { Hello::Own } else { Hello::NumberTaken });
         }
-        let peer = &self.peers[node as usize];
-        if peer.gone.contains(&incarnation) {
-            return Err(SessionError::Stale);
-        }
         if peer.present.iter().chain(&peer.candidates).any(|link| link.with == incarnation) {
             return Ok(Hello::Known(node));
-        }
-        if peer.in_vain.get(&incarnation).is_some_and(|lost| now.saturating_duration_since(*lost) < NEXT_TURN) {
-            return Err(SessionError::Replayed);
         }
         self.add_candidate(node, incarnation, None, now)?;
         Ok(Hello::Candidate(node))
@@ -252,7 +261,8 @@ impl Links {
         let link = peer.candidates.swap_remove(at);
         // What other candidates were sent must not make them present later
         peer.candidates.clear();
-        peer.in_vain.clear();
+        // Those that wait have nothing to prove later either: they go on waiting
+        peer.in_vain.remove(&from);
         peer.gone.extend(peer.present.replace(link).map(|former| former.with));
         Ok(Opened::Present { node, is_new: true, text })
     }
@@ -278,13 +288,24 @@ impl Peer {
         }
         let had = |link: &Link, time: Duration| now.saturating_duration_since(link.since) >= time;
         let turn = if proved { Duration::ZERO } else { TURN };
+        self.in_vain.retain(|_, (lost, _)| now.saturating_duration_since(*lost) < LAST_TURN);
         let silent = self.candidates.iter().position(|link| link.receiving.is_none() && had(link, turn));
         let oldest = || self.candidates.iter().position(|link| proved && had(link, PROOF));
-        let lost = self.candidates.remove(silent.or_else(oldest).ok_or(SessionError::Replayed)?);
-        self.in_vain.retain(|_, lost| now.saturating_duration_since(*lost) < NEXT_TURN);
-        self.in_vain.insert(lost.with, now);
+        let at = silent.or_else(oldest).ok_or(SessionError::Replayed)?;
+        let known = self.in_vain.get(&self.candidates[at].with).map_or(0, |(_, times)| *times);
+        // Who proved that it has the secret need not wait for what is forgotten
+        if known == 0 && self.in_vain.len() >= IN_VAIN && !proved {
+            return Err(SessionError::Replayed);
+        }
+        let lost = self.candidates.remove(at);
+        self.in_vain.insert(lost.with, (now, known + 1));
         Ok(())
     }
+}
+
+/// How long an incarnation waits that lost its place so often.
+fn next_turn(times: u32) -> Duration {
+    NEXT_TURN.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LAST_TURN)
 }
 
 impl Link {

@@ -149,19 +149,24 @@ fn what_is_not_a_message_is_refused_and_changes_nothing() {
 /// Hellos of former starts are repeated all the time, at both ends, while messages take a tenth of a second.
 #[test]
 fn repeated_hellos_keep_no_two_nodes_apart() {
-    for former in [4, 5, 40] {
+    // Of many starts each has some turns first
+    for (former, step, within) in [(4, 10, 10), (5, 10, 10), (40, 10, 10), (150, 50, 60), (500, 50, 240)] {
         let (mut a, mut b) = (node(1), node(2));
         let recorded = |me: u32| (0..former).map(|_| node(me).hello().unwrap()).collect::<Vec<_>>();
         let (of_a, of_b) = (recorded(1), recorded(2));
         let start = Instant::now();
         let (mut under_way, mut refused, mut met) = (Vec::new(), [0; 2], [None; 2]);
-        for round in 0..1200_u32 {
-            let now = start + round * Duration::from_millis(10);
+        let rounds = (within + 2) * 1000 / step;
+        for round in 0..rounds {
+            if step > 10 && met.iter().all(Option::is_some) {
+                break;
+            }
+            let now = start + round * Duration::from_millis(step.into());
             for (at, hello) in of_b.iter().enumerate() {
                 refused[0] += u32::from(a.hear(hello, now).is_err());
                 refused[1] += u32::from(b.hear(&of_a[at], now).is_err());
             }
-            if round % 50 == 25 {
+            if round * step % 500 == 250 {
                 under_way.push((now, 2, true, a.hello().unwrap()));
                 under_way.push((now, 1, true, b.hello().unwrap()));
                 under_way.extend(a.probes(None).into_iter().map(|(to, probe)| (now, to, false, probe)));
@@ -176,7 +181,7 @@ fn repeated_hellos_keep_no_two_nodes_apart() {
                     match node.open(&mut message, now) {
                         Ok(Opened::Present { is_new, .. }) => {
                             if is_new {
-                                met[to as usize - 1] = Some(round);
+                                met[to as usize - 1].get_or_insert(round * step);
                                 // As a node does that has met another one
                                 under_way.push((now, from, false, node.seal(from, b"heartbeat").unwrap()));
                             }
@@ -191,10 +196,10 @@ fn repeated_hellos_keep_no_two_nodes_apart() {
                 }
             }
         }
-        assert!(met.iter().all(|met| met.is_some_and(|round| round < 1000)), "of {former}: {met:?}");
+        assert!(met.iter().all(|met| met.is_some_and(|time| time < within * 1000)), "of {former}: {met:?}");
         // Keys are made for four at once and for ten a second, whoever is present
         let keys = [a.peers[2].next_epoch, b.peers[1].next_epoch];
-        assert!(keys.iter().all(|keys| *keys < 4 + 4 + 120 + 4), "of {former}: {keys:?}");
+        assert!(keys.iter().all(|keys| *keys < 4 + 4 + 10 * (within + 2) + 4), "of {former}: {keys:?}");
         assert!(former == 4 || refused.iter().all(|refused| *refused > 1000), "of {former}: {refused:?}");
     }
 }
@@ -232,4 +237,39 @@ fn a_hello_drives_out_nobody_who_sent_a_message() {
     let lost = proved[0].hello().unwrap();
     assert_eq!(a.hear(&lost, later(5_000)), Err(SessionError::Replayed));
     assert_eq!(a.hear(&lost, later(10_000)), Ok(Hello::Candidate(2)));
+}
+
+#[test]
+fn who_loses_its_place_waits_twice_as_long_each_time() {
+    let waits = [1, 2, 3, 9, 10, 11, 40, u32::MAX].map(|times| next_turn(times).as_secs());
+    assert_eq!(waits, [10, 20, 40, 2560, 3600, 3600, 3600, 3600]);
+    let (mut peer, mut now) = (Peer::default(), Instant::now());
+    let link = |with: usize, since: Instant| {
+        let mut incarnation = Incarnation::default();
+        incarnation[..8].copy_from_slice(&with.to_be_bytes());
+        let material = material(&[7; 32], (1, incarnation), (2, incarnation), 0).unwrap();
+        let sending = Keys { epoch: 0, table: keys(Side::Client, &material).unwrap() };
+        Link { with: incarnation, since, sending, receiving: None }
+    };
+    peer.candidates = (0..CANDIDATES).map(|at| link(at, now)).collect();
+    // Each loses its place in turn
+    for round in 0..3 * CANDIDATES {
+        now += TURN;
+        peer.make_room(false, now).unwrap();
+        peer.candidates.push(link(round % CANDIDATES, now));
+    }
+    assert!(peer.in_vain.len() == CANDIDATES && peer.in_vain.values().all(|(_, times)| *times == 3));
+    // There is a bound, which keeps out nobody who has the secret
+    let mut many = 0_u64;
+    peer.in_vain.clear();
+    while peer.in_vain.len() < IN_VAIN {
+        many += 1;
+        peer.in_vain.insert([many.to_be_bytes(), [1; 8]].concat().try_into().unwrap(), (now, 1));
+    }
+    now += TURN;
+    assert_eq!(peer.make_room(false, now), Err(SessionError::Replayed));
+    assert_eq!((peer.make_room(true, now), peer.candidates.len()), (Ok(()), CANDIDATES - 1));
+    peer.candidates.push(link(CANDIDATES, now));
+    assert_eq!(peer.make_room(false, now + LAST_TURN), Ok(()));
+    assert_eq!(peer.in_vain.len(), 1);
 }

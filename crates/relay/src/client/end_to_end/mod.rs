@@ -25,7 +25,7 @@ mod sealing;
 
 use std::{
     fmt,
-    io::{Read, Write},
+    io::{self, Read, Write},
     sync::Arc,
 };
 
@@ -69,6 +69,12 @@ impl EndToEnd {
     /// Opens what is written to it, and writes it to `output`.
     pub fn opening<W: Write>(&self, output: W) -> Opening<W> {
         Opening::new(self.0.clone(), output)
+    }
+
+    /// What is missing when both sides have sent all they have: the peer's receipt. `None` before that, and once it came.
+    pub fn missing_receipt(&self) -> Option<io::Error> {
+        let state = self.0.state();
+        (state.ended && state.end_sent && !state.confirmed).then(|| EndToEndError::Unconfirmed.into())
     }
 
     /// Bytes of text that went each way, once the peer has confirmed what we sent.

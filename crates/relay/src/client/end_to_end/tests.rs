@@ -306,6 +306,14 @@ fn a_receipt_counts_once_behind_both_ends_and_with_the_right_number() {
     let (opened, a) = told(Some(7), &[end]);
     opened.unwrap();
     assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed), "it is missing");
+    assert!(a.missing_receipt().is_some_and(|error| error.to_string() == EndToEndError::Unconfirmed.to_string()));
+    // It is due once both have ended
+    let cases: [(Option<usize>, &[Told]); 3] =
+        [(None, &[end]), (Some(7), &[data]), (Some(7), &[end, (RECEIPT, &seven)])];
+    for (sent, records) in cases {
+        let (opened, a) = told(sent, records);
+        assert!(opened.is_ok() && a.missing_receipt().is_none());
+    }
 }
 
 #[test]

@@ -7,10 +7,12 @@ use std::{
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     slice,
+    time::Duration,
 };
 
 use rcgen::{
-    CertificateRevocationListParams, Issuer, KeyIdMethod, KeyPair, RevokedCertParams, SerialNumber, date_time_ymd,
+    CertificateParams, CertificateRevocationListParams, ExtendedKeyUsagePurpose, Issuer, KeyIdMethod, KeyPair,
+    RevokedCertParams, SerialNumber, date_time_ymd,
 };
 use rustls::pki_types::{
     CertificateDer, CertificateRevocationListDer, PrivateKeyDer,
@@ -29,8 +31,7 @@ use crate::serve::init::authority_params;
 /// # Errors
 /// When a file is missing, or cannot be written.
 pub fn revoke(folder: &Path, number: u64, revoked: &[&str]) -> io::Result<()> {
-    let key = KeyPair::from_pem(&fs::read_to_string(folder.join("authority.key"))?).map_err(io::Error::other)?;
-    let authority = authority_params().map_err(io::Error::other)?;
+    let authority = authority(folder)?;
     let serial = |name: &&str| {
         let certificate = certificate(&folder.join(format!("{name}.pem"))).map_err(io::Error::other)?;
         let certificate = webpki::EndEntityCert::try_from(&certificate).map_err(io::Error::other)?;
@@ -49,8 +50,30 @@ pub fn revoke(folder: &Path, number: u64, revoked: &[&str]) -> io::Result<()> {
         revoked_certs: revoked.iter().map(serial).collect::<io::Result<_>>()?,
         key_identifier_method: KeyIdMethod::Sha256,
     };
-    let list = list.signed_by(&Issuer::new(authority, key)).map_err(io::Error::other)?;
+    let list = list.signed_by(&authority).map_err(io::Error::other)?;
     fs::write(folder.join("authority.crl"), list.pem().map_err(io::Error::other)?)
+}
+
+/// Issues the certificate of a client anew, which expires after this time.
+///
+/// # Errors
+/// When a file is missing, or cannot be written.
+pub fn expire(folder: &Path, name: &str, after: Duration) -> io::Result<()> {
+    let authority = authority(folder)?;
+    let key = fs::read_to_string(folder.join(format!("{name}.key")))?;
+    let key = KeyPair::from_pem(&key).map_err(io::Error::other)?;
+    let mut params = CertificateParams::new([name.to_owned()]).map_err(io::Error::other)?;
+    params.use_authority_key_identifier_extension = true;
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), time::OffsetDateTime::now_utc() + after);
+    let certificate = params.signed_by(&key, &authority).map_err(io::Error::other)?;
+    fs::write(folder.join(format!("{name}.pem")), certificate.pem())
+}
+
+/// The authority of such a folder.
+fn authority(folder: &Path) -> io::Result<Issuer<'static, KeyPair>> {
+    let key = KeyPair::from_pem(&fs::read_to_string(folder.join("authority.key"))?).map_err(io::Error::other)?;
+    Ok(Issuer::new(authority_params().map_err(io::Error::other)?, key))
 }
 
 fn certificate(path: &Path) -> Result<CertificateDer<'static>, pem::Error> {

@@ -18,7 +18,7 @@ use rustls::{
 };
 use sealwright_session::Grant;
 
-pub use self::files::{FilesFuzz, revoke};
+pub use self::files::{FilesFuzz, expire, revoke};
 use self::{
     model::{Expected, Model, Rules, Who, lines},
     peer::Peer,
