@@ -2,13 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::{
-    io::ErrorKind,
     os::unix::process::ExitStatusExt,
     process::{Command, Stdio},
     time::Duration,
 };
 
-use sealwright_transcripts::{Sandbox, binaries};
+use sealwright_transcripts::{Sandbox, binaries, status_of_new};
 
 /// At every moment: while libraries in C measure, and while they start.
 #[test]
@@ -130,15 +129,7 @@ fn another_build_does_not_go_on_with_a_sweep() {
     sandbox.chmod("lab", 0o755);
     let mut another = Command::new(lab);
     another.current_dir(sandbox.path(""));
-    let mut another = sweep(another, "table.csv");
-    let status = loop {
-        match another.status() {
-            // Processes that other tests started meanwhile hold it open until they run their own program.
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::sleep(Duration::from_millis(5)),
-            status => break status.unwrap(),
-        }
-    };
-    assert!(status.success());
+    assert!(status_of_new(&mut sweep(another, "table.csv")).success());
     assert!(sandbox.read("table.csv") == whole, "the other build's figures were taken");
 
     std::fs::remove_file(&table).unwrap();

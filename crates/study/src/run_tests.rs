@@ -5,12 +5,14 @@ use std::{
     collections::BTreeMap,
     env, fs,
     hash::{BuildHasher, Hasher, RandomState},
-    io::{self, Write},
+    io::Write,
     path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
+
+use sealwright_transcripts::status_of_new;
 
 use super::run_studies;
 use crate::{
@@ -205,13 +207,6 @@ fn another_laboratory_begins_anew() {
     fs::OpenOptions::new().append(true).open(&other).unwrap().write_all(b"changed").unwrap();
     let mut again = Command::new(&other);
     again.args(["--exact", "run::tests::the_run_that_is_killed"]).env(FOLDER, folder).stdout(Stdio::null());
-    let status = loop {
-        match again.status() {
-            // Processes that other tests started meanwhile hold it open until they run their own program.
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(5)),
-            status => break status.unwrap(),
-        }
-    };
-    assert!(status.success());
+    assert!(status_of_new(&mut again).success());
     assert_eq!(fs::read_to_string(folder.join("kept")).unwrap(), "0");
 }

@@ -194,6 +194,22 @@ pub fn skipped(why: impl Display) {
     }
 }
 
+/// Runs a program whose file this test has written. Processes that other tests started meanwhile hold that file open until they run their own
+/// program, and so long it cannot be run.
+///
+/// # Panics
+/// If it cannot be run for another reason.
+pub fn status_of_new(program: &mut Command) -> std::process::ExitStatus {
+    loop {
+        match program.status() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            status => return status.unwrap(),
+        }
+    }
+}
+
 /// Whether a program is installed. If it is not, says that the test is skipped.
 pub fn have(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();

@@ -73,13 +73,13 @@ impl Key {
         let got = crate::read::fill(&mut from, &mut *buffer).map_err(|error| error.of(place))?;
         match parse(&buffer[..got]) {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
-            None if public(&buffer[..got]) == Some(IS_PUBLIC) => {
-                Err(Error::KeyFile { place: place.into(), why: NOT_RAW })
-            }
-            None if public(&buffer[..got]).is_some() => Err(Error::KeyFile { place: place.into(), why: IS_VERIFYING }),
             None => Err(Error::KeyFile {
                 place: place.into(),
-                why: "it must hold 16 or 32 bytes, or as many in hex on one line",
+                why: match public(&buffer[..got]) {
+                    Some(IS_PUBLIC) => NOT_RAW,
+                    Some(other) => other,
+                    None => "it must hold 16 or 32 bytes, or as many in hex on one line",
+                },
             }),
         }
     }
