@@ -4,7 +4,7 @@ use sealwright_smp::attack::{Attack as Tamper, Attacker};
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
-    tools::bus::{Program, run as simulate},
+    tools::bus::{Program, no_chance, run as simulate},
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -31,12 +31,12 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     ];
     for (target, name, settings) in targets {
         let attacked = !name.ends_with("nobody on the bus");
-        log.trial(target, name, |cost| revoke(settings, attacked, cost))?;
+        log.trial(target, name, |cost| revoke(name, settings, attacked, cost))?;
     }
     Ok(())
 }
 
-fn revoke(settings: &[&str], attacked: bool, cost: &mut Cost) -> Result<(bool, String), AttackError> {
+fn revoke(name: &str, settings: &[&str], attacked: bool, cost: &mut Cost) -> Result<(bool, String), AttackError> {
     (cost.queries, cost.step, cost.memory) = (1, "command kept from a node", 64);
     cost.point(0.0, 0.0);
     let (mut harm, mut result) = (false, String::new());
@@ -50,10 +50,13 @@ fn revoke(settings: &[&str], attacked: bool, cost: &mut Cost) -> Result<(bool, S
         let attacker = attacked.then(|| Attacker::new(Tamper::DropInvalidation, 3));
         let ran = simulate(settings, vec![grants, victim, other], attacker)?;
         let stale = ran.machine.wrong_reads().unwrap_or(0);
+        if attacked && !ran.struck() {
+            return Err(no_chance(name));
+        }
         cost.steps += u64::from(ran.struck());
         cost.point(loads, stale as f64);
         let unnoticed = ran.outcome == sealwright_smp::Outcome::Completed;
-        harm = unnoticed && stale > 0 && ran.word(1, RIGHT) == GRANTED;
+        harm |= unnoticed && stale > 0 && ran.word(1, RIGHT) == GRANTED;
         result = match stale {
             0 => format!("no load sees the old value; {}", ran.ended()),
             _ => format!("{stale} of {loads} loads still see the right; {}", ran.ended()),

@@ -1,8 +1,11 @@
 //! Lines that are changed, replaced or replayed on the bus between processors, in the simulator.
 
-use sealwright_smp::{Config, attack::Attack as Tamper, kernel::Kernel, matrix};
+use sealwright_smp::{Config, attack::Attack as Tamper, kernel::Kernel, matrix, matrix::Cell};
 
-use crate::attack::{Attack, AttackError, Axes, Log, Size, Target};
+use crate::{
+    attack::{Attack, AttackError, Axes, Log, Size, Target},
+    tools::bus::no_chance,
+};
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-tamper",
@@ -24,13 +27,16 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
         [("clear", Target::Weak), ("gcm", Target::Strong), ("cxl-ide", Target::Strong), ("senss", Target::Strong)]
     {
         for tamper in [Tamper::Flip, Tamper::Spoof, Tamper::Replay] {
-            let Some(cell) = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme) else { continue };
-            log.trial(target, format!("{scheme}, {tamper}"), |cost| {
+            let name = format!("{scheme}, {tamper}");
+            let cell = cells.iter().find(|cell| cell.attack == tamper && cell.scheme == scheme);
+            let struck = |cell: &&Cell| cell.strikes.iter().all(|strike| strike.struck.is_some());
+            let cell = cell.filter(struck).ok_or_else(|| no_chance(&name))?;
+            log.trial(target, name, |cost| {
                 (cost.queries, cost.steps, cost.step, cost.memory) = (strikes, strikes, "line changed", 64);
                 let mut unnoticed = 0;
                 cost.point(0.0, 0.0);
                 for (number, strike) in (1..).zip(&cell.strikes) {
-                    let hit = strike.struck.is_some() && strike.detector.is_none() && strike.wrong_reads > 0;
+                    let hit = strike.detector.is_none() && strike.wrong_reads > 0;
                     unnoticed += u32::from(hit);
                     cost.point(number, unnoticed);
                 }

@@ -2,7 +2,12 @@
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
-    tools::{enc::Service, sealed, xor},
+    tools::{
+        cbc_hmac::CbcHmac,
+        enc::Service,
+        sealed::{self, HEADER},
+        xor,
+    },
 };
 
 pub(crate) const ATTACK: Attack = Attack {
@@ -22,22 +27,27 @@ const AT: usize = 40;
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     log.trial(Target::Weak, "sealwright enc -d -aes-256-cbc", |cost| {
         let service = Service::new()?;
-        let file = flip(&service.encrypt(TEXT)?, 0, cost);
+        let file = flip(&service.encrypt(TEXT)?, AT - 16, cost);
         Ok::<_, AttackError>(verdict(service.decrypt(&file)))
+    })?;
+    log.trial(Target::Strong, "AES-128-CBC with HMAC", |cost| {
+        let service = CbcHmac::new();
+        let message = flip(&service.seal(TEXT)?, AT - 16, cost);
+        Ok::<_, AttackError>(verdict(service.open(&message)))
     })?;
     log.trial(Target::Strong, "sealwright open", |cost| {
         let key = [0x31; 32];
-        let file = sealed::seal(&key, TEXT)?;
-        let file = flip(&file, file.len() - TEXT.len() - 16, cost);
+        // A sealed file is encrypted in counter mode: the word itself is changed.
+        let file = flip(&sealed::seal(&key, TEXT)?, HEADER + AT, cost);
         Ok(verdict(sealed::open(&key, &file)))
     })
 }
 
-/// Changes the block before the word by what the word shall change by.
-fn flip(file: &[u8], body: usize, cost: &mut Cost) -> Vec<u8> {
+/// Changes five bytes by what the word shall change by.
+fn flip(file: &[u8], at: usize, cost: &mut Cost) -> Vec<u8> {
     let mut file = file.to_vec();
     let change = xor(b"guest", b"admin");
-    file[body + AT - 16..].iter_mut().zip(change).for_each(|(byte, change)| *byte ^= change);
+    file[at..].iter_mut().zip(change).for_each(|(byte, change)| *byte ^= change);
     (cost.queries, cost.steps, cost.step, cost.memory) = (1, 1, "xor of a word", 48);
     file
 }
@@ -45,7 +55,25 @@ fn flip(file: &[u8], body: usize, cost: &mut Cost) -> Vec<u8> {
 fn verdict(text: Option<Vec<u8>>) -> (bool, String) {
     match text {
         Some(text) if text[AT..].starts_with(b"admin") => (true, "it decrypts to \"role=admin\"".into()),
-        Some(_) => (false, "it decrypts to something else".into()),
+        Some(_) => (true, "a changed file is accepted, and decrypts to something else".into()),
         None => (false, "the changed file is refused".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_look_at_its_tag_would_fall() -> Result<(), AttackError> {
+        let service = CbcHmac::new();
+        let message = flip(&service.seal(TEXT)?, AT - 16, &mut Cost::default());
+        let (fallen, words) = verdict(service.open_without_tag(&message));
+        assert!(fallen && words.contains("role=admin"), "{words}");
+        let key = [0x31; 32];
+        let file = flip(&sealed::seal(&key, TEXT)?, HEADER + AT, &mut Cost::default());
+        let (fallen, words) = verdict(Some(sealed::open_without_tag(&key, &file)?));
+        assert!(fallen && words.contains("role=admin"), "{words}");
+        Ok(())
     }
 }

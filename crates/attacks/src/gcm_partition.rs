@@ -2,7 +2,7 @@
 //! passwords at once.
 
 use sealwright::{
-    Isa,
+    Isa, OpenError,
     mode::gcm::{TagLen, by_key},
     raw,
 };
@@ -13,7 +13,7 @@ use crate::{
     tools::{
         ghash::{inverse, mul, number},
         poly::interpolate,
-        sealed,
+        sealed::{self, Derived},
     },
 };
 
@@ -36,17 +36,34 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     }
     let secret = passwords * 5 / 7;
     log.trial(Target::Weak, "AES-256-GCM under a password", |cost| {
-        search(passwords, secret, cost, many_keys, |key, file| {
+        let craft = |keys: &[[u8; 32]]| many_keys(&keys.iter().map(|key| (*key, NONCE)).collect::<Vec<_>>());
+        search(passwords, secret, cost, craft, |key, file| {
             let Some((text, tag)) = file.split_last_chunk::<16>() else { return Ok(false) };
             let opened = by_key(Isa::best(), key, TagLen::T16)?.open_in_place(&NONCE, &[], &mut text.to_vec(), tag);
             Ok(opened.is_ok())
         })
     })?;
-    // Against a sealed file the best is a file under one of the passwords.
-    let one = |keys: &[[u8; 32]]| sealed::seal(&keys[0], b"a text");
     log.trial(Target::Strong, "a sealed file", |cost| {
-        search(passwords, secret, cost, one, |key, file| Ok(sealed::open(key, file).is_some()))
+        against_files(passwords, secret, cost, |key, file| Ok(sealed::open(key, file).is_some()))
     })
+}
+
+/// A file whose chunk is right under what each of the keys derives from one salt, and which commits to the first of them.
+fn against_files(
+    passwords: usize,
+    secret: usize,
+    cost: &mut Cost,
+    service: impl Fn(&[u8; 32], &[u8]) -> Result<bool, AttackError>,
+) -> Result<(bool, String), AttackError> {
+    let craft = |keys: &[[u8; 32]]| {
+        let genuine = sealed::seal(&keys[0], b"")?;
+        let derived: Vec<Derived> = keys.iter().map(|key| Derived::new(key, &genuine)).collect();
+        let chunk = many_keys(&derived.iter().map(|derived| derived.chunk).collect::<Vec<_>>())?;
+        let file = derived[0].file(&genuine, &chunk);
+        // What was derived is right: the key that the file commits to opens it.
+        sealed::open(&keys[0], &file).map(|_| file).ok_or(AttackError::Genuine(OpenError))
+    };
+    search(passwords, secret, cost, craft, service)
 }
 
 /// The key of a password. A real service would stretch it; the number of questions is the same.
@@ -80,12 +97,12 @@ fn search(
     Ok((found, format!("{result} is left of {passwords} after {} questions", cost.queries)))
 }
 
-/// A ciphertext and a tag of zeros that are right under each of the keys.
-fn many_keys(keys: &[[u8; 32]]) -> Result<Vec<u8>, AttackError> {
+/// A ciphertext and a tag of zeros that are right under each of the keys with its nonce.
+fn many_keys(keys: &[([u8; 32], [u8; 12])]) -> Result<Vec<u8>, AttackError> {
     let mut points = Vec::new();
-    for key in keys {
+    for (key, nonce) in keys {
         let cipher = raw::aes(Isa::best(), key)?;
-        let (mut h, mut mask) = ([0; 16], [&NONCE[..], &[0, 0, 0, 1]].concat());
+        let (mut h, mut mask) = ([0; 16], [&nonce[..], &[0, 0, 0, 1]].concat());
         cipher.ecb_encrypt(&mut h);
         cipher.ecb_encrypt(&mut mask);
         let (h, mask) = (number(&h), u128::from_be_bytes(mask.try_into().expect("16 bytes")));
@@ -97,4 +114,17 @@ fn many_keys(keys: &[[u8; 32]]) -> Result<Vec<u8>, AttackError> {
     coefficients.resize(keys.len(), 0);
     let text = coefficients.iter().rev().flat_map(|block| block.to_be_bytes());
     Ok(text.chain([0; 16]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_whose_commitment_nobody_compared_would_fall() -> Result<(), AttackError> {
+        let mut cost = Cost::default();
+        let (found, words) = against_files(64, 45, &mut cost, sealed::opens_without_commitment)?;
+        assert!(found && cost.queries == 6, "{words}");
+        Ok(())
+    }
 }

@@ -2,18 +2,19 @@
 //! ("invisible salamanders", Dodis, Grubbs, Ristenpart and Woodage, 2018).
 
 use sealwright::{
-    Aead, Isa, Suite,
+    Aead, Isa, OpenError, Suite,
     committing::{COMMITMENT, Committing},
     mode::gcm::{TagLen, by_key},
     raw,
 };
-use sha2::{Digest, Sha512};
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
     tools::{
         ghash::{ghash, inverse, mul, number},
-        sealed, xor,
+        hkdf,
+        sealed::{self, Derived},
+        xor,
     },
 };
 
@@ -34,15 +35,17 @@ const WORDS: [&[u8; 16]; 2] = [b"the price is 100", b"the price is 900"];
 
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     log.trial(Target::Weak, "AES-256-GCM", raw_gcm)?;
-    log.trial(Target::Strong, "a sealed file", sealed_file)?;
+    log.trial(Target::Strong, "a sealed file", |cost| {
+        sealed_file(|key, file| Ok(sealed::open(key, file).is_some()), cost)
+    })?;
     log.trial(Target::Strong, "committing AES-256-GCM", committing)
 }
 
-/// Blocks of a key's keystream, the tag's mask first, and the GHASH key.
-fn keystream(key: &[u8; 32], blocks: usize) -> Result<(Vec<[u8; 16]>, u128), AttackError> {
+/// Blocks of the keystream of a key and a nonce, the tag's mask first, and the GHASH key.
+fn keystream((key, nonce): &([u8; 32], [u8; 12]), blocks: usize) -> Result<(Vec<[u8; 16]>, u128), AttackError> {
     let cipher = raw::aes(Isa::best(), key)?;
     let mut stream: Vec<[u8; 16]> = (1..=blocks as u32 + 1)
-        .map(|i| [&NONCE[..], &i.to_be_bytes()].concat().try_into().expect("16 bytes"))
+        .map(|i| [&nonce[..], &i.to_be_bytes()].concat().try_into().expect("16 bytes"))
         .collect();
     cipher.ecb_encrypt(stream.as_flattened_mut());
     let mut h = [0; 16];
@@ -52,7 +55,7 @@ fn keystream(key: &[u8; 32], blocks: usize) -> Result<(Vec<[u8; 16]>, u128), Att
 
 /// A ciphertext of three blocks and its tag, valid under both keys: block 1 reads as `WORDS[0]` under the first, block 2
 /// as `WORDS[1]` under the second, and block 3 makes the tags equal.
-fn two_faced(keys: &[[u8; 32]; 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
+fn two_faced(keys: &[([u8; 32], [u8; 12]); 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
     let [(ours, h1), (theirs, h2)] = [keystream(&keys[0], 3)?, keystream(&keys[1], 3)?];
     let mut text = [xor(WORDS[0], &ours[1]), xor(WORDS[1], &theirs[2]), vec![0; 16]].concat();
     // With x in block 3 the tags differ by x (h1^2 + h2^2) and by what they differ without it.
@@ -65,7 +68,7 @@ fn two_faced(keys: &[[u8; 32]; 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
 }
 
 fn raw_gcm(cost: &mut Cost) -> Result<(bool, String), AttackError> {
-    let (sealed, tag) = two_faced(&KEYS)?;
+    let (sealed, tag) = two_faced(&KEYS.map(|key| (key, NONCE)))?;
     (cost.queries, cost.steps, cost.step, cost.memory) = (0, 1, "linear equation over GF(2^128)", 256);
     let mut read = 0;
     for (i, key) in KEYS.iter().enumerate() {
@@ -76,22 +79,29 @@ fn raw_gcm(cost: &mut Cost) -> Result<(bool, String), AttackError> {
     Ok((read == 2, format!("{read} of 2 keys open it to their own text")))
 }
 
-/// Under the one key there is a genuine file; its body is replaced by a two-faced one, in every way that leaves the header
-/// as it is, or the file is left alone.
-fn sealed_file(cost: &mut Cost) -> Result<(bool, String), AttackError> {
-    let genuine = sealed::seal(&KEYS[0], WORDS[0])?;
-    let (text, tag) = two_faced(&KEYS)?;
-    let body = [&text[..], &tag].concat();
-    let header = genuine.len() - WORDS[0].len() - 16;
-    let replaced = [&genuine[..header], &body].concat();
+/// The attacker computes what both keys derive from one salt, makes the two-faced text for that, and sends it with the commitment
+/// of either. Without the commitment it would open under both.
+fn sealed_file(
+    open: impl Fn(&[u8; 32], &[u8]) -> Result<bool, AttackError>,
+    cost: &mut Cost,
+) -> Result<(bool, String), AttackError> {
+    let genuine = sealed::seal(&KEYS[0], b"")?;
+    let derived = KEYS.map(|key| Derived::new(&key, &genuine));
+    let (text, tag) = two_faced(&derived.map(|derived| derived.chunk))?;
+    let chunk = [&text[..], &tag].concat();
     (cost.step, cost.memory) = ("files tried", 256);
-    for file in [&genuine, &replaced] {
+    for (i, sender) in derived.iter().enumerate() {
+        let file = sender.file(&genuine, &chunk);
         cost.steps += 1;
-        if KEYS.iter().all(|key| sealed::open(key, file).is_some()) {
+        // What was derived is right: the key that the file commits to opens it, to its own text.
+        if !open(&KEYS[i], &file)? {
+            return Err(OpenError.into());
+        }
+        if open(&KEYS[1 - i], &file)? {
             return Ok((true, "a file opens under both keys".into()));
         }
     }
-    Ok((false, "the second key is refused before anything is opened: the header commits to the first".into()))
+    Ok((false, "each key opens the text with its own commitment, and neither with the other's".into()))
 }
 
 /// The message keys that both keys give for one nonce are known to the attacker, and so are their commitments: the two-faced
@@ -103,7 +113,7 @@ fn committing(cost: &mut Cost) -> Result<(bool, String), AttackError> {
         *message_key = message_key_of(key, &nonce);
         tags.push(Committing::new(Suite::Aes256Gcm, key)?.seal_in_place(&nonce, &[], &mut [])?);
     }
-    let (text, tag) = two_faced(&message_keys)?;
+    let (text, tag) = two_faced(&message_keys.map(|key| (key, NONCE)))?;
     (cost.step, cost.memory) = ("messages tried", 256);
     for (key, message_key) in KEYS.iter().zip(&message_keys) {
         let mut opened = text.clone();
@@ -130,14 +140,19 @@ fn committing(cost: &mut Cost) -> Result<(bool, String), AttackError> {
 
 /// The key of a message with no associated data, as the documentation of `sealwright::committing` defines it.
 fn message_key_of(key: &[u8; 32], nonce: &[u8; 24]) -> [u8; 32] {
-    let info = [&b"SEALWRIGHT committing AEAD v1+AEAD_AES_256_GCM\0"[..], nonce, &[1]].concat();
-    let mut block = [[0x36; 128], [0x5c; 128]];
-    for pad in &mut block {
-        for (byte, key) in pad.iter_mut().zip(key) {
-            *byte ^= key;
-        }
+    let info = [&b"SEALWRIGHT committing AEAD v1+AEAD_AES_256_GCM\0"[..], nonce].concat();
+    let derived: [u8; COMMITMENT + 32] = hkdf::expand(key, &info);
+    *derived.last_chunk().expect("32 bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_whose_commitment_nobody_compared_would_fall() -> Result<(), AttackError> {
+        let (fallen, words) = sealed_file(sealed::opens_without_commitment, &mut Cost::default())?;
+        assert!(fallen, "{words}");
+        Ok(())
     }
-    let inner = Sha512::new().chain_update(block[0]).chain_update(&info).finalize();
-    let derived = Sha512::new().chain_update(block[1]).chain_update(inner).finalize();
-    derived[COMMITMENT..].try_into().expect("32 bytes")
 }

@@ -43,7 +43,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
 
 fn attack(settings: &str, size: Size, cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let capture = capture(settings, cost).map_err(AttackError::Relay)?;
-    Ok(recover(&capture, 5, size, cost))
+    Ok(recover(&capture, &capture.of_masks(), 5, size, cost))
 }
 
 /// Starts a relay with two clients, and lets one talk while the other listens to its line.
@@ -72,7 +72,7 @@ fn capture(settings: &str, cost: &mut Cost) -> Result<Capture, Box<dyn Error + S
     // 256 in a row that differ in the last byte of the number alone
     let start = seen.iter().position(|packet| packet.number().is_multiple_of(256)).ok_or("too few frames")?;
     let (seen, texts) = (seen.drain(start..start + 256).collect(), texts.drain(start..start + 256).collect());
-    Ok(Capture { main_key: main_key(&own), seen, texts, secret: second_key(&secret) })
+    Ok(Capture { main_key: main_key(&own), known: None, seen, texts, secret: second_key(&secret) })
 }
 
 /// A relay whose clients connect to the port of the tap.

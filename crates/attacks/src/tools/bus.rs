@@ -11,6 +11,11 @@ use crate::attack::AttackError;
 /// Bytes of a line.
 pub(crate) const LINE: usize = 64;
 
+/// A trial in which the attacker did nothing says nothing.
+pub(crate) fn no_chance(target: &str) -> AttackError {
+    AttackError::Simulation(format!("{target}: the attacker found nothing to strike at").into())
+}
+
 /// One processor's program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program(Vec<Access>);

@@ -6,6 +6,7 @@ use sealwright_session::{Client, Grant, Material, Plan, SessionError, Sessions, 
 use super::{
     aes::{Rounds, unmix},
     ghash::{ghash, number},
+    xor,
 };
 use crate::attack::Cost;
 
@@ -28,6 +29,8 @@ pub(crate) struct Cluster {
 pub(crate) struct Capture {
     /// The main key of the way up, as the insider's own grant tells it: under GSCM the whole cluster's.
     pub(crate) main_key: Vec<u8>,
+    /// A frame whose text the insider knows, with that text.
+    pub(crate) known: Option<(Seen, Vec<u8>)>,
     /// Frames of the victim, one number after the other.
     pub(crate) seen: Vec<Seen>,
     /// What the victim sealed in each. They are looked at in the end, to see whether the attacker reads them.
@@ -36,16 +39,34 @@ pub(crate) struct Capture {
     pub(crate) secret: Option<Block>,
 }
 
+/// 256 counter blocks that differ in one byte, and what the victim's cipher makes of them.
+pub(crate) struct SquareSet {
+    pub(crate) inputs: Vec<Block>,
+    pub(crate) outputs: Vec<Block>,
+}
+
 impl Capture {
     /// The round keys that the insider knows.
     pub(crate) fn rounds(&self) -> Rounds {
         Rounds::expand(&self.main_key)
     }
 
-    /// The mask of each tag, if the insider's GHASH key is the victim's too.
-    pub(crate) fn masks(&self) -> Vec<Block> {
+    /// The masks of the tags of 256 frames in a row, if the insider's GHASH key is the victim's too.
+    pub(crate) fn of_masks(&self) -> SquareSet {
         let h = number(&self.rounds().encrypt(&[0; 16]));
-        self.seen.iter().map(|seen| mask(h, seen).to_be_bytes()).collect()
+        SquareSet {
+            inputs: self.seen.iter().map(|seen| seen.counter(1)).collect(),
+            outputs: self.seen.iter().map(|seen| mask(h, seen).to_be_bytes()).collect(),
+        }
+    }
+
+    /// Blocks 256 to 511 of the keystream under which the known text was sealed.
+    pub(crate) fn of_known_text(&self) -> Option<SquareSet> {
+        let (seen, text) = self.known.as_ref()?;
+        let stream = xor(&seen.ciphertext, text);
+        // The first block of a text has the counter 2.
+        let outputs = stream.as_chunks().0.get(254..510)?.to_vec();
+        Some(SquareSet { inputs: (256..512).map(|n| seen.counter(n)).collect(), outputs })
     }
 
     /// For reduced runs only: the victim's K2 in place of round key `x`, or the round key that is there, before MixColumns.
@@ -62,6 +83,11 @@ pub(crate) fn second_key(grant: &Grant) -> Option<Block> {
 /// The main key of a grant's way up.
 pub(crate) fn main_key(grant: &Grant) -> Vec<u8> {
     grant.to_bytes()[8..][..grant.spec().key_len()].to_vec()
+}
+
+/// What a frame with these data seals.
+fn payload(data: &[u8]) -> Vec<u8> {
+    frame::payload(&frame::unsealed(9, data)).to_vec()
 }
 
 /// The mask of a tag under a GHASH key.
@@ -151,11 +177,25 @@ impl Cluster {
             let packet = Seen::of(&self.victim.seal(9, &data)?);
             cost.queries += 1;
             if !seen.is_empty() || packet.number().is_multiple_of(256) {
-                texts.push(frame::payload(&frame::unsealed(9, &data)).to_vec());
+                texts.push(payload(&data));
                 seen.push(packet);
             }
         }
-        Ok(Capture { main_key: self.main_key, seen, texts, secret: self.secret })
+        Ok(Capture { main_key: self.main_key, known: None, seen, texts, secret: self.secret })
+    }
+
+    /// A packet with a known text of 510 blocks, and one whose text the insider does not know.
+    pub(crate) fn capture_known(mut self, cost: &mut Cost) -> Result<Capture, SessionError> {
+        let [known, secret] = [vec![b'.'; 510 * 16], b"a text that nobody has told".to_vec()];
+        let [first, second] = [Seen::of(&self.victim.seal(9, &known)?), Seen::of(&self.victim.seal(9, &secret)?)];
+        cost.queries += 2;
+        Ok(Capture {
+            main_key: self.main_key,
+            known: Some((first, payload(&known))),
+            seen: vec![second],
+            texts: vec![payload(&secret)],
+            secret: self.secret,
+        })
     }
 
     /// The victim's K1, with its nonce, for an attack that begins with it.
