@@ -1,6 +1,10 @@
 //! The contract of every authenticated cipher: seal and open a text in place, with a detached tag.
 
 use alloc::vec::Vec;
+use core::{
+    fmt,
+    panic::{RefUnwindSafe, UnwindSafe},
+};
 
 use crate::{
     error::{OpenError, SealError},
@@ -15,7 +19,20 @@ use crate::{
 /// stored, [`Sealer`](crate::Sealer) counts them for a key that lives once. `ad` is the associated data: authenticated, not
 /// encrypted, not part of the message.
 ///
-/// This trait is sealed: methods may be added to it.
+/// This trait is sealed: methods may be added to it. `Debug` shows no secrets. A panic leaves a key as it was, so that keys may be used
+/// within `catch_unwind`:
+///
+/// ```
+/// use std::panic::catch_unwind;
+///
+/// use sealwright::{Aead, Suite};
+///
+/// let aead = Suite::Aes256Gcm.aead(&[7; 32])?;
+/// assert!(!format!("{aead:?}").contains('7'));
+/// let too_short = catch_unwind(|| aead.seal_message(&[1; 12], b"header", &mut [0; 3]));
+/// assert!(too_short.is_err()); // it panicked, and the key still serves
+/// # Ok::<(), sealwright::KeyLengthError>(())
+/// ```
 ///
 /// ```
 /// use sealwright::{Aead, OpenError, SealError, Suite};
@@ -33,7 +50,7 @@ use crate::{
 /// assert_eq!(packet.len(), 6 + 14 + 16);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Aead: Sealed + Send + Sync {
+pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Length of the tags that this key makes and accepts, in bytes.
     fn tag_len(&self) -> usize;
 

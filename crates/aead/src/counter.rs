@@ -230,6 +230,7 @@ mod tests {
     }
 
     /// Refuses texts longer than eight bytes; the tag is the nonce.
+    #[derive(Debug)]
     struct Short;
     impl Sealed for Short {}
     impl Aead for Short {

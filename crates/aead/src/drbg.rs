@@ -41,7 +41,8 @@ pub const MIN_NONCE: usize = 16;
 /// The longest entropy, personalization or additional input, in bytes: 2^35 bits (table 2).
 pub const MAX_INPUT: u64 = 1 << 32;
 
-/// One instantiation of Hash_DRBG. Not `Clone`: a copy would give the same bits again.
+/// One instantiation of Hash_DRBG. Not `Clone`: a copy would give the same bits again. A process that is forked is such a copy: of parent and
+/// child one must [reseed](HashDrbg::reseed) before it goes on, or take fresh entropy for each request ([`HashDrbg::generate_fresh`]).
 ///
 /// ```
 /// use sealwright::drbg::HashDrbg;

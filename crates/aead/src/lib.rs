@@ -44,9 +44,9 @@ mod error;
 pub mod ghash;
 mod key;
 pub mod mode;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 mod pieces;
-#[cfg(all(feature = "gcm", feature = "random"))]
+#[cfg(all(feature = "gcm", feature = "random", target_has_atomic = "32"))]
 mod random_nonce;
 #[cfg(feature = "raw")]
 pub mod raw;
@@ -73,9 +73,9 @@ pub use error::{KeyLengthError, OpenError, SealError};
 pub use key::Key;
 #[cfg(feature = "random")]
 pub use key::RandomError;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 pub use pieces::{InPieces, Pieces};
-#[cfg(all(feature = "gcm", feature = "random"))]
+#[cfg(all(feature = "gcm", feature = "random", target_has_atomic = "32"))]
 pub use random_nonce::RandomNonceKey;
 pub use simd::{Block, Isa, UnknownIsaError};
 #[cfg(any(feature = "gcm", feature = "ocb"))]

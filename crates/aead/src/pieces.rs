@@ -3,6 +3,7 @@
 //! Only to seal: what is opened in pieces is given out before it is known to be genuine.
 
 use alloc::{boxed::Box, sync::Arc};
+use core::fmt;
 
 use crate::{
     aead::Aead,
@@ -78,6 +79,12 @@ impl Clone for Box<dyn Pieces> {
 
 /// A key in a box of its own: between an [`Arc`]'s counts and a key there would be padding, which takes along what was on the stack.
 pub(crate) struct Kept<A>(pub(crate) Box<A>);
+
+impl<A: fmt::Debug> fmt::Debug for Kept<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl<A: Aead> Sealed for Kept<A> {}
 impl<A: Aead> Aead for Kept<A> {

@@ -1,15 +1,18 @@
 //! A key for messages that carry a random nonce each: the safe choice for a key that is stored.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::{
-    fmt,
-    sync::atomic::{AtomicU64, Ordering},
-};
+#[cfg(not(target_has_atomic = "64"))]
+use core::sync::atomic::AtomicU32 as Counter;
+#[cfg(target_has_atomic = "64")]
+use core::sync::atomic::AtomicU64 as Counter;
+use core::{fmt, sync::atomic::Ordering};
 
 #[cfg(feature = "commit")]
 use crate::committing::Committing;
 #[cfg(feature = "chacha")]
 use crate::mode::chacha::XChaCha20Poly1305;
+#[cfg(feature = "siv")]
+use crate::mode::gcm_siv::Aes256GcmSiv;
 use crate::{
     aead::Aead,
     error::{KeyLengthError, OpenError, SealError},
@@ -17,7 +20,19 @@ use crate::{
     mode::xaes::Xaes256Gcm,
     simd::Isa,
     suite::Suite,
+    wipe::wipe,
 };
+
+/// What a [`Counter`] counts in.
+#[cfg(not(target_has_atomic = "64"))]
+type Count = u32;
+#[cfg(target_has_atomic = "64")]
+type Count = u64;
+
+/// 2^`bits` messages, or as many as can be counted.
+const fn messages(bits: u32) -> Count {
+    if bits < Count::BITS { 1 << bits } else { Count::MAX }
+}
 
 /// Seals each message under a fresh random nonce, which travels with it: nonce, ciphertext, tag. Any number of processes and
 /// threads may use one key at once.
@@ -27,7 +42,10 @@ use crate::{
 /// | [`RandomNonceKey::xaes_256_gcm`] | 2^80: without limit in practice | 32 bytes |
 /// | `RandomNonceKey::xchacha20_poly1305` (feature `chacha`) | 2^80 | 32 bytes |
 /// | `RandomNonceKey::committing` (feature `commit`) | 2^80, and no message opens under two keys | the suite's |
+/// | `RandomNonceKey::aes_256_gcm_siv` (feature `siv`) | 2^48 of up to 32 MiB, and nonces may come twice | 32 bytes |
 /// | [`RandomNonceKey::new`] | 2^32 in **all** processes together (SP 800-38D, section 8.3) | the suite's |
+///
+/// Processors without atomic numbers of 64 bits count to 2^32 - 1 only: there a key that has a limit ends at that.
 ///
 /// ```
 /// use sealwright::{Key, RandomNonceKey};
@@ -41,22 +59,41 @@ use crate::{
 /// ```
 pub struct RandomNonceKey {
     aead: Box<dyn Aead>,
-    limit: u64,
-    sealed: AtomicU64,
+    /// The most messages; none where nobody gets there.
+    limit: Option<Count>,
+    /// Messages so far.
+    sealed: Counter,
 }
 
 impl RandomNonceKey {
     /// XAES-256-GCM: nonces of 192 bits, so that random ones do not collide. **The recommended choice.**
     pub fn xaes_256_gcm(key: &Key<32>) -> Self {
-        let aead = Box::new(Xaes256Gcm::new(Isa::best(), key.expose()));
-        RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) }
+        Self::with(Box::new(Xaes256Gcm::new(Isa::best(), key.expose())), None)
     }
 
     /// XChaCha20-Poly1305: as [`RandomNonceKey::xaes_256_gcm`], for processors without AES instructions.
     #[cfg(feature = "chacha")]
     pub fn xchacha20_poly1305(key: &Key<32>) -> Self {
-        let aead = Box::new(XChaCha20Poly1305::new(key.expose()));
-        RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) }
+        Self::with(Box::new(XChaCha20Poly1305::new(key.expose())), None)
+    }
+
+    /// AES-256-GCM-SIV (RFC 8452), with nonces of 96 bits: for formats that have it, and where random bytes may come twice, as after a
+    /// snapshot was restored. A nonce that comes twice shows whether two messages are equal, and nothing else.
+    ///
+    /// An attacker's advantage stays below 2^-32 for 2^48 messages of up to 32 MiB or 2^32 of up to 8 GiB (RFC 8452, section 9), in all
+    /// processes together. This object refuses to seal more than 2^48.
+    ///
+    /// ```
+    /// use sealwright::{Key, RandomNonceKey};
+    ///
+    /// let sealing = RandomNonceKey::aes_256_gcm_siv(&Key::generate()?);
+    /// let message = sealing.seal(b"header", b"attack at dawn")?;
+    /// assert_eq!((message.len(), sealing.open(b"header", &message)?), (12 + 14 + 16, b"attack at dawn".to_vec()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "siv")]
+    pub fn aes_256_gcm_siv(key: &Key<32>) -> Self {
+        Self::with(Box::new(Aes256GcmSiv::new(Isa::best(), key.expose())), Some(messages(48)))
     }
 
     /// A suite that commits to its keys ([`Committing`](crate::committing::Committing)), with nonces of 192 bits: no
@@ -76,8 +113,7 @@ impl RandomNonceKey {
     /// [`KeyLengthError`] unless the key is the suite's.
     #[cfg(feature = "commit")]
     pub fn committing(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
-        let aead = Box::new(Committing::new(suite, key)?);
-        Ok(RandomNonceKey { aead, limit: u64::MAX, sealed: AtomicU64::new(0) })
+        Ok(Self::with(Box::new(Committing::new(suite, key)?), None))
     }
 
     /// A suite with nonces of 96 bits. After 2^32 messages two nonces are equal with a probability of 2^-32, and one such
@@ -96,7 +132,19 @@ impl RandomNonceKey {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
-        Ok(RandomNonceKey { aead: suite.aead(key)?, limit: 1 << 32, sealed: AtomicU64::new(0) })
+        Ok(Self::with(suite.aead(key)?, Some(messages(32))))
+    }
+
+    fn with(aead: Box<dyn Aead>, limit: Option<Count>) -> Self {
+        RandomNonceKey { aead, limit, sealed: Counter::new(0) }
+    }
+
+    /// Counts a message, unless the key is used up.
+    fn count(&self) -> Result<(), SealError> {
+        // Where there is no limit the counter stays at its end.
+        let counted = |sealed: Count| self.limit.is_none_or(|most| sealed < most).then(|| sealed.saturating_add(1));
+        let counted = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
+        counted.map(drop).map_err(|_| SealError::KeyExhausted)
     }
 
     /// Bytes that a message is longer than its text: nonce and tag.
@@ -111,17 +159,50 @@ impl RandomNonceKey {
     /// key's limit; [`SealError::NoRandomness`] if the operating system gives no random bytes.
     #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal(&self, ad: &[u8], text: &[u8]) -> Result<Vec<u8>, SealError> {
-        let nonce_len = self.aead.nonce_len();
-        let counted = |sealed: u64| (sealed < self.limit).then(|| sealed + 1);
-        self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted).map_err(|_| SealError::KeyExhausted)?;
-        let mut message = Vec::with_capacity(text.len() + self.overhead());
-        message.resize(nonce_len, 0);
-        random(&mut message).map_err(|_| SealError::NoRandomness)?;
-        message.extend_from_slice(text);
-        let (nonce, text) = message.split_at_mut(nonce_len);
-        let tag = self.aead.seal_in_place(nonce, ad, text)?;
-        message.extend_from_slice(tag.as_ref());
+        let mut message = Vec::new();
+        self.seal_into(ad, text, &mut message)?;
         Ok(message)
+    }
+
+    /// Appends the message to `out`.
+    ///
+    /// ```
+    /// use sealwright::{Key, RandomNonceKey};
+    ///
+    /// let sealing = RandomNonceKey::xaes_256_gcm(&Key::generate()?);
+    /// let mut packet = b"header".to_vec();
+    /// sealing.seal_into(b"header", b"attack at dawn", &mut packet)?;
+    /// let mut text = Vec::new();
+    /// sealing.open_into(b"header", &packet[6..], &mut text)?;
+    /// assert_eq!(text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Same as [`RandomNonceKey::seal`]; `out` is then as it was.
+    #[doc(alias("encrypt", "append", "plaintext"))]
+    pub fn seal_into(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
+        self.count()?;
+        let start = out.len();
+        out.reserve(text.len() + self.overhead());
+        let sealed = self.append(ad, text, out);
+        if sealed.is_err() {
+            wipe(&mut out[start..]);
+            out.truncate(start);
+        }
+        sealed
+    }
+
+    /// Appends the message, or a part of it if it is refused.
+    fn append(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
+        let start = out.len();
+        out.resize(start + self.aead.nonce_len(), 0);
+        random(&mut out[start..]).map_err(|_| SealError::NoRandomness)?;
+        out.extend_from_slice(text);
+        let (nonce, text) = out[start..].split_at_mut(self.aead.nonce_len());
+        let tag = self.aead.seal_in_place(nonce, ad, text)?;
+        out.extend_from_slice(tag.as_ref());
+        Ok(())
     }
 
     /// The text of a message, if it is authentic together with `ad`.
@@ -130,12 +211,19 @@ impl RandomNonceKey {
     /// [`OpenError`] otherwise.
     #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open(&self, ad: &[u8], message: &[u8]) -> Result<Vec<u8>, OpenError> {
-        let (nonce, rest) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
-        let text_len = rest.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;
-        let (ciphertext, tag) = rest.split_at(text_len);
-        let mut text = ciphertext.to_vec();
-        self.aead.open_in_place(nonce, ad, &mut text, tag)?;
+        let mut text = Vec::new();
+        self.open_into(ad, message, &mut text)?;
         Ok(text)
+    }
+
+    /// Appends the text of a message to `out`.
+    ///
+    /// # Errors
+    /// [`OpenError`]; `out` is then as it was.
+    #[doc(alias("decrypt", "append", "ciphertext"))]
+    pub fn open_into(&self, ad: &[u8], message: &[u8], out: &mut Vec<u8>) -> Result<(), OpenError> {
+        let (nonce, message) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
+        self.aead.open_into(nonce, ad, message, out)
     }
 }
 
@@ -151,15 +239,18 @@ mod tests {
     use super::*;
     use crate::{sealed::Sealed, tag::Tag};
 
-    /// Encrypts nothing: the limit alone is tested.
+    const REFUSED: &[u8] = b"a text that is too long";
+
+    /// Encrypts nothing, and refuses one text.
+    #[derive(Debug)]
     struct Plain;
     impl Sealed for Plain {}
     impl Aead for Plain {
         fn tag_len(&self) -> usize {
             4
         }
-        fn seal_in_place(&self, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<Tag, SealError> {
-            Ok(Tag::new(&[0; 4]))
+        fn seal_in_place(&self, _: &[u8], _: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+            if text == REFUSED { Err(SealError::TextTooLong) } else { Ok(Tag::new(&[0; 4])) }
         }
         fn open_in_place(&self, _: &[u8], _: &[u8], _: &mut [u8], _: &[u8]) -> Result<(), OpenError> {
             Ok(())
@@ -168,10 +259,44 @@ mod tests {
 
     #[test]
     fn the_limit_holds() {
-        let sealed = AtomicU64::new((1 << 32) - 1);
-        let key = RandomNonceKey { aead: Box::new(Plain), limit: 1 << 32, sealed };
+        let key = RandomNonceKey {
+            sealed: Counter::new((1 << 32) - 1),
+            ..RandomNonceKey::with(Box::new(Plain), Some(1 << 32))
+        };
         let message = key.seal(b"", b"the last").unwrap();
         assert_eq!(key.seal(b"", b"one more"), Err(SealError::KeyExhausted));
         assert_eq!(key.open(b"", &message).unwrap(), b"the last", "opening has no limit");
+    }
+
+    #[test]
+    fn a_key_without_a_limit_does_not_end_where_its_counter_does() {
+        let key =
+            RandomNonceKey { sealed: Counter::new(Count::MAX - 1), ..RandomNonceKey::with(Box::new(Plain), None) };
+        assert!((0..3).all(|_| key.seal(b"", b"one more").is_ok()));
+        assert_eq!(key.sealed.into_inner(), Count::MAX);
+    }
+
+    #[cfg(feature = "siv")]
+    #[test]
+    fn a_key_of_gcm_siv_ends_at_2_to_the_48() {
+        let key = RandomNonceKey::aes_256_gcm_siv(&Key::from([7; 32]));
+        key.sealed.store((1 << 48) - 1, Ordering::Relaxed);
+        assert!(key.seal(b"", b"the last").is_ok());
+        assert_eq!(key.seal(b"", b"one more"), Err(SealError::KeyExhausted));
+    }
+
+    #[test]
+    fn a_refused_text_leaves_the_output_as_it_was() {
+        let key = RandomNonceKey::with(Box::new(Plain), None);
+        let mut out = Vec::with_capacity(100);
+        out.extend_from_slice(b"before");
+        assert_eq!(key.seal_into(b"", REFUSED, &mut out), Err(SealError::TextTooLong));
+        assert_eq!(out, b"before");
+        key.seal_into(b"", b"sent", &mut out).unwrap();
+        let mut texts = b"before".to_vec();
+        key.open_into(b"", &out[6..], &mut texts).unwrap();
+        assert_eq!(texts, b"beforesent");
+        assert_eq!(key.open_into(b"", &out[..15], &mut texts), Err(OpenError), "no room for a tag");
+        assert_eq!(texts, b"beforesent");
     }
 }

@@ -8,7 +8,7 @@ use crate::block::serpent::Serpent;
 #[cfg(feature = "chacha")]
 use crate::mode::chacha::ChaCha20Poly1305;
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, same_length},
     error::{KeyLengthError, OpenError, SealError},
     sealed::Sealed,
     simd::Isa,
@@ -21,7 +21,7 @@ use crate::{
 };
 #[cfg(feature = "gcm")]
 use crate::{
-    block::{BlockCipher, Expanded, OnTheFly, RoundKeys, aes::Aes},
+    block::{Expanded, OnTheFly, RoundKeys, aes::Aes},
     ghash::Clmul,
     mode::gcm::{self, Gcm},
 };
@@ -241,7 +241,8 @@ fn chacha20_poly1305(key: &[u8]) -> Made {
 
 #[cfg(all(feature = "serpent", feature = "gcm"))]
 fn serpent256_gcm(isa: Isa, key: &[u8]) -> Made {
-    Ok(boxed_gcm(isa, Serpent::new(sized::<32>(key)?)?, |_| ()))
+    // It is moved, round keys and all.
+    Ok(Box::new(Fixed(Gcm::<_, Clmul>::new(isa, Serpent::new(sized::<32>(key)?)?, gcm::TagLen::T16))))
 }
 
 #[cfg(all(feature = "serpent", feature = "ocb"))]
@@ -259,16 +260,18 @@ where
     OnTheFly<BYTES>: RoundKeys,
 {
     let schedule = OnTheFly::<BYTES>::new(sized(key)?);
-    Ok(boxed_gcm(isa, Aes::with(Expanded::<KEYS>::empty()), |aes| aes.round_keys_mut().expand(isa, &schedule)))
+    let empty = Aes::with(Expanded::<KEYS>::empty());
+    // Memory first: the key is made where it stays.
+    let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::<_, Clmul>::unfilled(isa, empty, gcm::TagLen::T16)));
+    boxed.0.set_up(|aes| aes.round_keys_mut().expand(isa, &schedule));
+    Ok(boxed)
 }
 
-#[cfg(feature = "gcm")]
-#[inline(always)]
-fn boxed_gcm<C: BlockCipher + 'static>(isa: Isa, empty: C, expand: impl FnOnce(&mut C)) -> Box<dyn Aead> {
-    // Memory first: the key is made where it stays.
-    let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::<C, Clmul>::unfilled(isa, empty, gcm::TagLen::T16)));
-    boxed.0.set_up(expand);
-    boxed
+impl<A: fmt::Debug> fmt::Debug for Fixed<A> {
+    /// As the mode has it, without secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl<A: Aead> Sealed for Fixed<A> {}
@@ -295,6 +298,7 @@ impl<A: Aead> Aead for Fixed<A> {
     }
 
     fn seal_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut [u8]) -> Result<Tag, SealError> {
+        same_length(text, out);
         match <&[u8; 12]>::try_from(nonce) {
             Ok(nonce) => self.0.seal_to(nonce, ad, text, out),
             Err(_) => {
@@ -305,6 +309,7 @@ impl<A: Aead> Aead for Fixed<A> {
     }
 
     fn open_to(&self, nonce: &[u8], ad: &[u8], text: &[u8], tag: &[u8], out: &mut [u8]) -> Result<(), OpenError> {
+        same_length(text, out);
         match <&[u8; 12]>::try_from(nonce) {
             Ok(nonce) => self.0.open_to(nonce, ad, text, tag, out),
             Err(_) => release(out, false),

@@ -129,3 +129,28 @@ fn other_lengths_are_refused() {
 fn the_longest_text_is_that_of_the_standard() {
     assert_eq!(sealwright::mode::gcm_siv::MAX_BYTES, 68_719_476_736);
 }
+
+/// The message is nonce, ciphertext and tag: RFC 8452, appendix C.2.
+#[cfg(feature = "random")]
+#[test]
+fn a_key_that_draws_nonces_has_the_format_of_the_mode() {
+    use sealwright::{Key, RandomNonceKey};
+
+    let key: [u8; 32] = std::array::from_fn(|i| u8::from(i == 0));
+    let keyed = RandomNonceKey::aes_256_gcm_siv(&Key::from(key));
+    let message = unhex(&["030000000000000000000000", "c2ef328e5c71c83b", "843122130f7364b761e0b97427e3df28"].concat());
+    assert_eq!(keyed.open(b"", &message).unwrap(), unhex("0100000000000000"));
+    assert_eq!(keyed.open(b"ad", &message), Err(OpenError));
+
+    let aead = gcm_siv::by_key(Isa::best(), &key).unwrap();
+    for len in [0, 1, 16, 100, 1000] {
+        let text = vec![7; len];
+        let mut packet = b"header".to_vec();
+        keyed.seal_into(b"ad", &text, &mut packet).unwrap();
+        let (nonce, rest) = packet[6..].split_at(12);
+        assert_eq!(rest, sealed(&*aead, nonce, b"ad", &text));
+        let mut out = b"before".to_vec();
+        keyed.open_into(b"ad", &packet[6..], &mut out).unwrap();
+        assert_eq!(out, [b"before", &text[..]].concat());
+    }
+}

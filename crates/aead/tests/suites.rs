@@ -1,6 +1,8 @@
 //! The suites that are known by number and name.
 #![allow(clippy::unwrap_used)]
 
+use std::panic::catch_unwind;
+
 use sealwright::{SealError, Suite};
 
 /// Numbers and names are in files and scripts: they stay.
@@ -57,4 +59,17 @@ fn an_unknown_suite_is_told_those_that_are_known() {
     let error = "aes-256-cbc".parse::<Suite>().unwrap_err().to_string();
     let known: Vec<String> = Suite::ALL.iter().map(Suite::to_string).collect();
     assert_eq!(error, format!("unknown suite; known are {}", known.join(", ")));
+}
+
+/// A mistake of the program is found whatever else is wrong.
+#[test]
+fn an_output_of_another_length_panics_with_any_nonce() {
+    for suite in Suite::ALL {
+        let aead = suite.aead(&vec![7; suite.key_len()]).unwrap();
+        for (nonce, len) in [(11, 2), (11, 4), (12, 2), (12, 4)] {
+            let nonce = vec![1; nonce];
+            assert!(catch_unwind(|| aead.seal_to(&nonce, b"", &[0; 3], &mut vec![0; len])).is_err(), "{suite}");
+            assert!(catch_unwind(|| aead.open_to(&nonce, b"", &[0; 3], &[0; 16], &mut vec![0; len])).is_err());
+        }
+    }
 }

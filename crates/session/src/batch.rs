@@ -17,7 +17,7 @@ use crate::{
     scheme::Scheme,
     sessions::FrameJob,
     slab::Slab,
-    table::{Table, expected, next},
+    table::{Table, Traces, expected, next},
 };
 
 /// A frame whose header was read, or written.
@@ -34,6 +34,7 @@ struct Ticket {
 impl<S: Scheme> Table<S> {
     /// Opens or seals all frames.
     pub(crate) fn all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
+        self.traces = Traces::OfPackets;
         self.fetch(&jobs[..jobs.len().min(PACKETS)], end);
         let mut rest = jobs;
         while !rest.is_empty() {

@@ -108,7 +108,7 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn at(isa: Isa, grant: Grant) -> Self {
-        let [up, down] = [Way::Up, Way::Down].map(|way| Direction::new(isa, &grant, &grant.flows[way as usize]));
+        let [up, down] = Way::BOTH.map(|way| Direction::new(isa, &grant, &grant.flows[way as usize]));
         Client {
             isa,
             session: grant.session,
@@ -190,6 +190,12 @@ impl Client {
         }
         down.blocks = after;
         self.highest = self.seen.mark(self.highest, n);
-        frame::address(&frame[HEADER..frame.len() - frame::TAG]).ok_or(SessionError::Short)
+        let text = HEADER..frame.len() - frame::TAG;
+        if text.len() < frame::ADDRESS {
+            // Genuine, but not a frame of a relay: what was opened of it is not handed out.
+            frame[text].fill(0);
+            return Err(SessionError::Short);
+        }
+        frame::address(&frame[text]).ok_or(SessionError::Short)
     }
 }

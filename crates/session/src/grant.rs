@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use sealwright::block::CleanStack;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{
@@ -27,7 +28,8 @@ pub struct Grant {
     pub(crate) spec: Spec,
     pub(crate) session: u32,
     pub(crate) epoch: u16,
-    pub(crate) flows: [Flow; 2],
+    /// In a box: what is moved by value, through a queue say, leaves copies behind.
+    pub(crate) flows: Box<[Flow; 2]>,
 }
 
 // Each flow wipes itself; the rest is not secret.
@@ -54,11 +56,13 @@ impl Grant {
 
     /// The grant's bytes.
     pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
+        // A key exchange left the material on the stack, below who sends the grant now.
+        let _stack: CleanStack = CleanStack;
         let mut bytes = Zeroizing::new([0; Self::LEN]);
         bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
         bytes[2..4].copy_from_slice(&self.epoch.to_be_bytes());
         bytes[4..8].copy_from_slice(&self.session.to_be_bytes());
-        for (bytes, flow) in bytes[8..].chunks_exact_mut(76).zip(&self.flows) {
+        for (bytes, flow) in bytes[8..].chunks_exact_mut(76).zip(self.flows.iter()) {
             bytes[..32].copy_from_slice(&flow.key);
             bytes[32..64].copy_from_slice(flow.secondary.as_flattened());
             bytes[64..68].copy_from_slice(&flow.prefix);
@@ -75,7 +79,7 @@ impl Grant {
             session: u32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
             flows: Default::default(),
         };
-        for (bytes, flow) in bytes[8..].chunks_exact(76).zip(&mut grant.flows) {
+        for (bytes, flow) in bytes[8..].chunks_exact(76).zip(grant.flows.iter_mut()) {
             flow.key.copy_from_slice(&bytes[..32]);
             flow.secondary.as_flattened_mut().copy_from_slice(&bytes[32..64]);
             flow.prefix.copy_from_slice(&bytes[64..68]);
@@ -95,8 +99,8 @@ mod tests {
     use super::*;
 
     fn grant(bases: [u64; 2]) -> Grant {
-        let mut flows = [Flow::default(), Flow::default()];
-        for ((i, flow), base) in (1..).zip(&mut flows).zip(bases) {
+        let mut flows = Box::<[Flow; 2]>::default();
+        for ((i, flow), base) in (1..).zip(flows.iter_mut()).zip(bases) {
             flow.key = [i; 32];
             flow.secondary = [[16 + i; 16], [32 + i; 16]];
             flow.prefix = [48 + i; 4];

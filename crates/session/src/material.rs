@@ -16,6 +16,10 @@ pub(crate) enum Way {
     Down = 1,
 }
 
+impl Way {
+    pub(crate) const BOTH: [Way; 2] = [Way::Up, Way::Down];
+}
+
 /// Which end of its sessions a table holds.
 ///
 /// ```
@@ -57,7 +61,8 @@ impl Side {
 /// # Ok::<(), sealwright_session::SessionError>(())
 /// ```
 #[derive(Clone)]
-pub struct Material([u8; Material::LEN]);
+// In a box: what is moved by value, through a queue say, leaves copies behind.
+pub struct Material(Box<[u8; Material::LEN]>);
 
 impl Drop for Material {
     fn drop(&mut self) {
@@ -75,14 +80,16 @@ impl Material {
     /// # Errors
     /// [`SessionError::NoRandom`] if it has none.
     pub fn random() -> Result<Self, SessionError> {
-        let mut material = Material([0; Self::LEN]);
-        getrandom::fill(&mut material.0).map_err(|_| SessionError::NoRandom)?;
+        let mut material = Material(Box::new([0; Self::LEN]));
+        getrandom::fill(&mut *material.0).map_err(|_| SessionError::NoRandom)?;
         Ok(material)
     }
 
     /// What a key exchange gave, such as the exporter of TLS (RFC 8446, 7.5). It must never serve twice.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
-        Material(*bytes)
+        let mut material = Material(Box::new([0; Self::LEN]));
+        material.0.copy_from_slice(bytes);
+        material
     }
 
     /// The key of one way, of at most 32 bytes.
@@ -115,7 +122,8 @@ impl Material {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Secret([u8; 32]);
+// In a box for the reason that `Material` has.
+pub struct Secret(Box<[u8; 32]>);
 
 impl Drop for Secret {
     fn drop(&mut self) {
@@ -130,19 +138,21 @@ impl Secret {
     /// # Errors
     /// [`SessionError::NoRandom`] if it has none.
     pub fn random() -> Result<Self, SessionError> {
-        let mut secret = Secret([0; 32]);
-        getrandom::fill(&mut secret.0).map_err(|_| SessionError::NoRandom)?;
+        let mut secret = Secret(Box::new([0; 32]));
+        getrandom::fill(&mut *secret.0).map_err(|_| SessionError::NoRandom)?;
         Ok(secret)
     }
 
     /// A known one: for a load generator in the place of the clients of a table.
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Secret(bytes)
+    pub fn from_bytes(mut bytes: [u8; 32]) -> Self {
+        let secret = Secret(Box::new(bytes));
+        bytes.zeroize();
+        secret
     }
 
     /// AES-256 under it, for counter mode.
     pub(crate) fn schedule(&self, isa: Isa) -> Schedule {
-        Schedule::expand(isa, &self.0).expect("a secret has 32 bytes")
+        Schedule::expand(isa, &self.0[..]).expect("a secret has 32 bytes")
     }
 }
 

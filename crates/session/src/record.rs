@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
-const LIMIT: u32 = u32::MAX;
+pub(crate) const LIMIT: u32 = u32::MAX;
 
 /// One of the two ends of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,9 @@ macro_rules! received {
             fn blocks(&self) -> u32 {
                 self.blocks
             }
+            fn withhold(&mut self, blocks: u32) {
+                self.blocks = blocks;
+            }
         }
     };
 }
@@ -80,8 +83,10 @@ pub(crate) trait Receive: Pod {
     fn check(&self, past: Option<&Past>, n: u32, blocks: u32) -> Result<(), SessionError>;
     /// Notes packet `n`, which was genuine.
     fn accept(&mut self, past: Option<&mut Past>, n: u32, blocks: u32);
-    /// Blocks that the key has encrypted.
+    /// Blocks that the key has encrypted, and those withheld from it.
     fn blocks(&self) -> u32;
+    /// Leaves the key, which has received nothing yet, so many blocks less.
+    fn withhold(&mut self, blocks: u32);
 }
 
 /// What was sent under a key.
@@ -123,6 +128,12 @@ pub(crate) trait Record: Pod {
     fn sent_mut(&mut self) -> &mut Sent;
     /// Nothing received or sent yet; wipes all but the epoch.
     fn restart(&mut self, life: Life);
+
+    /// Leaves the keys, which were not used yet, no more than so many blocks.
+    fn allow(&mut self, blocks: u32) {
+        self.received_mut().withhold(LIMIT - blocks);
+        self.sent_mut().blocks = LIMIT - blocks;
+    }
 
     /// Asks for what an end needs of it, without waiting.
     #[inline]

@@ -11,7 +11,7 @@ use crate::{
     error::SessionError,
     material::{Flow, Material},
     packet::{Keyed, Packet},
-    record::{End, Record},
+    record::{End, LIMIT, Record},
 };
 
 pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15 round keys";
@@ -55,8 +55,8 @@ pub(crate) trait Scheme: Send {
     /// The level that it computes at.
     fn isa(&self) -> Isa;
 
-    /// Both directions of a new client, up and down, as the client is told them.
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError>;
+    /// Fills in both directions of a new client, up and down, as the client is told them.
+    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError>;
 
     /// Keeps what is received and what is sent in a record.
     fn keep(&mut self, seat: Seat, client: &mut Self::Client, flows: [&Flow; 2]);
@@ -80,6 +80,11 @@ pub(crate) trait Scheme: Send {
     /// Whether its packets can go side by side.
     fn side_by_side(&self) -> bool {
         false
+    }
+
+    /// The most blocks that the keys of a client may encrypt, less one.
+    fn allowance(&self) -> u32 {
+        LIMIT
     }
 
     /// Puts the keys for a packet into its lane.

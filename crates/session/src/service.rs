@@ -3,14 +3,14 @@
 use crate::{
     error::SessionError,
     grant::Grant,
-    material::Material,
+    material::{Flow, Material},
     record::{End, Life, Record},
     replay::Past,
     scheme::{Scheme, Seat},
     sessions::{FrameJob, Memory, Sessions},
     slab::Slab,
     spec::Spec,
-    table::Table,
+    table::{Table, Traces},
 };
 
 impl<S: Scheme> Sessions for Table<S> {
@@ -30,11 +30,14 @@ impl<S: Scheme> Sessions for Table<S> {
         let life = self.records.at(slot).ok_or(SessionError::Unknown)?.life();
         let epoch = life.epoch.checked_add(1).ok_or(SessionError::Exhausted)?;
         let seat = Seat { slot, epoch };
-        let flows = self.scheme.flows(seat, material)?;
+        let mut flows = Box::<[Flow; 2]>::default();
+        self.scheme.flows(seat, material, &mut flows)?;
         self.forget(slot);
+        self.traces = self.traces.max(Traces::OfAdmission);
         self.records.claim(slot);
         let record = self.records.at_mut(slot).ok_or(SessionError::Unknown)?;
         record.restart(Life { epoch, live: 1 });
+        record.allow(self.scheme.allowance());
         let [received, sent] = self.plan.side.ways().map(|way| &flows[way as usize]);
         self.scheme.keep(seat, record, [received, sent]);
         self.live += 1;
@@ -46,6 +49,9 @@ impl<S: Scheme> Sessions for Table<S> {
     }
 
     fn revoke(&mut self, slot: u32) -> Vec<u32> {
+        if slot >= self.records.len() {
+            return Vec::new();
+        }
         self.forget(slot);
         let together = self.scheme.revoke(slot);
         let is_live = |slot: &u32| self.records.at(*slot).is_some_and(|record| record.life().live == 1);

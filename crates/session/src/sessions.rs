@@ -76,7 +76,8 @@ pub struct Plan {
     /// and scheme that admit the same clients in the same order are each other's ends. A secret must not serve twice on one
     /// side: the same keys would come again, with the same nonces.
     pub secret: Option<Secret>,
-    /// The most clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`.
+    /// The most clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`. Clients of a cluster of more than [`Plan::CLUSTER`] have
+    /// fewer blocks each, so that all have 2^48 together.
     pub cluster: u32,
     /// The level to compute at.
     pub isa: Isa,
@@ -175,7 +176,8 @@ pub trait Sessions: Send {
     /// of its cluster (then [`revoke`](Self::revoke) gives the cluster new keys), [`SessionError::NoRandom`].
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
 
-    /// Forgets a session and wipes its keys.
+    /// Forgets a session and wipes its keys: in the table, and what packets left of them on the stack of this thread. What other threads
+    /// that used the table have on theirs stays.
     fn remove(&mut self, slot: u32);
 
     /// Forgets a session whose client must not be trusted any more. Where clients share keys, all who shared this
@@ -204,8 +206,8 @@ pub trait Sessions: Send {
     /// Seals many frames likewise.
     fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
-    /// How many of 2^32 blocks the keys of a slot have left, the lesser number of both directions; none if it is empty.
-    /// Admit the client anew well before they end.
+    /// How many of 2^32 blocks, or of the fewer that a client of a great cluster has, the keys of a slot have left, the lesser number
+    /// of both directions; none if it is empty. Admit the client anew well before they end.
     fn blocks_left(&self, slot: u32) -> Option<u64>;
 
     /// Where the memory goes.

@@ -13,6 +13,19 @@ use crate::{
     slab::Slab,
 };
 
+/// Below who calls a table.
+type Stack = CleanStack<{ 48 << 10 }>;
+
+/// What may have left keys in lanes and on the stack.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Traces {
+    #[default]
+    None,
+    /// A client was admitted: there are no batches' frames.
+    OfAdmission,
+    OfPackets,
+}
+
 pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,
     pub(crate) records: Slab<S::Client>,
@@ -22,20 +35,32 @@ pub(crate) struct Table<S: Scheme> {
     pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
     pub(crate) live: u32,
+    /// What was done since lanes and stack were wiped.
+    pub(crate) traces: Traces,
     /// Batches keep more on it than one key does.
-    _stack: CleanStack<{ 48 << 10 }>,
+    _stack: Stack,
 }
 
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
         let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
         let pasts = plan.wide_window.then(|| Slab::new(plan.slots)).transpose()?;
-        Ok(Table { scheme, records: Slab::new(plan.slots)?, pasts, lanes, plan, live: 0, _stack: CleanStack })
+        Ok(Table {
+            scheme,
+            records: Slab::new(plan.slots)?,
+            pasts,
+            lanes,
+            plan,
+            live: 0,
+            traces: Traces::None,
+            _stack: CleanStack,
+        })
     }
 
     /// Opens or seals one frame.
     pub(crate) fn one(&mut self, slot: u32, session: u32, frame: &mut [u8], end: End) -> Result<(), SessionError> {
         let (ad, text, tag) = parts(frame)?;
+        self.traces = Traces::OfPackets;
         let record = self.records.at_mut(slot).ok_or(SessionError::Unknown)?;
         if end == End::Send {
             let (header, _, nonce) = next(&self.scheme, record, session, text.len())?;
@@ -53,17 +78,26 @@ impl<S: Scheme> Table<S> {
         Ok(())
     }
 
-    /// Wipes a record and all that is kept beside it.
+    /// Wipes a record and all that is kept beside it. Keys that packets left behind are not told apart: all of them are wiped, which
+    /// takes the time of a few packets, and those that come next make theirs anew.
     pub(crate) fn forget(&mut self, slot: u32) {
         let Some(record) = self.records.at_mut(slot) else { return };
         let life = record.life();
         if life.live == 0 {
             return;
         }
-        let blocks = u64::from(u32::MAX) - record.blocks_left();
+        let blocks = u64::from(self.scheme.allowance()) - record.blocks_left();
         record.restart(Life { live: 0, ..life });
         self.scheme.remove(slot, blocks);
         self.live -= 1;
+        match core::mem::take(&mut self.traces) {
+            Traces::None => {}
+            Traces::OfAdmission => drop::<CleanStack>(CleanStack),
+            Traces::OfPackets => {
+                self.lanes.iter_mut().for_each(|lanes| lanes.wipe());
+                drop::<Stack>(CleanStack);
+            }
+        }
     }
 }
 

@@ -227,3 +227,45 @@ fn names_are_read_as_they_are_written() {
     assert_eq!("gcm-pre-256".parse::<Spec>().unwrap().to_string(), "gcm-pre(clmul)-256");
     assert!("gcm-pre(5k)".parse::<Spec>().is_err());
 }
+
+#[test]
+fn a_slot_that_is_not_there_takes_no_cluster_along() {
+    // The last cluster has slots 16 to 23, of which there are four.
+    let mut relay = table(Plan { cluster: 8, ..Plan::new("gscm-h".parse().unwrap(), 20) }).unwrap();
+    let mut client = admit(&mut *relay, 17);
+    for slot in [20, 22, 24, u32::MAX] {
+        assert_eq!(relay.revoke(slot), [0; 0], "{slot}");
+    }
+    relay.open(17, &mut client.seal(3, b"still here").unwrap()).unwrap();
+}
+
+#[test]
+fn clients_of_a_great_cluster_have_fewer_blocks_each() {
+    let left = |scheme: &str, cluster, slots| {
+        let mut relay = table(Plan { cluster, ..Plan::new(scheme.parse().unwrap(), slots) }).unwrap();
+        admit(&mut *relay, 5);
+        let fresh = relay.blocks_left(5).unwrap();
+        let mut frame = frame::unsealed(0, &[0; 12]);
+        relay.seal(5, 5, &mut frame).unwrap();
+        assert_eq!(relay.blocks_left(5), Some(fresh - 2), "{scheme}");
+        fresh
+    };
+    assert_eq!(left("gscm-h", Plan::CLUSTER, 1 << 17), u64::from(u32::MAX));
+    assert_eq!(left("gscm-h", u32::MAX, 1 << 17), 1 << 31);
+    assert_eq!(left("gscm-h", u32::MAX, 20), u64::from(u32::MAX), "a cluster has no more clients than slots");
+    assert_eq!(left("gcm-on64", u32::MAX, 1 << 17), u64::from(u32::MAX), "nothing is shared");
+}
+
+#[test]
+fn a_payload_without_an_address_is_not_handed_out() {
+    for spec in specs() {
+        let mut relay = table(plan(spec, Isa::best())).unwrap();
+        let mut client = admit(&mut *relay, 3);
+        for len in 0..frame::ADDRESS {
+            let mut short = vec![7; frame::HEADER + len + frame::TAG];
+            relay.seal(3, 103, &mut short).unwrap();
+            assert_eq!(client.open(&mut short), Err(SessionError::Short), "{spec}");
+            assert_eq!(frame::payload(&short), vec![0; len], "{spec}");
+        }
+    }
+}

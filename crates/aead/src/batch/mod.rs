@@ -62,6 +62,8 @@ impl fmt::Debug for BatchMessage<'_> {
 ///
 /// Side by side go messages of up to 512 bytes with up to 16 bytes of associated data; longer ones go one after the other.
 ///
+/// Between two calls it keeps no key and no text. What compilers left of them on the stack is wiped when it is dropped.
+///
 /// ```
 /// use sealwright::{Batch, BatchMessage, Isa};
 ///
@@ -85,7 +87,7 @@ pub struct Batch {
     _stack: CleanStack<{ 48 << 10 }>,
 }
 
-/// Copies of the messages, in whole blocks. Wiped when dropped.
+/// Copies of the messages, in whole blocks. Plaintexts are wiped once they were handed out, all of it when dropped.
 struct Frames([[Block; FRAME]; PACKETS]);
 wipe_on_drop!(Frames { 0: [[[0; 16]; FRAME]; PACKETS] });
 
@@ -164,6 +166,7 @@ impl Batch {
             message.text.copy_from_slice(text);
             message.tag = *tag;
         });
+        self.lanes.wipe();
         for (i, message) in messages.iter_mut().enumerate().filter(|(_, message)| !message.is_short()) {
             let error = |error| BatchError::Length { message: i, error };
             let keys = Schedule::expand(isa, message.key).map_err(|error| BatchError::Key { message: i, error })?;
@@ -198,10 +201,10 @@ impl Batch {
                 message.text.copy_from_slice(text);
             } else {
                 message.text.fill(0);
-                text.fill(0);
             }
             refused.push(!genuine);
         });
+        self.lanes.wipe();
         // They come back in the order of `lanes_of`.
         for (i, refused) in lanes_of(messages).0.into_iter().zip(refused) {
             if refused {
@@ -217,7 +220,7 @@ impl Batch {
         &mut self,
         messages: &mut [BatchMessage<'_>],
         seal: bool,
-        mut take: impl FnMut(&mut BatchMessage<'_>, &Block, &mut [u8]),
+        mut take: impl FnMut(&mut BatchMessage<'_>, &Block, &[u8]),
     ) {
         let (order, long) = lanes_of(messages);
         for (some, keys) in [(&order[..long], Keys::Own16), (&order[long..], Keys::Own32)] {
@@ -236,12 +239,27 @@ impl Batch {
                 self.lanes.run(self.isa, &mut frames, keys, HashKeys::Made, seal);
                 for (packet, i) in some.iter().enumerate() {
                     let message = &mut messages[*i];
-                    let text = &mut self.frames.0[packet][1..].as_flattened_mut()[..message.text.len()];
+                    let text = &self.frames.0[packet][1..].as_flattened()[..message.text.len()];
                     take(message, self.lanes.tag(packet), text);
+                    // What was sealed is no secret any more.
+                    if !seal {
+                        wipe_blocks(&mut self.frames.0[packet][1..], message.text.len());
+                    }
                 }
             }
         }
     }
+}
+
+/// Wipes the blocks of a text. The first four always, in a few stores: for a short text a call would take longer.
+#[inline(always)]
+fn wipe_blocks(blocks: &mut [Block], len: usize) {
+    let (few, more) = blocks.split_at_mut(4);
+    few.copy_from_slice(&[[0; 16]; 4]);
+    if len > 64 {
+        more[..(len - 64).div_ceil(16)].fill([0; 16]);
+    }
+    zeroize::optimization_barrier(blocks);
 }
 
 impl BatchMessage<'_> {

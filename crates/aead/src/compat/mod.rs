@@ -39,9 +39,9 @@ use cipher::{
 };
 #[cfg(feature = "ocb")]
 pub use modes::Ocb3;
-pub use modes::{Aes128Gcm, Aes256Gcm, AesGcm, GcmCipher, GcmTag};
+pub use modes::{Aes128Gcm, Aes256Gcm, AesGcm, GcmCipher, GcmNonce, GcmTag};
 #[cfg(feature = "ocb")]
-pub use modes::{OcbCipher, OcbTag};
+pub use modes::{OcbCipher, OcbNonce, OcbTag};
 use zeroize::ZeroizeOnDrop;
 
 #[cfg(feature = "serpent")]

@@ -2,9 +2,11 @@
 
 use core::{fmt, marker::PhantomData};
 
+#[cfg(feature = "ocb")]
+use aead::array::typenum::{IsLess, True};
 use aead::{
     AeadCore, AeadInOut, Key, KeyInit, KeySizeUser, TagPosition,
-    array::ArraySize,
+    array::{ArraySize, typenum::NonZero},
     consts::{U4, U8, U12, U13, U14, U15, U16},
 };
 use cipher::{InOutBuf, InvalidLength};
@@ -16,10 +18,12 @@ use super::{Aes128, Aes192, Aes256};
 use crate::{
     aead::Aead as _,
     block::{BlockCipher, aes},
+    error::SealError,
     ghash::Clmul,
     mode::gcm::Gcm,
     sealed::Sealed,
     simd::Isa,
+    tag::Tag,
 };
 #[cfg(feature = "ocb")]
 use crate::{
@@ -107,6 +111,37 @@ impl OcbCipher for Serpent {
     }
 }
 
+/// A nonce length of GCM, in bytes: any but 0.
+///
+/// ```compile_fail
+/// use aead::{KeyInit, consts::U0};
+/// use sealwright::compat::{Aes128, AesGcm};
+///
+/// let cipher = AesGcm::<Aes128, U0>::new(&[7; 16].into());
+/// ```
+pub trait GcmNonce: ArraySize {}
+impl<N: ArraySize + NonZero> GcmNonce for N {}
+
+/// A nonce length of OCB, in bytes: 1 to 15.
+///
+/// ```compile_fail
+/// use aead::{KeyInit, consts::U16};
+/// use sealwright::compat::{Aes128, Ocb3};
+///
+/// let cipher = Ocb3::<Aes128, U16>::new(&[7; 16].into());
+/// ```
+///
+/// ```
+/// use aead::{KeyInit, consts::U15};
+/// use sealwright::compat::{Aes128, Ocb3};
+///
+/// let cipher = Ocb3::<Aes128, U15>::new(&[7; 16].into());
+/// ```
+#[cfg(feature = "ocb")]
+pub trait OcbNonce: ArraySize {}
+#[cfg(feature = "ocb")]
+impl<N: ArraySize + NonZero + IsLess<U16, Output = True>> OcbNonce for N {}
+
 /// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols that keep to the limits of SP 800-38D, appendix C.
 ///
 /// ```
@@ -157,7 +192,7 @@ impl OcbTag for U16 {
     const LEN: TagLen = TagLen::T16;
 }
 
-/// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes and tags of `T`.
+/// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 or more, and tags of `T`.
 ///
 /// ```
 /// use aead::{Aead, KeyInit};
@@ -197,9 +232,24 @@ pub struct Ocb3<C: OcbCipher, N = U12, T = U16> {
     sizes: PhantomData<fn() -> (N, T)>,
 }
 
+/// Seals what is copied into a buffer's output. If it is refused, an output that is not the input is wiped: nobody wanted the plaintext there.
+fn sealed(
+    mut buffer: InOutBuf<'_, '_, u8>,
+    seal: impl FnOnce(&mut [u8]) -> Result<Tag, SealError>,
+) -> aead::Result<Tag> {
+    let apart = buffer.get_in().as_ptr() != buffer.get_out().as_ptr();
+    let text = buffer.into_out_with_copied_in();
+    seal(text).map_err(|_| {
+        if apart {
+            text.fill(0);
+        }
+        aead::Error
+    })
+}
+
 /// The traits of a mode over the type of its key.
 macro_rules! mode {
-    ($name:ident, $cipher:ident, $tag:ident, |$isa:ident, $key:ident| $new:expr) => {
+    ($name:ident, $cipher:ident, $nonce:ident, $tag:ident, |$isa:ident, $key:ident| $new:expr) => {
         impl<C: $cipher, N, T> Clone for $name<C, N, T> {
             fn clone(&self) -> Self {
                 $name { mode: self.mode.clone(), sizes: PhantomData }
@@ -219,7 +269,7 @@ macro_rules! mode {
             type KeySize = C::KeySize;
         }
 
-        impl<C: $cipher, N, T: $tag> KeyInit for $name<C, N, T> {
+        impl<C: $cipher, N: $nonce, T: $tag> KeyInit for $name<C, N, T> {
             fn new(key: &Key<Self>) -> Self {
                 Self::new_from_slice(key).expect("a key of the key size")
             }
@@ -230,21 +280,21 @@ macro_rules! mode {
             }
         }
 
-        impl<C: $cipher, N: ArraySize, T: $tag> AeadCore for $name<C, N, T> {
+        impl<C: $cipher, N: $nonce, T: $tag> AeadCore for $name<C, N, T> {
             type NonceSize = N;
             type TagSize = T;
             const TAG_POSITION: TagPosition = TagPosition::Postfix;
         }
 
-        impl<C: $cipher, N: ArraySize, T: $tag> AeadInOut for $name<C, N, T> {
+        impl<C: $cipher, N: $nonce, T: $tag> AeadInOut for $name<C, N, T> {
+            /// As the trait has it; if the message is refused, an output of its own is wiped, which has the plaintext already.
             fn encrypt_inout_detached(
                 &self,
                 nonce: &aead::Nonce<Self>,
                 ad: &[u8],
                 buffer: InOutBuf<'_, '_, u8>,
             ) -> aead::Result<aead::Tag<Self>> {
-                let text = buffer.into_out_with_copied_in();
-                let tag = self.mode.seal_in_place(nonce, ad, text).map_err(|_| aead::Error)?;
+                let tag = sealed(buffer, |text| self.mode.seal_in_place(nonce, ad, text))?;
                 aead::Tag::<Self>::try_from(tag.as_ref()).map_err(|_| aead::Error)
             }
 
@@ -262,6 +312,25 @@ macro_rules! mode {
         }
     };
 }
-mode!(AesGcm, GcmCipher, GcmTag, |isa, key| Gcm::with_tag_bytes(isa, C::forward(isa, key)?, T::USIZE));
+mode!(AesGcm, GcmCipher, GcmNonce, GcmTag, |isa, key| Gcm::with_tag_bytes(isa, C::forward(isa, key)?, T::USIZE));
 #[cfg(feature = "ocb")]
-mode!(Ocb3, OcbCipher, OcbTag, |isa, key| Ocb::new(isa, C::both_ways(isa, key)?, T::LEN));
+mode!(Ocb3, OcbCipher, OcbNonce, OcbTag, |isa, key| Ocb::new(isa, C::both_ways(isa, key)?, T::LEN));
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_refused_text_is_not_in_another_buffer() {
+        let refuse = |_: &mut [u8]| Err(SealError::TextTooLong);
+        let (text, mut out) = (*b"attack at dawn", [1; 14]);
+        assert!(sealed(InOutBuf::new(&text, &mut out).unwrap(), refuse).is_err());
+        assert_eq!(out, [0; 14]);
+        let mut in_place = text;
+        assert!(sealed((&mut in_place[..]).into(), refuse).is_err());
+        assert_eq!(in_place, text, "the caller's own text stays");
+        let tag = sealed(InOutBuf::new(&text, &mut out).unwrap(), |_| Ok(Tag::new(&[2; 4])));
+        assert_eq!((tag.unwrap(), out), (Tag::new(&[2; 4]), text));
+    }
+}

@@ -29,6 +29,7 @@ use crate::{
     sealed::Sealed,
     simd::verdict,
     tag::Tag,
+    wipe::CleanStack,
 };
 
 /// The longest text, in bytes: 2^32 - 1 blocks of 64 (RFC 8439, section 2.8).
@@ -42,7 +43,10 @@ macro_rules! aead {
     ($(#[$doc:meta])* $name:ident, $nonce:expr) => {
         $(#[$doc])*
         #[derive(Clone)]
-        pub struct $name(chacha20poly1305::$name);
+        pub struct $name {
+            cipher: chacha20poly1305::$name,
+            _stack: CleanStack,
+        }
 
         // The key wipes itself.
         impl ZeroizeOnDrop for $name {}
@@ -50,7 +54,7 @@ macro_rules! aead {
         impl $name {
             /// Under a key of 32 bytes.
             pub fn new(key: &[u8; 32]) -> Self {
-                $name(chacha20poly1305::$name::new(key.into()))
+                $name { cipher: chacha20poly1305::$name::new(key.into()), _stack: CleanStack }
             }
         }
 
@@ -75,7 +79,7 @@ macro_rules! aead {
                 if text.len() as u64 > MAX_TEXT {
                     return Err(SealError::TextTooLong);
                 }
-                let tag = self.0.encrypt_inout_detached(nonce.into(), ad, text.into());
+                let tag = self.cipher.encrypt_inout_detached(nonce.into(), ad, text.into());
                 tag.map(|tag| Tag::new(&tag)).map_err(|_| SealError::TextTooLong)
             }
 
@@ -83,7 +87,7 @@ macro_rules! aead {
                 let (Ok(nonce), Ok(tag)) = (<&[u8; $nonce]>::try_from(nonce), <&[u8; 16]>::try_from(tag)) else {
                     return release(text, false);
                 };
-                let opened = self.0.decrypt_inout_detached(nonce.into(), ad, (&mut *text).into(), tag.into());
+                let opened = self.cipher.decrypt_inout_detached(nonce.into(), ad, (&mut *text).into(), tag.into());
                 // Compilers may make one number of that crate's branch on the tag and its answer.
                 release(text, verdict(opened.is_ok()))
             }

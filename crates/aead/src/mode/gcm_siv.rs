@@ -190,7 +190,7 @@ impl<C> fmt::Debug for GcmSiv<C> {
     }
 }
 
-impl<C> Sealed for GcmSiv<C> {}
+impl<C: BlockCipher> Sealed for GcmSiv<C> {}
 impl<C: Derived> Aead for GcmSiv<C> {
     fn tag_len(&self) -> usize {
         16

@@ -6,7 +6,7 @@
 //! which is 1 for the tag's mask.
 //!
 //! * `ResearchOnlyCluster` (feature `research`) is the paper's, where clients share the GHASH key too. **Broken against members of the
-//!   cluster**: one packet of another client lets a member forge, 256 packets with AES-128 yield the client's keys.
+//!   cluster**: one packet of another client lets a member forge; 256 packets, or one known text of 8,160 bytes, yield its keys with AES-128.
 //! * [`Cluster`] is the hardened GSCM-H: K2 in the last round, and a GHASH key a client, the client's encryption of the
 //!   zero block. Members of a cluster are still weaker enemies than strangers: `docs/GSCM.md` gives the bounds.
 //!
@@ -22,7 +22,11 @@
 //! ```
 
 use alloc::boxed::Box;
-use core::{fmt, ops::Deref};
+use core::{
+    fmt,
+    ops::Deref,
+    panic::{RefUnwindSafe, UnwindSafe},
+};
 
 use zeroize::ZeroizeOnDrop;
 
@@ -169,8 +173,17 @@ impl<C: BlockCipher, G: Deref<Target: Ghash>> Client<C, G> {
     }
 }
 
-impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Sealed for Client<C, G> {}
-impl<C: BlockCipher, G: Deref<Target: Ghash> + Send + Sync> Aead for Client<C, G> {
+impl<C, G> Sealed for Client<C, G>
+where
+    C: BlockCipher,
+    G: Deref<Target: Ghash> + Send + Sync + UnwindSafe + RefUnwindSafe,
+{
+}
+impl<C, G> Aead for Client<C, G>
+where
+    C: BlockCipher,
+    G: Deref<Target: Ghash> + Send + Sync + UnwindSafe + RefUnwindSafe,
+{
     fn tag_len(&self) -> usize {
         TAG
     }
@@ -241,7 +254,7 @@ fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<
         let cipher = schedule.substituted::<P>(keys).expanded(isa);
         let hashed = if P::CLUSTER { schedule } else { &cipher };
         let ghash: Box<Clmul> = Box::new(gcm::hash_key(isa, hashed));
-        Box::new(Client { isa, cipher, ghash })
+        Box::new(Alone { client: Client { isa, cipher, ghash }, _stack: CleanStack })
     }
     Ok(match Key::new(key)? {
         Key::Aes128(key) => client::<_, P>(isa, &Aes128::new(isa, key), keys),
@@ -249,6 +262,37 @@ fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<
         Key::Aes192(key) => client::<_, P>(isa, &Aes192::new(isa, key), keys),
         Key::Aes256(key) => client::<_, P>(isa, &Aes256::new(isa, key), keys),
     })
+}
+
+/// A client whose keys are its own, with the stack that they were made on.
+struct Alone<C> {
+    client: Client<C, Box<Clmul>>,
+    _stack: CleanStack,
+}
+
+impl<C> fmt::Debug for Alone<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.client.fmt(f)
+    }
+}
+
+impl<C: BlockCipher> Sealed for Alone<C> {}
+impl<C: BlockCipher> Aead for Alone<C> {
+    fn tag_len(&self) -> usize {
+        TAG
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        self.client.seal_in_place(nonce, ad, text)
+    }
+
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        self.client.seal_message(nonce, ad, message)
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        self.client.open_in_place(nonce, ad, text, tag)
+    }
 }
 
 /// Whose GHASH key a form of GSCM takes.

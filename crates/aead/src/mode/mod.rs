@@ -10,6 +10,9 @@
 //! let tag = aead.seal_in_place(&[1; 12], b"header", &mut text)?;
 //! # Ok::<(), sealwright::SealError>(())
 //! ```
+//!
+//! [`ctr`] and [`ecb`] are parts of other modes, for modes of your own, and always there. **They do not authenticate**; no more do
+//! `cbc` (features `cbc` and `raw`), `cbc_many` (`raw`) and `multi_buffer` (`sessions`).
 
 #[cfg(any(feature = "cbc", feature = "raw"))]
 pub mod cbc;

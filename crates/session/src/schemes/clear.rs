@@ -21,9 +21,9 @@ impl Scheme for Clear {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], SessionError> {
-        let flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
-        Ok([flow.clone(), flow])
+    fn flows(&mut self, seat: Seat, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        flows.iter_mut().for_each(|flow| flow.base = Stream::of_epoch(seat.epoch).base);
+        Ok(())
     }
 
     fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}

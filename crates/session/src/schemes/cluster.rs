@@ -1,13 +1,14 @@
 //! Clusters: what the clients of GSCM share. Two main keys, one a way (CEK and CDK of the paper, seen from the server),
 //! and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
 
-use sealwright::{Block, Isa, mode::multi_key::Schedule};
+use sealwright::{Block, Isa, block::CleanStack, mode::multi_key::Schedule};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     error::SessionError,
     ghash::{Hash, Table},
     material::{Secret, Way, counter, purpose},
+    record::LIMIT,
     scheme::{INVARIANT, Seat},
     spec::{Spec, Strategy},
 };
@@ -28,10 +29,17 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    fn new(isa: Isa, spec: Spec, strategy: Strategy, key: Zeroizing<[u8; 32]>) -> Self {
-        let schedule = Schedule::expand(isa, &key[..spec.key_len()]).expect(INVARIANT);
-        let h = schedule.hash_key(isa);
-        Shared { table: Table::new(isa, strategy, &h), schedule, h, key }
+    /// Under no key yet.
+    fn empty(isa: Isa, spec: Spec) -> Self {
+        let schedule = Schedule::expand(isa, &[0; 32][..spec.key_len()]).expect(INVARIANT);
+        Shared { schedule, h: [0; 16], table: None, key: Zeroizing::default() }
+    }
+
+    fn set(&mut self, isa: Isa, spec: Spec, strategy: Strategy, key: &[u8]) {
+        self.key.copy_from_slice(key);
+        self.schedule.rekey(isa, &key[..spec.key_len()]).expect(INVARIANT);
+        self.h = self.schedule.hash_key(isa);
+        self.table = Table::new(isa, strategy, &self.h);
     }
 
     pub(crate) fn hash(&self, strategy: Strategy) -> Hash<'_> {
@@ -40,7 +48,7 @@ impl Shared {
 }
 
 /// Blocks of clients that are gone, after which a cluster's main keys serve no newcomer: those that are there may double
-/// them. 2^49 blocks under one key keep strangers' odds below 2^-31.
+/// them, however many they are. 2^49 blocks under one key keep strangers' odds below 2^-31.
 const BUDGET: u64 = 1 << 48;
 
 /// The keys of one cluster. Clients that know the main keys are all alike to it: it is one domain of trust.
@@ -53,11 +61,23 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// Under no keys yet: what is moved takes along, in its padding, what lies on the stack, and no wiping would reach it. So it is made
+    /// over a clean stack, and its keys where it stays.
+    fn boxed(isa: Isa, spec: Spec) -> Box<Self> {
+        #[inline(never)]
+        fn below(isa: Isa, spec: Spec) -> Box<Cluster> {
+            let ways = [0, 1].map(|_| Shared::empty(isa, spec));
+            let users = Schedule::expand(isa, &[0; 32]).expect(INVARIANT);
+            Box::new(Cluster { spent: 0, ways, users })
+        }
+        drop::<CleanStack>(CleanStack);
+        below(isa, spec)
+    }
+
     /// K1 and K2 of a client, one way. Its number in the cluster, its epoch and the way make them unique.
-    pub(crate) fn secondary(&self, isa: Isa, number: u32, epoch: u16, way: Way) -> [Block; 2] {
-        let mut keys = [0, 1].map(|j| counter(purpose::SECONDARY, number, u32::from(epoch), way, j));
-        self.users.encrypt(isa, &mut keys);
-        keys
+    pub(crate) fn secondary(&self, isa: Isa, (number, epoch): (u32, u16), way: Way, keys: &mut [Block; 2]) {
+        *keys = [0, 1].map(|j| counter(purpose::SECONDARY, number, u32::from(epoch), way, j));
+        self.users.encrypt(isa, keys);
     }
 }
 
@@ -84,9 +104,15 @@ impl Clusters {
         most: u32,
         secret: Option<&Secret>,
     ) -> Self {
-        let most = most.max(1);
+        let most = most.clamp(1, slots.max(1));
         let clusters = (0..slots.div_ceil(most)).map(|_| None).collect();
         Clusters { isa, spec, strategy, most, clusters, secret: secret.map(|secret| secret.schedule(isa)), made: 0 }
+    }
+
+    /// Blocks of each client that a cluster is full of, so that all together have no more than the budget: 2^32 where they are 65,536
+    /// at most.
+    pub(crate) fn allowance(&self) -> u32 {
+        u32::try_from(BUDGET / u64::from(self.most)).unwrap_or(LIMIT)
     }
 
     /// The cluster of a slot, and the slot's number in it.
@@ -107,7 +133,9 @@ impl Clusters {
     pub(crate) fn join(&mut self, seat: Seat) -> Result<&Cluster, SessionError> {
         let (at, _) = self.place(seat.slot);
         if self.clusters[at].is_none() {
-            self.clusters[at] = Some(Box::new(self.fresh()?));
+            let mut cluster = Cluster::boxed(self.isa, self.spec);
+            self.make_keys(&mut cluster)?;
+            self.clusters[at] = Some(cluster);
         }
         let cluster = self.of(seat.slot);
         if cluster.spent >= BUDGET { Err(SessionError::Exhausted) } else { Ok(cluster) }
@@ -136,7 +164,7 @@ impl Clusters {
         self.together(slot)
     }
 
-    fn fresh(&mut self) -> Result<Cluster, SessionError> {
+    fn make_keys(&mut self, cluster: &mut Cluster) -> Result<(), SessionError> {
         let mut bytes = Zeroizing::new([[[0u8; 16]; 2]; 3]);
         if let Some(secret) = &self.secret {
             for (key, halves) in bytes.iter_mut().enumerate() {
@@ -147,14 +175,12 @@ impl Clusters {
             getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| SessionError::NoRandom)?;
         }
         self.made += 1;
-        let key = |i: usize| {
-            let mut key = Zeroizing::new([0; 32]);
-            key.copy_from_slice(bytes[i].as_flattened());
-            key
-        };
-        let ways = [0, 1].map(|way| Shared::new(self.isa, self.spec, self.strategy, key(way)));
-        let users = Schedule::expand(self.isa, key(2).as_slice()).expect(INVARIANT);
-        Ok(Cluster { spent: 0, ways, users })
+        let [ways @ .., users] = &*bytes;
+        for (shared, key) in cluster.ways.iter_mut().zip(ways) {
+            shared.set(self.isa, self.spec, self.strategy, key.as_flattened());
+        }
+        cluster.users.rekey(self.isa, users.as_flattened()).expect(INVARIANT);
+        Ok(())
     }
 
     /// Bytes of all clusters.
@@ -185,5 +211,16 @@ mod tests {
         assert!(clusters.join(Seat { slot: 7, epoch: 1 }).is_ok());
         assert_eq!(clusters.forget(9), 8..16);
         assert_ne!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
+    }
+
+    #[test]
+    fn clients_of_a_full_cluster_have_the_budget_together() {
+        let spec = "gscm-h".parse().expect("a scheme");
+        let of = |slots, most| Clusters::new(Isa::best(), spec, Strategy::Clmul, slots, most, None).allowance();
+        assert_eq!([of(20, 8), of(1 << 16, 1 << 16), of(1 << 16, u32::MAX)], [u32::MAX; 3]);
+        for slots in [(1 << 16) + 1, 2_000_000] {
+            let together = u64::from(of(slots, u32::MAX)) * u64::from(slots);
+            assert!((BUDGET - u64::from(slots)..=BUDGET).contains(&together), "{together}");
+        }
     }
 }

@@ -47,14 +47,14 @@ impl Scheme for Derived {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material) -> Result<[Flow; 2], SessionError> {
-        Ok([Way::Up, Way::Down].map(|way| {
-            let mut flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
+    fn flows(&mut self, seat: Seat, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
+            flow.base = Stream::of_epoch(seat.epoch).base;
             let mut key = self.key(seat, way);
             flow.key[..self.spec.key_len()].copy_from_slice(&key.as_flattened()[..self.spec.key_len()]);
             key.zeroize();
-            flow
-        }))
+        }
+        Ok(())
     }
 
     fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}

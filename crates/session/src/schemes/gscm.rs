@@ -65,16 +65,17 @@ impl Scheme for Gscm {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
+    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
         let (isa, paper) = (self.isa, self.spec.hashes_by_cluster());
         let (_, number) = self.clusters.place(seat.slot);
         let cluster = self.clusters.join(seat)?;
-        Ok([Way::Up, Way::Down].map(|way| Flow {
-            key: *cluster.ways[way as usize].key,
-            secondary: cluster.secondary(isa, number, seat.epoch, way),
-            prefix: if paper { material.nonce(way) } else { [0; 4] },
-            base: if paper { material.iv(way) } else { Stream::of_epoch(seat.epoch).base },
-        }))
+        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
+            flow.key = *cluster.ways[way as usize].key;
+            cluster.secondary(isa, (number, seat.epoch), way, &mut flow.secondary);
+            flow.prefix = if paper { material.nonce(way) } else { [0; 4] };
+            flow.base = if paper { material.iv(way) } else { Stream::of_epoch(seat.epoch).base };
+        }
+        Ok(())
     }
 
     fn keep(&mut self, _: Seat, client: &mut Secondary, [received, sent]: [&Flow; 2]) {
@@ -123,6 +124,10 @@ impl Scheme for Gscm {
         }
         let keys = if self.spec.long { Keys::Kept15 } else { Keys::Kept11 };
         lanes.run(self.isa, frames, keys, if made { HashKeys::Made } else { HashKeys::Kept }, seal);
+    }
+
+    fn allowance(&self) -> u32 {
+        self.clusters.allowance()
     }
 
     fn remove(&mut self, slot: u32, blocks: u64) {

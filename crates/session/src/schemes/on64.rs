@@ -61,12 +61,12 @@ impl<K: Keys> Scheme for On64<K> {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
-        Ok([Way::Up, Way::Down].map(|way| {
-            let mut flow = Flow { base: Stream::of_epoch(seat.epoch).base, ..Flow::default() };
+    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
+            flow.base = Stream::of_epoch(seat.epoch).base;
             flow.key[..self.spec.key_len()].copy_from_slice(&material.key(way)[..self.spec.key_len()]);
-            flow
-        }))
+        }
+        Ok(())
     }
 
     fn keep(&mut self, _: Seat, client: &mut K, flows: [&Flow; 2]) {

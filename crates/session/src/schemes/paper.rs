@@ -21,15 +21,6 @@ use crate::{
     spec::{Spec, Strategy},
 };
 
-/// Both directions with keys, IVs and nonces from the material.
-pub(crate) fn flows(spec: Spec, material: &Material) -> [Flow; 2] {
-    [Way::Up, Way::Down].map(|way| {
-        let mut flow = Flow { prefix: material.nonce(way), base: material.iv(way), ..Flow::default() };
-        flow.key[..spec.key_len()].copy_from_slice(&material.key(way)[..spec.key_len()]);
-        flow
-    })
-}
-
 /// What distinguishes the paper's two schemes for GCM, and two lengths of key: what stands in the record.
 pub(crate) trait Kept: Record {
     fn keep(&mut self, end: usize, flow: &Flow, key: &[u8], schedule: &Schedule, h: Block);
@@ -113,8 +104,13 @@ impl<K: Kept> Scheme for Paper<K> {
         self.isa
     }
 
-    fn flows(&mut self, _: Seat, material: &Material) -> Result<[Flow; 2], SessionError> {
-        Ok(flows(self.spec, material))
+    /// Both directions with keys, IVs and nonces from the material.
+    fn flows(&mut self, _: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
+            (flow.prefix, flow.base) = (material.nonce(way), material.iv(way));
+            flow.key[..self.spec.key_len()].copy_from_slice(&material.key(way)[..self.spec.key_len()]);
+        }
+        Ok(())
     }
 
     fn keep(&mut self, seat: Seat, client: &mut K, flows: [&Flow; 2]) {

@@ -4,6 +4,7 @@
 //! their speed; and in the type for all, these kernels would be in every program.
 
 use alloc::boxed::Box;
+use core::fmt;
 
 use super::{
     Gcm, TagLen,
@@ -76,6 +77,12 @@ impl<C: BlockCipher> Apart<C> {
         let fused = Fused::<C, Clmul, SEAL> { cipher, ghash, nonce, ad, text };
         let tag = self.0.isa.run(Across { fused, source });
         Ok(Tag::of_block(&tag, self.0.tag_len))
+    }
+}
+
+impl<C> fmt::Debug for Apart<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

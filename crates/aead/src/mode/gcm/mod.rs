@@ -23,7 +23,7 @@ mod across;
 mod counters;
 pub(in crate::mode) mod hash;
 mod kernel;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 mod pieces;
 mod short;
 mod staggered;
@@ -33,7 +33,7 @@ use core::fmt;
 
 pub use across::across_by_key;
 use kernel::Fused;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 pub use pieces::pieces_by_key;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 

@@ -100,7 +100,7 @@ impl<C> Message<C> {
     }
 }
 
-impl<C> Sealed for Message<C> {}
+impl<C: BlockCipher> Sealed for Message<C> {}
 impl<C: BlockCipher + 'static> Pieces for Message<C> {
     fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError> {
         let len = piece.len() as u64;

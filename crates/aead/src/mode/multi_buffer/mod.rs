@@ -94,7 +94,8 @@ impl fmt::Debug for HashKeys<'_> {
     }
 }
 
-/// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped.
+/// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped; keys of earlier batches may be in it until then, or until
+/// [`MultiBuffer::wipe`].
 ///
 /// ```
 /// use sealwright::mode::multi_buffer::{MultiBuffer, PACKETS};
@@ -110,6 +111,10 @@ impl fmt::Debug for HashKeys<'_> {
 pub struct MultiBuffer {
     /// Packets there are.
     count: usize,
+    /// The most packets of a batch since it was wiped, but for this one.
+    most_before: usize,
+    /// Whether one of them brought round keys.
+    has_rounds: bool,
     /// Blocks of the longest text.
     most: usize,
     /// The lengths of associated data and texts.
@@ -118,9 +123,17 @@ pub struct MultiBuffer {
     /// The row of a packet's associated data, and the last of these rows.
     first: [usize; PACKETS],
     latest: usize,
+    _rest: Rest,
     rows: Rows,
 }
 wipe_on_drop!(MultiBuffer { rows: Rows::ZERO });
+
+/// Zero, in place of padding: that would take whatever is on the stack along to the heap, keys among it, and no wiping would reach it.
+type Rest = [u8; 63 - (4 + 3 * PACKETS) * size_of::<usize>() % 64];
+const _: () = assert!(
+    size_of::<MultiBuffer>()
+        == size_of::<Rows>() + (4 + 3 * PACKETS) * size_of::<usize>() + size_of::<bool>() + size_of::<Rest>()
+);
 
 /// What the lanes take from memory, and where they leave their tags.
 #[derive(Clone, Copy)]
@@ -183,11 +196,14 @@ impl MultiBuffer {
     pub fn boxed() -> Box<Self> {
         Box::new(MultiBuffer {
             count: 0,
+            most_before: 0,
+            has_rounds: false,
             most: 0,
             ads: [16; PACKETS],
             lens: [0; PACKETS],
             first: [0; PACKETS],
             latest: 0,
+            _rest: [0; _],
             rows: Rows::ZERO,
         })
     }
@@ -195,7 +211,36 @@ impl MultiBuffer {
     /// Starts over.
     #[inline]
     pub fn start(&mut self) {
+        self.most_before = self.most_before.max(self.count);
         self.count = 0;
+    }
+
+    /// Wipes the keys and tags of this batch and of those before, and starts over. It touches only what was used: at most 2 KiB, or
+    /// 10 KiB where packets brought their round keys.
+    ///
+    /// ```
+    /// use sealwright::mode::multi_buffer::MultiBuffer;
+    ///
+    /// let mut batch = MultiBuffer::boxed();
+    /// batch.push(&[0; 12], 40);
+    /// batch.key(0, [&[7; 16], &[8; 16]]);
+    /// batch.wipe(); // the client left
+    /// batch.push(&[0; 12], 40);
+    /// assert_eq!(batch.halves(0), [[0; 16]]);
+    /// ```
+    pub fn wipe(&mut self) {
+        let used = self.most_before.max(self.count);
+        let Rows { halves, rounds, h, tags, .. } = &mut self.rows;
+        let rounds = if self.has_rounds { &mut rounds[..] } else { &mut [] };
+        for row in halves.iter_mut().chain(rounds).chain([h]) {
+            row.0[..used].fill([0; 16]);
+        }
+        if used > 0 {
+            // Kernels write whole registers of them.
+            *tags = Row::ZERO;
+        }
+        zeroize::optimization_barrier(&self.rows);
+        (self.count, self.most_before, self.has_rounds) = (0, 0, false);
     }
 
     /// Packets there are.
@@ -245,6 +290,7 @@ impl MultiBuffer {
     /// The round keys of a packet.
     #[inline]
     pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
+        self.has_rounds = true;
         for (row, block) in self.rows.rounds.iter_mut().zip(blocks) {
             row.0[packet] = *block;
         }
@@ -253,6 +299,7 @@ impl MultiBuffer {
     /// Puts the halves of a packet's key into its round keys, as round key 0 and this one: AES2S.
     #[inline]
     pub fn substitute(&mut self, packet: usize, second: usize) {
+        self.has_rounds = true;
         for (round, half) in [0, second].into_iter().zip(&self.rows.halves) {
             self.rows.rounds[round].0[packet] = half.0[packet];
         }

@@ -26,7 +26,7 @@ use super::gcm;
 use crate::{
     aead::release,
     block::{
-        Expanded,
+        Expanded, OnTheFly,
         aes::{Aes, Aes128, Aes256, Key},
     },
     error::{KeyLengthError, OpenError, SealError},
@@ -105,6 +105,34 @@ impl Schedule {
             Ok(Key::Aes256(key)) => Ok(Schedule(Size::Long(Aes256::new(isa, key)))),
             _ => Err(KeyLengthError::new(&[16, 32], key.len())),
         }
+    }
+
+    /// Puts another key of the same length in the place of this one. A schedule that is moved leaves copies behind; one that is made where it
+    /// stays does not.
+    ///
+    /// ```
+    /// use sealwright::{Isa, mode::multi_key::Schedule};
+    ///
+    /// let isa = Isa::best();
+    /// let mut kept = Box::new(Schedule::expand(isa, &[0; 32])?);
+    /// kept.rekey(isa, &[7; 32])?;
+    /// assert_eq!(kept.blocks(), Schedule::expand(isa, &[7; 32])?.blocks());
+    /// assert!(kept.rekey(isa, &[7; 16]).is_err());
+    /// # Ok::<(), sealwright::KeyLengthError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`KeyLengthError`] for a key of another length; the schedule is then as it was.
+    pub fn rekey(&mut self, isa: Isa, key: &[u8]) -> Result<(), KeyLengthError> {
+        match (&mut self.0, Key::new(key)) {
+            (Size::Short(cipher), Ok(Key::Aes128(key))) => {
+                cipher.round_keys_mut().expand(isa, &OnTheFly::new(key));
+            }
+            (Size::Long(cipher), Ok(Key::Aes256(key))) => cipher.round_keys_mut().expand(isa, &OnTheFly::new(key)),
+            (Size::Short(_), _) => return Err(KeyLengthError::new(&[16], key.len())),
+            (Size::Long(_), _) => return Err(KeyLengthError::new(&[32], key.len())),
+        }
+        Ok(())
     }
 
     /// Round keys that were expanded before: 11 or 15 of them.

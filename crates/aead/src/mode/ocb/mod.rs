@@ -21,7 +21,7 @@
 
 mod kernel;
 mod offsets;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 mod pieces;
 
 use alloc::boxed::Box;
@@ -29,7 +29,7 @@ use core::fmt;
 
 use kernel::Fused;
 use offsets::Offsets;
-#[cfg(feature = "pieces")]
+#[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 pub use pieces::pieces_by_key;
 
 use crate::{

@@ -85,7 +85,7 @@ struct Message<C> {
     text: u64,
 }
 
-impl<C> Sealed for Message<C> {}
+impl<C: BlockCipher> Sealed for Message<C> {}
 impl<C: BlockCipher + Inverse + 'static> Pieces for Message<C> {
     fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError> {
         if piece.is_empty() {

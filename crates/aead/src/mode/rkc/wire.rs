@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 
 use super::{Rkc, SEED_BYTES, Seed};
-use crate::error::{OpenError, SealError};
+use crate::{
+    error::{OpenError, SealError},
+    wipe::wipe,
+};
 
 /// Bytes of T.
 const TAG: usize = 32;
@@ -17,7 +20,7 @@ impl Rkc {
         let mut wire = Vec::with_capacity(SEED_BYTES + plaintext.len() + TAG);
         wire.extend_from_slice(seed);
         wire.extend_from_slice(plaintext);
-        let tag = self.seal(seed, &mut wire[SEED_BYTES..])?;
+        let tag = self.seal(seed, &mut wire[SEED_BYTES..]).inspect_err(|_| wipe(&mut wire))?;
         wire.extend_from_slice(tag.as_ref());
         Ok(wire)
     }

@@ -159,6 +159,11 @@ impl Isa {
     /// The names of all levels, those of other machines too.
     pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512", "neon"];
 
+    /// The names of the levels of this kind of processor, whether or not this machine has them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        LEVELS.iter().map(|level| level.name())
+    }
+
     /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing. Without the
     /// feature `std`: the best level that the program was compiled for.
     pub fn best() -> Isa {
